@@ -110,7 +110,7 @@ def _predictions(sql: str, catalog: Catalog, engine: str) -> Iterator[tuple[str,
                 yield relation.parts[-1], False, ""
         for item in decided.judged:
             rule = next(it for it in item.rules if it.code == MISSED.code)
-            table = item.case.pair.scan.parts[-1]
+            table = item.proposal.pair.scan.parts[-1]
             yield table, rule.outcome is Outcome.FAIL, rule.message
 
 

@@ -13,7 +13,7 @@ from dataclasses import field, replace
 from sqlrewrite.catalog.queried import followed
 from sqlrewrite.decision.decided import Decided
 from sqlrewrite.decision.earlier import changed_otherwise, stale
-from sqlrewrite.find.around import Around
+from sqlrewrite.find.context import StatementContext
 from sqlrewrite.find.reading import Reading, guarded, missing, read_statement
 from sqlrewrite.find.transliterated import (
     cross_checked,
@@ -157,7 +157,7 @@ def decide(document: Document, options: Options) -> Decision:
     for reading in document.statements:
         decided = Decided(reading, failure=reading.failure)
         if reading.bound is not None:
-            decided = _decided(reading, options, _around(document, reading, changed), earlier)
+            decided = _decided(reading, options, _context(document, reading, changed), earlier)
         if reading.missing is not None and not all(stale(text, decided).values()):
             decided = Decided(reading, failure=reading.missing)
         if changed_otherwise(text, decided):
@@ -171,7 +171,7 @@ def decide(document: Document, options: Options) -> Decision:
 
 
 def _decided(
-    reading: Reading, options: Options, around: Around, earlier: Mapping[int, Earlier]
+    reading: Reading, options: Options, context: StatementContext, earlier: Mapping[int, Earlier]
 ) -> Decided:
     # Only here, so that a text without a partitioned table does not wait for the imports.
     from sqlrewrite.decision.statement import decide_statement
@@ -181,17 +181,17 @@ def _decided(
         when = options.when or "auto"
         options = replace(options, engine=in_regime(options.engine, said), when=when)
     try:
-        done = guarded(lambda: decide_statement(reading, options, around, earlier), at)
+        done = guarded(lambda: decide_statement(reading, options, context, earlier), at)
     except ResolveError as error:
         done = Failure(at, str(error), code=NO_KEYS)
     return Decided(reading, failure=done) if isinstance(done, Failure) else done
 
 
-def _around(document: Document, reading: Reading, changed: frozenset[str]) -> Around:
-    """What bears on one statement from around it."""
+def _context(document: Document, reading: Reading, changed: frozenset[str]) -> StatementContext:
+    """What affects one statement from outside it."""
     text, suppressed = document.stripped, document.suppressed
     if not text.removed:
-        return Around(reading.catalog, text, suppressed, changed=changed)
+        return StatementContext(reading.catalog, text, suppressed, changed=changed)
     statement = reading.statement
     start, end = map(text.original_offset, (statement.start, statement.end))
     here = (it for it in text.noted if start <= it.start <= end)
@@ -201,4 +201,4 @@ def _around(document: Document, reading: Reading, changed: frozenset[str]) -> Ar
         for span in (text.predicates if suppressed is not None else ())
         if start <= span.start <= end
     )
-    return Around(reading.catalog, text, suppressed, noted, changed, mended)
+    return StatementContext(reading.catalog, text, suppressed, noted, changed, mended)

@@ -14,19 +14,19 @@ from sqlrewrite.sql.parse.statements import Failure
 from sqlrewrite.text.edits import Edit
 
 if TYPE_CHECKING:
-    from sqlrewrite.judge.case import Case
+    from sqlrewrite.judge.proposal import Proposal
     from sqlrewrite.plan.algebra import Plan
     from sqlrewrite.write.forms.predicate import Predicate
     from sqlrewrite.write.placement import Slot
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class JudgedPair:
+class PairDecision:
     """A pair with its verdict; ``predicates`` and ``slot`` where it is to be written, which an
     earlier run has done where it ``stands``; ``unasked`` is what literals would bound, where nobody
     was asked for them."""
 
-    case: Case
+    proposal: Proposal
     rules: tuple[RuleResult, ...]
     verdict: Verdict
     predicates: tuple[Predicate, ...] = ()
@@ -51,7 +51,7 @@ class Decided:
 
     reading: Reading
     matters: bool = False
-    judged: tuple[JudgedPair, ...] = ()
+    judged: tuple[PairDecision, ...] = ()
     edits: tuple[Edit, ...] = ()
     bugs: tuple[tuple[int, str], ...] = ()
     written: Mapping[int, tuple[str, ...]] = field(default_factory=dict)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from sqlrewrite.decision.decided import Decided, JudgedPair
+from sqlrewrite.decision.decided import Decided, PairDecision
 from sqlrewrite.find.pairs import Pair
-from sqlrewrite.judge.case import relation_name
 from sqlrewrite.judge.estimate import estimate
+from sqlrewrite.judge.proposal import relation_name
 from sqlrewrite.plan.algebra import ColumnRef, Derived, Plan
 from sqlrewrite.plan.render import diff
 from sqlrewrite.results import Candidate, JoinUse, PlanDiff, PlanLine, TableUse, Verdict
@@ -29,7 +29,7 @@ def plan_diff(result: Decided, place: Locate) -> PlanDiff | None:
     added: dict[int, tuple[str, ...]] = {}
     for item in result.judged:
         if item.predicates:
-            target = item.case.pair.target.relation
+            target = item.proposal.pair.target.relation
             texts = [_shown(predicate.text) for predicate in item.predicates]
             added[target] = tuple(dict.fromkeys((*added.get(target, ()), *texts)))
     if not added:
@@ -53,8 +53,8 @@ def _drawn(plan: Plan, added: dict[int, tuple[str, ...]]) -> tuple[PlanLine, ...
         return (PlanLine(" ", "a plan that is nested too deeply to be drawn"),)
 
 
-def _candidate(result: Decided, item: JudgedPair, place: Locate) -> Candidate:
-    pair, plan = item.case.pair, result.plan
+def _candidate(result: Decided, item: PairDecision, place: Locate) -> Candidate:
+    pair, plan = item.proposal.pair, result.plan
     verdict = item.verdict
     predicate = " AND ".join(found.text for found in item.predicates) or None
     if verdict is Verdict.REWRITTEN and item.stands:
@@ -71,13 +71,13 @@ def _candidate(result: Decided, item: JudgedPair, place: Locate) -> Candidate:
         statement=result.reading.statement.index,
         fact=TableUse(name, pair.target.alias, pair.target_column, *place(at_fact)),
         dimension=TableUse(
-            item.case.dimension_name, key_relation.alias, pair.key.name, *place(at_dimension)
+            item.proposal.dimension_name, key_relation.alias, pair.key.name, *place(at_dimension)
         ),
         join=JoinUse(_join_name(pair), *place(at_join)),
         verdict=verdict,
         rules=item.rules,
         predicate=predicate,
-        estimate=estimate(item.case),
+        estimate=estimate(item.proposal),
     )
 
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from sqlrewrite.decision.decided import Decided, JudgedPair
-from sqlrewrite.find.around import Around
+from sqlrewrite.decision.decided import Decided, PairDecision
+from sqlrewrite.find.context import StatementContext
 from sqlrewrite.find.pairs import Pair, at_reference
 from sqlrewrite.find.reading import Reading
 from sqlrewrite.find.reducers import alternatives
@@ -28,8 +28,8 @@ from sqlrewrite.judge import (
     Rule,
     examine,
 )
-from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.form import chosen
+from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.judge.single import is_single, of_whole_query
 from sqlrewrite.plan.algebra import Plan
 from sqlrewrite.results import Outcome, RuleResult, Verdict
@@ -55,7 +55,7 @@ _OF_ONE = frozenset((SHARED.code, MISSED.code))
 
 
 def decide_statement(
-    reading: Reading, options: Options, around: Around, earlier: Mapping[int, Earlier]
+    reading: Reading, options: Options, context: StatementContext, earlier: Mapping[int, Earlier]
 ) -> Decided:
     """What is decided of one statement. ``earlier`` is what an earlier run wrote, by the offset of
     its clause.
@@ -65,20 +65,20 @@ def decide_statement(
     bound, pairs = reading.bound, reading.pairs
     if bound is None:
         return Decided(reading, failure=reading.told)
-    if options.form != VALUES and not around.noted:  # of which alone a MERGE makes use in its ON
+    if options.form != VALUES and not context.noted:  # of which alone a MERGE makes use in its ON
         pairs = tuple(pair for pair in pairs if pair.tie.block.role != "merge")
     plan = bound.plan
     if not pairs:
         return Decided(reading, matters=True, failure=reading.told)
     statement, words = reading.statement, reading.words
-    anchors = Anchors(around.text.text, statement.tokens)
-    judged = [JudgedPair(*examine(plan, pair, pairs, options, around)) for pair in pairs]
+    anchors = Anchors(context.text.text, statement.tokens)
+    judged = [PairDecision(*examine(plan, pair, pairs, options, context)) for pair in pairs]
     judged += _by_others(plan, judged, pairs)
     unions = _unions(plan, judged)
     judged = list(_at_references(plan, judged, unions, pairs))
     groups = _groups(judged) + unions
     known = partial(earlier_in, anchors=anchors, earlier=earlier, end=statement.end)
-    if around.suppressed is not None:
+    if context.suppressed is not None:
         words = _outside(anchors, words)
     done = _written(judged, groups, anchors, words, known)
     return _edit(reading, bound, done, anchors, known)
@@ -95,23 +95,25 @@ def _outside(anchors: Anchors, words: frozenset[str]) -> frozenset[str]:
 
 
 def _by_others(
-    plan: Plan, judged: Sequence[JudgedPair], pairs: tuple[Pair, ...]
-) -> Iterator[JudgedPair]:
+    plan: Plan, judged: Sequence[PairDecision], pairs: tuple[Pair, ...]
+) -> Iterator[PairDecision]:
     """For each fact's column that a relation ties and does not bound, the first one in its place
     that does."""
     bounded = {
-        _column(item.case.pair)
+        _column(item.proposal.pair)
         for item in judged
         if item.verdict is not Verdict.REJECTED or item.failing == {MISSED.code}
     }
     known = {(pair.target.relation, pair.dimension.relation, pair.key.name) for pair in pairs}
     for item in judged:
-        if _column(item.case.pair) in bounded or not item.failing <= OF_THE_DIMENSION:
+        if _column(item.proposal.pair) in bounded or not item.failing <= OF_THE_DIMENSION:
             continue
-        for pair in alternatives(plan, item.case.pair):
+        for pair in alternatives(plan, item.proposal.pair):
             if (pair.target.relation, pair.dimension.relation, pair.key.name) in known:
                 continue
-            other = JudgedPair(*examine(plan, pair, pairs, item.case.options, item.case.around))
+            other = PairDecision(
+                *examine(plan, pair, pairs, item.proposal.options, item.proposal.context)
+            )
             if other.verdict is Verdict.REWRITTEN:
                 bounded.add(_column(pair))
                 yield other
@@ -131,34 +133,40 @@ class _Group:
     union: bool = False
 
 
-def _groups(judged: Sequence[JudgedPair]) -> list[_Group]:
+def _groups(judged: Sequence[PairDecision]) -> list[_Group]:
     """The pairs that passed; several partition columns that one dimension bounds are one group."""
     groups: dict[object, list[int]] = {}
     for number, item in enumerate(judged):
         if item.verdict is Verdict.REWRITTEN:
-            groups.setdefault(_shared(item.case), []).append(number)
+            groups.setdefault(_shared(item.proposal), []).append(number)
     return [_Group(tuple(numbers)) for numbers in groups.values()]
 
 
-def _shared(case: Case) -> object:
+def _shared(proposal: Proposal) -> object:
     """What the pairs that share a predicate have in common."""
-    pair = case.pair
-    if chosen(case) != IN or pair.operator != "=":
+    pair = proposal.pair
+    if chosen(proposal) != IN or pair.operator != "=":
         return pair
     # The days around a key are those of one column.
-    of = pair.path.column if spread(case) else ""
-    return (pair.target.relation, pair.tie.block.number, pair.dimension.relation, case.kept, of)
+    of = pair.path.column if spread(proposal) else ""
+    return (
+        pair.target.relation,
+        pair.tie.block.number,
+        pair.dimension.relation,
+        proposal.restrictions,
+        of,
+    )
 
 
-def _unions(plan: Plan, judged: Sequence[JudgedPair]) -> list[_Group]:
+def _unions(plan: Plan, judged: Sequence[PairDecision]) -> list[_Group]:
     """The pairs that fail only because their fact is in a CTE with several references, where there
     is one for each of these, and one at least that the engine misses. What is said of the value of
     one reference (``p = (SELECT max(p) …)``), or of its whole IN, is said of no other."""
     numbers = {
-        item.case.pair: number
+        item.proposal.pair: number
         for number, item in enumerate(judged)
         if SHARED.code in item.failing <= _OF_ONE
-        and not (is_single(item.case) or of_whole_query(item.case))
+        and not (is_single(item.proposal) or of_whole_query(item.proposal))
     }
     found = coverings(plan, tuple(numbers)) if numbers else []
     groups = [_Group(tuple(numbers[pair] for pair in pairs), True) for pairs in found]
@@ -166,55 +174,60 @@ def _unions(plan: Plan, judged: Sequence[JudgedPair]) -> list[_Group]:
 
 
 def _at_references(
-    plan: Plan, judged: Sequence[JudgedPair], unions: Sequence[_Group], pairs: tuple[Pair, ...]
-) -> Iterator[JudgedPair]:
+    plan: Plan, judged: Sequence[PairDecision], unions: Sequence[_Group], pairs: tuple[Pair, ...]
+) -> Iterator[PairDecision]:
     """The pairs, each that fails because its fact is in a CTE with several references, which are
     not all bounded, as one whose predicate stands at its own reference."""
     together = {number for group in unions for number in group.numbers}
     for number, item in enumerate(judged):
         alone = SHARED.code in item.failing and number not in together
-        pair = at_reference(plan, item.case.pair) if alone else None
+        pair = at_reference(plan, item.proposal.pair) if alone else None
         if pair is None:
             yield item
             continue
-        other = JudgedPair(*examine(plan, pair, pairs, item.case.options, item.case.around))
+        other = PairDecision(
+            *examine(plan, pair, pairs, item.proposal.options, item.proposal.context)
+        )
         yield item if SHARED.code in other.failing else other
 
 
 def _written(
-    judged: Sequence[JudgedPair],
+    judged: Sequence[PairDecision],
     groups: Sequence[_Group],
     anchors: Anchors,
     words: frozenset[str],
     known: Known,
-) -> tuple[JudgedPair, ...]:
+) -> tuple[PairDecision, ...]:
     """The pairs with the predicates of those in ``groups``; ``words`` are the statement's, in lower
     case."""
     done = list(judged)
     for group in groups:
         items = [done[number] for number in group.numbers]
-        cases = [item.case for item in items]
+        proposals = [item.proposal for item in items]
         try:
-            slots = {placement.slot(case, anchors) for case in cases}
+            slots = {placement.slot(proposal, anchors) for proposal in proposals}
             slot = slots.pop()
             if slots:
                 raise AnchorError("the columns have different places")
             look = placement.style(slot, anchors)
-            cases = _merged(cases, group)
-            union = group.union and len(cases) > 1
-            found = tuple(write(cases, anchors, look, words, union=union))
+            proposals = _merged(proposals, group)
+            union = group.union and len(proposals) > 1
+            found = tuple(write(proposals, anchors, look, words, union=union))
         except AnchorError as error:
             written = [_refused(item, f"not written: {error}") for item in items]
         except RefusedError as error:
             unasked = error.fact if isinstance(error, NotAskedError) else None
             written = [
                 _failed(
-                    item, LITERALS, f"no literals of {item.case.dimension_name}: {error}", unasked
+                    item,
+                    LITERALS,
+                    f"no literals of {item.proposal.dimension_name}: {error}",
+                    unasked,
                 )
                 for item in items
             ]
         else:
-            why = _comment(cases, found, slot, anchors, known)
+            why = _comment(proposals, found, slot, anchors, known)
             written = [
                 _accepted(item, found, slot) if why is None else _failed(item, NOT_SUPPRESSED, why)
                 for item in items
@@ -224,20 +237,22 @@ def _written(
     return tuple(done)
 
 
-def _merged(cases: list[Case], group: _Group) -> list[Case]:
+def _merged(proposals: list[Proposal], group: _Group) -> list[Proposal]:
     """References that ask for keys of the same rows ask for them under any of their conditions."""
-    first = cases[0]
+    first = proposals[0]
     if not group.union or not all(
-        case.pair.key_plain
-        and case.pair.key.name == first.pair.key.name
-        and same_rows(case.pair.dimension, first.pair.dimension)
-        for case in cases
+        proposal.pair.key_plain
+        and proposal.pair.key.name == first.pair.key.name
+        and same_rows(proposal.pair.dimension, first.pair.dimension)
+        for proposal in proposals
     ):
-        return cases
-    return [replace(first, kept=any_of([case.kept for case in cases]))]
+        return proposals
+    return [replace(first, restrictions=any_of([proposal.restrictions for proposal in proposals]))]
 
 
-def _accepted(item: JudgedPair, found: tuple[Predicate, ...], slot: placement.Slot) -> JudgedPair:
+def _accepted(
+    item: PairDecision, found: tuple[Predicate, ...], slot: placement.Slot
+) -> PairDecision:
     """A pair whose predicates are to be written."""
     rules = item.rules
     if item.verdict is Verdict.REJECTED:  # as one of several references
@@ -246,24 +261,24 @@ def _accepted(item: JudgedPair, found: tuple[Predicate, ...], slot: placement.Sl
             replace(rule, outcome=Outcome.PASS, message=why) if rule.code in _OF_ONE else rule
             for rule in rules
         )
-    return JudgedPair(item.case, rules, Verdict.REWRITTEN, found, slot)
+    return PairDecision(item.proposal, rules, Verdict.REWRITTEN, found, slot)
 
 
 def _comment(
-    cases: Sequence[Case],
+    proposals: Sequence[Proposal],
     found: tuple[Predicate, ...],
     slot: placement.Slot,
     anchors: Anchors,
     known: Known,
 ) -> str | None:
     """Why a comment of the author's forbids predicates, if one does."""
-    around = cases[0].around
-    if around.suppressed is None:
+    context = proposals[0].context
+    if context.suppressed is None:
         return None
-    mends = all(bounded(item.text) in around.mended for item in found)
-    for case in cases:
-        at = case.pair.at
-        if at is not None and not mends and (why := around.suppresses(at)):
+    mends = all(bounded(item.text) in context.mended for item in found)
+    for proposal in proposals:
+        at = proposal.pair.at
+        if at is not None and not mends and (why := context.suppresses(at)):
             return why
     if any(has_managed(anchors, slot.clause.condition, item.text) for item in found):
         return "an earlier predicate for it is kept as it is"
@@ -271,26 +286,26 @@ def _comment(
     if before is not None and all(stands(it, before) for it in found):
         return None  # and nothing is written at another place
     offsets = [edit.offset for edit in placement.edits(slot, found, anchors)]
-    return next((why for offset in offsets if (why := around.keeps(offset, mends))), None)
+    return next((why for offset in offsets if (why := context.keeps(offset, mends))), None)
 
 
-def _failed(judged: JudgedPair, rule: Rule, why: str, unasked: str | None = None) -> JudgedPair:
+def _failed(judged: PairDecision, rule: Rule, why: str, unasked: str | None = None) -> PairDecision:
     """A pair whose rules passed, and which one that is only judged now speaks against."""
     result = RuleResult(rule.code, rule.name, Outcome.FAIL, why)
-    return JudgedPair(judged.case, (*judged.rules, result), Verdict.REJECTED, unasked=unasked)
+    return PairDecision(judged.proposal, (*judged.rules, result), Verdict.REJECTED, unasked=unasked)
 
 
-def _refused(judged: JudgedPair, message: str) -> JudgedPair:
+def _refused(judged: PairDecision, message: str) -> PairDecision:
     """A pair whose rules passed and which has no place in the text after all."""
     rules = tuple(
         replace(rule, outcome=Outcome.FAIL, message=message) if rule.code == CLAUSE.code else rule
         for rule in judged.rules
     )
-    return JudgedPair(judged.case, rules, Verdict.REJECTED)
+    return PairDecision(judged.proposal, rules, Verdict.REJECTED)
 
 
 def _edit(
-    reading: Reading, bound: Bound, judged: tuple[JudgedPair, ...], anchors: Anchors, known: Known
+    reading: Reading, bound: Bound, judged: tuple[PairDecision, ...], anchors: Anchors, known: Known
 ) -> Decided:
     """The insertions of a statement, clause by clause, each checked; a bad one is discarded. Where
     an earlier run wrote the same into a clause, it stays as and where the author has it."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from sqlrewrite.find.around import Around
+from sqlrewrite.find.context import StatementContext
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.find.ranks import of_those_ranked
 from sqlrewrite.find.reducers import of_fact, restrictions
@@ -37,9 +37,9 @@ from sqlrewrite.judge import (
     streaming,
 )
 from sqlrewrite.judge.anew import steadied
-from sqlrewrite.judge.case import Case, Judgement, passed
 from sqlrewrite.judge.estimate import counted, estimate, pays
-from sqlrewrite.judge.repeatable import cannot_stand_alone, of_whole
+from sqlrewrite.judge.proposal import Judgement, Proposal, passed
+from sqlrewrite.judge.repeatable import objections_to_copying, objections_to_relation
 from sqlrewrite.plan.algebra import Plan
 from sqlrewrite.results import Outcome, RuleResult, Verdict
 from sqlrewrite.settings.options import LEFT_TO_ENGINE, Options, Reach
@@ -47,7 +47,7 @@ from sqlrewrite.settings.options import LEFT_TO_ENGINE, Options, Reach
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule: its code, its name, and the function that judges a case.
+    """A rule: its code, its name, and the function that judges a proposal.
 
     ``kind`` is ``soundness`` (a predicate would be wrong), ``benefit`` (it would not be worth it)
     or ``choice`` (it is not wanted). ``scope`` is what it speaks of: the ``fact``, the ``pair``, or
@@ -59,7 +59,7 @@ class Rule:
     name: str
     kind: str
     scope: str
-    judge: Callable[[Case], Judgement]
+    judge: Callable[[Proposal], Judgement]
 
 
 UNBOUNDED = Rule("DPP121", "unbounded", "benefit", "fact", already_pruned.judge_bound)
@@ -113,7 +113,7 @@ FOR_FILTERS: tuple[Rule, ...] = (
 
 # Said of a pair for which some rule came out unknown: unknown never becomes a predicate.
 DECIDED = Rule(
-    "DPP199", "decided", "soundness", "dimension", lambda case: passed("every rule is decided")
+    "DPP199", "decided", "soundness", "dimension", lambda proposal: passed("every rule is decided")
 )
 
 OF_THE_DIMENSION = frozenset(rule.code for rule in (*RULES, DECIDED) if rule.scope == "dimension")
@@ -121,12 +121,16 @@ OF_THE_DIMENSION = frozenset(rule.code for rule in (*RULES, DECIDED) if rule.sco
 
 # Said of a pair that passed, and whose keys are not written as literals (``--predicate values``).
 LITERALS = Rule(
-    "DPP126", "literals", "choice", "pair", lambda case: passed("the keys can be literals")
+    "DPP126", "literals", "choice", "pair", lambda proposal: passed("the keys can be literals")
 )
 
 # Said of a pair that passed, and that a comment of the author's asks to leave alone.
 NOT_SUPPRESSED = Rule(
-    "DPP198", "not-suppressed", "choice", "fact", lambda case: passed("no comment asks otherwise")
+    "DPP198",
+    "not-suppressed",
+    "choice",
+    "fact",
+    lambda proposal: passed("no comment asks otherwise"),
 )
 
 
@@ -141,59 +145,62 @@ FOR_RANKS: tuple[Rule, ...] = (
 
 
 def examine(
-    plan: Plan, pair: Pair, pairs: tuple[Pair, ...], options: Options, around: Around
+    plan: Plan, pair: Pair, pairs: tuple[Pair, ...], options: Options, context: StatementContext
 ) -> Examined:
-    """All rules on one of a statement's pairs: the case, sifted, the results and the verdict.
-
-    Where a rule is not decided, ``DECIDED`` fails.
+    """Runs all rules on one of a statement's ``pairs``: the proposal with its restrictions, the
+    rules' results, and the verdict. Where a rule is not decided, ``DECIDED`` fails.
     """
-    case = Case(plan, pair, pairs, options, around)
+    proposal = Proposal(plan, pair, pairs, options, context)
     if pair.filtered:
-        return _examined(case, FOR_FILTERS)
+        return _examined(proposal, FOR_FILTERS)
     if pair.first:
         its = {pair.key.relation}
         found = (it for it in of_those_ranked(plan, pair) if it.relations == its)
-        kept = tuple(Conjunct(it, it.expression) for it in found)
-        return _examined(replace(case, kept=kept), FOR_RANKS)
+        repeated = tuple(Conjunct(it, it.expression) for it in found)
+        return _examined(replace(proposal, restrictions=repeated), FOR_RANKS)
     asked = options.reach.through_facts
-    near = _followed(case, options.reach._replace(through_facts=False))
+    near = _followed(proposal, options.reach._replace(through_facts=False))
     if asked is False or (asked is None and not counted(near[0])):
         return near
-    far = _followed(case, options.reach._replace(through_facts=True))
+    far = _followed(proposal, options.reach._replace(through_facts=True))
     if far[2] is not Verdict.REWRITTEN:
         return near if asked is None or near[2] is Verdict.REWRITTEN else far
     return far if asked or _pays(far, near) else near
 
 
-Examined = tuple[Case, tuple[RuleResult, ...], Verdict]
+Examined = tuple[Proposal, tuple[RuleResult, ...], Verdict]
 
 
-def _followed(case: Case, reach: Reach) -> Examined:
-    """All rules on a case whose neighbours are followed so far."""
-    kept, left_out = conditions.sift(case, restrictions(case.plan, case.pair, reach))
-    case = replace(case, kept=kept, left_out=left_out)
-    if not selective_predicate.is_filtered(case):
-        more, others = conditions.sift(case, of_fact(case.plan, case.pair, reach))
-        case = replace(case, kept=kept + more, left_out=left_out + others)
-    dimension = case.pair.dimension
-    whole = of_whole(case, dimension, frozenset(map(id, steadied(case))))
-    against = (*whole, *cannot_stand_alone(dimension))
-    return _examined(replace(case, against=tuple(dict.fromkeys(against))), RULES)
+def _followed(proposal: Proposal, reach: Reach) -> Examined:
+    """All rules on a proposal whose neighbours are followed so far."""
+    repeated, dropped = conditions.sift(proposal, restrictions(proposal.plan, proposal.pair, reach))
+    proposal = replace(proposal, restrictions=repeated, dropped=dropped)
+    if not selective_predicate.is_filtered(proposal):
+        more, others = conditions.sift(proposal, of_fact(proposal.plan, proposal.pair, reach))
+        proposal = replace(proposal, restrictions=repeated + more, dropped=dropped + others)
+    dimension = proposal.pair.dimension
+    whole = objections_to_relation(proposal, dimension, frozenset(map(id, steadied(proposal))))
+    objections = (*whole, *objections_to_copying(dimension))
+    return _examined(replace(proposal, objections=tuple(dict.fromkeys(objections))), RULES)
 
 
 def _pays(far: Examined, near: Examined) -> bool:
     """Whether following neighbours through facts saves more than it reads, beside what is saved
     without: by a predicate, or by the engine, which reads nothing for it."""
-    case, results, verdict = near
+    proposal, results, verdict = near
     failing = {it.code for it in results if it.outcome is not Outcome.PASS}
-    before = estimate(case) if verdict is Verdict.REWRITTEN or failing == {MISSED.code} else None
+    before = (
+        estimate(proposal) if verdict is Verdict.REWRITTEN or failing == {MISSED.code} else None
+    )
     reads = before.reads if before and verdict is Verdict.REWRITTEN else 0
     return pays(estimate(far[0]), before.saves if before else 0, reads)
 
 
-def _examined(case: Case, rules: tuple[Rule, ...]) -> Examined:
+def _examined(proposal: Proposal, rules: tuple[Rule, ...]) -> Examined:
     off = (Outcome.PASS, "switched off")
-    judged = [(it, off if it.code in case.options.disabled else it.judge(case)) for it in rules]
+    judged = [
+        (it, off if it.code in proposal.options.disabled else it.judge(proposal)) for it in rules
+    ]
     results = tuple([RuleResult(it.code, it.name, *found) for it, found in judged])
     undecided = next((r for r in results if r.outcome is Outcome.UNKNOWN), None)
     if undecided is not None:
@@ -201,5 +208,5 @@ def _examined(case: Case, rules: tuple[Rule, ...]) -> Examined:
         results += (RuleResult(DECIDED.code, DECIDED.name, Outcome.FAIL, why),)
     failing = {result.code for result in results if result.outcome is not Outcome.PASS}
     if failing & {UNBOUNDED.code, NOT_YET_PRUNED.code}:
-        return case, results, Verdict.ALREADY_PRUNED
-    return case, results, Verdict.REJECTED if failing else Verdict.REWRITTEN
+        return proposal, results, Verdict.ALREADY_PRUNED
+    return proposal, results, Verdict.REJECTED if failing else Verdict.REWRITTEN

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from sqlrewrite.find.pairs import Pair, by_day
 from sqlrewrite.find.reducers import asked_of, own_conditions
 from sqlrewrite.find.restrictions import Conjunct
-from sqlrewrite.judge.case import Case, Judgement, failed, passed
 from sqlrewrite.judge.form import chosen
+from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
 from sqlrewrite.judge.selective_predicate import selective
 from sqlrewrite.judge.single import is_few
 from sqlrewrite.plan.algebra import Call, ColumnRef, Expression, Scan, Subquery, Unknown
@@ -21,27 +21,27 @@ from sqlrewrite.settings.forms import IN, RANGE, SET, SINGLE, VALUES
 _NOT_INFERRED = frozenset({"left anti", "not exists", "not in (correlated)"})
 
 
-def judge_bound(case: Case) -> Judgement:
+def judge_bound(proposal: Proposal) -> Judgement:
     """Whether the scan is not already bound to one value of the column."""
-    if case.pair.tie.shape in _NOT_INFERRED:
-        items = own_conditions(case.plan, case.pair.scan.relation, case.options.reach)
+    if proposal.pair.tie.shape in _NOT_INFERRED:
+        items = own_conditions(proposal.plan, proposal.pair.scan.relation, proposal.options.reach)
     else:
-        items = asked_of(case.plan, case.pair.scan.relation, case.options.reach)
+        items = asked_of(proposal.plan, proposal.pair.scan.relation, proposal.options.reach)
     for expression in (item.expression for item in items if isinstance(item, Conjunct)):
-        if binds(expression, case.pair.pruned):
-            return failed(f"the query binds {case.pair.pruned} to one value by itself")
-    return passed(f"{case.pair.pruned} is not bound to one value")
+        if binds(expression, proposal.pair.pruned):
+            return failed(f"the query binds {proposal.pair.pruned} to one value by itself")
+    return passed(f"{proposal.pair.pruned} is not bound to one value")
 
 
-def judge_pruned(case: Case) -> Judgement:
+def judge_pruned(proposal: Proposal) -> Judgement:
     """Whether the author has not written the same IN already."""
-    pair = case.pair
+    pair = proposal.pair
     if pair.derived is not None:
         return passed("the query says nothing of the derived column itself")
     if is_authors_in(pair):
-        return _judge_in(case)
-    for expression in _conditions(case, pair.scan):
-        if isinstance(expression, Subquery) and _same_keys(case, expression):
+        return _judge_in(proposal)
+    for expression in _conditions(proposal, pair.scan):
+        if isinstance(expression, Subquery) and _same_keys(proposal, expression):
             return failed("the query has this predicate already, or a tighter one")
     return passed("the query has no such predicate yet")
 
@@ -51,29 +51,29 @@ def is_authors_in(pair: Pair) -> bool:
     return (pair.tie.shape, pair.side) == ("in", "outside") and pair.derived is None
 
 
-def _judge_in(case: Case) -> Judgement:
+def _judge_in(proposal: Proposal) -> Judgement:
     """Whether a predicate prunes where the author's IN does not: Spark prunes by an IN only where
     it broadcasts the subquery, and only a hint makes it surely do so (docs/spark.md)."""
-    query, form = case.pair.tie.query, chosen(case)
+    query, form = proposal.pair.tie.query, chosen(proposal)
     if form == SINGLE:
         return passed("= to the one value prunes, where the author's IN does not")
-    if is_few(case) and form == SET:
+    if is_few(proposal) and form == SET:
         return passed("a set of the few keys prunes, where the author's IN does not")
-    if form == RANGE and case.clustered:
+    if form == RANGE and proposal.clustered:
         return passed("the ends of the keys rule out row groups, which the author's IN does not")
     assert query is not None
-    hinted = any(case.plan.blocks[number].hints for number in query.blocks)
-    if form == VALUES and (case.clustered or by_day(case.pair) or not hinted):
+    hinted = any(proposal.plan.blocks[number].hints for number in query.blocks)
+    if form == VALUES and (proposal.clustered or by_day(proposal.pair) or not hinted):
         return passed("constants prune, where the author's IN does not, or not always")
-    better = form == SET or (form == IN and case.options.hint)
-    if hinted or not better or not case.engine.reuse_broadcast_only:
+    better = form == SET or (form == IN and proposal.options.hint)
+    if hinted or not better or not proposal.engine.reuse_broadcast_only:
         return failed("the query has this IN already")
     return passed("the author's IN has no hint: it prunes only where the subquery is broadcast")
 
 
-def _conditions(case: Case, scan: Scan) -> Iterator[Expression]:
+def _conditions(proposal: Proposal, scan: Scan) -> Iterator[Expression]:
     """The conditions that reach a scan, over its own columns."""
-    for item in asked_of(case.plan, scan.relation, case.options.reach):
+    for item in asked_of(proposal.plan, scan.relation, proposal.options.reach):
         if isinstance(item, Conjunct):
             yield item.expression
 
@@ -103,10 +103,10 @@ def _repeats(name: str) -> bool:
     return found is not None and found.repeatable
 
 
-def _same_keys(case: Case, condition: Subquery) -> bool:
+def _same_keys(proposal: Proposal, condition: Subquery) -> bool:
     """Whether an author's ``p IN (SELECT k FROM D WHERE …)`` keeps no key that ours would drop: the
     same column of the same table under at least the same conditions."""
-    pair, plan = case.pair, case.plan
+    pair, plan = proposal.pair, proposal.plan
     ours = pair.dimension
     operand = condition.operand
     if condition.kind != "in" or not isinstance(operand, ColumnRef) or not isinstance(ours, Scan):
@@ -121,15 +121,17 @@ def _same_keys(case: Case, condition: Subquery) -> bool:
     if len(block.outputs) != 1 or not block.complete or not same(block.outputs[0].expression, key):
         return False
     written = {said(found.expression) for found in block.where}
-    return all(isinstance(it, Conjunct) and said(it.expression) in written for it in case.kept)
+    return all(
+        isinstance(it, Conjunct) and said(it.expression) in written for it in proposal.restrictions
+    )
 
 
-def is_asked(case: Case, scan: Scan) -> bool:
+def is_asked(proposal: Proposal, scan: Scan) -> bool:
     """Whether a condition that is likely to leave few rows reaches a scan."""
-    return any(selective(case.engine, expression) for expression in _conditions(case, scan))
+    return any(selective(proposal.engine, expression) for expression in _conditions(proposal, scan))
 
 
-def binds_partition(case: Case, scan: Scan) -> bool:
+def binds_partition(proposal: Proposal, scan: Scan) -> bool:
     """Whether the query binds one of a scan's own partition columns to one value."""
     fields = scan.table.partitioning
-    return any(binds(it, column) for it in _conditions(case, scan) for column in fields)
+    return any(binds(it, column) for it in _conditions(proposal, scan) for column in fields)

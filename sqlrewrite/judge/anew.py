@@ -10,74 +10,76 @@ from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 
 from sqlrewrite.judge.attempts import exact_attempts, form_of, unsteady_in
-from sqlrewrite.judge.case import Case
+from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.judge.raising import raising_below, raising_in
-from sqlrewrite.judge.repeatable import against
+from sqlrewrite.judge.repeatable import objections_to_blocks
 from sqlrewrite.judge.sums import unsteady
 from sqlrewrite.plan.algebra import Block, Call, CteReference, Derived, Expression, Subquery
 from sqlrewrite.plan.columns import arithmetic, computed_as
 from sqlrewrite.plan.expressions import columns, operands, said, walk
 
 
-def written_anew(case: Case) -> bool:
+def written_anew(proposal: Proposal) -> bool:
     """Whether the key query, which repeats a derived table's text, or a CTE's, writes what computes
     the key in a form that raises no error (``plan/facts/arithmetic.py``, ``judge/attempts.py``)."""
-    dimension, plan = case.pair.dimension, case.plan
-    if not isinstance(dimension, Derived | CteReference) or not _copied(case, dimension):
+    dimension, plan = proposal.pair.dimension, proposal.plan
+    if not isinstance(dimension, Derived | CteReference) or not _copied(proposal, dimension):
         return False
     query = dimension.query
-    found = computed_as(plan, case.pair.key)
+    found = computed_as(plan, proposal.pair.key)
     blocks = [plan.blocks[number] for number in query.top]
     return len(found) == len(blocks) and all(
-        raising_in(case, expression) is None
-        or (_alone(block, expression) and _harmless(case, expression))
+        raising_in(proposal, expression) is None
+        or (_alone(block, expression) and _harmless(proposal, expression))
         for block, expression in zip(blocks, found, strict=True)
     )
 
 
 def _copied(
-    case: Case, dimension: Derived | CteReference, anew: AbstractSet[int] = frozenset()
+    proposal: Proposal, dimension: Derived | CteReference, anew: AbstractSet[int] = frozenset()
 ) -> bool:
     """Whether the key query can repeat the text of a dimension's query; ``anew`` are, by their ids,
     the aggregates that are written in other words there."""
     if isinstance(dimension, Derived):
         return not dimension.view
-    cte, query = case.plan.ctes[dimension.cte], dimension.query
+    cte, query = proposal.plan.ctes[dimension.cte], dimension.query
     if not cte.name or cte.columns or cte.outer or len(query.top) != 1:
         return False
-    return not any(against(case, query.blocks, anew=anew))  # it must mean the same there
+    return not any(
+        objections_to_blocks(proposal, query.blocks, anew=anew)
+    )  # it must mean the same there
 
 
-def steadied(case: Case) -> tuple[Call, ...]:
+def steadied(proposal: Proposal) -> tuple[Call, ...]:
     """The aggregates of a dimension's groups that may give another value in another order of their
     rows, where the key query can write each as that value or NULL, which no HAVING tells apart."""
-    dimension = case.pair.dimension
+    dimension = proposal.pair.dimension
     if not isinstance(dimension, Derived | CteReference) or len(dimension.query.top) != 1:
         return ()
-    block = case.plan.blocks[dimension.query.top[0]]
+    block = proposal.plan.blocks[dimension.query.top[0]]
     if block.aggregate != "group by" or block.distinct or block.limit is not None:
         return ()
     asked = [it.expression for it in block.having]
     nodes = [node for it in (*_shown(block), *asked) for node in walk(it)]
-    found = tuple(unsteady(case.plan, nodes))
+    found = tuple(unsteady(proposal.plan, nodes))
     if not found or any(isinstance(it, Subquery) or _is_window(it) for it in nodes):
         return ()
-    keys = [node for it in computed_as(case.plan, case.pair.key) for node in walk(it)]
-    told = any(told for it in asked for _, told in unsteady_in(case, it))
+    keys = [node for it in computed_as(proposal.plan, proposal.pair.key) for node in walk(it)]
+    told = any(told for it in asked for _, told in unsteady_in(proposal, it))
     if told or any(it is key for it in found for key in keys):
         return ()
-    written = all(form_of(case, it) and _has_text(it) for it in found)
-    return found if written and _copied(case, dimension, frozenset(map(id, found))) else ()
+    written = all(form_of(proposal, it) and _has_text(it) for it in found)
+    return found if written and _copied(proposal, dimension, frozenset(map(id, found))) else ()
 
 
-def steady(case: Case, condition: Expression) -> frozenset[int]:
+def steady(proposal: Proposal, condition: Expression) -> frozenset[int]:
     """By their ids, the aggregates in a condition's own text, and of the dimension, of which a form
     is written."""
     nodes, at = [condition], 0
     while at < len(nodes):
         nodes += operands(nodes[at])
         at += 1
-    return frozenset(map(id, (*unsteady(case.plan, nodes), *steadied(case))))
+    return frozenset(map(id, (*unsteady(proposal.plan, nodes), *steadied(proposal))))
 
 
 def _shown(block: Block) -> list[Expression]:
@@ -94,13 +96,15 @@ def _has_text(call: Call) -> bool:
     return bool(found) and all(ref.span is not None for ref in found)
 
 
-def grouped_anew(case: Case) -> Iterator[Expression]:
+def grouped_anew(proposal: Proposal) -> Iterator[Expression]:
     """The keys of groups that say once more what is written anew in the SELECT list."""
-    relation = case.pair.dimension
+    relation = proposal.pair.dimension
     if not isinstance(relation, Derived | CteReference):
         return
-    blocks = [case.plan.blocks[number] for number in relation.query.top]
-    for block, expression in zip(blocks, computed_as(case.plan, case.pair.key), strict=False):
+    blocks = [proposal.plan.blocks[number] for number in relation.query.top]
+    for block, expression in zip(
+        blocks, computed_as(proposal.plan, proposal.pair.key), strict=False
+    ):
         for key in block.keys:
             if key is not expression and said(key) == said(expression):
                 yield key
@@ -121,9 +125,11 @@ def _alone(block: Block, expression: Expression) -> bool:
     return all(said(node) != same for other in others for node in walk(other))
 
 
-def _harmless(case: Case, expression: Expression) -> bool:
+def _harmless(proposal: Proposal, expression: Expression) -> bool:
     """Whether an expression has a form that gives just what it gives without ANSI mode."""
-    form = arithmetic(case.plan, expression) is not None or bool(exact_attempts(case, expression))
+    form = arithmetic(proposal.plan, expression) is not None or bool(
+        exact_attempts(proposal, expression)
+    )
     return form and all(
-        ref.span is not None and raising_below(case, ref) is None for ref in columns(expression)
+        ref.span is not None and raising_below(proposal, ref) is None for ref in columns(expression)
     )

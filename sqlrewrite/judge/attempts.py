@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlrewrite.find.restrictions import Attempts, Forms, Path
-from sqlrewrite.judge.case import Case
+from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.judge.raising import beside_its_text, one_row_at_most, raising_below, total, truth
 from sqlrewrite.judge.sums import unsteady
 from sqlrewrite.plan.algebra import (
@@ -53,17 +53,17 @@ _FIRST = "({0} LIMIT 1)"
 """A scalar subquery that raises no error where it has several rows."""
 
 
-def attempts(case: Case, condition: Expression) -> Attempts | None:
+def attempts(proposal: Proposal, condition: Expression) -> Attempts | None:
     """The nodes of a condition that can raise an error, by the operands on the way down to each,
     with the text that is written instead. None where one of them has no form that is right there;
     no forms where none can."""
     found: list[tuple[Path, str]] = []
-    aggregated = [told for _, told in unsteady_in(case, condition)]
+    aggregated = [told for _, told in unsteady_in(proposal, condition)]
     if any(aggregated):
         return None
     doubtful = bool(aggregated)  # what a derived table computes is written there (`judge/anew.py`)
-    for path, node, told in _raising(case, condition, (), False):
-        form = _form_at(case, node, told)
+    for path, node, told in _raising(proposal, condition, (), False):
+        form = _form_at(proposal, node, told)
         if form is None:
             return None
         found.append((path, form.text))
@@ -83,83 +83,85 @@ def _in_a_value(node: Expression, path: Path) -> bool:
     return False
 
 
-def exact_attempts(case: Case, key: Expression) -> Forms | None:
+def exact_attempts(proposal: Proposal, key: Expression) -> Forms | None:
     """The nodes of a key that can raise an error, with forms that give just what they give without
     ANSI mode: then a key is the one that the join computes, in either mode, or none where the join
     raises an error. None where one has no such form, or where there is a subquery in it."""
     if any(isinstance(node, Subquery) for node in walk(key)):
         return None
     found: list[tuple[Path, str]] = []
-    for path, node, _ in _raising(case, key, (), False):
-        form = _legacy(case, node) or form_of(case, node)
+    for path, node, _ in _raising(proposal, key, (), False):
+        form = _legacy(proposal, node) or form_of(proposal, node)
         if form is None or not form.exact:
             return None
         found.append((path, form.text))
     return tuple(found)
 
 
-def _form_at(case: Case, node: Expression, told: bool) -> Attempt | None:
+def _form_at(proposal: Proposal, node: Expression, told: bool) -> Attempt | None:
     """The form of a node; where NULL is ``told`` from values, one that is right there."""
     if isinstance(node, Subquery):
-        return Attempt(_FIRST, exact=True) if _is_attempted(case, node) else None
+        return Attempt(_FIRST, exact=True) if _is_attempted(proposal, node) else None
     if not told:
-        return form_of(case, node)
-    forms = (_legacy(case, node), form_of(case, node))
+        return form_of(proposal, node)
+    forms = (_legacy(proposal, node), form_of(proposal, node))
     return next((it for it in forms if it is not None and it.plain), None)
 
 
-def _legacy(case: Case, node: Expression) -> Attempt | None:
+def _legacy(proposal: Proposal, node: Expression) -> Attempt | None:
     """The form of arithmetic and of casts that gives what they give without ANSI mode."""
     match node:
         case Cast(operand=operand, type=kind):
-            return legacy_cast(type_of(case.plan, operand), parse(kind))
+            return legacy_cast(type_of(proposal.plan, operand), parse(kind))
         case Call(name=name, args=args):
-            return legacy_sum(name, [type_of(case.plan, arg) for arg in args])
+            return legacy_sum(name, [type_of(proposal.plan, arg) for arg in args])
         case _:
             return None
 
 
 def _raising(
-    case: Case, node: Expression, path: Path, told: bool
+    proposal: Proposal, node: Expression, path: Path, told: bool
 ) -> Iterator[tuple[Path, Expression, bool]]:
     """The nodes that can raise an error, each with whether something above it tells NULL from other
     values. Of a subquery those in its text; itself where it can have several rows or is not read.
     """
     below = operands(node)
-    varies = isinstance(node, Subquery) and any(unsteady_in(case, node))
-    if any(unsteady(case.plan, (node,))) or varies or not total(case, node):
-        if not (isinstance(node, Subquery) and _is_attempted(case, node)) or _has_more(case, node):
+    varies = isinstance(node, Subquery) and any(unsteady_in(proposal, node))
+    if any(unsteady(proposal.plan, (node,))) or varies or not total(proposal, node):
+        if not (isinstance(node, Subquery) and _is_attempted(proposal, node)) or _has_more(
+            proposal, node
+        ):
             yield path, node, told
     elif isinstance(node, Subquery):
         below = below[: node.operand is not None]
     for at, child in enumerate(below):
         if isinstance(child, ColumnRef | Literal):
             continue  # most are
-        yield from _raising(case, child, (*path, at), told or not _passes(case, node, at))
+        yield from _raising(proposal, child, (*path, at), told or not _passes(proposal, node, at))
 
 
 def unsteady_in(
-    case: Case, node: Expression, told: bool = False
+    proposal: Proposal, node: Expression, told: bool = False
 ) -> Iterator[tuple[Expression, bool]]:
     """The aggregates in an expression, and in what derived tables compute for its columns, that may
     give another value in another order of their rows, each with whether something above it tells
     NULL from other values."""
-    if any(unsteady(case.plan, (node,))):
+    if any(unsteady(proposal.plan, (node,))):
         yield node, told
     elif isinstance(node, ColumnRef):
-        for below in computed_as(case.plan, node):
-            yield from unsteady_in(case, below, told)
+        for below in computed_as(proposal.plan, node):
+            yield from unsteady_in(proposal, below, told)
     else:
         for at, child in enumerate(operands(node)):
-            yield from unsteady_in(case, child, told or not _passes(case, node, at))
+            yield from unsteady_in(proposal, child, told or not _passes(proposal, node, at))
 
 
-def _has_more(case: Case, node: Subquery) -> bool:
+def _has_more(proposal: Proposal, node: Subquery) -> bool:
     """Whether a subquery that is one value may have more rows."""
-    return node.kind == "scalar" and not one_row_at_most(case.plan, node.query)
+    return node.kind == "scalar" and not one_row_at_most(proposal.plan, node.query)
 
 
-def _is_attempted(case: Case, node: Subquery) -> bool:
+def _is_attempted(proposal: Proposal, node: Subquery) -> bool:
     """Whether what can raise an error in a subquery stands where its text can be written anew: in
     the list, the WHERE or the HAVING of its one SELECT."""
     if len(node.query.top) != 1 or (node.kind == "scalar" and node.outer):
@@ -168,13 +170,13 @@ def _is_attempted(case: Case, node: Subquery) -> bool:
     its = conditions if node.kind == "exists" else (*shown, *conditions)
     columns = (it for part in its for it in walk(part) if isinstance(it, ColumnRef))
     return (
-        all(truth(case, condition) for condition in conditions)
-        and all(raising_below(case, ref) is None for ref in columns)
-        and beside_its_text(case, node, its)
+        all(truth(proposal, condition) for condition in conditions)
+        and all(raising_below(proposal, ref) is None for ref in columns)
+        and beside_its_text(proposal, node, its)
     )
 
 
-def _passes(case: Case, node: Expression, at: int) -> bool:
+def _passes(proposal: Proposal, node: Expression, at: int) -> bool:
     """Whether NULL as an operand says nothing more than any value would."""
     match node:
         case Cast():
@@ -190,7 +192,7 @@ def _passes(case: Case, node: Expression, at: int) -> bool:
         case Call(name="case", args=args):
             return at > 0 or is_when(args[0])  # an operand is told NULL from its WHENs
         case Call(name=name):
-            found = case.options.function(name)
+            found = proposal.options.function(name)
             return (
                 found is not None
                 and found.kind in ("operator", "scalar", "syntax")
@@ -201,11 +203,11 @@ def _passes(case: Case, node: Expression, at: int) -> bool:
             return False
 
 
-def form_of(case: Case, node: Expression) -> Attempt | None:
+def form_of(proposal: Proposal, node: Expression) -> Attempt | None:
     """The form of a node by the table of functions."""
     match node:
         case Cast(operand=operand, type=kind):
-            return attempted_cast(type_of(case.plan, operand), parse(kind))
+            return attempted_cast(type_of(proposal.plan, operand), parse(kind))
         case Call(args=(Call(name="distinct"), *_)):
             return None  # each value once, which its form would not ask for
         case Call(name="element_at", args=(_, index)) if not _is_counted(index):
@@ -213,17 +215,17 @@ def form_of(case: Case, node: Expression) -> Attempt | None:
         case Call(name="parse_url", args=(_, *others)) if not all(map(_is_word, others)):
             return None  # what is asked for is a pattern, which might be none
         case Call(name="timestampadd", args=(Literal(text=unit), amount, start)):
-            known = type_of(case.plan, start) in (TIMESTAMP, TIMESTAMP_NTZ)
+            known = type_of(proposal.plan, start) in (TIMESTAMP, TIMESTAMP_NTZ)
             return (
                 moved(unit) if known and isinstance(amount, Literal) and tame((amount,)) else None
             )
         case Call(name=name, args=args) if any(isinstance(it, Parameter) for it in args):
-            if case.options.limits.dialect != SPARK:
+            if proposal.options.limits.dialect != SPARK:
                 return None  # typeof has other names for types
             given = [at for at, arg in enumerate(args) if isinstance(arg, Parameter)]
-            return attempted_comparison(name, [type_of(case.plan, arg) for arg in args], given)
+            return attempted_comparison(name, [type_of(proposal.plan, arg) for arg in args], given)
         case Call(name=name, args=args):
-            form = attempt(name, [type_of(case.plan, arg) for arg in args])
+            form = attempt(name, [type_of(proposal.plan, arg) for arg in args])
             by_pattern = form is not None and _READS in form.text and len(args) > 1
             if by_pattern and not reads_moments(args[1]):
                 return None

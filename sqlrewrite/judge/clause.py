@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
-from sqlrewrite.judge.case import Case, Judgement, failed, passed
 from sqlrewrite.judge.form import asks
 from sqlrewrite.judge.join_type import ClauseKind, place
+from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
 
 
-def judge(case: Case) -> Judgement:
+def judge(proposal: Proposal) -> Judgement:
     """Whether the predicate has a place to stand."""
-    pair = case.pair
+    pair = proposal.pair
     if pair.at is None:
         return failed(f"the text has no place for a condition on {pair.target.alias} alone")
-    if case.target_block.role == "change":
-        return _of_a_change(case)
-    if case.target_block.number != pair.tie.block.number or place(pair) is not ClauseKind.ON:
+    if proposal.target_block.role == "change":
+        return _of_a_change(proposal)
+    if proposal.target_block.number != pair.tie.block.number or place(pair) is not ClauseKind.ON:
         return passed("in the WHERE of the fact's own block")
     join = pair.tie.join
     if join is None or join.using or join.natural:
         return failed("the join has no ON to put the predicate into; write ON instead of USING")
     if not any(condition.clause is not None for condition in join.conditions):
         return failed("the ON cannot be found in the text")
-    if not case.engine.queries_in_on and asks(case):
-        why = f"{case.engine.name} raises an error for a subquery in an ON"
+    if not proposal.engine.queries_in_on and asks(proposal):
+        why = f"{proposal.engine.name} raises an error for a subquery in an ON"
         return failed(f"{why}: --predicate values writes constants there")
     return passed("in the ON of the join")
 
 
-def _of_a_change(case: Case) -> Judgement:
+def _of_a_change(proposal: Proposal) -> Judgement:
     """Whether the condition of a DELETE or UPDATE may hold a query, as the format has it."""
-    provider = case.pair.scan.table.provider
+    provider = proposal.pair.scan.table.provider
     if provider == "iceberg":
         return passed("in the condition of the DELETE or UPDATE, where Iceberg takes a query")
     if provider == "delta":

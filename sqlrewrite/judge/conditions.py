@@ -13,16 +13,23 @@ from dataclasses import replace
 from sqlrewrite.find.restrictions import AnyOf, Attempts, Conjunct, Restriction, SemiJoin, any_of
 from sqlrewrite.judge.anew import grouped_anew, steady, written_anew
 from sqlrewrite.judge.attempts import attempts
-from sqlrewrite.judge.case import Case, Judgement, called, failed, passed, relation_name
+from sqlrewrite.judge.proposal import (
+    Judgement,
+    Objection,
+    Proposal,
+    called,
+    failed,
+    passed,
+    relation_name,
+)
 from sqlrewrite.judge.raising import raising_below, raising_inside, raising_of, total, truth
 from sqlrewrite.judge.repeatable import (
     DETERMINISM,
     PARAMETERS,
-    Reason,
-    against,
-    cannot_stand_alone,
-    of_expression,
-    of_whole,
+    objections_to_blocks,
+    objections_to_copying,
+    objections_to_expression,
+    objections_to_relation,
 )
 from sqlrewrite.judge.selective_predicate import restricts
 from sqlrewrite.judge.unlike import TYPES, unlike
@@ -36,94 +43,98 @@ NO_TEXT = "DPP000"
 
 
 def sift(
-    case: Case, found: tuple[Restriction, ...]
-) -> tuple[tuple[Restriction, ...], tuple[Reason, ...]]:
+    proposal: Proposal, found: tuple[Restriction, ...]
+) -> tuple[tuple[Restriction, ...], tuple[Objection, ...]]:
     """The restrictions that may be repeated, and the reasons why others may not."""
-    left_out: list[Reason] = []
-    kept = _sifted(case, found, left_out)
-    return kept, tuple(dict.fromkeys(left_out))
+    dropped: list[Objection] = []
+    kept = _sifted(proposal, found, dropped)
+    return kept, tuple(dict.fromkeys(dropped))
 
 
 def _sifted(
-    case: Case, found: tuple[Restriction, ...], left_out: list[Reason]
+    proposal: Proposal, found: tuple[Restriction, ...], dropped: list[Objection]
 ) -> tuple[Restriction, ...]:
     kept: list[Restriction] = []
     for item in found:
         match item:
             case Conjunct(expression=expression):
-                tried = attempts(case, expression)
-                if not _left_out(case, of_conjunct(case, item, tried), left_out):
+                tried = attempts(proposal, expression)
+                if not _dropped(proposal, objections_to_conjunct(proposal, item, tried), dropped):
                     written = tried is not None and (tried.forms or tried.doubtful)
                     kept.append(replace(item, attempts=tried) if written else item)
             case AnyOf(branches=branches):
                 # Less in a branch is a wider bound; a branch with nothing left is no bound at all.
-                kept += any_of([_sifted(case, branch, left_out) for branch in branches])
+                kept += any_of([_sifted(proposal, branch, dropped) for branch in branches])
             case SemiJoin(inner=inner):
-                if _left_out(case, _of_neighbour(case, item), left_out):
+                if _dropped(proposal, _objections_to_neighbour(proposal, item), dropped):
                     continue
-                join = replace(item, inner=_sifted(case, inner, left_out))
-                if restricts(case, join):
+                join = replace(item, inner=_sifted(proposal, inner, dropped))
+                if restricts(proposal, join):
                     kept.append(join)
     return tuple(kept)
 
 
-def _left_out(case: Case, reasons: Iterator[Reason], left_out: list[Reason]) -> bool:
-    against = [reason for reason in reasons if reason[0] not in case.options.disabled]
-    left_out += against[:1]
+def _dropped(proposal: Proposal, reasons: Iterator[Objection], dropped: list[Objection]) -> bool:
+    against = [reason for reason in reasons if reason[0] not in proposal.options.disabled]
+    dropped += against[:1]
     return bool(against)
 
 
-def judge_guards(case: Case) -> Judgement:
+def judge_guards(proposal: Proposal) -> Judgement:
     """Fails where the dimension itself, which is read as a whole, can raise an error; and tells of
     the conditions that were left out because they can."""
     anew: tuple[ra.Expression, ...] = ()
-    if raising_below(case, case.pair.key) is not None and written_anew(case):
-        anew = (*computed_as(case.plan, case.pair.key), *grouped_anew(case))
-    culprit = raising_inside(case, case.pair.dimension, anew)
+    if raising_below(proposal, proposal.pair.key) is not None and written_anew(proposal):
+        anew = (*computed_as(proposal.plan, proposal.pair.key), *grouped_anew(proposal))
+    culprit = raising_inside(proposal, proposal.pair.dimension, anew)
     if culprit is not None:
-        name = relation_name(case.pair.dimension)
+        name = relation_name(proposal.pair.dimension)
         return failed(
             f"{shown(culprit)} inside {name} can raise an error where the join raises none"
         )
-    reasons = [reason for code, reason in case.left_out if code == GUARDS]
+    reasons = [reason for code, reason in proposal.dropped if code == GUARDS]
     if reasons:
         return passed("left out of the key query: " + "; ".join(reasons))
     return passed("no condition in the key query can raise an error")
 
 
-def of_conjunct(case: Case, item: Conjunct, tried: Attempts | None = None) -> Iterator[Reason]:
+def objections_to_conjunct(
+    proposal: Proposal, item: Conjunct, tried: Attempts | None = None
+) -> Iterator[Objection]:
     """The reasons why a condition may not be repeated, but as it is ``tried``."""
     if item.condition.clause is None:
         yield NO_TEXT, "a condition of USING or of a view has no text here"
-    if not truth(case, item.expression):
-        yield GUARDS, f"{_named(case, item.expression)} is not known to be a BOOLEAN"
-    yield from of_value(case, item.expression, tried=tried is not None)
+    if not truth(proposal, item.expression):
+        yield GUARDS, f"{_named(proposal, item.expression)} is not known to be a BOOLEAN"
+    yield from objections_to_value(proposal, item.expression, tried=tried is not None)
 
 
-def _of_neighbour(case: Case, item: SemiJoin) -> Iterator[Reason]:
+def _objections_to_neighbour(proposal: Proposal, item: SemiJoin) -> Iterator[Objection]:
     """The reasons why a neighbour may not be read by the key query, as for the dimension itself."""
-    yield from of_whole(case, item.relation)
-    yield from cannot_stand_alone(item.relation)
-    culprit = raising_inside(case, item.relation)
+    yield from objections_to_relation(proposal, item.relation)
+    yield from objections_to_copying(item.relation)
+    culprit = raising_inside(proposal, item.relation)
     if culprit is not None:
         yield GUARDS, f"{shown(culprit)} inside {relation_name(item.relation)} can raise an error"
-    why = unlike(case.plan, item.key, item.other)
+    why = unlike(proposal.plan, item.key, item.other)
     if why is not None:
         yield TYPES, why
 
 
-def of_value(case: Case, expression: ra.Expression, *, tried: bool = False) -> Iterator[Reason]:
+def objections_to_value(
+    proposal: Proposal, expression: ra.Expression, *, tried: bool = False
+) -> Iterator[Objection]:
     """The reasons why an expression may not be computed again, for rows that it might never have
     been computed for; ``tried``: what could raise an error in it is written so that it does not."""
-    anew = steady(case, expression) if tried else frozenset()
-    yield from of_expression(case, expression, anew)
+    anew = steady(proposal, expression) if tried else frozenset()
+    yield from objections_to_expression(proposal, expression, anew)
     nodes = list(walk(expression))
     # What is not known comes first: it is why an operator above it may raise an error.
     yield from ((DETERMINISM, node.reason) for node in nodes if isinstance(node, ra.Unknown))
     for node in nodes:
-        if not tried and not total(case, node):
-            yield GUARDS, _why(case, node)
-        if _of_many_rows(case, node):
+        if not tried and not total(proposal, node):
+            yield GUARDS, _why(proposal, node)
+        if _of_many_rows(proposal, node):
             yield (
                 DETERMINISM,
                 f"{shown(node)} is computed from many rows, and the key query may read others",
@@ -132,24 +143,29 @@ def of_value(case: Case, expression: ra.Expression, *, tried: bool = False) -> I
             case ra.Parameter(positional=True):
                 yield PARAMETERS, "a positional parameter (?) cannot be repeated"
             case ra.Subquery(query=query):
-                yield from against(case, query.blocks, anew=anew)
-                if _entangled(case, query.blocks):
+                yield from objections_to_blocks(proposal, query.blocks, anew=anew)
+                if _entangled(proposal, query.blocks):
                     yield GUARDS, "a subquery in it would itself be bounded by the dimension"
             case ra.ColumnRef(span=None):
                 yield NO_TEXT, "a column of a `*` or of a view, which has no text here to repeat"
             case ra.ColumnRef():
-                culprit = raising_below(case, node)
+                culprit = raising_below(proposal, node)
                 if culprit is not None:
-                    yield GUARDS, f"{shown(culprit)} below {case.label(node)} can raise an error"
+                    yield (
+                        GUARDS,
+                        f"{shown(culprit)} below {proposal.label(node)} can raise an error",
+                    )
             case _:
                 pass
 
 
-def _why(case: Case, node: ra.Expression) -> str:
+def _why(proposal: Proposal, node: ra.Expression) -> str:
     """Why a node can raise an error."""
-    culprit = raising_of(case, node) if isinstance(node, ra.Subquery) and not node.outer else None
+    culprit = (
+        raising_of(proposal, node) if isinstance(node, ra.Subquery) and not node.outer else None
+    )
     if culprit is None:
-        return _of_an_operator(case.plan, node)
+        return _of_an_operator(proposal.plan, node)
     if culprit is node:
         return "a subquery can raise an error: it may have more rows than one"
     return f"{shown(culprit)} in a subquery can raise an error"
@@ -167,27 +183,27 @@ def _of_an_operator(plan: ra.Plan, node: ra.Expression) -> str:
     return f"{shown(node)} can raise an error"
 
 
-def _of_many_rows(case: Case, node: ra.Expression) -> bool:
+def _of_many_rows(proposal: Proposal, node: ra.Expression) -> bool:
     """Whether a node is an aggregate of the block around (HAVING EXISTS (… p = max(d.k))), or the
     like."""
-    found = case.options.function(node.name) if isinstance(node, ra.Call) else None
+    found = proposal.options.function(node.name) if isinstance(node, ra.Call) else None
     return found is not None and found.kind in ("aggregate", "window", "generator")
 
 
-def _entangled(case: Case, blocks: tuple[int, ...]) -> bool:
+def _entangled(proposal: Proposal, blocks: tuple[int, ...]) -> bool:
     """Whether a predicate from outside may be written into a subquery: its value would then differ
     on rows that do not count, and a condition that rests on it could let one of them pass. Of a CTE
     it may be written at the reference."""
-    owner = case.plan.owner
+    owner = proposal.plan.owner
     return any(
         owner[pair.dimension.relation] not in blocks
         and any(owner[it.relation] in blocks for it in (pair.target, *pair.path.relations))
-        for pair in case.pairs
+        for pair in proposal.pairs
     )
 
 
-def _named(case: Case, node: ra.Expression) -> str:
-    return case.label(node) if isinstance(node, ra.ColumnRef) else shown(node)
+def _named(proposal: Proposal, node: ra.Expression) -> str:
+    return proposal.label(node) if isinstance(node, ra.ColumnRef) else shown(node)
 
 
 def shown(node: ra.Expression) -> str:

@@ -1,8 +1,8 @@
 """DPP117 derived-column and DPP118 time-zone: what a bound on a column says of the partition column
 that is computed from it.
 
-In: a case whose pair goes by a derived column. Out: the ``DerivedWay`` from one to the other: as an
-equality, as an order, wider by some days; or which rule forbids it. The proofs are in
+In: a proposal whose pair goes by a derived column. Out: the ``DerivedWay`` from one to the other:
+as an equality, as an order, wider by some days; or which rule forbids it. The proofs are in
 docs/soundness.md, "Derived partition columns".
 """
 
@@ -15,8 +15,8 @@ from dataclasses import replace
 from sqlrewrite.find.derived import DAY, SAME, THROUGH, DerivedColumn, decided_by_weeks, stands_for
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.judge.case import Case, Judgement, failed, passed
 from sqlrewrite.judge.conditions import shown
+from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
 from sqlrewrite.judge.raising import total
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal
 from sqlrewrite.plan.columns import type_of
@@ -68,9 +68,9 @@ class DerivedWay:
     apart: tuple[int, ...] = ()
 
 
-def way(case: Case) -> DerivedWay | tuple[str, str]:
-    """The way of a case to its derived column; or the code of the rule that forbids it, and why."""
-    pair = case.pair
+def way(proposal: Proposal) -> DerivedWay | tuple[str, str]:
+    """The way of a proposal to its derived column, or the objection to it."""
+    pair = proposal.pair
     derived = pair.derived
     assert derived is not None
     shape = derived.shape
@@ -80,15 +80,15 @@ def way(case: Case) -> DerivedWay | tuple[str, str]:
         return DERIVED, f"the join compares an expression that {derived.source} is only a part of"
     stored = ColumnRef(pair.scan.relation, pair.path.column, None)
     if derived.ends:  # only filters by days are found of it
-        more = 0 if derived.type == DATE else 1 + begins_again(case, derived.type)
+        more = 0 if derived.type == DATE else 1 + begins_again(proposal, derived.type)
         return DerivedWay(DAY, more=more)
-    step = stands_for(pair.fact_side.expression, derived, type_of(case.plan, stored))
+    step = stands_for(pair.fact_side.expression, derived, type_of(proposal.plan, stored))
     if step is None:
         said = f"the join compares an expression over {derived.source}"
         return DERIVED, f"{said}, which does not bound {derived.shown}"
     if step == DAY and not shape.daily and derived.type is not None and is_same(pair):
         step = SAME
-    found = _stepped(case, derived, shape, step)
+    found = _stepped(proposal, derived, shape, step)
     if isinstance(found, DerivedWay) and pair.operator == "<=>":
         found = replace(found, nulls=True)  # NULL meets NULL, and gives NULL
     if isinstance(found, tuple) or step in ITSELF:
@@ -97,21 +97,21 @@ def way(case: Case) -> DerivedWay | tuple[str, str]:
         if wide(derived.formula.text) is None:
             return DERIVED, f"{derived.shown}: write the number as CAST(… AS INT) or AS BIGINT"
         return replace(found, wide=True)
-    culprits = list(_raising(case, derived.formula))
+    culprits = list(_raising(proposal, derived.formula))
     if any(not _can_be_tried(it, derived.formula) for it in culprits):
         return DERIVED, f"{shown(culprits[0])} can raise an error in {derived.shown}"
     return replace(found, tried=True, nulls=True) if culprits else found
 
 
-def begins_again(case: Case, kind: Type | None) -> bool:
+def begins_again(proposal: Proposal, kind: Type | None) -> bool:
     """Whether a day of a time may begin once more behind the beginning of the next one, as where a
     clock goes back over midnight: Spark takes it to end there when it compares with constants."""
-    return kind != TIMESTAMP_NTZ and _zone(case) != "fixed"
+    return kind != TIMESTAMP_NTZ and _zone(proposal) != "fixed"
 
 
-def _raising(case: Case, formula: Formula) -> Iterator[Expression]:
+def _raising(proposal: Proposal, formula: Formula) -> Iterator[Expression]:
     """What can raise an error in an expression for values that the query does not compute it of."""
-    there = replace(case, plan=formula.plan)
+    there = replace(proposal, plan=formula.plan)
     for node in walk(formula.expression):
         if not safe(node, formula.of) and not total(there, node):
             yield node
@@ -145,21 +145,21 @@ def is_same(pair: Pair) -> bool:
 
 
 def _stepped(
-    case: Case, derived: DerivedColumn, shape: Shape, step: str
+    proposal: Proposal, derived: DerivedColumn, shape: Shape, step: str
 ) -> DerivedWay | tuple[str, str]:
     if step == DAY and not shape.daily:
-        return _by_hours(case, derived, shape)
-    equality = case.pair.operator in ("=", "<=>", "in")
+        return _by_hours(proposal, derived, shape)
+    equality = proposal.pair.operator in ("=", "<=>", "in")
     ordered = shape.ordered or step in ITSELF
-    off = case.options.disabled
+    off = proposal.options.disabled
     if not equality and not ordered and DERIVED not in off:
         return DERIVED, f"a larger {derived.source} may have a smaller {derived.shown}"
     stray = "" if step in ITSELF else shape.stray
     # The empty text is stored as NULL, also where the column's own expression is compared.
     nulls = shape.nulls and (
-        step not in ITSELF or (derived.type == STRING and not _is_text(case.pair))
+        step not in ITSELF or (derived.type == STRING and not _is_text(proposal.pair))
     )
-    zone = _zone(case)
+    zone = _zone(proposal)
     timed = derived.type == TIMESTAMP  # read in another zone it is another moment
     if not (shape.zoned or timed) or zone == "fixed" or ZONE in off:
         return DerivedWay(step, nulls=nulls, stray=stray)
@@ -167,9 +167,9 @@ def _stepped(
     if step in ITSELF:
         if zone == "one" and not timed:
             return DerivedWay(step, nulls=nulls)
-        bounds = case.pair.filtered or case.pair.operator == "="
+        bounds = proposal.pair.filtered or proposal.pair.operator == "="
         if step == THROUGH and not timed and bounds:
-            return DerivedWay(step, apart=_apart(case))
+            return DerivedWay(step, apart=_apart(proposal))
         return ZONE, _undeclared(derived)
     if equality and days == 0:
         return DerivedWay(step, nulls=nulls, stray=stray)
@@ -192,22 +192,24 @@ def _is_text(pair: Pair) -> bool:
             return False
 
 
-def _by_hours(case: Case, derived: DerivedColumn, shape: Shape) -> DerivedWay | tuple[str, str]:
+def _by_hours(
+    proposal: Proposal, derived: DerivedColumn, shape: Shape
+) -> DerivedWay | tuple[str, str]:
     """The way from a day to what tells hours of it, in the order of time: from the day's first
     moment to that of the next."""
     if not shape.ordered or derived.type is None:
         said = f"the join compares the day of {derived.source}"
         return DERIVED, f"{said}, which does not decide {derived.shown}"
     timed = derived.type == TIMESTAMP
-    exact = not (shape.zoned or timed) or _zone(case) == "fixed"
-    days = 0 if exact else _days(_zone(case), DAY, timed=timed)
+    exact = not (shape.zoned or timed) or _zone(proposal) == "fixed"
+    days = 0 if exact else _days(_zone(proposal), DAY, timed=timed)
     return DerivedWay(DAY, days, 1, ranged=True, nulls=shape.nulls, stray=shape.stray)
 
 
-def _apart(case: Case) -> tuple[int, ...]:
+def _apart(proposal: Proposal) -> tuple[int, ...]:
     """The days from the column's own that may be a moment's day elsewhere; of a week and what is
     longer the ends of them, since no third one is between."""
-    if decided_by_weeks(case.pair.fact_side.expression):
+    if decided_by_weeks(proposal.pair.fact_side.expression):
         return (-_ANY_ZONE, _ANY_ZONE)
     return tuple(range(-_ANY_ZONE, _ANY_ZONE + 1))
 
@@ -218,10 +220,10 @@ def _days(zone: str, step: str, *, timed: bool) -> int:
     return days + timed
 
 
-def _zone(case: Case) -> str:
+def _zone(proposal: Proposal) -> str:
     """What is known of the time zones of those who write and read: ``fixed``, one of a single
     offset; ``one``; ``any``."""
-    declared = None if case.around.catalog.zone_set else case.options.time_zone
+    declared = None if proposal.context.catalog.zone_set else proposal.options.time_zone
     if declared is None:
         return "any"
     return "fixed" if _FIXED.fullmatch(declared.strip()) else "one"
@@ -234,21 +236,21 @@ def _undeclared(derived: DerivedColumn) -> str:
     )
 
 
-def judge(case: Case) -> Judgement:
+def judge(proposal: Proposal) -> Judgement:
     """Whether what is said of the column says something of the one that is computed from it."""
-    derived = case.pair.derived
+    derived = proposal.pair.derived
     if derived is None:
-        return passed(f"{case.pair.path.column} is joined itself")
-    found = way(case)
+        return passed(f"{proposal.pair.path.column} is joined itself")
+    found = way(proposal)
     if isinstance(found, tuple) and found[0] == DERIVED:
         return failed(found[1])
     return passed(derived.shown)
 
 
-def judge_zone(case: Case) -> Judgement:
+def judge_zone(proposal: Proposal) -> Judgement:
     """Whether those who wrote the rows and those who read them see the same days."""
-    derived = case.pair.derived
-    found = None if derived is None else way(case)
+    derived = proposal.pair.derived
+    found = None if derived is None else way(proposal)
     if isinstance(found, tuple) and found[0] == ZONE:
         return failed(found[1])
     if isinstance(found, DerivedWay) and found.days:

@@ -7,19 +7,19 @@ on the dimension's side the predicate computes everything a second time.
 
 from __future__ import annotations
 
-from sqlrewrite.judge.case import Case, Judgement, called, failed, passed, unknown
+from sqlrewrite.judge.proposal import Judgement, Proposal, called, failed, passed, unknown
 from sqlrewrite.judge.repeatable import DETERMINISM
 from sqlrewrite.settings.options import DECLARED_IN
 from sqlrewrite.text.templates import is_template
 
 
-def judge_fact(case: Case) -> Judgement:
+def judge_fact(proposal: Proposal) -> Judgement:
     """Whether the blocks from the join down to the scan compute nothing that varies."""
-    for number in _blocks(case):
-        for reason in case.plan.blocks[number].strange:
+    for number in _blocks(proposal):
+        for reason in proposal.plan.blocks[number].strange:
             return unknown(f"the query around the fact is not understood: {reason}")
-        for name in sorted(case.plan.blocks[number].functions - {"?"}):
-            found = case.options.function(name)
+        for name in sorted(proposal.plan.blocks[number].functions - {"?"}):
+            found = proposal.options.function(name)
             if found is None:
                 advice = "" if is_template(name) else f": if it is, declare it in {DECLARED_IN}"
                 return unknown(
@@ -32,14 +32,14 @@ def judge_fact(case: Case) -> Judgement:
     return passed("the fact's blocks are deterministic")
 
 
-def _blocks(case: Case) -> set[int]:
-    owners = {case.plan.owner[relation.relation] for relation in case.pair.path.relations}
-    return owners | {case.pair.tie.block.number}
+def _blocks(proposal: Proposal) -> set[int]:
+    owners = {proposal.plan.owner[relation.relation] for relation in proposal.pair.path.relations}
+    return owners | {proposal.pair.tie.block.number}
 
 
-def judge_dimension(case: Case) -> Judgement:
+def judge_dimension(proposal: Proposal) -> Judgement:
     """Whether the dimension gives the same rows when it is read again."""
-    reason = case.reason(DETERMINISM)
+    reason = proposal.objection(DETERMINISM)
     if reason:
         return failed(f"the dimension is read twice: {reason}")
-    return passed(f"{case.dimension_name} gives the same rows each time it is read")
+    return passed(f"{proposal.dimension_name} gives the same rows each time it is read")

@@ -14,7 +14,7 @@ from dataclasses import replace
 from sqlrewrite.find.meetings import Meeting, meetings
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.combines import Combination, Whole, combination
-from sqlrewrite.judge.repeatable import of_functions
+from sqlrewrite.judge.repeatable import objections_to_functions
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.facts.coercion import is_integral
@@ -187,7 +187,7 @@ class _Search:
             found = self.options.function(name)
             if found is None or not found.deterministic:
                 raise Whole(f"{name} is not known to give the same value in each group")
-        for _, why in of_functions(self.options, block.functions) if again else ():
+        for _, why in objections_to_functions(self.options, block.functions) if again else ():
             raise Whole(f"each group reads it again: {why}")
         if again and block.limit is not None:
             raise Whole("each group reads a LIMIT or OFFSET again, which may give other rows")

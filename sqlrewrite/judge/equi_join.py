@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from sqlrewrite.judge.case import Case, Judgement, failed, passed
 from sqlrewrite.judge.nullability import never_null
+from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
 
 
-def judge(case: Case) -> Judgement:
+def judge(proposal: Proposal) -> Judgement:
     """Whether a fact row's partners are those whose key equals its partition column."""
-    pair = case.pair
+    pair = proposal.pair
     if pair.operator == "=":
         return passed("the columns are tied by =")
     if pair.operator in ("<", "<="):
@@ -18,8 +18,8 @@ def judge(case: Case) -> Judgement:
         return passed(f"tied by {pair.operator}: the smallest key bounds the column")
     # Of the comparison's own operand: what another relation has in its place says nothing of NULL.
     own_key = pair.key_plain and pair.key_side.operand is not None
-    given = own_key and never_null(case.plan, pair.key)
-    if pair.fact_plain and (given or (pair.key_plain and never_null(case.plan, pair.fact))):
+    given = own_key and never_null(proposal.plan, pair.key)
+    if pair.fact_plain and (given or (pair.key_plain and never_null(proposal.plan, pair.fact))):
         return passed("tied by <=>, and one side is NOT NULL")
     if pair.derived is not None and pair.derived.strict:
         return passed("tied by <=>: what is computed of NULL is NULL, and those rows stay")

@@ -19,8 +19,8 @@ from sqlrewrite.find.restrictions import (
     neighbours,
     one_by_one,
 )
-from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.form import WIDEST, WIDTHS
+from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.relations import conditions_of, read_by
@@ -30,34 +30,35 @@ _COLUMNAR = frozenset({"parquet", "orc", "delta", "iceberg"})
 BY_FILTERS, BY_KEYS, BY_RATIO = "the filter's statistics", "the keys' statistics", "Spark's ratio"
 
 
-def estimate(case: Case) -> Estimate | None:
-    """What is known of a case; None where no other relation is read for it."""
-    if case.pair.filtered:
+def estimate(proposal: Proposal) -> Estimate | None:
+    """What is known of a proposal; None where no other relation is read for it."""
+    if proposal.pair.filtered:
         return None
-    scans = tuple(read_again(case))
-    if all(it.table.size_in_bytes is None for it in (*scans, case.pair.scan)):
-        return Estimate(None, None, None, case.engine.fallback_filter_ratio, BY_RATIO)
-    named = list(_named(case))
+    scans = tuple(read_again(proposal))
+    if all(it.table.size_in_bytes is None for it in (*scans, proposal.pair.scan)):
+        return Estimate(None, None, None, proposal.engine.fallback_filter_ratio, BY_RATIO)
+    named = list(_named(proposal))
     known = {ref.relation for ref in named}
     sizes = [
-        _bytes(it, named if it.relation in known else _named_beside(case.plan, it)) for it in scans
+        _bytes(it, named if it.relation in known else _named_beside(proposal.plan, it))
+        for it in scans
     ]
     rows = [scan.table.row_count for scan in scans]
-    share, basis = _share(case)
+    share, basis = _share(proposal)
     return Estimate(
         reads=None if None in sizes else sum(it or 0 for it in sizes),
         rows=None if None in rows else sum(it or 0 for it in rows),
-        scans=_bytes(case.pair.scan, _named_beside(case.plan, case.pair.scan)),
+        scans=_bytes(proposal.pair.scan, _named_beside(proposal.plan, proposal.pair.scan)),
         share=share,
         basis=basis,
     )
 
 
-def counted(case: Case) -> bool:
-    """Whether statistics can say anything of a case."""
-    dimension = case.pair.dimension
+def counted(proposal: Proposal) -> bool:
+    """Whether statistics can say anything of a proposal."""
+    dimension = proposal.pair.dimension
     known = isinstance(dimension, ra.Scan) and dimension.table.row_count is not None
-    return known and case.pair.scan.table.size_in_bytes is not None
+    return known and proposal.pair.scan.table.size_in_bytes is not None
 
 
 def pays(found: Estimate | None, saved: int | None, read: int | None) -> bool:
@@ -68,14 +69,14 @@ def pays(found: Estimate | None, saved: int | None, read: int | None) -> bool:
     return saved is not None and read is not None and found.saves - saved > found.reads - read
 
 
-def read_again(case: Case) -> Iterator[ra.Scan]:
+def read_again(proposal: Proposal) -> Iterator[ra.Scan]:
     """The base tables that are read for the keys."""
-    for relation in (case.pair.dimension, *neighbours(case.kept)):
+    for relation in (proposal.pair.dimension, *neighbours(proposal.restrictions)):
         match relation:
             case ra.Scan():
                 yield relation
             case ra.Derived(query=query) | ra.CteReference(query=query):
-                yield from (it for it in read_by(case.plan, query) if isinstance(it, ra.Scan))
+                yield from (it for it in read_by(proposal.plan, query) if isinstance(it, ra.Scan))
             case _:
                 pass
 
@@ -97,11 +98,11 @@ def _bytes(scan: ra.Scan, refs: Iterable[ra.ColumnRef]) -> int | None:
     return round(table.size_in_bytes * sum(widths[it] for it in named) / sum(widths.values()))
 
 
-def _named(case: Case) -> Iterator[ra.ColumnRef]:
+def _named(proposal: Proposal) -> Iterator[ra.ColumnRef]:
     """The columns that the key query names."""
-    yield case.pair.key
-    yield from columns(case.pair.key_side.expression)
-    yield from _named_in(case.kept)
+    yield proposal.pair.key
+    yield from columns(proposal.pair.key_side.expression)
+    yield from _named_in(proposal.restrictions)
 
 
 def _named_beside(plan: ra.Plan, scan: ra.Scan) -> Iterator[ra.ColumnRef]:
@@ -125,15 +126,15 @@ def _named_in(found: Sequence[Restriction]) -> Iterator[ra.ColumnRef]:
 # --- the share of the fact that is left out -------------------------------------------------------
 
 
-def _share(case: Case) -> tuple[float, str]:
+def _share(proposal: Proposal) -> tuple[float, str]:
     """The share of the fact that is taken to be left out, and what it is taken from."""
-    pair, engine = case.pair, case.engine
+    pair, engine = proposal.pair, proposal.engine
     if not (engine.use_stats and isinstance(pair.dimension, ra.Scan)):
         return engine.fallback_filter_ratio, BY_RATIO
     ours = pair.scan.table.column(pair.pruned)
     theirs = pair.dimension.table.column(pair.key.name)
     values = ours.distinct_count if ours else None
-    left = _left_by_all(case, case.kept)
+    left = _left_by_all(proposal, proposal.restrictions)
     if left is not None:
         rows = pair.dimension.table.row_count
         # So many keys are in no more partitions than there are keys.
@@ -146,39 +147,39 @@ def _share(case: Case) -> tuple[float, str]:
     return engine.fallback_filter_ratio, BY_RATIO
 
 
-def _left_by_all(case: Case, found: Iterable[Restriction]) -> float | None:
+def _left_by_all(proposal: Proposal, found: Iterable[Restriction]) -> float | None:
     """The share of rows that conditions leave, of those of which it is known; None where that is
     none of them."""
-    known = [share for item in found if (share := _left_by(case, item)) is not None]
+    known = [share for item in found if (share := _left_by(proposal, item)) is not None]
     return prod(known) if known else None
 
 
-def _left_by(case: Case, item: Restriction) -> float | None:
+def _left_by(proposal: Proposal, item: Restriction) -> float | None:
     match item:
         case Conjunct(expression=expression):
-            return _left(case, expression)
+            return _left(proposal, expression)
         case AnyOf(branches=branches):
-            return _left_by_any([_left_by_all(case, branch) for branch in branches])
+            return _left_by_any([_left_by_all(proposal, branch) for branch in branches])
         case SemiJoin():
-            return _left_by_partner(case, item)
+            return _left_by_partner(proposal, item)
 
 
-def _left_by_partner(case: Case, item: SemiJoin) -> float | None:
+def _left_by_partner(proposal: Proposal, item: SemiJoin) -> float | None:
     """The share of rows that have a partner in a neighbour: no more values of the key than the
     neighbour has rows left. What is not known of a dimension is taken to be as of its rows."""
-    left, neighbour = _left_by_all(case, item.inner), item.relation
+    left, neighbour = _left_by_all(proposal, item.inner), item.relation
     if left is None or not isinstance(neighbour, ra.Scan):
         return left
-    values, theirs = _values(case, item.key), _values(case, item.other)
+    values, theirs = _values(proposal, item.key), _values(proposal, item.other)
     rows = neighbour.table.row_count
     if values is None or theirs is None or rows is None:
         return None if neighbour.table.partitioned_by else left
     return min(1, min(theirs, left * rows) / values)
 
 
-def _values(case: Case, column: ra.ColumnRef) -> int | None:
+def _values(proposal: Proposal, column: ra.ColumnRef) -> int | None:
     """How many values a column of a table has."""
-    relation = case.plan.relations[column.relation]
+    relation = proposal.plan.relations[column.relation]
     found = relation.table.column(column.name) if isinstance(relation, ra.Scan) else None
     return found.distinct_count if found is not None else None
 
@@ -188,18 +189,18 @@ def _left_by_any(shares: list[float | None]) -> float | None:
     return min(1, sum(known)) if len(known) == len(shares) else None
 
 
-def _left(case: Case, expression: ra.Expression) -> float | None:
+def _left(proposal: Proposal, expression: ra.Expression) -> float | None:
     """The share of rows for which a condition holds, all values being equally frequent."""
     match expression:
         case ra.Call(name="=" | "in", args=(ra.ColumnRef() as column, *values)) if all(
             isinstance(it, ra.Literal) for it in values
         ):
-            count = _values(case, column)
+            count = _values(proposal, column)
             return min(1, len(values) / count) if count else None
         case ra.Call(name="and", args=args):
-            known = [share for arg in args if (share := _left(case, arg)) is not None]
+            known = [share for arg in args if (share := _left(proposal, arg)) is not None]
             return prod(known) if known else None
         case ra.Call(name="or", args=args):
-            return _left_by_any([_left(case, arg) for arg in args])
+            return _left_by_any([_left(proposal, arg) for arg in args])
         case _:
             return None

@@ -12,9 +12,9 @@ from sqlrewrite.find.filters import restricts
 from sqlrewrite.find.reducers import own_conditions
 from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.judge.case import Case, Judgement, failed, passed, unknown
-from sqlrewrite.judge.conditions import GUARDS, of_value
+from sqlrewrite.judge.conditions import GUARDS, objections_to_value
 from sqlrewrite.judge.derived import DerivedWay, is_same, way
+from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed, unknown
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal, Parameter
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.expressions import columns
@@ -40,57 +40,61 @@ class Constant:
     later: bool = False
 
 
-def constants(case: Case) -> tuple[Expression, ...]:
+def constants(proposal: Proposal) -> tuple[Expression, ...]:
     """The constants that the filter compares with."""
-    its = case.pair.key_side.expression
+    its = proposal.pair.key_side.expression
     return its.args[1:] if isinstance(its, Call) and its.name == "in" else (its,)
 
 
-def judge_pruned(case: Case) -> Judgement:
+def judge_pruned(proposal: Proposal) -> Judgement:
     """Whether the author has not said of the derived column itself what it may be."""
-    scan, column = case.pair.scan, case.pair.pruned
-    ends = case.pair.derived is not None and case.pair.derived.ends
-    for item in own_conditions(case.plan, scan.relation, ALONE):
+    scan, column = proposal.pair.scan, proposal.pair.pruned
+    ends = proposal.pair.derived is not None and proposal.pair.derived.ends
+    for item in own_conditions(proposal.plan, scan.relation, ALONE):
         if not isinstance(item, Conjunct):
             continue
         named = any(r.name == column for r in columns(item.expression))
-        if named and (not ends or restricts(case.plan, item.expression, case.pair)):
+        if named and (not ends or restricts(proposal.plan, item.expression, proposal.pair)):
             return failed(f"the query restricts {column} itself already")
-    if case.pair.key_side.operand is None and _says_more(case):
+    if proposal.pair.key_side.operand is None and _says_more(proposal):
         return failed(f"the query's own expression says more of {column}")
     return passed(f"the query says nothing of {column} itself")
 
 
-def _says_more(case: Case) -> bool:
+def _says_more(proposal: Proposal) -> bool:
     """Whether the condition is on the derived column's own expression, which decides it in a time
     zone that is known."""
-    others = (it for it in case.pairs if it.tie.condition is case.pair.tie.condition)
+    others = (it for it in proposal.pairs if it.tie.condition is proposal.pair.tie.condition)
     own = (it for it in others if it.key_side.operand is not None)
-    same = [replace(case, pair=it) for it in own if it.derived is case.pair.derived]
+    same = [replace(proposal, pair=it) for it in own if it.derived is proposal.pair.derived]
     return any(is_same(it.pair) and isinstance(way(it), DerivedWay) for it in same)
 
 
-def judge_constant(case: Case) -> Judgement:
+def judge_constant(proposal: Proposal) -> Judgement:
     """Whether what the column is compared with may be written once more."""
-    found = constants(case)
+    found = constants(proposal)
     if len(found) > MOST:
         return failed(f"{len(found)} values are too many to be repeated: the limit is {MOST}")
     for constant in found:
         near = is_moment(constant)
-        reasons = (why for code, why in of_value(case, constant) if not (near and code == GUARDS))
+        reasons = (
+            why
+            for code, why in objections_to_value(proposal, constant)
+            if not (near and code == GUARDS)
+        )
         why = next(reasons, None)
         if why is not None:
             return failed(f"not repeated: {why}")
     return passed("what the column is compared with gives the same value each time")
 
 
-def judge_types(case: Case) -> Judgement:
+def judge_types(proposal: Proposal) -> Judgement:
     """Whether the constants are compared as values of the column's own type."""
-    pair = case.pair
+    pair = proposal.pair
     derived = pair.derived
     assert derived is not None
-    column = type_of(case.plan, ColumnRef(pair.scan.relation, derived.column, None))
-    side = compared_type(case)
+    column = type_of(proposal.plan, ColumnRef(pair.scan.relation, derived.column, None))
+    side = compared_type(proposal)
     if derived.formula is None:
         return passed("not asked")
     if column is None or derived.type is None or side is None:
@@ -104,26 +108,26 @@ def judge_types(case: Case) -> Judgement:
         return failed(
             f"{pair.path.column} is {side}: two values of it can be equal and not the same"
         )
-    for constant in constants(case):
-        if read_constant(case, constant, side) is None:
-            kind = type_of(case.plan, constant)
+    for constant in constants(proposal):
+        if read_constant(proposal, constant, side) is None:
+            kind = type_of(proposal.plan, constant)
             what = "a value of a type that is not known" if kind is None else f"{kind}"
             return failed(f"{pair.path.column} is {side} and is compared with {what}")
     return passed(f"compared as {side}, and {derived.column} is {column}")
 
 
-def compared_type(case: Case) -> Type | None:
+def compared_type(proposal: Proposal) -> Type | None:
     """The type of what is compared: the column, its day, or the derived column's expression."""
-    kind = type_of(case.plan, case.pair.fact_side.expression)
+    kind = type_of(proposal.plan, proposal.pair.fact_side.expression)
     return None if kind is None else read_as(kind)
 
 
-def read_constant(case: Case, constant: Expression, side: Type) -> Constant | None:
+def read_constant(proposal: Proposal, constant: Expression, side: Type) -> Constant | None:
     """How a constant is compared with a value of a type; None where it is not known, or where Spark
     would rather cast the column."""
     literal = isinstance(constant, Literal)
-    kind = type_of(case.plan, constant)
-    if is_same(case.pair) and not literal:
+    kind = type_of(proposal.plan, constant)
+    if is_same(proposal.pair) and not literal:
         return None
     if kind is not None and read_as(kind) == side:
         return Constant()

@@ -7,8 +7,8 @@ their range (``DynamicFilterConfig``); both limits are the engine's file's.
 from __future__ import annotations
 
 from sqlrewrite.find.restrictions import merges
-from sqlrewrite.judge.case import Case, Judgement, failed, passed
 from sqlrewrite.judge.derived import ITSELF, way
+from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
 from sqlrewrite.judge.selective_predicate import is_selective
 from sqlrewrite.judge.single import is_few, is_single, of_whole_query
 from sqlrewrite.plan.algebra import Call, ColumnRef, Expression, Literal, Scan
@@ -32,117 +32,117 @@ WIDTHS = {
 WIDEST = 16  # a decimal
 
 
-def chosen(case: Case) -> str:
-    """The form of a case's predicate: ``in``, ``set``, ``range``, ``values``, ``single`` …"""
-    form = case.form
-    if case.pair.filtered:
+def chosen(proposal: Proposal) -> str:
+    """The form of a proposal's predicate: ``in``, ``set``, ``range``, ``values``, ``single`` …"""
+    form = proposal.form
+    if proposal.pair.filtered:
         return FILTERED
-    if case.pair.first:
+    if proposal.pair.first:
         return RANKED
-    if case.pair.derived is not None:
-        return _of_derived(case, form)
+    if proposal.pair.derived is not None:
+        return _of_derived(proposal, form)
     if form == VALUES:
         return form
-    if is_single(case):
+    if is_single(proposal):
         return SINGLE
-    if case.pair.operator not in ("=", "<=>") or case.clustered:
+    if proposal.pair.operator not in ("=", "<=>") or proposal.clustered:
         return RANGE
-    if is_few(case) and (of_whole_query(case) or not is_selective(case)):
+    if is_few(proposal) and (of_whole_query(proposal) or not is_selective(proposal)):
         return SET
     if form == AUTO:
-        form = IN if is_selective(case) else SET
+        form = IN if is_selective(proposal) else SET
     # By such an IN Spark would prune nothing, nor by the join itself.
-    if form == IN and case.options.limits.dialect == SPARK and merges(case.kept):
+    if form == IN and proposal.options.limits.dialect == SPARK and merges(proposal.restrictions):
         form = SET
-    return RANGE if form == SET and _many(case) else form
+    return RANGE if form == SET and _many(proposal) else form
 
 
-def _many(case: Case) -> bool:
+def _many(proposal: Proposal) -> bool:
     """Whether there are more keys than a set takes well."""
-    count = _keys(case)
-    return count is not None and count > case.engine.set_limit
+    count = _keys(proposal)
+    return count is not None and count > proposal.engine.set_limit
 
 
-def asks(case: Case) -> bool:
+def asks(proposal: Proposal) -> bool:
     """Whether the predicate holds a key query, and no constants alone."""
-    return chosen(case) not in (VALUES, FILTERED)
+    return chosen(proposal) not in (VALUES, FILTERED)
 
 
-def _of_derived(case: Case, form: str) -> str:
+def _of_derived(proposal: Proposal, form: str) -> str:
     """The form for a derived column: an IN under an OR would not prune, a range asks for an
     order."""
-    found = way(case)
-    if isinstance(found, tuple) or case.pair.operator not in ("=", "<=>") or found.ranged:
+    found = way(proposal)
+    if isinstance(found, tuple) or proposal.pair.operator not in ("=", "<=>") or found.ranged:
         return RANGE
-    shape = case.pair.derived.shape if case.pair.derived is not None else None
+    shape = proposal.pair.derived.shape if proposal.pair.derived is not None else None
     ordered = shape is not None and shape.ordered and found.step not in ITSELF
     if form == RANGE and ordered:
         return RANGE
     if form == VALUES and not (found.nulls or found.days or found.apart):
         return form
-    if found.nulls or found.apart or form == SET or not is_selective(case):
-        return RANGE if ordered and _many(case) else SET
+    if found.nulls or found.apart or form == SET or not is_selective(proposal):
+        return RANGE if ordered and _many(proposal) else SET
     return IN
 
 
-def judge(case: Case) -> Judgement:
+def judge(proposal: Proposal) -> Judgement:
     """Whether the keys that the engine would collect stay below the limit."""
-    form = chosen(case)
+    form = chosen(proposal)
     if form == SINGLE:
         return passed("there is one key")
     if form == RANGE:
         return passed("a smallest and a largest key take no room")
     if form == VALUES:
         return passed("the keys are counted when they are asked for")
-    count = _keys(case)
+    count = _keys(proposal)
     if count is None:
         return passed("how many keys there are is not known")
-    kind = expression_type(case.plan, case.pair.key_side.expression)
+    kind = expression_type(proposal.plan, proposal.pair.key_side.expression)
     size = round(count * WIDTHS.get(kind or "", WIDEST))
-    limit = case.options.key_limit
-    limit = case.engine.key_limit if limit is None else limit
+    limit = proposal.options.key_limit
+    limit = proposal.engine.key_limit if limit is None else limit
     if size > limit:
         return failed(
-            f"{case.dimension_name} would give about {size:,} bytes of keys, over the limit of "
+            f"{proposal.dimension_name} would give about {size:,} bytes of keys, over the limit of "
             f"{limit:,}: set --key-limit, or --predicate range"
         )
     return passed(f"about {size:,} bytes of keys")
 
 
-def _keys(case: Case) -> float | None:
+def _keys(proposal: Proposal) -> float | None:
     """How many keys the statistics promise: the distinct ones, or else the rows, and of them what
     the engine takes a filter to leave."""
-    dimension = case.pair.dimension
-    if not isinstance(dimension, Scan) or not case.engine.use_stats:
+    dimension = proposal.pair.dimension
+    if not isinstance(dimension, Scan) or not proposal.engine.use_stats:
         return None
-    column = dimension.table.column(case.pair.key.name)
-    count = column.distinct_count if column is not None and case.pair.key_plain else None
+    column = dimension.table.column(proposal.pair.key.name)
+    count = column.distinct_count if column is not None and proposal.pair.key_plain else None
     count = dimension.table.row_count if count is None else count
-    return None if count is None else count * (1 - case.engine.fallback_filter_ratio)
+    return None if count is None else count * (1 - proposal.engine.fallback_filter_ratio)
 
 
-def repeats_keys(case: Case) -> bool:
+def repeats_keys(proposal: Proposal) -> bool:
     """Whether the statistics say that each key comes twice or more, and no declaration that it is
     unique speaks against them: then the key query selects DISTINCT ones."""
-    dimension = case.pair.dimension
-    if not isinstance(dimension, Scan) or not case.pair.key_plain:
+    dimension = proposal.pair.dimension
+    if not isinstance(dimension, Scan) or not proposal.pair.key_plain:
         return False
     table = dimension.table
-    column = table.column(case.pair.key.name)
-    if column is None or [name.lower() for name in table.primary_key] == [case.pair.key.name]:
+    column = table.column(proposal.pair.key.name)
+    if column is None or [name.lower() for name in table.primary_key] == [proposal.pair.key.name]:
         return False
     rows, distinct = table.row_count, column.distinct_count
     return bool(rows and distinct and rows >= 2 * distinct)
 
 
-def is_constant(case: Case, expression: Expression) -> bool:
+def is_constant(proposal: Proposal, expression: Expression) -> bool:
     """Whether a condition compares just the key with constants that IN compares the fact with in
     the same way: ``k = 5``, ``k IN (1, 2)``."""
-    pair = case.pair
+    pair = proposal.pair
     if pair.operator != "=" or not (pair.key_plain and pair.fact_plain) or pair.derived is not None:
         return False
     stored = ColumnRef(pair.scan.relation, pair.path.column, None)
-    fact, other, key = (type_of(case.plan, ref) for ref in (stored, pair.fact, pair.key))
+    fact, other, key = (type_of(proposal.plan, ref) for ref in (stored, pair.fact, pair.key))
     if fact is None or not fact == other == key:
         return False  # against another type the same constant might compare otherwise
     match expression:
@@ -151,7 +151,7 @@ def is_constant(case: Case, expression: Expression) -> bool:
                 return False
             if not all(isinstance(value, Literal) and value.kind != "null" for value in values):
                 return False
-            kinds = [type_of(case.plan, value) for value in values]
+            kinds = [type_of(proposal.plan, value) for value in values]
             return name == "in" or all(kind is not None and alike(fact, kind) for kind in kinds)
         case _:
             return False

@@ -9,8 +9,8 @@ from __future__ import annotations
 from enum import Enum
 
 from sqlrewrite.find.pairs import Pair
-from sqlrewrite.judge.case import Case, Judgement, failed, passed
 from sqlrewrite.judge.nullability import never_null
+from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
 
 
 class ClauseKind(Enum):
@@ -79,18 +79,18 @@ def place(pair: Pair) -> ClauseKind | None:
     return ClauseKind.ON if found is ClauseKind.WHERE and not pair.tie.implied else found
 
 
-def judge(case: Case) -> Judgement:
+def judge(proposal: Proposal) -> Judgement:
     """Whether the join lets the fact's rows without a partner be taken away."""
-    pair = case.pair
+    pair = proposal.pair
     shape, side = pair.tie.shape, pair.side
-    both = (never_null(case.plan, it) for it in (pair.fact, pair.key))
+    both = (never_null(proposal.plan, it) for it in (pair.fact, pair.key))
     if (shape, side) == ("not in", "inside") and all(both):
         return passed("NOT IN over two columns that are NOT NULL is an anti-join")
     if place(pair) is None:
         return failed(_WHY.get(shape, f"{shape} does not let the fact be filtered"))
     if (shape, side) in (("exists", "outside"), ("lateral join", "outside")):
         functions = pair.tie.block.functions - {"?"}
-        unsure = [name for name in sorted(functions) if not _known(case, name)]
+        unsure = [name for name in sorted(functions) if not _known(proposal, name)]
         if unsure:
             why = "may be an aggregate, which gives a row even where nothing matches"
             return failed(f"{unsure[0]}() in the subquery {why}")
@@ -101,7 +101,7 @@ def judge(case: Case) -> Judgement:
     return passed(f"{shape} join, the fact on its {side}: it can be filtered")
 
 
-def _known(case: Case, name: str) -> bool:
+def _known(proposal: Proposal, name: str) -> bool:
     """Whether a function is known to make no row of its own: a user's might be an aggregate."""
-    found = case.options.function(name)
+    found = proposal.options.function(name)
     return found is not None and found.deterministic

@@ -9,8 +9,8 @@ sides may also be written so that it compares them as the join does (docs/soundn
 from __future__ import annotations
 
 from sqlrewrite.find.derived import DerivedColumn
-from sqlrewrite.judge.case import Case, Judgement, failed, passed, unknown
 from sqlrewrite.judge.form import chosen
+from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed, unknown
 from sqlrewrite.judge.unlike import differ
 from sqlrewrite.plan.algebra import ColumnRef, Expression
 from sqlrewrite.plan.columns import type_of
@@ -28,20 +28,20 @@ from sqlrewrite.settings.forms import IN
 from sqlrewrite.text.limits import SPARK
 
 
-def judge(case: Case) -> Judgement:
+def judge(proposal: Proposal) -> Judgement:
     """Whether the fact's column, as stored and as joined, and the key compare alike."""
-    pair = case.pair
+    pair = proposal.pair
     if pair.derived is not None:
         known = pair.derived.formula is not None
-        return _of_derived(case, pair.derived) if known else passed("not asked")
+        return _of_derived(proposal, pair.derived) if known else passed("not asked")
     name = f"{'.'.join(pair.scan.parts)}.{pair.path.column}"
-    sides: list[tuple[str, Expression]] = [(case.label(pair.fact), pair.fact_side.expression)]
+    sides: list[tuple[str, Expression]] = [(proposal.label(pair.fact), pair.fact_side.expression)]
     if pair.fact_plain and not pair.path.computed:
         sides.insert(0, (name, ColumnRef(pair.scan.relation, pair.path.column, None)))
-    sides.append((case.label(pair.key), pair.key_side.expression))
+    sides.append((proposal.label(pair.key), pair.key_side.expression))
     kinds: list[Type] = []
     for shown, expression in sides:
-        kind = type_of(case.plan, expression)
+        kind = type_of(proposal.plan, expression)
         if kind is None:
             if not isinstance(expression, ColumnRef):
                 return unknown(f"the type of an expression over {shown} is not known")
@@ -50,18 +50,22 @@ def judge(case: Case) -> Judgement:
         kinds.append(kind)
     stored, joined, key = kinds[0], kinds[-2], kinds[-1]
     if not exactly_alike(stored, joined, key):
-        if _only_in(case) and (stored == joined or exact(stored, joined)) and _sides(joined, key):
+        if (
+            _only_in(proposal)
+            and (stored == joined or exact(stored, joined))
+            and _sides(joined, key)
+        ):
             return passed(f"IN compares {joined} and {key} as the join does")
         other = stored if alike(joined, key) else joined
-        return failed(differ(name, other, case.label(pair.key), key))
+        return failed(differ(name, other, proposal.label(pair.key), key))
     distinct = list(dict.fromkeys(map(str, kinds)))
     return passed(f"both are {distinct[0]}" if len(distinct) == 1 else " and ".join(distinct))
 
 
-def in_sides(case: Case) -> tuple[str, str]:
+def in_sides(proposal: Proposal) -> tuple[str, str]:
     """How an IN writes the two sides of a join, for it to compare them as the join does."""
-    pair = case.pair
-    joined, key = (type_of(case.plan, it.expression) for it in (pair.fact_side, pair.key_side))
+    pair = proposal.pair
+    joined, key = (type_of(proposal.plan, it.expression) for it in (pair.fact_side, pair.key_side))
     if pair.derived is not None or joined is None or key is None or alike(joined, key):
         return _AS_THEY_ARE
     return _sides(joined, key) or _AS_THEY_ARE
@@ -71,10 +75,15 @@ _AS_THEY_ARE = ("{}", "{}")
 _AS_A_DATE = "try_cast({} AS DATE)"
 
 
-def _only_in(case: Case) -> bool:
+def _only_in(proposal: Proposal) -> bool:
     """Whether a predicate of Spark's is an IN over a subquery, and nothing else."""
-    spark = case.options.limits.dialect == SPARK
-    return spark and case.pair.operator == "=" and chosen(case) == IN and not case.around.noted
+    spark = proposal.options.limits.dialect == SPARK
+    return (
+        spark
+        and proposal.pair.operator == "="
+        and chosen(proposal) == IN
+        and not proposal.context.noted
+    )
 
 
 def _sides(joined: Type, key: Type) -> tuple[str, str] | None:
@@ -90,19 +99,19 @@ def _sides(joined: Type, key: Type) -> tuple[str, str] | None:
     return ("{}", _AS_A_DATE) if (joined, key) == (DATE, STRING) else None
 
 
-def _of_derived(case: Case, derived: DerivedColumn) -> Judgement:
+def _of_derived(proposal: Proposal, derived: DerivedColumn) -> Judgement:
     """Whether what is compared with the source, or its day, is a value of the very same type, and
     the derived column of the type of its expression."""
-    pair = case.pair
+    pair = proposal.pair
     stored = ColumnRef(pair.scan.relation, pair.path.column, None)
     column = ColumnRef(pair.scan.relation, derived.column, None)
     sides: list[tuple[str, Type | None]] = [
-        (f"{pair.scan.alias}.{column.name}", type_of(case.plan, column)),
+        (f"{pair.scan.alias}.{column.name}", type_of(proposal.plan, column)),
         (derived.derivation.expression, derived.type),
-        (f"{pair.scan.alias}.{stored.name}", type_of(case.plan, stored)),
-        (case.label(pair.fact), type_of(case.plan, pair.fact)),
-        ("the fact's side", type_of(case.plan, pair.fact_side.expression)),
-        (case.label(pair.key), type_of(case.plan, pair.key_side.expression)),
+        (f"{pair.scan.alias}.{stored.name}", type_of(proposal.plan, stored)),
+        (proposal.label(pair.fact), type_of(proposal.plan, pair.fact)),
+        ("the fact's side", type_of(proposal.plan, pair.fact_side.expression)),
+        (proposal.label(pair.key), type_of(proposal.plan, pair.key_side.expression)),
     ]
     for shown, kind in sides:
         if kind is None:

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from sqlrewrite.judge.case import Case, Judgement, failed, passed
+from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
 from sqlrewrite.judge.repeatable import CORRELATED, NAMES, PARAMETERS
 
 
-def _judged(case: Case, code: str, otherwise: str) -> Judgement:
+def _judged(proposal: Proposal, code: str, otherwise: str) -> Judgement:
     """Whether nothing speaks under a rule's code against reading the dimension again."""
-    reason = case.reason(code)
+    reason = proposal.objection(code)
     return failed(reason) if reason else passed(otherwise)
 
 
-def judge_correlated(case: Case) -> Judgement:
+def judge_correlated(proposal: Proposal) -> Judgement:
     """Whether the dimension can be read on its own, and the predicate at a place that sees it."""
-    return _judged(case, CORRELATED, "the dimension can be read on its own")
+    return _judged(proposal, CORRELATED, "the dimension can be read on its own")
 
 
-def judge_names(case: Case) -> Judgement:
+def judge_names(proposal: Proposal) -> Judgement:
     """Whether each name in the key query means there what it means in the query."""
-    return _judged(case, NAMES, "every name means the same where the predicate stands")
+    return _judged(proposal, NAMES, "every name means the same where the predicate stands")
 
 
-def judge_parameters(case: Case) -> Judgement:
+def judge_parameters(proposal: Proposal) -> Judgement:
     """Whether no positional parameter would be repeated."""
-    return _judged(case, PARAMETERS, "no positional parameter is repeated")
+    return _judged(proposal, PARAMETERS, "no positional parameter is repeated")

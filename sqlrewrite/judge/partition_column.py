@@ -6,10 +6,10 @@ from sqlrewrite.find.pairs import by_day
 from sqlrewrite.find.ties import Side
 from sqlrewrite.judge.anew import written_anew
 from sqlrewrite.judge.attempts import exact_attempts
-from sqlrewrite.judge.case import Case, Judgement, failed, passed
-from sqlrewrite.judge.conditions import GUARDS, of_value, shown
+from sqlrewrite.judge.conditions import GUARDS, objections_to_value, shown
+from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
 from sqlrewrite.judge.raising import deciding_is_total, raising_below, raising_in
-from sqlrewrite.judge.repeatable import against
+from sqlrewrite.judge.repeatable import objections_to_blocks
 from sqlrewrite.judge.single import of_whole_query
 from sqlrewrite.plan.algebra import ColumnRef, Expression, Opaque, Subquery
 from sqlrewrite.plan.columns import expression_type, harmless, type_of
@@ -27,189 +27,195 @@ _HIDDEN = frozenset({"bucket", "truncate", "years", "months", "days", "hours"})
 _BY_HAND = "restrict {0} itself, by constants ({0} >= … AND {0} < …) or in an equality"
 
 
-def judge(case: Case) -> Judgement:
+def judge(proposal: Proposal) -> Judgement:
     """Whether the fact's column is a partition column by itself, and reaches the join as such."""
-    path, derived = case.pair.path, case.pair.derived
+    path, derived = proposal.pair.path, proposal.pair.derived
     if derived is not None and derived.ends:
-        if case.engine.planner != "spark":
+        if proposal.engine.planner != "spark":
             return failed(
-                f"{case.engine.name} finds by itself what such a filter says of the column"
+                f"{proposal.engine.name} finds by itself what such a filter says of the column"
             )
         return passed(derived.shown)
     if derived is not None:
         return passed(f"{derived.column} is a partition column: {derived.shown}")
-    if case.clustered:
-        return _clustered(case)
+    if proposal.clustered:
+        return _clustered(proposal)
     transforms = {
         field.transform
-        for field in case.pair.scan.table.partitioned_by
+        for field in proposal.pair.scan.table.partitioned_by
         if field.column.lower() == path.column
     }
-    usable = transforms & case.engine.transforms
-    if not usable and transforms <= _HIDDEN and case.pair.scan.table.provider == "iceberg":
-        return _hidden(case, transforms)
+    usable = transforms & proposal.engine.transforms
+    if not usable and transforms <= _HIDDEN and proposal.pair.scan.table.provider == "iceberg":
+        return _hidden(proposal, transforms)
     if not usable:
         shown = ", ".join(sorted(transforms))
         return failed(
             f"the table is partitioned by {shown} of {path.column}, not by the column itself"
         )
-    if path.computed or not case.pair.fact_plain:
-        return _computed(case)
-    return passed(f"{path.column} is a partition column of {'.'.join(case.pair.scan.parts)}")
+    if path.computed or not proposal.pair.fact_plain:
+        return _computed(proposal)
+    return passed(f"{path.column} is a partition column of {'.'.join(proposal.pair.scan.parts)}")
 
 
-def _hidden(case: Case, transforms: set[str]) -> Judgement:
+def _hidden(proposal: Proposal, transforms: set[str]) -> Judgement:
     """Whether Iceberg finds the files of its hidden partitions: it takes a filter at run time on
     the column itself, as Spark makes one of an IN, and constants."""
-    pair, form = case.pair, case.options.form
+    pair, form = proposal.pair, proposal.options.form
     shown = f"the table is partitioned by {', '.join(sorted(transforms))} of {pair.path.column}"
     if pair.path.computed or not (pair.fact_plain or by_day(pair)):
         return failed(f"{shown}, not by what is joined: {_BY_HAND.format(pair.path.column)}")
     if by_day(pair):
-        return _by_day(case, shown)
+        return _by_day(proposal, shown)
     if form == VALUES:
         return passed(f"{shown}, which Iceberg chooses its files by")
     if form != IN or pair.operator != "=":
         by = "Iceberg chooses files by an IN or by constants alone"
         return failed(f"{shown}, and {by}: {_BY_HAND.format(pair.path.column)}")
-    if not _of_one_type(case):
+    if not _of_one_type(proposal):
         return failed(
             f"{shown}, and joined as another type: Iceberg does not filter files through a cast"
         )
     return passed(f"{shown}, which Iceberg chooses its files by")
 
 
-def _by_day(case: Case, shown: str) -> Judgement:
+def _by_day(proposal: Proposal, shown: str) -> Judgement:
     """Whether the days that are joined can be constants: of these alone Spark makes ends of the
     moments of the column, which files know."""
-    column = ColumnRef(case.pair.scan.relation, case.pair.path.column, None)
-    if type_of(case.plan, column) not in MOMENTS:  # of a text the day can raise an error
+    column = ColumnRef(proposal.pair.scan.relation, proposal.pair.path.column, None)
+    if type_of(proposal.plan, column) not in MOMENTS:  # of a text the day can raise an error
         return failed(f"{shown}, not by what is joined: {_BY_HAND.format(column.name)}")
-    if case.pair.tie.block.role == "merge":
+    if proposal.pair.tie.block.role == "merge":
         return failed(f"{shown}, and Spark 4.1 fails over constants for its day in a MERGE")
-    if case.options.form != VALUES:
+    if proposal.options.form != VALUES:
         return failed(f"{shown}, and files are chosen by constants for its day: --predicate values")
     return passed(f"{shown}, whose days are constants then")
 
 
-def _of_one_type(case: Case) -> bool:
+def _of_one_type(proposal: Proposal) -> bool:
     """Whether the key has just the type of the column as it is stored."""
     stored = expression_type(
-        case.plan, ColumnRef(case.pair.scan.relation, case.pair.path.column, None)
+        proposal.plan, ColumnRef(proposal.pair.scan.relation, proposal.pair.path.column, None)
     )
-    return expression_type(case.plan, case.pair.key_side.expression) == stored
+    return expression_type(proposal.plan, proposal.pair.key_side.expression) == stored
 
 
-def _clustered(case: Case) -> Judgement:
+def _clustered(proposal: Proposal) -> Judgement:
     """Whether the rows of the fact are clustered by just what is compared: files and row groups
     hold the ends of a column, and of nothing that is computed from it."""
-    pair = case.pair
+    pair = proposal.pair
     name = f"{'.'.join(pair.scan.parts)} is clustered by {pair.path.column}"
     if pair.path.computed or not (pair.fact_plain or by_day(pair)):
         return failed(f"{name}, not by what the join computes from it")
     if by_day(pair):
-        return _by_day(case, name)
-    if pair.scan.table.provider == "iceberg" and case.options.form != VALUES:
+        return _by_day(proposal, name)
+    if pair.scan.table.provider == "iceberg" and proposal.options.form != VALUES:
         return failed(f"{name}, and Iceberg leaves out files by constants: --predicate values")
-    if case.options.form != VALUES and not _of_one_type(case):
+    if proposal.options.form != VALUES and not _of_one_type(proposal):
         return failed(f"{name}, and the key has another type")
     return passed(f"{name}: whole files and row groups are left out")
 
 
-def _computed(case: Case) -> Judgement:
+def _computed(proposal: Proposal) -> Judgement:
     """Whether an expression over partition columns can stand for one: the engine evaluates it once
     a partition, so it must not fail for one that no row would have asked about."""
-    pair, expression = case.pair, case.pair.fact_side.expression
+    pair, expression = proposal.pair, proposal.pair.fact_side.expression
     way, fields = pair.path.relations, pair.scan.table.partitioned_by
-    names = {field.column.lower() for field in fields if field.transform in case.engine.transforms}
+    names = {
+        field.column.lower() for field in fields if field.transform in proposal.engine.transforms
+    }
     for ref in columns(expression):
-        ends = [it.column for it in trace(case.plan, ref) if it.relations == way]
+        ends = [it.column for it in trace(proposal.plan, ref) if it.relations == way]
         if ref.relation != pair.fact.relation or not ends or not names.issuperset(ends):
             return failed(f"{pair.path.column} is inside an expression at the join, with others")
-    why = None if pair.fact_plain else _unfit(case, pair.fact_side)
-    why = why or _failing_below(case, expression) or _elsewhere(case)
+    why = None if pair.fact_plain else _unfit(proposal, pair.fact_side)
+    why = why or _failing_below(proposal, expression) or _elsewhere(proposal)
     if why:
         return failed(f"{pair.path.column} is inside an expression at the join: {why}")
     return passed(f"the expression is over partition columns of {'.'.join(pair.scan.parts)} alone")
 
 
-def judge_key(case: Case) -> Judgement:
+def judge_key(proposal: Proposal) -> Judgement:
     """Whether the other side is a column of a known relation, or an expression over one."""
-    pair = case.pair
+    pair = proposal.pair
     if isinstance(pair.dimension, Opaque):
         return failed(
             f"what {pair.dimension.alias or 'it'} reads is not known: {pair.dimension.reason}"
         )
-    if of_whole_query(case):
-        why = _of_whole(case)
+    if of_whole_query(proposal):
+        why = _of_whole(proposal)
         return failed(why) if why else passed("the key is what the IN's subquery gives")
     if pair.key_plain:
-        why = _raising_inside(case)
+        why = _raising_inside(proposal)
         if why is not None:
             return failed(why)
-        return passed(f"the key is a column of {case.dimension_name}")
+        return passed(f"the key is a column of {proposal.dimension_name}")
     expression = pair.key_side.expression
-    shown = f"the key is an expression over {case.label(pair.key)}, not a column"
+    shown = f"the key is an expression over {proposal.label(pair.key)}, not a column"
     if any(ref.relation != pair.dimension.relation for ref in columns(expression)):
         return failed(f"{shown}, and over others")
-    why = _unfit(case, pair.key_side) or _of_no_row(case)
+    why = _unfit(proposal, pair.key_side) or _of_no_row(proposal)
     if why:
         return failed(f"{shown}: {why}")
-    return passed(f"the key is computed from columns of {case.dimension_name} alone")
+    return passed(f"the key is computed from columns of {proposal.dimension_name} alone")
 
 
-def _of_whole(case: Case) -> str | None:
+def _of_whole(proposal: Proposal) -> str | None:
     """Why an IN's subquery may not be asked again, as a value."""
-    node = case.pair.tie.condition.expression
+    node = proposal.pair.tie.condition.expression
     if not isinstance(node, Subquery) or node.outer:
         return "the IN's subquery refers to columns around it"
-    outputs = [it.expression for it in case.plan.blocks[node.query.top[0]].outputs]
-    others = [it for it in outputs if it is not case.pair.key_side.expression]
-    if not deciding_is_total(case, node) or any(raising_in(case, it) for it in others):
+    outputs = [it.expression for it in proposal.plan.blocks[node.query.top[0]].outputs]
+    others = [it for it in outputs if it is not proposal.pair.key_side.expression]
+    if not deciding_is_total(proposal, node) or any(raising_in(proposal, it) for it in others):
         return "what the IN's subquery computes can raise an error"
-    return next((reason for _, reason in against(case, node.query.blocks)), None)
+    return next((reason for _, reason in objections_to_blocks(proposal, node.query.blocks)), None)
 
 
-def _raising_inside(case: Case) -> str | None:
+def _raising_inside(proposal: Proposal) -> str | None:
     """Why the key that a derived table computes may not be computed again: the predicate may ask it
     for rows that the query has filtered out before."""
-    culprit = raising_below(case, case.pair.key)
-    if culprit is None or written_anew(case):
+    culprit = raising_below(proposal, proposal.pair.key)
+    if culprit is None or written_anew(proposal):
         return None
-    return f"{case.label(case.pair.key)} is computed: {shown(culprit)} can raise an error"
+    return f"{proposal.label(proposal.pair.key)} is computed: {shown(culprit)} can raise an error"
 
 
-def _unfit(case: Case, side: Side) -> str | None:
+def _unfit(proposal: Proposal, side: Side) -> str | None:
     """Why an expression may not be computed again, elsewhere and for other rows; what can raise an
     error may be written in forms that raise none and give just what the join compares."""
-    tie, expression = case.pair.tie, side.expression
+    tie, expression = proposal.pair.tie, side.expression
     inside = () if tie.query is None else tie.query.top
-    given = all(case.plan.owner[ref.relation] in inside for ref in columns(expression))
+    given = all(proposal.plan.owner[ref.relation] in inside for ref in columns(expression))
     if tie.condition.clause is None or (side.operand is None and not given):
         return "it cannot be repeated from its place in the text"
-    safe = harmless(case.plan, expression) is not None  # written so that it raises no error
-    safe = safe or bool(exact_attempts(case, expression))
-    below = _failing_below(case, expression)
+    safe = harmless(proposal.plan, expression) is not None  # written so that it raises no error
+    safe = safe or bool(exact_attempts(proposal, expression))
+    below = _failing_below(proposal, expression)
     if below is not None:
         return below
-    reasons = (why for code, why in of_value(case, expression) if not (safe and code == GUARDS))
+    reasons = (
+        why
+        for code, why in objections_to_value(proposal, expression)
+        if not (safe and code == GUARDS)
+    )
     return next(reasons, None)
 
 
-def _failing_below(case: Case, expression: Expression) -> str | None:
+def _failing_below(proposal: Proposal, expression: Expression) -> str | None:
     """What can raise an error in what is computed for the columns of an expression."""
-    below = (raising_below(case, ref) for ref in columns(expression))
+    below = (raising_below(proposal, ref) for ref in columns(expression))
     culprit = next((it for it in below if it is not None), None)
     return None if culprit is None else f"{shown(culprit)} below it can raise an error"
 
 
-def _of_no_row(case: Case) -> str | None:
+def _of_no_row(proposal: Proposal) -> str | None:
     """Why a key has a value for a row that an outer join makes of NULLs: a fact may then find such
     a row as its partner, and the key query, which reads the dimension alone, never returns it."""
-    pair = case.pair
-    dimension, join, owner = pair.dimension.relation, pair.tie.join, case.plan.owner
+    pair = proposal.pair
+    dimension, join, owner = pair.dimension.relation, pair.tie.join, proposal.plan.owner
     here = owner[dimension] == pair.tie.block.number
-    block = case.plan.blocks[owner[dimension]]
+    block = proposal.plan.blocks[owner[dimension]]
     tree = block.source
     if here and join is not None:  # in an ON only the joins below it count
         tree = join.left if dimension in numbers(join.left) else join.right
@@ -218,15 +224,13 @@ def _of_no_row(case: Case) -> str | None:
         return None
     if null_from(pair.key_side.expression, frozenset({dimension})):
         return None
-    shown = "ROLLUP or the like" if grouped else "an outer join"
-    return (
-        f"the key is not NULL in the rows that {shown} adds without a row of {case.dimension_name}"
-    )
+    shown, name = "ROLLUP or the like" if grouped else "an outer join", proposal.dimension_name
+    return f"the key is not NULL in the rows that {shown} adds without a row of {name}"
 
 
-def _elsewhere(case: Case) -> str | None:
+def _elsewhere(proposal: Proposal) -> str | None:
     """Why a fact's expression does not mean the same where the predicate would stand."""
-    pair = case.pair
+    pair = proposal.pair
     at_join = pair.target.relation == pair.fact.relation
-    here = at_join and case.target_block.number == pair.tie.block.number
+    here = at_join and proposal.target_block.number == pair.tie.block.number
     return None if here else "it stands in another block than the fact"

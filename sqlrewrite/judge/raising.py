@@ -14,7 +14,7 @@ from collections.abc import Set as AbstractSet
 from functools import partial
 from itertools import chain
 
-from sqlrewrite.judge.case import Case
+from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import computed_as, type_of
 from sqlrewrite.plan.expressions import walk
@@ -37,43 +37,43 @@ _DIGITS = 9
 """A number of so many digits is an INT."""
 
 
-def total(case: Case, node: ra.Expression) -> bool:
+def total(proposal: Proposal, node: ra.Expression) -> bool:
     """Whether a node computes a value from any values of its operands, in ANSI mode too."""
     match node:
         case ra.Cast(operand=operand, type=kind, safe=safe):
-            given, wanted = type_of(case.plan, operand), parse(kind)
+            given, wanted = type_of(proposal.plan, operand), parse(kind)
             return safe or (given is not None and wanted is not None and never_fails(given, wanted))
         case ra.Call(name="tuple"):
             return True
         case ra.Call(name=".", args=(_, ra.Literal())):  # and not db.f(x)
-            return type_of(case.plan, node) is not None
+            return type_of(proposal.plan, node) is not None
         case ra.Call():
-            found = case.options.function(node.name)
-            of = partial(type_of, case.plan)
+            found = proposal.options.function(node.name)
+            of = partial(type_of, proposal.plan)
             return found is not None and (
-                _total(case.plan, found, node) or in_range(node, of) or never_raises(node, of)
+                _total(proposal.plan, found, node) or in_range(node, of) or never_raises(node, of)
             )
         case ra.Subquery(kind="scalar", outer=(_, *_)):
             return False  # it computes for rows that the query may have ruled out before
         case ra.Subquery():
-            return raising_of(case, node) is None
+            return raising_of(proposal, node) is None
         case _:
             return True
 
 
-def raising_of(case: Case, node: ra.Subquery) -> ra.Expression | None:
+def raising_of(proposal: Proposal, node: ra.Subquery) -> ra.Expression | None:
     """What can raise an error in a subquery: in what it gives or what decides its rows, or itself
     where a scalar one has several rows. None where nothing can. Spark never runs one where no row
     of the fact is left, but that of a predicate on partitions it does."""
-    if not _meets(case, node):
+    if not _meets(proposal, node):
         return node
     tops = () if node.kind == "exists" else node.query.top
-    shown = (it.expression for number in tops for it in case.plan.blocks[number].outputs)
-    found = (raising_in(case, expression) for expression in shown)
+    shown = (it.expression for number in tops for it in proposal.plan.blocks[number].outputs)
+    found = (raising_in(proposal, expression) for expression in shown)
     culprit = next((it for it in found if it is not None), None)
-    if culprit is None and node.kind == "scalar" and not one_row_at_most(case.plan, node.query):
+    if culprit is None and node.kind == "scalar" and not one_row_at_most(proposal.plan, node.query):
         return node
-    return culprit or _raising_among(case, node.query)
+    return culprit or _raising_among(proposal, node.query)
 
 
 def one_row_at_most(plan: ra.Plan, query: ra.Query) -> bool:
@@ -96,34 +96,34 @@ def one_row_at_most(plan: ra.Plan, query: ra.Query) -> bool:
     return block.aggregate != "grouping sets" and not generates(block)
 
 
-def _meets(case: Case, node: ra.Subquery) -> bool:
+def _meets(proposal: Proposal, node: ra.Subquery) -> bool:
     """Whether what an IN compares with its subquery meets in one type without a cast that could
     fail."""
     if node.kind != "in" or node.operand is None:
         return True
-    found = [output.expression for output in _first_outputs(case.plan, node.query)]
-    return comparable(case.plan, (node.operand, *found))
+    found = [output.expression for output in _first_outputs(proposal.plan, node.query)]
+    return comparable(proposal.plan, (node.operand, *found))
 
 
-def raising_below(case: Case, ref: ra.ColumnRef) -> ra.Expression | None:
+def raising_below(proposal: Proposal, ref: ra.ColumnRef) -> ra.Expression | None:
     """What can raise an error in what derived tables, CTEs and views compute for a column; None
     where nothing can, or where the column is one of a table."""
-    for expression in computed_as(case.plan, ref):
-        culprit = raising_in(case, expression)
+    for expression in computed_as(proposal.plan, ref):
+        culprit = raising_in(proposal, expression)
         if culprit is not None:
             return culprit
     return None
 
 
-def truth(case: Case, condition: ra.Expression) -> bool:
+def truth(proposal: Proposal, condition: ra.Expression) -> bool:
     """Whether a condition is surely a BOOLEAN. In ANSI mode a STRING may stand beside AND and OR,
     where Spark casts it, which can fail; by itself it is no condition."""
     boolean = isinstance(condition, ra.Subquery) and condition.kind != "scalar"
-    return boolean or type_of(case.plan, condition) == BOOLEAN
+    return boolean or type_of(proposal.plan, condition) == BOOLEAN
 
 
 def raising_inside(
-    case: Case, relation: ra.Relation, anew: Iterable[ra.Expression] = ()
+    proposal: Proposal, relation: ra.Relation, anew: Iterable[ra.Expression] = ()
 ) -> ra.Expression | None:
     """What can raise an error among all that a derived table, CTE or view computes to know which
     rows it has; None where nothing can. Whoever reads it again computes that, too, also where the
@@ -131,57 +131,61 @@ def raising_inside(
     is written ``anew`` there raises none."""
     if not isinstance(relation, ra.Derived | ra.CteReference):
         return None
-    return _raising_among(case, relation.query, anew)
+    return _raising_among(proposal, relation.query, anew)
 
 
-def deciding_is_total(case: Case, node: ra.Subquery) -> bool:
+def deciding_is_total(proposal: Proposal, node: ra.Subquery) -> bool:
     """Whether nothing that decides which rows a subquery has can raise an error."""
-    return _raising_among(case, node.query) is None
+    return _raising_among(proposal, node.query) is None
 
 
-def beside_its_text(case: Case, node: ra.Subquery, written: tuple[ra.Expression, ...]) -> bool:
+def beside_its_text(
+    proposal: Proposal, node: ra.Subquery, written: tuple[ra.Expression, ...]
+) -> bool:
     """Whether nothing can raise an error in a subquery besides those expressions."""
-    return _meets(case, node) and _raising_among(case, node.query, written) is None
+    return _meets(proposal, node) and _raising_among(proposal, node.query, written) is None
 
 
 def _raising_among(
-    case: Case, query: ra.Query, but: Iterable[ra.Expression] = ()
+    proposal: Proposal, query: ra.Query, but: Iterable[ra.Expression] = ()
 ) -> ra.Expression | None:
     """The first of what decides which rows a query has, and those of all that it reads, that can
     raise an error, or is a condition that may be no BOOLEAN; ``but`` are not looked at."""
     left_out = {id(it) for it in but}
-    read = (it for it in read_by(case.plan, query) if isinstance(it, ra.Derived | ra.CteReference))
+    read = (
+        it for it in read_by(proposal.plan, query) if isinstance(it, ra.Derived | ra.CteReference)
+    )
     below = chain.from_iterable(deciding(it.query) for it in read)
     for expression, condition in chain(deciding(query), below):
         if id(expression) in left_out:
             continue
-        culprit = raising_in(case, expression)
-        if culprit is not None or (condition and not truth(case, expression)):
+        culprit = raising_in(proposal, expression)
+        if culprit is not None or (condition and not truth(proposal, expression)):
             return culprit or expression
     return None
 
 
-def raising_in(case: Case, expression: ra.Expression) -> ra.Expression | None:
+def raising_in(proposal: Proposal, expression: ra.Expression) -> ra.Expression | None:
     """What can raise an error in an expression, or below the columns in it."""
     for node in walk(expression):
-        inner = raising_below(case, node) if isinstance(node, ra.ColumnRef) else None
+        inner = raising_below(proposal, node) if isinstance(node, ra.ColumnRef) else None
         if inner is not None:
             return inner
-        if (isinstance(node, ra.Cast) or _of_a_row(case, node)) and not total(case, node):
+        if (isinstance(node, ra.Cast) or _of_a_row(proposal, node)) and not total(proposal, node):
             return node
         if isinstance(node, ra.Subquery):
-            inner = raising_of(case, node)
+            inner = raising_of(proposal, node)
             if inner is not None:
                 return inner
     return None
 
 
-def _of_a_row(case: Case, node: ra.Expression) -> bool:
+def _of_a_row(proposal: Proposal, node: ra.Expression) -> bool:
     """Whether a node is a function or operator of a row; one of many rows is computed from them
     all, in either reading."""
     if not isinstance(node, ra.Call) or node.name == "over":
         return False
-    found = case.options.function(node.name)
+    found = proposal.options.function(node.name)
     return found is not None and found.kind in ("operator", "scalar", "syntax")
 
 

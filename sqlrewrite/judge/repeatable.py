@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
 from sqlrewrite.find.restrictions import named
-from sqlrewrite.judge.case import Case, called, relation_name
+from sqlrewrite.judge.proposal import Objection, Proposal, called, relation_name
 from sqlrewrite.judge.sums import is_sum, unsteady, why_unsteady
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import column_names, computed_as, type_of
@@ -32,9 +32,6 @@ STREAMING, DETERMINISM, ROW_LIMIT, CORRELATED, NAMES, PARAMETERS = (
     "DPP115",
 )
 
-Reason = tuple[str, str]
-"""A rule's code and a sentence."""
-
 _OVER = "over"
 """Noted among the functions of a block for a window whose frame counts rows."""
 
@@ -43,75 +40,82 @@ _NUMBER = "row_number"
 _BY_ROWS = "a window with a frame of ROWS depends on the order of rows"
 
 
-def against(
-    case: Case,
+def objections_to_blocks(
+    proposal: Proposal,
     blocks: tuple[int, ...],
     *,
     copied: bool = True,
     unread: Sequence[ra.OutputColumn] = (),
     anew: AbstractSet[int] = frozenset(),
-) -> Iterator[Reason]:
-    """The reasons why what ``blocks`` read may not be read again by the predicate of a case.
+) -> Iterator[Objection]:
+    """The reasons why what ``blocks`` read may not be read again by the predicate of a proposal.
 
     ``copied`` is False for the inside of a CTE or a view, which the predicate refers to by name.
     ``unread`` are what one of them shows, but the predicate does not ask for. ``anew`` are, by
     their ids, the aggregates that are written so that they give one value or NULL.
     """
     for number in blocks:
-        block = case.plan.blocks[number]
+        block = proposal.plan.blocks[number]
         left = [it.expression for it in block.outputs if it in unread]
         values = [it.expression for it in block.outputs if it not in unread]
         values += [condition.expression for condition in block.having]
         skipped = _called(left) - _called(values) if left else frozenset()
-        if _NUMBER in block.functions and _numbered(case.plan, block):
+        if _NUMBER in block.functions and _numbered(proposal.plan, block):
             skipped |= {_NUMBER}
-        yield from of_functions(case.options, block.functions - skipped)
+        yield from objections_to_functions(proposal.options, block.functions - skipped)
         for unknown in (*block.strange, *block.unknowns):
             yield DETERMINISM, unknown
-        yield from _of_sums(case.plan, block, values, anew)
-        if block.limit is not None and not total_order(case.plan, block):
+        yield from _of_sums(proposal.plan, block, values, anew)
+        if block.limit is not None and not total_order(proposal.plan, block):
             yield ROW_LIMIT, "LIMIT or OFFSET without a total order may give other rows"
-        for relation in relations_of(case.plan, number):
+        for relation in relations_of(proposal.plan, number):
             inside = blocks if copied and not block.in_view else None
-            yield from of_relation(case, relation, inside)
+            yield from _objections_to_name(proposal, relation, inside)
 
 
-def of_whole(
-    case: Case, relation: ra.Relation, anew: AbstractSet[int] = frozenset()
-) -> Iterator[Reason]:
-    """All that speaks against reading a relation again where the predicate of a case stands;
-    ``anew`` as in ``against``."""
-    yield from of_relation(case, relation, anew=anew)
+def objections_to_relation(
+    proposal: Proposal, relation: ra.Relation, anew: AbstractSet[int] = frozenset()
+) -> Iterator[Objection]:
+    """All that speaks against reading a relation again where the predicate of a proposal stands;
+    ``anew`` as in ``objections_to_blocks``."""
+    yield from _objections_to_name(proposal, relation, anew=anew)
     if isinstance(relation, ra.Derived | ra.CteReference):
         # Only a derived table is copied with its text; anything else is referred to by its name.
         copied = isinstance(relation, ra.Derived) and not relation.view
-        unread = _unread(case, relation) if relation is case.pair.dimension else ()
-        yield from against(case, relation.query.blocks, copied=copied, unread=unread, anew=anew)
+        unread = _unread(proposal, relation) if relation is proposal.pair.dimension else ()
+        yield from objections_to_blocks(
+            proposal, relation.query.blocks, copied=copied, unread=unread, anew=anew
+        )
 
 
-def _unread(case: Case, relation: ra.Derived | ra.CteReference) -> tuple[ra.OutputColumn, ...]:
+def _unread(
+    proposal: Proposal, relation: ra.Derived | ra.CteReference
+) -> tuple[ra.OutputColumn, ...]:
     """What a dimension's SELECT computes for columns that the key query does not name, and for no
     other end: each of its rows comes out, whatever value is there."""
     names, query = column_names(relation), relation.query
     if names is None or len(query.top) != 1 or isinstance(query.node, ra.SetOperation):
         return ()
-    block = case.plan.blocks[query.top[0]]
+    block = proposal.plan.blocks[query.top[0]]
     if block.distinct or not block.complete or len(block.outputs) != len(names):
         return ()
-    asked = {ref.name for ref in (*columns(case.pair.key_side.expression), *named(case.kept))}
+    asked = {
+        ref.name
+        for ref in (*columns(proposal.pair.key_side.expression), *named(proposal.restrictions))
+    }
     called = _called([expression for expression, _ in deciding(query)])
     shown = zip(names, block.outputs, strict=True)
     others = [it for name, it in shown if name not in asked]
     return tuple(
         it
         for it in others
-        if _called([it.expression]).isdisjoint(called) and _of_a_row(case, it.expression)
+        if _called([it.expression]).isdisjoint(called) and _of_a_row(proposal, it.expression)
     )
 
 
-def _of_a_row(case: Case, expression: ra.Expression) -> bool:
+def _of_a_row(proposal: Proposal, expression: ra.Expression) -> bool:
     """Whether an expression surely makes no more or fewer rows, as a generator does."""
-    found = map(case.options.function, _called([expression]))
+    found = map(proposal.options.function, _called([expression]))
     return all(it is not None and not it.generator for it in found)
 
 
@@ -121,7 +125,7 @@ def _called(expressions: Iterable[ra.Expression]) -> frozenset[str]:
     return frozenset(node.name for node in nodes if isinstance(node, ra.Call))
 
 
-def cannot_stand_alone(relation: ra.Relation) -> Iterator[Reason]:
+def objections_to_copying(relation: ra.Relation) -> Iterator[Objection]:
     """Why a relation's own text would not mean the same relation elsewhere."""
     match relation:
         case ra.Derived(outer=(_, *_)) | ra.Derived(lateral=True):
@@ -139,16 +143,16 @@ def cannot_stand_alone(relation: ra.Relation) -> Iterator[Reason]:
             pass
 
 
-def of_relation(
-    case: Case,
+def _objections_to_name(
+    proposal: Proposal,
     relation: ra.Relation,
     copied: tuple[int, ...] | None = (),
     anew: AbstractSet[int] = frozenset(),
-) -> Iterator[Reason]:
+) -> Iterator[Objection]:
     """The reasons why a relation may not be read again; ``copied`` are the blocks of the text that
     is copied with its name in it, None where it is read inside something referred to by name;
-    ``anew`` as in ``against``."""
-    visible = case.target_block.ctes
+    ``anew`` as in ``objections_to_blocks``."""
+    visible = proposal.target_block.ctes
     match relation:
         case ra.Opaque(streaming=True) | ra.Scan(streaming=True):
             said = relation.table.unsteady if isinstance(relation, ra.Scan) else ""
@@ -164,7 +168,7 @@ def of_relation(
             if copied is not None and not along and visible.get(name) != cte:
                 why = f"the CTE {name} is not visible where the predicate would stand"
                 yield NAMES, why if name else f"{relation.alias} is a part of a FROM that is shared"
-            yield from against(case, query.blocks, copied=False, anew=anew)
+            yield from objections_to_blocks(proposal, query.blocks, copied=False, anew=anew)
         case ra.Scan(parts=parts) | ra.Derived(view=(_, *_), parts=parts):
             if copied is not None and len(parts) == 1 and parts[0] in visible:
                 yield NAMES, f"{parts[0]} means a CTE where the predicate would stand"
@@ -174,23 +178,23 @@ def of_relation(
         yield ROW_LIMIT, f"TABLESAMPLE on {relation.alias} may give other rows"
 
 
-def of_expression(
-    case: Case, expression: ra.Expression, anew: AbstractSet[int] = frozenset()
-) -> Iterator[Reason]:
+def objections_to_expression(
+    proposal: Proposal, expression: ra.Expression, anew: AbstractSet[int] = frozenset()
+) -> Iterator[Objection]:
     """The reasons why a condition's own functions may not be computed again, and what a derived
-    table computes for its columns; ``anew`` as in ``against``."""
+    table computes for its columns; ``anew`` as in ``objections_to_blocks``."""
     for node in walk(expression):
         if isinstance(node, ra.Call):
-            yield from of_functions(case.options, (node.name,))
+            yield from objections_to_functions(proposal.options, (node.name,))
         elif isinstance(node, ra.ColumnRef):
-            steady = {_OVER, _NUMBER} if _of_numbered(case.plan, node) else {_OVER}
-            for below in computed_as(case.plan, node):
-                yield from of_functions(case.options, _called([below]) - steady)
-                yield from _sums_in(case.plan, below, anew)
-            yield from _of_frames(case.plan, node)
+            steady = {_OVER, _NUMBER} if _of_numbered(proposal.plan, node) else {_OVER}
+            for below in computed_as(proposal.plan, node):
+                yield from objections_to_functions(proposal.options, _called([below]) - steady)
+                yield from _sums_in(proposal.plan, below, anew)
+            yield from _of_frames(proposal.plan, node)
 
 
-def _of_frames(plan: ra.Plan, ref: ra.ColumnRef) -> Iterator[Reason]:
+def _of_frames(plan: ra.Plan, ref: ra.ColumnRef) -> Iterator[Objection]:
     relation = plan.relations[ref.relation]
     for number in relation.query.top if isinstance(relation, ra.Derived | ra.CteReference) else ():
         if _OVER in plan.blocks[number].functions:
@@ -229,7 +233,7 @@ def _key(key: ra.Expression) -> tuple[ra.Expression, ...]:
     return key.args if isinstance(key, ra.Call) and key.name == "ordered" else (key,)
 
 
-def of_functions(options: Options, names: Iterable[str]) -> Iterator[Reason]:
+def objections_to_functions(options: Options, names: Iterable[str]) -> Iterator[Objection]:
     """The reasons why functions of these names may not be computed again."""
     for name in sorted(names):
         if name == "?":
@@ -249,14 +253,16 @@ def of_functions(options: Options, names: Iterable[str]) -> Iterator[Reason]:
 
 def _of_sums(
     plan: ra.Plan, block: ra.Block, values: Iterable[ra.Expression], anew: AbstractSet[int]
-) -> Iterator[Reason]:
+) -> Iterator[Objection]:
     if not any(map(is_sum, block.functions)):
         return
     for expression in values:
         yield from _sums_in(plan, expression, anew)
 
 
-def _sums_in(plan: ra.Plan, expression: ra.Expression, anew: AbstractSet[int]) -> Iterator[Reason]:
+def _sums_in(
+    plan: ra.Plan, expression: ra.Expression, anew: AbstractSet[int]
+) -> Iterator[Objection]:
     for call in unsteady(plan, walk(expression)):
         if id(call) not in anew:
             yield DETERMINISM, why_unsteady(plan, call)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin
-from sqlrewrite.judge.case import Case, Judgement, failed, passed
+from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
 from sqlrewrite.judge.single import is_few, is_single
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import is_when
@@ -18,91 +18,93 @@ from sqlrewrite.rulebook import Engine
 from sqlrewrite.settings.forms import IN
 
 
-def judge(case: Case) -> Judgement:
+def judge(proposal: Proposal) -> Judgement:
     """Whether some condition on the dimension, or in it, is selective."""
-    if any(restricts(case, item) for item in case.kept):
-        return passed(f"{case.dimension_name} is filtered")
-    if case.pair.tie.block.role == "merge":
-        return passed(f"a MERGE reads no more than what {case.dimension_name} has keys for")
-    if _filtered_inside(case, case.pair.dimension):
-        return passed(f"{case.dimension_name} is filtered inside")
-    if is_single(case):
-        return passed(f"{case.dimension_name} gives one key")
-    if is_few(case):
-        return passed(f"a LIMIT leaves few keys of {case.dimension_name}")
-    if case.left_out:
+    if any(restricts(proposal, item) for item in proposal.restrictions):
+        return passed(f"{proposal.dimension_name} is filtered")
+    if proposal.pair.tie.block.role == "merge":
+        return passed(f"a MERGE reads no more than what {proposal.dimension_name} has keys for")
+    if _filtered_inside(proposal, proposal.pair.dimension):
+        return passed(f"{proposal.dimension_name} is filtered inside")
+    if is_single(proposal):
+        return passed(f"{proposal.dimension_name} gives one key")
+    if is_few(proposal):
+        return passed(f"a LIMIT leaves few keys of {proposal.dimension_name}")
+    if proposal.dropped:
         return failed(
-            f"no condition on {case.dimension_name} can be repeated: {case.left_out[0][1]}"
+            f"no condition on {proposal.dimension_name} can be repeated: {proposal.dropped[0][1]}"
         )
-    if any(_holds(case, item, _narrows) for item in case.kept):
+    if any(_holds(proposal, item, _narrows) for item in proposal.restrictions):
         return failed(
-            f"the engine does not take what filters {case.dimension_name} for selective, and would "
-            f"not prune by an IN: {case.other_form} there"
+            f"the engine does not take what filters {proposal.dimension_name} for selective, and "
+            f"would not prune by an IN: {proposal.other_form} there"
         )
-    if _is_constant(case):
-        return failed(f"{case.dimension_name} is a row of constants: the engine knows its key")
-    return failed(f"nothing filters {case.dimension_name}: its keys would rule out nothing")
+    if _is_constant(proposal):
+        return failed(f"{proposal.dimension_name} is a row of constants: the engine knows its key")
+    return failed(f"nothing filters {proposal.dimension_name}: its keys would rule out nothing")
 
 
-def _is_constant(case: Case) -> bool:
+def _is_constant(proposal: Proposal) -> bool:
     """Whether the dimension is one SELECT of constants, without FROM: what they are tied to equals
     them in the plan (Catalyst's InferFiltersFromConstraints)."""
-    relation = case.pair.dimension
+    relation = proposal.pair.dimension
     numbers = relation.query.blocks if isinstance(relation, ra.Derived | ra.CteReference) else ()
-    blocks = [case.plan.blocks[number] for number in numbers]
+    blocks = [proposal.plan.blocks[number] for number in numbers]
     return len(blocks) == 1 and not blocks[0].functions and _written_out(blocks[0], _narrows)
 
 
-def is_filtered(case: Case) -> bool:
+def is_filtered(proposal: Proposal) -> bool:
     """Whether a condition on the dimension, or in it, is likely to leave few rows."""
-    found = any(restricts(case, item) for item in case.kept)
-    return found or _filtered_inside(case, case.pair.dimension)
+    found = any(restricts(proposal, item) for item in proposal.restrictions)
+    return found or _filtered_inside(proposal, proposal.pair.dimension)
 
 
-def is_selective(case: Case) -> bool:
+def is_selective(proposal: Proposal) -> bool:
     """Whether the engine itself would take the dimension for filtered, as an IN needs it to."""
-    found = any(_holds(case, item, _selective) for item in case.kept)
-    return found or _inside(case, case.pair.dimension, _selective)
+    found = any(_holds(proposal, item, _selective) for item in proposal.restrictions)
+    return found or _inside(proposal, proposal.pair.dimension, _selective)
 
 
-def restricts(case: Case, item: Restriction) -> bool:
+def restricts(proposal: Proposal, item: Restriction) -> bool:
     """Whether a restriction is likely to leave few rows, or, where the form of the predicate does
     not depend on the engine's opinion, leaves any out at all."""
-    return _holds(case, item, _test(case))
+    return _holds(proposal, item, _test(proposal))
 
 
-def _filtered_inside(case: Case, relation: ra.Relation) -> bool:
-    return _inside(case, relation, _test(case))
+def _filtered_inside(proposal: Proposal, relation: ra.Relation) -> bool:
+    return _inside(proposal, relation, _test(proposal))
 
 
-Test = Callable[[Case, ra.Expression], bool]
+Test = Callable[[Proposal, ra.Expression], bool]
 
 ANY = "any"
 """In an engine's list: it collects the keys whatever filters them."""
 
 
-def _test(case: Case) -> Test:
-    by_semi_join = case.form == IN and case.pair.operator in ("=", "<=>")
-    by_semi_join = by_semi_join and case.pair.derived is None  # of which a set is written there
+def _test(proposal: Proposal) -> Test:
+    by_semi_join = proposal.form == IN and proposal.pair.operator in ("=", "<=>")
+    by_semi_join = by_semi_join and proposal.pair.derived is None  # of which a set is written there
     return _selective if by_semi_join else _narrows
 
 
-def _selective(case: Case, expression: ra.Expression) -> bool:
-    if ANY in case.engine.predicates:
-        return _narrows(case, expression)
+def _selective(proposal: Proposal, expression: ra.Expression) -> bool:
+    if ANY in proposal.engine.predicates:
+        return _narrows(proposal, expression)
     match expression:
         case (
             ra.Subquery(kind="exists", query=query)
             | ra.Call(name="not", args=(ra.Subquery(kind="exists", query=query),))
         ):
             # A semi- or anti-join to the engine, which looks for a filter in either side.
-            blocks = (case.plan.blocks[number] for number in query.blocks)
-            return any(_selective(case, it.expression) for block in blocks for it in _asked(block))
+            blocks = (proposal.plan.blocks[number] for number in query.blocks)
+            return any(
+                _selective(proposal, it.expression) for block in blocks for it in _asked(block)
+            )
         case _:
-            return selective(case.engine, expression)
+            return selective(proposal.engine, expression)
 
 
-def _narrows(case: Case, expression: ra.Expression) -> bool:
+def _narrows(proposal: Proposal, expression: ra.Expression) -> bool:
     """Whether a condition is more than IS NOT NULL, which a join asks of its keys anyway."""
     match expression:
         case ra.Call(name="not", args=(ra.Call(name="isnull"),)) | ra.Literal():
@@ -111,28 +113,30 @@ def _narrows(case: Case, expression: ra.Expression) -> bool:
             return True
 
 
-def _holds(case: Case, item: Restriction, test: Test) -> bool:
+def _holds(proposal: Proposal, item: Restriction, test: Test) -> bool:
     match item:
         case Conjunct(expression=expression):
-            return test(case, expression)
+            return test(proposal, expression)
         case AnyOf(branches=branches):
-            return all(any(_holds(case, inner, test) for inner in branch) for branch in branches)
+            return all(
+                any(_holds(proposal, inner, test) for inner in branch) for branch in branches
+            )
         case SemiJoin(relation=relation, inner=inner):
-            return any(_holds(case, found, test) for found in inner) or _inside(
-                case, relation, test
+            return any(_holds(proposal, found, test) for found in inner) or _inside(
+                proposal, relation, test
             )
 
 
-def _inside(case: Case, relation: ra.Relation, test: Test) -> bool:
+def _inside(proposal: Proposal, relation: ra.Relation, test: Test) -> bool:
     """Whether a derived table, view or CTE has such a condition of its own, or is written out: few
     rows, which Spark prunes by without a filter."""
     if isinstance(relation, ra.Inline):
         return True
     numbers = relation.query.blocks if isinstance(relation, ra.Derived | ra.CteReference) else ()
-    blocks = [case.plan.blocks[number] for number in numbers]
+    blocks = [proposal.plan.blocks[number] for number in numbers]
     if blocks and all(_written_out(block, test) for block in blocks):
         return True
-    return any(test(case, it.expression) for block in blocks for it in _asked(block))
+    return any(test(proposal, it.expression) for block in blocks for it in _asked(block))
 
 
 def _asked(block: ra.Block) -> Iterator[ra.Condition]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from sqlrewrite.judge.case import Case
+from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan.algebra import CteReference, Derived, Limit, Query
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.facts.comparisons import identical
@@ -15,58 +15,63 @@ _ANY = frozenset({"=", "<", "<=", ">", ">="})
 """The comparisons that hold of no NULL."""
 
 
-def is_single(case: Case) -> bool:
+def is_single(proposal: Proposal) -> bool:
     """Whether the key is of the one row of an aggregate over all rows, or of LIMIT 1."""
-    pair, dimension = case.pair, case.pair.dimension
+    pair, dimension = proposal.pair, proposal.pair.dimension
     if not pair.fact_plain or pair.derived is not None or pair.operator not in _ANY:
         return False
     query = pair.tie.query
-    if query is not None and of_whole_query(case):
-        return one_row(case.plan, query)
+    if query is not None and of_whole_query(proposal):
+        return one_row(proposal.plan, query)
     if not isinstance(dimension, Derived | CteReference):
         return False
-    if pair.operator != "=" and case.clustered:
+    if pair.operator != "=" and proposal.clustered:
         return False  # of two such ends Spark would make one, and push neither down
-    return one_row(case.plan, dimension.query)
+    return one_row(proposal.plan, dimension.query)
 
 
-def of_whole_query(case: Case) -> bool:
+def of_whole_query(proposal: Proposal) -> bool:
     """Whether the key is what the whole subquery of an author's IN gives: its one row, or few; of a
     tuple one of its columns."""
-    pair, query = case.pair, case.pair.tie.query
+    pair, query = proposal.pair, proposal.pair.tie.query
     if query is None or pair.side != "outside":
         return False
-    if not one_row(case.plan, query) and not _is_few(case, query):
+    if not one_row(proposal.plan, query) and not _is_few(proposal, query):
         return False
-    return len(case.plan.blocks[query.top[0]].outputs) == 1 or case.form != VALUES
+    return len(proposal.plan.blocks[query.top[0]].outputs) == 1 or proposal.form != VALUES
 
 
 FEW = 100
 """How many keys at most are looked up for a LIMIT that nothing else filters."""
 
 
-def is_few(case: Case) -> bool:
+def is_few(proposal: Proposal) -> bool:
     """Whether the key is of the first rows of a LIMIT, which have few keys; the rules for what may
     be read again say whether its ORDER BY decides which rows these are."""
-    return few(case) is not None
+    return few(proposal) is not None
 
 
-def few(case: Case) -> Query | None:
+def few(proposal: Proposal) -> Query | None:
     """The query whose LIMIT leaves few keys: an author's IN, or a derived table or CTE."""
-    dimension = case.pair.dimension
-    queries = [case.pair.tie.query] if of_whole_query(case) else []
+    dimension = proposal.pair.dimension
+    queries = [proposal.pair.tie.query] if of_whole_query(proposal) else []
     queries += [dimension.query] if isinstance(dimension, Derived | CteReference) else []
-    return next((it for it in queries if it is not None and _is_few(case, it)), None)
+    return next((it for it in queries if it is not None and _is_few(proposal, it)), None)
 
 
-def _is_few(case: Case, query: Query) -> bool:
-    pair, node = case.pair, query.node
-    if not pair.fact_plain or pair.derived is not None or pair.operator != "=" or case.clustered:
+def _is_few(proposal: Proposal, query: Query) -> bool:
+    pair, node = proposal.pair, query.node
+    if (
+        not pair.fact_plain
+        or pair.derived is not None
+        or pair.operator != "="
+        or proposal.clustered
+    ):
         return False
-    if case.options.limits.dialect != SPARK or case.form not in (IN, SET, AUTO):
+    if proposal.options.limits.dialect != SPARK or proposal.form not in (IN, SET, AUTO):
         return False
     if not isinstance(node, Limit) or isinstance(node.child, Limit) or not 1 < node.most <= FEW:
         return False  # one Limit below another is that of an OFFSET
-    kinds = {type_of(case.plan, it) for it in (pair.fact, pair.key_side.expression)}
+    kinds = {type_of(proposal.plan, it) for it in (pair.fact, pair.key_side.expression)}
     kind = kinds.pop()
     return len(query.top) == 1 and not kinds and kind is not None and identical(kind)

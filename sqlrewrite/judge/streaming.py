@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from sqlrewrite.judge.case import Case, Judgement, failed, passed
+from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
 from sqlrewrite.judge.repeatable import STREAMING
 from sqlrewrite.plan.algebra import Opaque, Plan, Scan
 from sqlrewrite.plan.memo import remembered
 from sqlrewrite.warehouse import TEMPORAL
 
 
-def judge(case: Case) -> Judgement:
+def judge(proposal: Proposal) -> Judgement:
     """Whether neither side reads a stream."""
-    if case.around.catalog.streaming:
+    if proposal.context.catalog.streaming:
         return failed("execution.runtime-mode is not set to batch: all tables are read as streams")
-    scan = case.pair.scan
+    scan = proposal.pair.scan
     if scan.streaming:
         why = f" ({scan.table.unsteady})" if scan.table.unsteady else ""
         return failed(f"{scan.alias} is a stream{why}: a bound would change what it keeps")
-    reason = case.reason(STREAMING) or _beside_a_stream(case.plan)
+    reason = proposal.objection(STREAMING) or _beside_a_stream(proposal.plan)
     return failed(reason) if reason else passed("neither side is a stream")
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlrewrite.decision.decided import Decided, JudgedPair
+from sqlrewrite.decision.decided import Decided, PairDecision
 from sqlrewrite.judge.already_pruned import is_authors_in
-from sqlrewrite.judge.case import relation_name
 from sqlrewrite.judge.form import chosen
 from sqlrewrite.judge.native import BUILT
+from sqlrewrite.judge.proposal import relation_name
 from sqlrewrite.judge.selective_predicate import is_filtered
 from sqlrewrite.judge.single import is_few, is_single
 from sqlrewrite.linting.findings import Finding
@@ -49,16 +49,16 @@ def missing(subject: Subject, decided: Decided) -> Iterator[Finding]:
         )
 
 
-def _lacks(fact: str, candidate: Candidate, judged: JudgedPair) -> str:
+def _lacks(fact: str, candidate: Candidate, judged: PairDecision) -> str:
     """What a fact lacks that could be bounded; an IN of the author's own lacks only a hint."""
-    few = is_few(judged.case)
-    if is_authors_in(judged.case.pair) and chosen(judged.case) != SINGLE and not few:
+    few = is_few(judged.proposal)
+    if is_authors_in(judged.proposal.pair) and chosen(judged.proposal) != SINGLE and not few:
         return f"the IN on {fact} has no hint: it prunes only where its subquery is broadcast"
     by = f"the join with {candidate.dimension.table}"
-    if judged.case.pair.first:
-        other = judged.case.pair.dimension is not judged.case.pair.target
+    if judged.proposal.pair.first:
+        other = judged.proposal.pair.dimension is not judged.proposal.pair.target
         by = _NO_OTHER if other else f"the rank by {candidate.fact.column}"
-    if judged.case.pair.filtered:
+    if judged.proposal.pair.filtered:
         by = f"the filter on {candidate.dimension.column}"
     return f"no pruning predicate on {fact}, which {by} bounds"
 
@@ -70,7 +70,7 @@ def types(subject: Subject, decided: Decided) -> Iterator[Finding]:
         reason = candidate.reason
         if reason is None or (reason.code, reason.outcome) != ("DPP112", Outcome.FAIL):
             continue
-        if judged.case.pair.filtered:
+        if judged.proposal.pair.filtered:
             continue  # a constant, of whatever type, is no column
         if outcomes["DPP120"].outcome is not Outcome.PASS:
             continue  # nothing is lost: the other side is not filtered
@@ -93,27 +93,35 @@ def latest(subject: Subject, decided: Decided) -> Iterator[Finding]:
     """DPP011: a partition column that is compared with the one row of an aggregate, or the first
     rows of a LIMIT, by a join or an IN, or by which a window ranks all rows."""
     for item in decided.judged:
-        case, scan = item.case, item.case.pair.scan
-        few = is_few(case)
-        single = case.pair.first or few or is_single(case)
+        proposal, scan = item.proposal, item.proposal.pair.scan
+        few = is_few(proposal)
+        single = proposal.pair.first or few or is_single(proposal)
         if scan.span is None or item.verdict is Verdict.ALREADY_PRUNED or not single:
             continue
-        column = f"{scan.alias}.{case.pair.path.column}"
+        column = f"{scan.alias}.{proposal.pair.path.column}"
         if any(it.code == _PRESERVED and it.outcome is Outcome.FAIL for it in item.rules):
             continue  # of a join that keeps all rows of the fact all partitions are asked for
-        by = "IN" if case.pair.tie.query is not None else f"the join with {case.dimension_name}"
+        by = (
+            "IN"
+            if proposal.pair.tie.query is not None
+            else f"the join with {proposal.dimension_name}"
+        )
         # Flink makes a join of a subquery behind = as well, and prunes by few of those.
-        sign = case.pair.operator
-        what = "a single value" if case.pair.first < 2 else f"its {case.pair.first} first values"
-        if case.pair.first:
-            own = case.pair.dimension is case.pair.target
-            by = "a window over all rows" if own else f"{_NO_OTHER} in {case.dimension_name}"
+        sign = proposal.pair.operator
+        what = (
+            "a single value"
+            if proposal.pair.first < 2
+            else f"its {proposal.pair.first} first values"
+        )
+        if proposal.pair.first:
+            own = proposal.pair.dimension is proposal.pair.target
+            by = "a window over all rows" if own else f"{_NO_OTHER} in {proposal.dimension_name}"
         help_ = f"compare it with the value itself: {column} {sign} (SELECT …)"
         if few:
             what = "the first rows of a LIMIT"
             help_ = f"compare it with a set of them: array_contains((SELECT …), {column})"
-        if case.engine.takes_keys:
-            help_ = f"write the value itself: {case.other_form}"
+        if proposal.engine.takes_keys:
+            help_ = f"write the value itself: {proposal.other_form}"
         yield subject.finding(
             "DPP011",
             subject.original(scan.span),
@@ -127,20 +135,20 @@ def latest(subject: Subject, decided: Decided) -> Iterator[Finding]:
 def build_side(subject: Subject, decided: Decided) -> Iterator[Finding]:
     """DPP012: a join that would prune its fact if that stood on the other side."""
     for item in decided.judged:
-        case, scan = item.case, item.case.pair.scan
-        built = BUILT.get(case.engine.planner)
+        proposal, scan = item.proposal, item.proposal.pair.scan
+        built = BUILT.get(proposal.engine.planner)
         if built is None or scan.span is None or item.verdict is Verdict.ALREADY_PRUNED:
             continue
-        inner = case.pair.tie.shape == "inner"
-        why = built(case) if inner and is_filtered(case) else None
+        inner = proposal.pair.tie.shape == "inner"
+        why = built(proposal) if inner and is_filtered(proposal) else None
         if why is None:
             continue
         yield subject.finding(
             "DPP012",
             subject.original(scan.span),
-            f"{scan.alias}.{case.pair.path.column}",
-            f"{why}: {case.engine.name}'s dynamic filter prunes nothing of it",
-            f"write FROM {scan.parts[-1]} JOIN {case.dimension_name}",
+            f"{scan.alias}.{proposal.pair.path.column}",
+            f"{why}: {proposal.engine.name}'s dynamic filter prunes nothing of it",
+            f"write FROM {scan.parts[-1]} JOIN {proposal.dimension_name}",
         )
 
 
@@ -199,9 +207,9 @@ def _fact(candidate: Candidate) -> str:
     return f"{fact.alias or fact.table}.{fact.column}"
 
 
-def _span(subject: Subject, judged: JudgedPair) -> Span:
+def _span(subject: Subject, judged: PairDecision) -> Span:
     """The fact's table reference in the author's text."""
-    target = judged.case.pair.target
+    target = judged.proposal.pair.target
     if target.span is not None:
         return subject.original(target.span)
     start = subject.decided.reading.statement.start

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sqlrewrite.decision.decided import Decided, JudgedPair
+from sqlrewrite.decision.decided import Decided, PairDecision
 from sqlrewrite.find.reducers import restricting
 from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.linting.findings import Finding
@@ -50,7 +50,7 @@ def read_whole(subject: Subject, decided: Decided, scan: Scan, names: frozenset[
         return False  # what is read of it, those decide who query the view
     if _bounded(plan, scan, names):
         return False
-    plain = all(_plain(it.case.pair.tie.block, scan) for it in tied)
+    plain = all(_plain(it.proposal.pair.tie.block, scan) for it in tied)
     return all(_rules_nothing_out(it, plain) for it in tied) and not _compared(
         plan, scan, names, tied
     )
@@ -109,9 +109,9 @@ def bounds(
             return alone and any(ref.name in names for ref in refs)
 
 
-def _compared(plan: Plan, scan: Scan, names: frozenset[str], tied: Sequence[JudgedPair]) -> bool:
+def _compared(plan: Plan, scan: Scan, names: frozenset[str], tied: Sequence[PairDecision]) -> bool:
     """Whether a condition ties a partition column to something in a way that made no candidate."""
-    known = {id(it.case.pair.tie.condition) for it in tied}
+    known = {id(it.proposal.pair.tie.condition) for it in tied}
     ties = _tying(plan)
     return any(it not in known for name in names for it in ties.get((scan.relation, name), ()))
 
@@ -143,7 +143,7 @@ def _equates(expression: Expression) -> bool:
             return False
 
 
-def _rules_nothing_out(judged: JudgedPair, plain: bool) -> bool:
+def _rules_nothing_out(judged: PairDecision, plain: bool) -> bool:
     """Whether a join with the scan surely leaves the engine all of its partitions to read."""
     failing = {rule.code for rule in judged.rules if rule.outcome is Outcome.FAIL}
     if judged.verdict is not Verdict.REJECTED:
@@ -151,10 +151,10 @@ def _rules_nothing_out(judged: JudgedPair, plain: bool) -> bool:
     return _PRESERVED in failing or (plain and _UNFILTERED in failing)
 
 
-def _because(tied: Sequence[JudgedPair]) -> str:
+def _because(tied: Sequence[PairDecision]) -> str:
     """What is in the way of the first join that could have been a bound."""
     for judged in tied:
         for rule in judged.rules:
             if rule.code in (_PRESERVED, _UNFILTERED) and rule.outcome is Outcome.FAIL:
-                return f"; the join with {judged.case.dimension_name} does not: {rule.message}"
+                return f"; the join with {judged.proposal.dimension_name} does not: {rule.message}"
     return ""

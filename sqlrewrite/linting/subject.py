@@ -24,7 +24,7 @@ from sqlrewrite.text.edits import Span
 from sqlrewrite.text.source import Lines
 
 if TYPE_CHECKING:
-    from sqlrewrite.decision.decided import JudgedPair
+    from sqlrewrite.decision.decided import PairDecision
     from sqlrewrite.plan.algebra import Scan
 
 
@@ -93,11 +93,11 @@ class Subject:
         return sha256(words.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
     @cached_property
-    def tied(self) -> Mapping[Scan, Sequence[JudgedPair]]:
+    def tied(self) -> Mapping[Scan, Sequence[PairDecision]]:
         """The pairs of each scan, judged."""
-        found: dict[Scan, list[JudgedPair]] = {}
+        found: dict[Scan, list[PairDecision]] = {}
         for it in self.decided.judged:
-            found.setdefault(it.case.pair.scan, []).append(it)
+            found.setdefault(it.proposal.pair.scan, []).append(it)
         return found
 
     @cached_property

@@ -10,7 +10,7 @@ from sqlrewrite.find.restrictions import Forms, named
 from sqlrewrite.find.ties import Side
 from sqlrewrite.judge.anew import steadied
 from sqlrewrite.judge.attempts import exact_attempts, form_of
-from sqlrewrite.judge.case import Case
+from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan.algebra import Call, ColumnRef, CteReference, Derived, Expression
 from sqlrewrite.plan.columns import arithmetic, column_names, harmless
 from sqlrewrite.plan.expressions import columns, walk
@@ -21,24 +21,28 @@ from sqlrewrite.write.names import Style, computed
 
 
 def repeated(
-    case: Case, side: Side, anchors: Anchors, style: Style, named: Callable[[ColumnRef], str]
+    proposal: Proposal,
+    side: Side,
+    anchors: Anchors,
+    style: Style,
+    named: Callable[[ColumnRef], str],
 ) -> str:
     """The author's text of one side of a join, each column ``named`` anew, so that it raises no
     error and gives what the join compares."""
     expression = side.expression
-    tokens = _own(case, side, anchors)
-    around = arithmetic(case.plan, expression)
-    forms = None if around is not None else exact_attempts(case, expression)
+    tokens = _own(proposal, side, anchors)
+    around = arithmetic(proposal.plan, expression)
+    forms = None if around is not None else exact_attempts(proposal, expression)
     if forms:
         return attempted(anchors, style, tokens, expression, forms, named)
-    around = around or harmless(case.plan, expression)
+    around = around or harmless(proposal.plan, expression)
     return computed(anchors, style, tokens, expression, named, around)
 
 
-def _own(case: Case, side: Side, anchors: Anchors) -> Range:
+def _own(proposal: Proposal, side: Side, anchors: Anchors) -> Range:
     """The text of a side: an operand of the condition, or what an IN's subquery gives."""
     if side.operand is not None:
-        return anchors.operand(case.pair.tie.condition, side.operand)
+        return anchors.operand(proposal.pair.tie.condition, side.operand)
     first = next(iter(columns(side.expression)), None)
     if first is None or first.span is None:
         raise AnchorError("a value without a column in the text")
@@ -77,22 +81,22 @@ def attempted(
     return _copied(anchors, span, replaced)
 
 
-def steadied_texts(case: Case, anchors: Anchors, style: Style) -> dict[Span, str]:
+def steadied_texts(proposal: Proposal, anchors: Anchors, style: Style) -> dict[Span, str]:
     """The forms of a dimension's aggregates that may give another value in another order of their
     rows, where HAVING or a condition asks for them, by their places; and of that HAVING."""
-    found = {id(it) for it in steadied(case)}
-    dimension = case.pair.dimension
+    found = {id(it) for it in steadied(proposal)}
+    dimension = proposal.pair.dimension
     if not found or not isinstance(dimension, Derived | CteReference):
         return {}
-    block = case.plan.blocks[dimension.query.top[0]]
-    names = {ref.name for ref in named(case.kept)}
+    block = proposal.plan.blocks[dimension.query.top[0]]
+    names = {ref.name for ref in named(proposal.restrictions)}
     shown = zip(column_names(dimension) or (), block.outputs, strict=False)
     asked = [it.expression for name, it in shown if name in names]
     replaced: dict[Span, str] = {}
     for call in _among(found, asked):
-        replaced |= _steadied(case, call, anchors, style)
+        replaced |= _steadied(proposal, call, anchors, style)
     for call in _among(found, [it.expression for it in block.having]):
-        replaced |= _steadied(case, call, anchors, style)
+        replaced |= _steadied(proposal, call, anchors, style)
         clause = anchors.having(anchors.whole_select(_start(call)))
         if clause is not None:
             text = anchors.copy(Range(clause.start + 1, clause.end), replaced)
@@ -113,9 +117,9 @@ def _start(call: Call) -> int:
     return next(ref.span.start for ref in columns(call) if ref.span is not None)
 
 
-def _steadied(case: Case, call: Call, anchors: Anchors, style: Style) -> dict[Span, str]:
+def _steadied(proposal: Proposal, call: Call, anchors: Anchors, style: Style) -> dict[Span, str]:
     """The form of an aggregate, by the place of the call."""
-    tokens, form = anchors.call(_start(call), call.name), form_of(case, call)
+    tokens, form = anchors.call(_start(call), call.name), form_of(proposal, call)
     if form is None:
         raise AnchorError("an aggregate without a form")
     argument = anchors.copy(Range(tokens.start + 2, tokens.end - 1))

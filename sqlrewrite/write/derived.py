@@ -11,8 +11,8 @@ from dataclasses import replace
 from itertools import takewhile
 
 from sqlrewrite.find.derived import DAY, DerivedColumn, is_day, smaller_units
-from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.derived import ITSELF, DerivedWay, way
+from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan.algebra import Cast, ColumnRef
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.facts.comparisons import alike
@@ -24,16 +24,16 @@ from sqlrewrite.write.fact import fact
 from sqlrewrite.write.names import Style
 
 
-def way_of(case: Case) -> DerivedWay:
-    """The way of a case that passed. Raises AnchorError for one that did not."""
-    found = way(case)
+def way_of(proposal: Proposal) -> DerivedWay:
+    """The way of a proposal that passed. Raises AnchorError for one that did not."""
+    found = way(proposal)
     if isinstance(found, tuple):
         raise AnchorError(found[1])
     return found
 
 
 def value(
-    case: Case,
+    proposal: Proposal,
     style: Style,
     key: str,
     end: str = "",
@@ -46,14 +46,14 @@ def value(
     one from above; ``day`` is the number of days to be added, for all of some days around the key;
     it is ``known`` where the key surely is of a year from 1 to 9999. ``of`` is another column that
     is computed from the same."""
-    derived = of or case.pair.derived
+    derived = of or proposal.pair.derived
     if derived is None:
         return key
-    found = way_of(case)
+    found = way_of(proposal)
     if found.step in ITSELF:
         return key
     assert derived.formula is not None
-    moved = _moved(case, found, style, key, end, day)
+    moved = _moved(proposal, found, style, key, end, day)
     its = derived.formula.expression
     a_day = found.days and isinstance(its, Cast) and is_day(its)
     if derived.ends or a_day:
@@ -65,11 +65,13 @@ def value(
     return f"replace({text}, '+', ':')" if beyond else text
 
 
-def _moved(case: Case, found: DerivedWay, style: Style, key: str, end: str, day: str) -> str:
+def _moved(
+    proposal: Proposal, found: DerivedWay, style: Style, key: str, end: str, day: str
+) -> str:
     if not (found.days or (found.more and end == "<")):
         return key
     # What is compared, as which type: of a constant that is the type of the column.
-    kind = type_of(case.plan, case.pair.fact_side.expression)
+    kind = type_of(proposal.plan, proposal.pair.fact_side.expression)
     date = key if kind == DATE else style.word("CAST({} AS DATE)").replace("{}", key)
     if end == ">":
         return f"date_sub({date}, {found.days})"
@@ -77,37 +79,39 @@ def _moved(case: Case, found: DerivedWay, style: Style, key: str, end: str, day:
 
 
 def compared(
-    case: Case, queries: KeyNames, column: str, end: str, key: str, *, known: bool = False
+    proposal: Proposal, queries: KeyNames, column: str, end: str, key: str, *, known: bool = False
 ) -> str:
     """``column >= value``, and with columns of smaller units the order of all of them: ``(y > 2024
     OR (y = 2024 AND m >= 3))``."""
     anchors, style = queries
-    steps = [(column, value(case, style, key, end, known=known))]
-    for unit in units(case):
-        there = replace(case, pair=replace(case.pair, derived=unit, target_column=unit.column))
-        steps.append((fact(there, anchors, style), value(case, style, key, end, of=unit)))
+    steps = [(column, value(proposal, style, key, end, known=known))]
+    for unit in units(proposal):
+        there = replace(
+            proposal, pair=replace(proposal.pair, derived=unit, target_column=unit.column)
+        )
+        steps.append((fact(there, anchors, style), value(proposal, style, key, end, of=unit)))
     (name, bound), *larger = reversed(steps)
     text = f"{name} {end}= {bound}"
     either, both = style.word("OR"), style.word("AND")
     for name, bound in larger:
         text = f"({name} {end} {bound} {either} ({name} = {bound} {both} {text}))"
-    return with_elsewhere(case, style, column, text, end, known=known)
+    return with_elsewhere(proposal, style, column, text, end, known=known)
 
 
 KeyNames = tuple[Anchors, Style]
 """Where the author's names are found, and how they are written."""
 
 
-def units(case: Case) -> tuple[DerivedColumn, ...]:
+def units(proposal: Proposal) -> tuple[DerivedColumn, ...]:
     """The columns of smaller units that a bound on a year goes on with; none that is not surely a
     whole number."""
-    pair = case.pair
+    pair = proposal.pair
     derived = pair.derived
-    if derived is None or pair.target is not pair.scan or way_of(case).step in ITSELF:
+    if derived is None or pair.target is not pair.scan or way_of(proposal).step in ITSELF:
         return ()
-    found = smaller_units(case.plan, pair.scan, derived)
-    a_day = way_of(case).days or way_of(case).step == DAY  # a bound that has no hour
-    kinds = (type_of(case.plan, ColumnRef(pair.scan.relation, it.column, None)) for it in found)
+    found = smaller_units(proposal.plan, pair.scan, derived)
+    a_day = way_of(proposal).days or way_of(proposal).step == DAY  # a bound that has no hour
+    kinds = (type_of(proposal.plan, ColumnRef(pair.scan.relation, it.column, None)) for it in found)
     return tuple(
         it
         for it, _ in takewhile(_is_alike, zip(found, kinds, strict=True))
@@ -121,24 +125,24 @@ def _is_alike(it: tuple[DerivedColumn, Type | None]) -> bool:
     return kind is not None and derived.type is not None and alike(kind, derived.type)
 
 
-def spread(case: Case) -> int:
+def spread(proposal: Proposal) -> int:
     """By how many days each key stands for those before and behind it."""
-    derived = case.pair.derived
+    derived = proposal.pair.derived
     if derived is None:
         return 0
-    found = way_of(case)
+    found = way_of(proposal)
     return 0 if found.ranged else found.days
 
 
 def with_elsewhere(
-    case: Case, style: Style, column: str, text: str, end: str = "", *, known: bool = False
+    proposal: Proposal, style: Style, column: str, text: str, end: str = "", *, known: bool = False
 ) -> str:
     """A predicate on the derived column, and the rows that may have another value there: NULL, and
     where it says that values are below or above one, those of years outside of 1 to 9999; which is
     needless where the bound is ``known`` to be of a year within and they are on that side."""
-    if case.pair.derived is None:
+    if proposal.pair.derived is None:
         return text
-    found, word = way_of(case), style.word
+    found, word = way_of(proposal), style.word
     others = []
     if found.stray and end and not (known and (end == "<" or found.stray != TEXT)):
         others.append(f"{column} < {found.stray}")

@@ -7,8 +7,8 @@ from functools import partial
 
 from sqlrewrite.find.derived import THROUGH
 from sqlrewrite.find.pairs import by_day
-from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.derived import DerivedWay, way
+from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import column_names
 from sqlrewrite.plan.expressions import walk
@@ -19,35 +19,38 @@ from sqlrewrite.write.hidden import refuse_lost
 from sqlrewrite.write.names import Style, quoted, spelled
 
 
-def fact(case: Case, anchors: Anchors, style: Style) -> str:
+def fact(proposal: Proposal, anchors: Anchors, style: Style) -> str:
     """The fact's column as it is to be named where the predicate stands, or the author's own
     expression over it, which stands in the same block."""
-    pair = case.pair
-    _no_field(case.target_block.source, pair.target.alias.lower())
-    refuse_lost(case, anchors)
+    pair = proposal.pair
+    _no_field(proposal.target_block.source, pair.target.alias.lower())
+    refuse_lost(proposal, anchors)
     if by_day(pair):
-        return style.word("CAST({} AS DATE)").replace("{}", _column(case, anchors))
+        return style.word("CAST({} AS DATE)").replace("{}", _column(proposal, anchors))
     if pair.derived is None and not pair.fact_plain:
-        found = repeated(case, pair.fact_side, anchors, style, partial(_clear, case, anchors))
+        found = repeated(
+            proposal, pair.fact_side, anchors, style, partial(_clear, proposal, anchors)
+        )
         if any(map(_is_phrase, walk(pair.fact_side.expression))):
             found = f"({found})"
         return found
-    column = _column(case, anchors)
-    its = way(case) if pair.derived is not None else None
+    column = _column(proposal, anchors)
+    its = way(proposal) if pair.derived is not None else None
     if isinstance(its, DerivedWay) and its.step == THROUGH:
-        return repeated(case, pair.fact_side, anchors, style, lambda _: column)
+        return repeated(proposal, pair.fact_side, anchors, style, lambda _: column)
     return column
 
 
-def facts(case: Case, anchors: Anchors, style: Style) -> list[str]:
+def facts(proposal: Proposal, anchors: Anchors, style: Style) -> list[str]:
     """The same; of a day that may be another elsewhere, for each that it may be."""
-    its = way(case) if case.pair.derived is not None else None
+    its = way(proposal) if proposal.pair.derived is not None else None
     if not isinstance(its, DerivedWay) or not its.apart:
-        return [fact(case, anchors, style)]
-    column = _column(case, anchors)
+        return [fact(proposal, anchors, style)]
+    column = _column(proposal, anchors)
     days = (f"date_add({column}, {by})" if by else column for by in its.apart)
     return [
-        repeated(case, case.pair.fact_side, anchors, style, partial(_instead, day)) for day in days
+        repeated(proposal, proposal.pair.fact_side, anchors, style, partial(_instead, day))
+        for day in days
     ]
 
 
@@ -61,8 +64,8 @@ def either(style: Style, texts: Sequence[str]) -> str:
     return joined if len(texts) == 1 else f"({joined})"
 
 
-def _column(case: Case, anchors: Anchors) -> str:
-    pair, source = case.pair, case.target_block.source
+def _column(proposal: Proposal, anchors: Anchors) -> str:
+    pair, source = proposal.pair, proposal.target_block.source
     same = pair.fact.relation == pair.target.relation and pair.derived is None
     if same and pair.fact.span is not None:
         column = spelled(pair.fact, anchors)
@@ -98,14 +101,14 @@ def _no_field(source: ra.Node, alias: str) -> None:
             raise AnchorError(f"{alias} {may} the name of a column, too")
 
 
-def _clear(case: Case, anchors: Anchors, ref: ra.ColumnRef) -> str:
+def _clear(proposal: Proposal, anchors: Anchors, ref: ra.ColumnRef) -> str:
     """A column of the fact in the author's expression. Written without its table in an ON, it is
     clear in WHERE only where no relation joined later has the name."""
     assert ref.span is not None
     written = anchors.copy(anchors.covering(ref.span))
-    if written != spelled(ref, anchors) or _alone(case.target_block.source, ref.name):
+    if written != spelled(ref, anchors) or _alone(proposal.target_block.source, ref.name):
         return written
-    return f"{quoted(case.pair.target.alias)}.{written}"
+    return f"{quoted(proposal.pair.target.alias)}.{written}"
 
 
 def _unnamed(target: ra.Relation) -> bool:

@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from sqlrewrite.find.restrictions import Conjunct, neighbours, one_by_one
-from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.join_type import ClauseKind, place
+from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.algebra import Generate, Join, JoinType, Node, Plan, Relation
 from sqlrewrite.plan.expressions import walk
@@ -27,16 +27,16 @@ _LEFT = frozenset({JoinType.RIGHT, JoinType.FULL, JoinType.UNKNOWN})
 _RIGHT = frozenset(JoinType) - {JoinType.RIGHT}
 
 
-def refuse_lost(case: Case, anchors: Anchors) -> None:
+def refuse_lost(proposal: Proposal, anchors: Anchors) -> None:
     """Raises AnchorError where the predicate could make Spark lose a hidden column."""
-    plan, block = case.plan, case.target_block
-    _refuse_below(case, anchors)
-    _refuse_beside(case, anchors)
+    plan, block = proposal.plan, proposal.target_block
+    _refuse_below(proposal, anchors)
+    _refuse_beside(proposal, anchors)
     first = block.parent is None and len(plan.query.top) == 1  # whose columns keep their numbers
     if first and not plan.ctes:
         return
     hidden = {relation.relation for relation, _ in _hidden(block.source)}
-    if case.pair.target.relation in hidden:
+    if proposal.pair.target.relation in hidden:
         raise AnchorError(
             "USING or NATURAL hides its column, which Spark may lose where its table is read again"
         )
@@ -51,13 +51,13 @@ def refuse_lost(case: Case, anchors: Anchors) -> None:
                 )
 
 
-def _refuse_below(case: Case, anchors: Anchors) -> None:
+def _refuse_below(proposal: Proposal, anchors: Anchors) -> None:
     """Raises AnchorError where the predicate goes into an ON below a USING whose hidden column is
     named."""
-    tie, block = case.pair.tie, case.target_block
+    tie, block = proposal.pair.tie, proposal.target_block
     if block.number != tie.block.number or tie.join is None:
         return
-    if place(case.pair) is not ClauseKind.ON and not block.homeless:
+    if place(proposal.pair) is not ClauseKind.ON and not block.homeless:
         return
     for join in joins(block.source):
         if any(tie.join is below for side in (join.left, join.right) for below in joins(side)):
@@ -69,11 +69,11 @@ def _refuse_below(case: Case, anchors: Anchors) -> None:
                     )
 
 
-def _refuse_beside(case: Case, anchors: Anchors) -> None:
+def _refuse_beside(proposal: Proposal, anchors: Anchors) -> None:
     """Raises AnchorError where the predicate may come to stand on the left of a join or union with
     such a column, or a window that QUALIFY alone computes, of one of its tables on the right."""
-    plan, block = case.plan, case.target_block
-    only = place(case.pair) is ClauseKind.WHERE and not block.homeless
+    plan, block = proposal.plan, proposal.target_block
+    only = place(proposal.pair) is ClauseKind.WHERE and not block.homeless
     if only and block.number in plan.query.top and len(plan.query.top) == 1:
         return
     bodies = _bodies(plan, block.number)
@@ -83,7 +83,7 @@ def _refuse_beside(case: Case, anchors: Anchors) -> None:
         if other is block or (below and only) or not _bodies(plan, other.number) <= bodies:
             continue
         lost = _loses(other, anchors)
-        if lost and other.number not in _around(plan, block.number) and _meet(case, other):
+        if lost and other.number not in _around(plan, block.number) and _meet(proposal, other):
             raise AnchorError(
                 f"{lost} elsewhere, which Spark may lose where a subquery on the left of it reads "
                 "its table"
@@ -103,19 +103,21 @@ def _loses(block: ra.Block, anchors: Anchors) -> str:
     return ""
 
 
-def _meet(case: Case, other: ra.Block) -> bool:
+def _meet(proposal: Proposal, other: ra.Block) -> bool:
     """Whether a block, none of which is on the left of the fact, reads a table of the predicate."""
-    spans = [it.span for it in relations_of(case.plan, other.number)]
-    if case.pair.at is not None and all(it is not None and it.start < case.pair.at for it in spans):
+    spans = [it.span for it in relations_of(proposal.plan, other.number)]
+    if proposal.pair.at is not None and all(
+        it is not None and it.start < proposal.pair.at for it in spans
+    ):
         return False
-    ours = _tables(case.plan, (case.pair.dimension, *neighbours(case.kept)))
+    ours = _tables(proposal.plan, (proposal.pair.dimension, *neighbours(proposal.restrictions)))
     nodes = (
         node
-        for it in one_by_one(case.kept)
+        for it in one_by_one(proposal.restrictions)
         if isinstance(it, Conjunct)
         for node in walk(it.expression)
     )
-    theirs = _tables(case.plan, relations_of(case.plan, other.number))
+    theirs = _tables(proposal.plan, relations_of(proposal.plan, other.number))
     asks = any(isinstance(node, ra.Subquery) for node in nodes)
     return asks or None in ours | theirs or not ours.isdisjoint(theirs)
 

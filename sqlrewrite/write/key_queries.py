@@ -18,8 +18,8 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.already_pruned import is_authors_in
 from sqlrewrite.judge.anew import grouped_anew
 from sqlrewrite.judge.attempts import exact_attempts
-from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.key_types import in_sides
+from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.judge.raising import raising_below
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import arithmetic, column_names, computed_as
@@ -35,7 +35,7 @@ from sqlrewrite.write.names import WORDS, Style, computed, quoted, spelled
 class KeyQueries:
     """Writes the key queries of a predicate, each with its parentheses. ``words`` are those of the
     statement, in lower case, none of which an alias may be; ``union``: several references each
-    allow what one of the cases says."""
+    allow what one of the proposals says."""
 
     anchors: Anchors
     style: Style
@@ -44,7 +44,7 @@ class KeyQueries:
 
     def over(
         self,
-        cases: Sequence[Case],
+        proposals: Sequence[Proposal],
         wrapped: str = "{}",
         *,
         hint: bool = False,
@@ -52,39 +52,41 @@ class KeyQueries:
         filled: bool = False,
         end: str = "",
     ) -> str:
-        """The key query of cases, its keys ``wrapped`` in a function; ``filled`` asks of one
+        """The key query of proposals, its keys ``wrapped`` in a function; ``filled`` asks of one
         case for those that are not NULL; ``end`` says which end of them is asked for, if one is.
         """
         writer = Writer(self.anchors, self.style, self.words)
         if self.union:
-            return f"({writer.union(cases, wrapped, hint=hint, end=end)})"
-        first = cases[0]
-        values = [writer.value(case.pair.key_side, case, wrapped, end) for case in cases]
+            return f"({writer.union(proposals, wrapped, hint=hint, end=end)})"
+        first = proposals[0]
+        values = [
+            writer.value(proposal.pair.key_side, proposal, wrapped, end) for proposal in proposals
+        ]
         query = writer.query(
             first.pair.dimension,
             values,
-            first.kept,
-            source=writer.source(cases),
-            days=0 if end else max(map(spread, cases)),
+            first.restrictions,
+            source=writer.source(proposals),
+            days=0 if end else max(map(spread, proposals)),
             hint=hint,
             distinct=distinct,
             filled=[
-                writer.value(case.pair.key_side, case)
-                for case in cases
-                if filled or is_authors_in(case.pair)
+                writer.value(proposal.pair.key_side, proposal)
+                for proposal in proposals
+                if filled or is_authors_in(proposal.pair)
             ],
         )
         return f"({query})"
 
-    def of_in(self, cases: Sequence[Case], wrapped: str = "{}") -> str:
+    def of_in(self, proposals: Sequence[Proposal], wrapped: str = "{}") -> str:
         """What the whole subquery of an author's IN gives, ``wrapped`` in a function; of several
         columns that which is the key."""
-        (case,) = cases
-        pair, query = case.pair, case.pair.tie.query
+        (proposal,) = proposals
+        pair, query = proposal.pair, proposal.pair.tie.query
         if pair.key.span is None or query is None:
             raise AnchorError("a column that the text does not name")
         inside = self.anchors.copy(self.anchors.query_of_in(pair.key.span.start))
-        outputs = [it.expression for it in case.plan.blocks[query.top[0]].outputs]
+        outputs = [it.expression for it in proposal.plan.blocks[query.top[0]].outputs]
         if wrapped == "{}" and len(outputs) == 1:
             return inside
         writer, word = Writer(self.anchors, self.style, self.words), self.style.word
@@ -148,24 +150,26 @@ class Writer:
         self.day = self.day or self.unused("days", set())
         return self.day
 
-    def union(self, cases: Sequence[Case], wrapped: str, *, hint: bool, end: str = "") -> str:
-        """One key query over those of several cases."""
+    def union(
+        self, proposals: Sequence[Proposal], wrapped: str, *, hint: bool, end: str = ""
+    ) -> str:
+        """One key query over those of several proposals."""
         word = self.style.word
-        first = cases[0].pair  # whose columns name those of the union
-        if any(in_sides(case)[1] != "{}" for case in cases):
+        first = proposals[0].pair  # whose columns name those of the union
+        if any(in_sides(proposal)[1] != "{}" for proposal in proposals):
             raise AnchorError("keys of several references that are compared as another type")
         plain = first.key_plain and first.derived is None
         column = spelled(first.key, self.anchors) if plain else self.unused("k", set())
         named = "{}" if plain else f"{{}} {word('AS')} {column}"
         keys: list[str] = []
-        for case in cases:
-            value = self.value(case.pair.key_side, case, "{}" if keys else named, end)
+        for proposal in proposals:
+            value = self.value(proposal.pair.key_side, proposal, "{}" if keys else named, end)
             query = self.query(
-                case.pair.dimension,
+                proposal.pair.dimension,
                 [value],
-                case.kept,
-                source=self.source([case]),
-                days=0 if end else spread(case),
+                proposal.restrictions,
+                source=self.source([proposal]),
+                days=0 if end else spread(proposal),
             )
             keys.append(query)
         alias = self.unused("q", set())
@@ -176,27 +180,30 @@ class Writer:
             f"({all_of_them}) {word('AS')} {alias}"
         )
 
-    def source(self, cases: Sequence[Case]) -> str:
+    def source(self, proposals: Sequence[Proposal]) -> str:
         """The dimension's text, in which sums that a derived table computes for a key are written
         so that they raise no error."""
-        relation = cases[0].pair.dimension
+        relation = proposals[0].pair.dimension
         anew: dict[Span, str] = {}
-        for case in cases:
-            anew |= steadied_texts(case, self.anchors, self.style)
-            if isinstance(relation, ra.Derived) or raising_below(case, case.pair.key) is not None:
-                for expression in computed_as(case.plan, case.pair.key):
-                    anew |= self.anew(case, expression)
-                for expression in grouped_anew(case):
-                    anew |= self.anew(case, expression, grouped=True)
+        for proposal in proposals:
+            anew |= steadied_texts(proposal, self.anchors, self.style)
+            if (
+                isinstance(relation, ra.Derived)
+                or raising_below(proposal, proposal.pair.key) is not None
+            ):
+                for expression in computed_as(proposal.plan, proposal.pair.key):
+                    anew |= self.anew(proposal, expression)
+                for expression in grouped_anew(proposal):
+                    anew |= self.anew(proposal, expression, grouped=True)
         return _source(relation, self.anchors, anew)
 
     def anew(
-        self, case: Case, expression: ra.Expression, *, grouped: bool = False
+        self, proposal: Proposal, expression: ra.Expression, *, grouped: bool = False
     ) -> dict[Span, str]:
         """The text of what can raise an error in a SELECT list, or in a GROUP BY, and, for it, what
         does not."""
-        around = arithmetic(case.plan, expression)
-        forms = None if around is not None else exact_attempts(case, expression)
+        around = arithmetic(proposal.plan, expression)
+        forms = None if around is not None else exact_attempts(proposal, expression)
         if around is None and not forms:
             return {}
         anchors, first = self.anchors, next(iter(columns(expression)), None)
@@ -215,25 +222,25 @@ class Writer:
         assert ref.span is not None
         return self.anchors.copy(self.anchors.covering(ref.span))
 
-    def value(self, side: Side, case: Case, wrapped: str = "{}", end: str = "") -> Value:
+    def value(self, side: Side, proposal: Proposal, wrapped: str = "{}", end: str = "") -> Value:
         """A key, as a column or as the author's own text of an expression; of a derived column what
         is computed of it."""
-        day = self.days() if spread(case) and not end else ""
-        if case.pair.derived is not None:
-            plain = self.key(side, case)
+        day = self.days() if spread(proposal) and not end else ""
+        if proposal.pair.derived is not None:
+            plain = self.key(side, proposal)
             return lambda alias: wrapped.replace(
-                "{}", value(case, self.style, plain(alias), end, f"{day}.{day}")
+                "{}", value(proposal, self.style, plain(alias), end, f"{day}.{day}")
             )
-        _, key = in_sides(case)
-        return self.key(side, case, wrapped.replace("{}", key))
+        _, key = in_sides(proposal)
+        return self.key(side, proposal, wrapped.replace("{}", key))
 
-    def key(self, side: Side, case: Case, wrapped: str = "{}") -> Value:
+    def key(self, side: Side, proposal: Proposal, wrapped: str = "{}") -> Value:
         """A key by itself."""
         if isinstance(side.expression, ra.ColumnRef):
             column = self.column(side.expression)
             return lambda alias: wrapped.replace("{}", column(alias))
         return lambda alias: wrapped.replace(
-            "{}", repeated(case, side, self.anchors, self.style, self.named(alias))
+            "{}", repeated(proposal, side, self.anchors, self.style, self.named(alias))
         )
 
     def column(self, ref: ra.ColumnRef) -> Value:

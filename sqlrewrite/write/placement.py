@@ -11,8 +11,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.join_type import ClauseKind, place
+from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan.algebra import Clause
 from sqlrewrite.sql.places.anchors import AnchorError, Anchors, ConditionClause
 from sqlrewrite.text import notes
@@ -34,10 +34,10 @@ class Slot(NamedTuple):
     on: Clause | None = None
 
 
-def slot(case: Case, anchors: Anchors) -> Slot:
-    """The clause for a case's predicate. Raises AnchorError where it is not found."""
-    pair, block = case.pair, case.target_block
-    if pair.filtered and (own := _own(case, anchors)) is not None:
+def slot(proposal: Proposal, anchors: Anchors) -> Slot:
+    """The clause for a proposal's predicate. Raises AnchorError where it is not found."""
+    pair, block = proposal.pair, proposal.target_block
+    if pair.filtered and (own := _own(proposal, anchors)) is not None:
         return own
     here = block.number == pair.tie.block.number
     on = here and place(pair) is ClauseKind.ON
@@ -52,18 +52,18 @@ def slot(case: Case, anchors: Anchors) -> Slot:
     if block.shared and (on or block.led is None):
         raise AnchorError("several SELECTs share the text of this FROM")
     if on:
-        clause = _on_of(case)
+        clause = _on_of(proposal)
         return Slot(anchors.clause(clause), block.number, clause)
     if at is None:
         raise AnchorError("the fact is not found in the text")
     return Slot(anchors.where(at if block.led is None else block.led), block.number)
 
 
-def _own(case: Case, anchors: Anchors) -> Slot | None:
+def _own(proposal: Proposal, anchors: Anchors) -> Slot | None:
     """The clause that the author's own condition stands in, for what follows from it; None where
     that is in a block around."""
-    condition, block = case.pair.tie.condition, case.target_block
-    if condition.relations != {case.pair.target.relation} or condition.clause is None:
+    condition, block = proposal.pair.tie.condition, proposal.target_block
+    if condition.relations != {proposal.pair.target.relation} or condition.clause is None:
         return None
     if block.shared:
         raise AnchorError("several SELECTs share the text of this FROM")
@@ -71,8 +71,8 @@ def _own(case: Case, anchors: Anchors) -> Slot | None:
     return Slot(anchors.clause(condition.clause), block.number, on)
 
 
-def _on_of(case: Case) -> Clause:
-    join = case.pair.tie.join
+def _on_of(proposal: Proposal) -> Clause:
+    join = proposal.pair.tie.join
     for condition in join.conditions if join is not None else ():
         if condition.clause is not None:
             return condition.clause

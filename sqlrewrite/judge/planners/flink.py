@@ -21,8 +21,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.find.reducers import asked_of
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, neighbours, one_by_one
-from sqlrewrite.judge.case import Case, relation_name, takes_keys
 from sqlrewrite.judge.planners.path import hidden, joining, operators, unlisted
+from sqlrewrite.judge.proposal import Proposal, relation_name, takes_keys
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import expression_type
 from sqlrewrite.plan.expressions import walk
@@ -34,18 +34,18 @@ _FIRST = 2
 """So many operands of an AND or OR Flink looks at."""
 
 
-def missed(case: Case) -> str | None:
+def missed(proposal: Proposal) -> str | None:
     """Why the engine does not find as good a bound by itself; None where it does."""
-    pair, engine = case.pair, case.engine
-    why = unpruned(case.plan, engine, pair) or hidden(case)
+    pair, engine = proposal.pair, proposal.engine
+    why = unpruned(proposal.plan, engine, pair) or hidden(proposal)
     if why is not None:
         return why
-    inside = {it.relation for it in _across(case.plan, pair)}
-    if any(it.relation not in inside for it in neighbours(case.kept)):
+    inside = {it.relation for it in _across(proposal.plan, pair)}
+    if any(it.relation not in inside for it in neighbours(proposal.restrictions)):
         return "a neighbour of the dimension restricts the keys further"
-    others = (it for it in case.pairs if it.scan.relation == pair.scan.relation)
+    others = (it for it in proposal.pairs if it.scan.relation == pair.scan.relation)
     for other in others:
-        if other.dimension.relation in inside or unpruned(case.plan, engine, other) is not None:
+        if other.dimension.relation in inside or unpruned(proposal.plan, engine, other) is not None:
             continue
         if not _above(pair, other):
             return f"it takes one join to prune {pair.scan.alias}, that with another dimension"

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.find.restrictions import neighbours
-from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.planners.join_order import filtering_side
+from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import expression_type
 from sqlrewrite.plan.relations import leaves, numbers
@@ -25,18 +25,20 @@ def unlisted(engine: Engine, pair: Pair) -> str | None:
     return f"a join of this kind ({pair.tie.shape}, the fact {pair.side}) prunes nothing there"
 
 
-def further(case: Case) -> str | None:
+def further(proposal: Proposal) -> str | None:
     """That the keys are restricted by more than what stands across the join, if they are."""
     inside = {
-        leaf.relation for node in filtering_side(case.plan, case.pair) for leaf in leaves(node)
+        leaf.relation
+        for node in filtering_side(proposal.plan, proposal.pair)
+        for leaf in leaves(node)
     }
-    more = any(it.relation not in inside for it in neighbours(case.kept))
+    more = any(it.relation not in inside for it in neighbours(proposal.restrictions))
     return "a neighbour of the dimension restricts the keys further" if more else None
 
 
-def hidden(case: Case) -> str | None:
+def hidden(proposal: Proposal) -> str | None:
     """What hides the partition column from the join, if something does."""
-    pair, plan = case.pair, case.plan
+    pair, plan = proposal.pair, proposal.plan
     if pair.path.barriers or pair.path.computed:
         return f"{pair.path.column} does not come up to the join as itself"
     above = pair.path.relations[:-1]

@@ -27,9 +27,9 @@ from math import inf, prod
 
 from sqlrewrite.find.reducers import restricting
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin
-from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.planners.join_order import filtering_side
 from sqlrewrite.judge.planners.path import further, hidden, unlisted
+from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.judge.selective_predicate import selective
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import computed_as
@@ -40,53 +40,53 @@ from sqlrewrite.settings.options import ALONE
 _BROADCASTS = ("broadcast", "broadcastjoin", "mapjoin")
 
 
-def missed(case: Case) -> str | None:
+def missed(proposal: Proposal) -> str | None:
     """Why the engine does not find as good a bound by itself; None where it does."""
-    return unpruned(case) or further(case)
+    return unpruned(proposal) or further(proposal)
 
 
-def unpruned(case: Case) -> str | None:
+def unpruned(proposal: Proposal) -> str | None:
     """Why the engine does not prune the fact by this join; None where it does."""
-    pair, engine = case.pair, case.engine
+    pair, engine = proposal.pair, proposal.engine
     why = unlisted(engine, pair)
     if why is not None:
         return why
-    side = filtering_side(case.plan, pair)
+    side = filtering_side(proposal.plan, pair)
     if pair.operator != "=" or not side:
         return "no equality joins the fact with the dimension itself"
-    why = hidden(case)
+    why = hidden(proposal)
     if why is not None:
         return why
-    if not any(_filtered(case, leaf) for node in side for leaf in leaves(node)):
-        return f"no filter stands on {case.dimension_name} in the join next to the fact"
-    if any(_ranked(case, leaf) for node in side for leaf in leaves(node)):
-        return f"{case.dimension_name} keeps only the first rows of a window"
+    if not any(_filtered(proposal, leaf) for node in side for leaf in leaves(node)):
+        return f"no filter stands on {proposal.dimension_name} in the join next to the fact"
+    if any(_ranked(proposal, leaf) for node in side for leaf in leaves(node)):
+        return f"{proposal.dimension_name} keeps only the first rows of a window"
     if engine.reuse_broadcast_only:
-        size = prod(_bytes(case, node) for node in side)
-        hinted = [block for block in case.plan.blocks if block.hints]
+        size = prod(_bytes(proposal, node) for node in side)
+        hinted = [block for block in proposal.plan.blocks if block.hints]
         if hinted and not _broadcast(side, pair.tie.block, hinted):
             return "a hint tells it how to join"
         if not hinted and size > engine.broadcast_threshold:
-            return f"{case.dimension_name} may be too large there to be broadcast"
+            return f"{proposal.dimension_name} may be too large there to be broadcast"
     return None
 
 
-def _ranked(case: Case, leaf: ra.Node) -> bool:
+def _ranked(proposal: Proposal, leaf: ra.Node) -> bool:
     """Whether only the first rows of a window are asked for, which Spark finds before the window
     (``InferWindowGroupLimit``): the plan that would prune is not the join's, then."""
     if not isinstance(leaf, ra.Derived | ra.CteReference):
         return False
-    plan = case.plan
+    plan = proposal.plan
     asked = [*restricting(plan, leaf.relation, ALONE)]
     found = [it.expression for it in asked if isinstance(it, Conjunct)]
     found += [it.expression for number in leaf.query.top for it in plan.blocks[number].having]
-    return any(_is_first(case, expression) for expression in found)
+    return any(_is_first(proposal, expression) for expression in found)
 
 
-def _is_first(case: Case, expression: ra.Expression) -> bool:
+def _is_first(proposal: Proposal, expression: ra.Expression) -> bool:
     match expression:
         case ra.Call(name="=" | "<" | "<=", args=(ra.ColumnRef() as column, ra.Literal())):
-            return any(map(_ranks, computed_as(case.plan, column)))
+            return any(map(_ranks, computed_as(proposal.plan, column)))
         case ra.Call(name="=" | "<" | "<=", args=(value, ra.Literal())):
             return _ranks(value)
         case _:
@@ -111,59 +111,59 @@ def _broadcast(side: Sequence[ra.Node], block: ra.Block, hinted: Sequence[ra.Blo
 # --- the filtering side ---------------------------------------------------------------------------
 
 
-def _filtered(case: Case, leaf: ra.Node) -> bool:
+def _filtered(proposal: Proposal, leaf: ra.Node) -> bool:
     """Whether a filter likely to be selective stands on a relation, or in it."""
     if not isinstance(leaf, ra.Relation):
         return False
     if isinstance(leaf, ra.Inline):
         return True
-    asked = restricting(case.plan, leaf.relation, ALONE)
-    if any(_selects(case, item) for item in asked):
+    asked = restricting(proposal.plan, leaf.relation, ALONE)
+    if any(_selects(proposal, item) for item in asked):
         return True
-    return isinstance(leaf, ra.Derived | ra.CteReference) and _filters(case, leaf.query)
+    return isinstance(leaf, ra.Derived | ra.CteReference) and _filters(proposal, leaf.query)
 
 
-def _filters(case: Case, query: ra.Query) -> bool:
+def _filters(proposal: Proposal, query: ra.Query) -> bool:
     """Whether a query filters, somewhere in it."""
-    blocks = [case.plan.blocks[number] for number in query.top]
+    blocks = [proposal.plan.blocks[number] for number in query.top]
     return any(
-        any(_selective(case, found.expression) for found in block.having)
-        or any(_filtered(case, leaf) for leaf in leaves(block.source))
+        any(_selective(proposal, found.expression) for found in block.having)
+        or any(_filtered(proposal, leaf) for leaf in leaves(block.source))
         for block in blocks
     )
 
 
-def _selects(case: Case, item: Restriction) -> bool:
+def _selects(proposal: Proposal, item: Restriction) -> bool:
     match item:
         case Conjunct(expression=expression):
-            return _selective(case, expression)
+            return _selective(proposal, expression)
         case AnyOf(branches=branches):
-            return all(any(_selects(case, inner) for inner in branch) for branch in branches)
+            return all(any(_selects(proposal, inner) for inner in branch) for branch in branches)
         case SemiJoin():
             return False
 
 
-def _selective(case: Case, expression: ra.Expression) -> bool:
+def _selective(proposal: Proposal, expression: ra.Expression) -> bool:
     """Whether a condition is likely to leave few rows (``isLikelySelective``) in the form that the
     optimizer gives it: a subquery as a semi-join, `x = true` as `x`."""
     match expression:
         case ra.Subquery(kind="in" | "exists", query=query):
-            return _filters(case, query)
+            return _filters(proposal, query)
         case ra.Call(name="not", args=(ra.Subquery(query=query),)):
-            return _filters(case, query)
+            return _filters(proposal, query)
         case ra.Call(name="and", args=args):
-            return any(_selective(case, arg) for arg in args)
+            return any(_selective(proposal, arg) for arg in args)
         case ra.Call(name="or", args=args):
             return not any(isinstance(arg, ra.Subquery) for arg in args) and all(
-                _selective(case, arg) for arg in args
+                _selective(proposal, arg) for arg in args
             )
         case ra.Call(name="not", args=(inner,)):
-            return _selective(case, inner)
+            return _selective(proposal, inner)
         case _:
-            return selective(case.engine, expression)
+            return selective(proposal.engine, expression)
 
 
-def _bytes(case: Case, node: ra.Node) -> float:
+def _bytes(proposal: Proposal, node: ra.Node) -> float:
     """How large the planner takes a relation or join to be (``SizeInBytesOnlyStatsPlanVisitor``),
     at most. Without sizes, a table that is not partitioned is taken to just be broadcast, and so
     is a union of such."""
@@ -171,21 +171,21 @@ def _bytes(case: Case, node: ra.Node) -> float:
         case ra.Inline() | ra.Generate(expression=ra.Call(name="range")):
             return 1
         case ra.Generate(child=child):
-            return _bytes(case, child)
+            return _bytes(proposal, child)
         case ra.Scan(table=table):
             if table.size_in_bytes is not None:
                 return table.size_in_bytes
-            return inf if table.partitioned_by else max(1, case.engine.broadcast_threshold)
+            return inf if table.partitioned_by else max(1, proposal.engine.broadcast_threshold)
         case ra.Derived(lateral=True):
             return inf
         case ra.Derived(query=query) | ra.CteReference(query=query) if query.top:
-            sizes = [_bytes(case, case.plan.blocks[number].source) for number in query.top]
-            read = [it for it in read_by(case.plan, query) if isinstance(it, ra.Scan)]
+            sizes = [_bytes(proposal, proposal.plan.blocks[number].source) for number in query.top]
+            read = [it for it in read_by(proposal.plan, query) if isinstance(it, ra.Scan)]
             known = any(it.table.size_in_bytes is not None for it in read)
             return sum(sizes) if known else max(sizes)
         case ra.Join(type=ra.JoinType.SEMI | ra.JoinType.ANTI, left=left):
-            return _bytes(case, left)
+            return _bytes(proposal, left)
         case ra.Join(left=left, right=right):
-            return _bytes(case, left) * _bytes(case, right)
+            return _bytes(proposal, left) * _bytes(proposal, right)
         case _:
             return inf

@@ -18,8 +18,8 @@ from dataclasses import replace
 
 from sqlrewrite.find.reducers import asked_of
 from sqlrewrite.find.restrictions import Conjunct, SemiJoin
-from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.planners.path import further, hidden, joining, unlisted
+from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan.algebra import Node, Scan
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.facts.comparisons import family
@@ -29,29 +29,31 @@ from sqlrewrite.plan.relations import leaves, numbers
 _OPERATORS = frozenset({"=", "<", "<=", ">", ">=", "<=>"})
 
 
-def missed(case: Case) -> str | None:
+def missed(proposal: Proposal) -> str | None:
     """Why the engine does not find as good a bound by itself; None where it does."""
-    pair, why = case.pair, unlisted(case.engine, case.pair)
+    pair, why = proposal.pair, unlisted(proposal.engine, proposal.pair)
     if why is not None:
         return why
     if pair.operator not in _OPERATORS or not pair.fact_plain:
         return "no comparison joins the fact's own column with the dimension"
-    if not _undone(case):
+    if not _undone(proposal):
         return "a cast hides the column, or may: the types of the two are not alike"
-    why = built(case)
+    why = built(proposal)
     if why is not None:
         return f"{why}: a dynamic filter prunes the other; FROM fact JOIN dimension gets one"
-    if pair.tie.shape == "right" and _in_its_on(case):
-        return f"the ON of a RIGHT join keeps no row of {case.dimension_name} from what is built"
-    return hidden(case) or further(case)
+    if pair.tie.shape == "right" and _in_its_on(proposal):
+        return (
+            f"the ON of a RIGHT join keeps no row of {proposal.dimension_name} from what is built"
+        )
+    return hidden(proposal) or further(proposal)
 
 
-def _undone(case: Case) -> bool:
+def _undone(proposal: Proposal) -> bool:
     """Whether the fact's column is compared as itself, or in a cast that Trino undoes for the keys:
     it has saturated floor casts between numbers and between texts, and none from a moment to a
     day. (Of floating-point numbers it has some; NULL does not equal NULL among them.)"""
-    pair = case.pair
-    fact, key = (type_of(case.plan, it.expression) for it in (pair.fact_side, pair.key_side))
+    pair = proposal.pair
+    fact, key = (type_of(proposal.plan, it.expression) for it in (pair.fact_side, pair.key_side))
     if fact is None or key is None:
         return False
     if fact == key:
@@ -60,17 +62,20 @@ def _undone(case: Case) -> bool:
     return same or (fact in MOMENTS and key == DATE)
 
 
-def _in_its_on(case: Case) -> bool:
+def _in_its_on(proposal: Proposal) -> bool:
     """Whether the dimension is asked for something in the ON of its join alone."""
-    asked = asked_of(case.plan, case.pair.dimension.relation, case.options.reach)
-    said = (replace(it, attempts=None) if isinstance(it, Conjunct) else it for it in case.kept)
+    asked = asked_of(proposal.plan, proposal.pair.dimension.relation, proposal.options.reach)
+    said = (
+        replace(it, attempts=None) if isinstance(it, Conjunct) else it
+        for it in proposal.restrictions
+    )
     return any(it not in asked for it in said if not isinstance(it, SemiJoin))
 
 
-def built(case: Case) -> str | None:
+def built(proposal: Proposal) -> str | None:
     """That the fact is on the build side of its join, where no dynamic filter reaches it, or may
     be."""
-    pair = case.pair
+    pair = proposal.pair
     fact, key = pair.fact.relation, pair.key.relation
     join = joining(pair.tie.block.source, fact, key)
     if join is None or fact in numbers(join.left):
@@ -78,7 +83,7 @@ def built(case: Case) -> str | None:
     dimension, size = _size(join.left), _size(join.right)
     if dimension is not None and size is not None and dimension < size:
         return None  # the sides are changed by cost
-    return f"{pair.scan.parts[-1]} is on the build side of its join with {case.dimension_name}"
+    return f"{pair.scan.parts[-1]} is on the build side of its join with {proposal.dimension_name}"
 
 
 def _size(node: Node) -> int | None:

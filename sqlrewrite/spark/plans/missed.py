@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from sqlrewrite.decision.decided import Decided, JudgedPair
+from sqlrewrite.decision.decided import Decided, PairDecision
 from sqlrewrite.document import Decision, decide, read
 from sqlrewrite.find.pairs import Pair, PairPlace
 from sqlrewrite.find.restrictions import Restriction, SemiJoin, neighbours, one_by_one
@@ -63,13 +63,13 @@ def _left(session: Session, path: str, every: Decision, catalog: Warehouse) -> I
 
 
 def _pruned(
-    statement: Decided, written: Sequence[JudgedPair], found: Planned
+    statement: Decided, written: Sequence[PairDecision], found: Planned
 ) -> Iterator[PairPlace]:
     """The places of those pairs, of all that have a predicate, that the plan prunes."""
     needed = {it: _read(statement.plan, it) for it in written}
     for it in written:
-        pair = it.case.pair
-        alike = [other for other in written if _bounds(other.case.pair) == _bounds(pair)]
+        pair = it.proposal.pair
+        alike = [other for other in written if _bounds(other.proposal.pair) == _bounds(pair)]
         sure = [
             scan.sure(pair.path.column)
             for scan in found.scans
@@ -87,12 +87,12 @@ def _bounds(pair: Pair) -> tuple[int, str]:
     return pair.target.relation, pair.target_column
 
 
-def _read(plan: ra.Plan, judged: JudgedPair) -> Counter[Name]:
+def _read(plan: ra.Plan, judged: PairDecision) -> Counter[Name]:
     """How often each table is read for the keys of a predicate: by the dimension, by the neighbours
     that are followed from it, by the subqueries in its conditions."""
-    case = judged.case
-    near = {it.relation: it for it in (case.pair.dimension, *neighbours(case.kept))}
-    for condition in _conditions(case.kept):
+    proposal = judged.proposal
+    near = {it.relation: it for it in (proposal.pair.dimension, *neighbours(proposal.restrictions))}
+    for condition in _conditions(proposal.restrictions):
         for inner in walk(condition):
             if isinstance(inner, ra.Subquery):
                 near |= {it.relation: it for it in _leaves(plan, inner.query)}

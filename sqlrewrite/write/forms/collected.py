@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlrewrite.judge.case import Case
+from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.judge.single import of_whole_query
 from sqlrewrite.write.derived import with_elsewhere
 from sqlrewrite.write.fact import either, facts
@@ -13,10 +13,10 @@ from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.key_queries import KeyQueries
 
 
-def write(cases: Sequence[Case], queries: KeyQueries) -> list[Predicate]:
-    """The one predicate of all cases."""
-    asked = queries.of_in if of_whole_query(cases[0]) else queries.over
-    query = asked(cases, "collect_set({})")
-    bounded = facts(cases[0], queries.anchors, queries.style)
+def write(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predicate]:
+    """The one predicate of all proposals."""
+    asked = queries.of_in if of_whole_query(proposals[0]) else queries.over
+    query = asked(proposals, "collect_set({})")
+    bounded = facts(proposals[0], queries.anchors, queries.style)
     text = either(queries.style, [f"array_contains({query}, {it})" for it in bounded])
-    return [Predicate(with_elsewhere(cases[0], queries.style, bounded[0], text), (query,))]
+    return [Predicate(with_elsewhere(proposals[0], queries.style, bounded[0], text), (query,))]

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from sqlrewrite.find.restrictions import named
 from sqlrewrite.judge.already_pruned import is_authors_in
-from sqlrewrite.judge.case import Case
+from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan.algebra import Scan
 from sqlrewrite.write.derived import compared, units, with_elsewhere
 from sqlrewrite.write.fact import fact
@@ -29,46 +29,46 @@ LARGEST_OF_ALL = "array_max(collect_set({}))"
 """The largest key as well, by an aggregate that Spark merges with no other kind."""
 
 
-def write(cases: Sequence[Case], queries: KeyQueries) -> list[Predicate]:
+def write(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predicate]:
     """A predicate for each end."""
-    operator = cases[0].pair.operator
-    bounded = fact(cases[0], queries.anchors, queries.style)
+    operator = proposals[0].pair.operator
+    bounded = fact(proposals[0], queries.anchors, queries.style)
     found: list[Predicate] = []
-    derived = cases[0].pair.derived is not None
+    derived = proposals[0].pair.derived is not None
     for sign in (">=", "<=") if operator in ("=", "<=>") else (operator,):
         # One value of a derived column may be that of keys on either side.
         shown = f"{sign[0]}=" if derived else sign
-        if sign[0] == "<" and cases[0].clustered:
-            query = _apart(cases, queries)
-        elif derived and len(cases) == 1 and units(cases[0]):
-            itself = replace(cases[0], pair=replace(cases[0].pair, derived=None))
+        if sign[0] == "<" and proposals[0].clustered:
+            query = _apart(proposals, queries)
+        elif derived and len(proposals) == 1 and units(proposals[0]):
+            itself = replace(proposals[0], pair=replace(proposals[0].pair, derived=None))
             query = queries.over([itself], END[sign[0]])
             names = (queries.anchors, queries.style)
-            text = compared(cases[0], names, bounded, sign[0], query)
+            text = compared(proposals[0], names, bounded, sign[0], query)
             found.append(Predicate(text, (query,)))
             continue
         else:
-            query = queries.over(cases, END[sign[0]], end=sign[0])
+            query = queries.over(proposals, END[sign[0]], end=sign[0])
         text = f"{bounded} {shown} {query}"
-        text = with_elsewhere(cases[0], queries.style, bounded, text, sign[0])
+        text = with_elsewhere(proposals[0], queries.style, bounded, text, sign[0])
         found.append(Predicate(text, (query,)))
     return found
 
 
-def _apart(cases: Sequence[Case], queries: KeyQueries) -> str:
+def _apart(proposals: Sequence[Proposal], queries: KeyQueries) -> str:
     """The query for the largest key that Spark does not merge with that for the smallest."""
-    if len(cases) == 1 and _may_be_null(cases[0]):
-        return queries.over(cases, END["<"], filled=True)
-    return queries.over(cases, LARGEST_OF_ALL)
+    if len(proposals) == 1 and _may_be_null(proposals[0]):
+        return queries.over(proposals, END["<"], filled=True)
+    return queries.over(proposals, LARGEST_OF_ALL)
 
 
-def _may_be_null(case: Case) -> bool:
+def _may_be_null(proposal: Proposal) -> bool:
     """Whether Spark infers of neither query by itself that the key is not NULL: it does of a column
     that is declared so, and of one that a condition speaks of. Beside an IN of the author's both
     ask for those that are not."""
-    pair = case.pair
+    pair = proposal.pair
     if not isinstance(pair.dimension, Scan) or not pair.key_plain or is_authors_in(pair):
         return False
     column = pair.dimension.table.column(pair.key.name)
-    asked = {ref.name for ref in named(case.kept)}
+    asked = {ref.name for ref in named(proposal.restrictions)}
     return column is not None and column.nullable and pair.key.name not in asked

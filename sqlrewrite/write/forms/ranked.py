@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlrewrite.judge.case import Case
+from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.write.fact import fact
 from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.key_queries import KeyQueries
@@ -20,11 +20,11 @@ _LAST = {
 """The last of several first values; neither holds NULL."""
 
 
-def write(cases: Sequence[Case], queries: KeyQueries) -> list[Predicate]:
+def write(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predicate]:
     """The one predicate."""
-    pair, word = cases[0].pair, queries.style.word
-    column = fact(cases[0], queries.anchors, queries.style)
+    pair, word = proposals[0].pair, queries.style.word
+    column = fact(proposals[0], queries.anchors, queries.style)
     asked = _FIRST[pair.operator] if pair.first == 1 else _LAST[pair.operator] % pair.first
-    query = queries.over(cases, asked)
+    query = queries.over(proposals, asked)
     text = f"({column} {pair.operator} {query} {word('OR')} {column} {word('IS NULL')})"
     return [Predicate(text, (query,))]

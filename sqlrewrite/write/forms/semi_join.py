@@ -5,21 +5,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.form import repeats_keys
 from sqlrewrite.judge.key_types import in_sides
+from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.write.fact import fact
 from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.key_queries import KeyQueries
 
 
-def write(cases: Sequence[Case], queries: KeyQueries) -> list[Predicate]:
-    """The one predicate of all cases."""
-    first = cases[0]
-    bounded = cases[:1] if queries.union else cases
+def write(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predicate]:
+    """The one predicate of all proposals."""
+    first = proposals[0]
+    bounded = proposals[:1] if queries.union else proposals
     named = [
         in_sides(it)[0].replace("{}", fact(it, queries.anchors, queries.style)) for it in bounded
     ]
     columns = named[0] if len(named) == 1 else f"({', '.join(named)})"
-    query = queries.over(cases, hint=first.options.hint, distinct=repeats_keys(first))
+    query = queries.over(proposals, hint=first.options.hint, distinct=repeats_keys(first))
     return [Predicate(f"{columns} {queries.style.word('IN')} {query}", (query,))]

@@ -6,17 +6,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlrewrite.judge.case import Case
+from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.judge.single import of_whole_query
 from sqlrewrite.write.fact import fact
 from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.key_queries import KeyQueries
 
 
-def write(cases: Sequence[Case], queries: KeyQueries) -> list[Predicate]:
+def write(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predicate]:
     """The one predicate; of an author's IN, its own subquery."""
-    first = cases[0]
+    first = proposals[0]
     bounded = fact(first, queries.anchors, queries.style)
     asked = queries.of_in if of_whole_query(first) else queries.over
-    query = asked(cases[:1])
+    query = asked(proposals[:1])
     return [Predicate(f"{bounded} {first.pair.operator} {query}", (query,))]

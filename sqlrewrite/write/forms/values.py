@@ -17,9 +17,9 @@ from datetime import date, timedelta
 from sqlrewrite.find.derived import is_day
 from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.derived import begins_again
 from sqlrewrite.judge.form import is_constant
+from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan.algebra import ColumnRef, Derived, Plan, Scan
 from sqlrewrite.plan.columns import expression_type, type_of
 from sqlrewrite.plan.facts.functions import function
@@ -65,11 +65,11 @@ class _Bound:
     query: str
 
 
-def write(cases: Sequence[Case], queries: KeyQueries) -> list[Predicate]:
+def write(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predicate]:
     """The predicates of literals, one for each column; empty where another form is to be written.
     Raises RefusedError."""
     found: list[Predicate] = []
-    for of in [cases] if queries.union else [[case] for case in cases]:
+    for of in [proposals] if queries.union else [[proposal] for proposal in proposals]:
         operator = of[0].pair.operator
         sign = queries.style.word("IN") if operator in ("=", "<=>") else operator
         query = queries.over(of, END.get(sign[0], "{}"))[1:-1]
@@ -81,34 +81,34 @@ def write(cases: Sequence[Case], queries: KeyQueries) -> list[Predicate]:
     return found
 
 
-def constants(case: Case, anchors: Anchors) -> str | None:
+def constants(proposal: Proposal, anchors: Anchors) -> str | None:
     """The constants that the key is compared with, where nothing else is asked of the dimension:
     then they bound the fact without reading it, and on every engine."""
     lists: list[str] = []
-    for item in case.kept:
-        if not isinstance(item, Conjunct) or not is_constant(case, item.expression):
+    for item in proposal.restrictions:
+        if not isinstance(item, Conjunct) or not is_constant(proposal, item.expression):
             return None
-        if case.pair.fact.relation in item.condition.relations:
+        if proposal.pair.fact.relation in item.condition.relations:
             return None  # the fact's own, which it would be asked twice
         tokens = anchors.conjunct(item.condition)
         lists.append(anchors.constants(tokens))
     return lists[0] if len(set(lists)) == 1 else None
 
 
-def _literal(bound: _Bound, cases: Sequence[Case]) -> tuple[str, str] | None:
+def _literal(bound: _Bound, proposals: Sequence[Proposal]) -> tuple[str, str] | None:
     """A predicate of literals and the note beside it; None where another form is asked for, and no
     earlier run has written this one. Raises RefusedError, and what ``resolve`` raises."""
-    options = cases[0].options
-    noted = cases[0].around.noted.get((plain(bound.fact), bound.query))
+    options = proposals[0].options
+    noted = proposals[0].context.noted.get((plain(bound.fact), bound.query))
     behind = behind_value(noted[0]) if noted is not None else ""
     if noted is not None and behind:  # perhaps of another scan, which spells the column otherwise
         noted = (bound.fact + behind, noted[1])
-    why = _refusal(bound.query, cases)
+    why = _refusal(bound.query, proposals)
     if options.form != VALUES:
         return None if noted is None or why else (noted[0], note(noted[1], bound.query))
     if why:
         raise RefusedError(why)
-    text, at = _resolved(bound, cases, options) or noted or ("", "")
+    text, at = _resolved(bound, proposals, options) or noted or ("", "")
     if not text:
         raise NotAskedError(bound.fact)
     if noted is not None and text == noted[0]:
@@ -126,13 +126,15 @@ def _said(query: str, options: Options) -> str:
     return query if written_in is None else written_in.with_quotes(written_in.from_spark(query))
 
 
-def _resolved(bound: _Bound, cases: Sequence[Case], options: Options) -> tuple[str, str] | None:
+def _resolved(
+    bound: _Bound, proposals: Sequence[Proposal], options: Options
+) -> tuple[str, str] | None:
     """The predicate with the keys that the query gives now, and the time; None: nobody is asked."""
-    keys = options.resolve(_said(bound.query, options), cases[0].around.catalog.namespace)
+    keys = options.resolve(_said(bound.query, options), proposals[0].context.catalog.namespace)
     if keys is None:
         return None
-    if _kind(keys.kind) not in {_kind(kind) for kind in _kinds(cases)}:
-        declared = expression_type(cases[0].plan, cases[0].pair.key_side.expression)
+    if _kind(keys.kind) not in {_kind(kind) for kind in _kinds(proposals)}:
+        declared = expression_type(proposals[0].plan, proposals[0].pair.key_side.expression)
         raise RefusedError(f"its keys are {keys.kind}, and {declared} by the catalog")
     literals = keys.literals
     if not literals:
@@ -141,10 +143,10 @@ def _resolved(bound: _Bound, cases: Sequence[Case], options: Options) -> tuple[s
         )
     lower = bound.sign.islower()
     if (
-        is_day(cases[0].pair.fact_side.expression)
-        and type_of(cases[0].plan, cases[0].pair.fact) in _MOMENTS
+        is_day(proposals[0].pair.fact_side.expression)
+        and type_of(proposals[0].plan, proposals[0].pair.fact) in _MOMENTS
     ):
-        return _of_days(cases[0], bound, keys), keys.at
+        return _of_days(proposals[0], bound, keys), keys.at
     if bound.sign.upper() != "IN":
         return f"{bound.fact} {bound.sign} {literals[0]}", keys.at
     if keys.collapsed:
@@ -153,10 +155,10 @@ def _resolved(bound: _Bound, cases: Sequence[Case], options: Options) -> tuple[s
     return f"{bound.fact} {bound.sign} ({', '.join(literals)})", keys.at
 
 
-def _of_days(case: Case, bound: _Bound, keys: Keys) -> str:
+def _of_days(proposal: Proposal, bound: _Bound, keys: Keys) -> str:
     """The same of the day of a column: as ends, which Spark turns into those of the column and does
     not do for a list (``UnwrapCastInBinaryComparison``). Raises RefusedError."""
-    more = timedelta(begins_again(case, type_of(case.plan, case.pair.fact)))
+    more = timedelta(begins_again(proposal, type_of(proposal.plan, proposal.pair.fact)))
     days = [date.fromisoformat(it.split("'")[1]) for it in keys.literals]
     if days[-1].year > _LAST_YEAR:
         raise RefusedError(f"{days[-1]} is a key, and so late that no day behind it is sure")
@@ -181,16 +183,16 @@ def _day(day: date) -> str:
     return f"DATE '{day.isoformat()}'"
 
 
-def _refusal(query: str, cases: Sequence[Case]) -> str | None:
+def _refusal(query: str, proposals: Sequence[Proposal]) -> str | None:
     """Why the keys of a query are not to be asked for, or None."""
-    plan, around = cases[0].plan, cases[0].around
+    plan, context = proposals[0].plan, proposals[0].context
     if _TEMPLATE.search(query) or _PARAMETER.search(_without_strings(query)):
         return "its query holds a template or a parameter, whose value is not known here"
     if _CONTROL.search(query):
         return "its query holds a line break or a control character in a string"
-    if any("?" in part or has_template(part) for part in around.catalog.namespace):
+    if any("?" in part or has_template(part) for part in context.catalog.namespace):
         return "the current schema is not known there, after a USE that could not be read"
-    kinds = {kind: _kind(kind) for kind in _kinds(cases)}
+    kinds = {kind: _kind(kind) for kind in _kinds(proposals)}
     unlike = next((kind for kind, found in kinds.items() if found is None), None)
     if unlike is not None:
         return f"literals of type {unlike} may compare otherwise than the key does"
@@ -200,7 +202,7 @@ def _refusal(query: str, cases: Sequence[Case]) -> str | None:
     if local:
         return f"{local[0]} is a CTE, which means something in this statement alone"
     read = _read(plan, query)
-    texts = (query, *(_definition(around.catalog, it) for it in read if isinstance(it, Derived)))
+    texts = (query, *(_definition(context.catalog, it) for it in read if isinstance(it, Derived)))
     for text in texts:
         changing = _again(text, "query") or set(_SPECIAL_DAY.findall(text))
         if changing:
@@ -211,17 +213,17 @@ def _refusal(query: str, cases: Sequence[Case]) -> str | None:
     partial = [it for it in read if isinstance(it, Scan) and not it.table.complete]
     if partial:
         return f"the columns of {partial[0].parts[-1]} are not all known: one may be a timestamp"
-    changed = {it.parts[-1].lower() for it in read} & around.changed
+    changed = {it.parts[-1].lower() for it in read} & context.changed
     if changed:
         return f"the text itself changes {min(changed)}: the keys are others when it has run"
     return None
 
 
-def _kinds(cases: Sequence[Case]) -> Iterator[str]:
+def _kinds(proposals: Sequence[Proposal]) -> Iterator[str]:
     """The types that meet: of the fact's column, as it is stored and as it is joined, and of the
     key."""
-    for case in cases:
-        pair = case.pair
+    for proposal in proposals:
+        pair = proposal.pair
         if pair.derived is not None:
             yield str(pair.derived.type or "unknown")
             continue
@@ -229,7 +231,7 @@ def _kinds(cases: Sequence[Case]) -> Iterator[str]:
         if pair.fact_plain:
             sides += [ColumnRef(pair.scan.relation, pair.path.column, None), pair.fact]
         for side in sides:
-            yield expression_type(case.plan, side) or "unknown"
+            yield expression_type(proposal.plan, side) or "unknown"
 
 
 def _kind(name: str) -> str | None:

@@ -1,8 +1,8 @@
-"""The input of a rule: one pair, its plan, the engine, and the conditions on the dimension."""
+"""What the rules judge and the forms write: one pair with all that decides about its predicate."""
 
 from __future__ import annotations
 
-from sqlrewrite.find.around import Around
+from sqlrewrite.find.context import StatementContext
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.find.restrictions import Restriction
 from sqlrewrite.frozen import dataclass
@@ -17,27 +17,30 @@ from sqlrewrite.text.templates import is_template, on_one_line
 Judgement = tuple[Outcome, str]
 """A rule's outcome and its reason."""
 
+Objection = tuple[str, str]
+"""The code of the rule that it falls under, and the reason in a sentence."""
+
 
 _HIVE = frozenset({None, "hive", "parquet", "orc", "csv", "json", "text", "avro"})
 """Providers of tables that may be Hive's."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Case:
-    """One pair before its rules, among all ``pairs`` of its statement.
+class Proposal:
+    """The proposal to write a predicate for one pair, of all ``pairs`` of a statement.
 
-    ``kept`` are the conditions that the key query may repeat, ``left_out`` why others may not, and
-    ``against`` what speaks against reading the dimension again, as (rule code, reason).
+    ``restrictions`` are the conditions on the dimension that the key query repeats, ``dropped``
+    the objections to repeating the others, and ``objections`` those to reading the dimension again.
     """
 
     plan: ra.Plan
     pair: Pair
     pairs: tuple[Pair, ...]
     options: Options
-    around: Around
-    kept: tuple[Restriction, ...] = ()
-    left_out: tuple[tuple[str, str], ...] = ()
-    against: tuple[tuple[str, str], ...] = ()
+    context: StatementContext
+    restrictions: tuple[Restriction, ...] = ()
+    dropped: tuple[Objection, ...] = ()
+    objections: tuple[Objection, ...] = ()
 
     @property
     def engine(self) -> Engine:
@@ -73,9 +76,9 @@ class Case:
         parts = (it for it in table.partitioned_by if it.column.lower() == column)
         return not any(it.transform in self.engine.transforms for it in parts)
 
-    def reason(self, code: str) -> str | None:
-        """The first thing that speaks against reading the dimension again under a rule's code."""
-        return next((reason for found, reason in self.against if found == code), None)
+    def objection(self, code: str) -> str | None:
+        """The first reason under a rule's code not to read the dimension again."""
+        return next((reason for found, reason in self.objections if found == code), None)
 
     def label(self, ref: ra.ColumnRef) -> str:
         """A column as a person would name it."""

@@ -12,10 +12,10 @@ from sqlrewrite.warehouse import Warehouse
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Around:
-    """What bears on a statement from around it: the ``catalog`` there; the ``text`` with what an
-    earlier run wrote into it, and the author's comments that ask to leave something alone, where
-    there are any and they are heeded (``suppressed``).
+class StatementContext:
+    """What affects a statement from outside it: its ``catalog``; the ``text`` without what an
+    earlier run wrote into it; and, where they are heeded, the author's comments that ask to leave
+    something alone (``suppressed``).
 
     ``noted`` are predicates of literals that an earlier run wrote, by what they bound and their key
     query: the predicate and its time. ``changed`` are words that may name what the text itself
