@@ -42,7 +42,7 @@ from sqlrewrite.spark.pipeline.settings import state
 from sqlrewrite.spark.plans.scans import fact_scans
 from sqlrewrite.spark.session import Session, session
 from sqlrewrite.spark.target import Target
-from tests.rows import difference
+from tests.support.compare_rows import difference
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

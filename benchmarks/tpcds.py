@@ -58,7 +58,7 @@ from benchmarks.tpcds_report import save, show
 from benchmarks.warehouse import cache_folder, generate_data, register_tables, start_spark
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.spark.plans.scans import fact_scans
-from tests.rows import difference
+from tests.support.compare_rows import difference
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -16,10 +16,9 @@ from click.testing import CliRunner, Result
 
 from sqlrewrite.cli.commands import program
 from sqlrewrite.text.edits import MARKER
-
-from .draws import Draws
-from .fixtures_support import QUERIES, query_cases
-from .insertions import taken_out
+from tests.support.cases import QUERIES, query_cases
+from tests.support.stable_draws import Draws
+from tests.support.strip_by_markers import without_predicates
 
 DDL = QUERIES / "ddl.sql"
 QUERY = b"SELECT s.id FROM sales s\nJOIN dates d ON s.day = d.day\nWHERE d.year = 2024\n"
@@ -94,7 +93,9 @@ def cli(*args: str, data: bytes | None = None) -> Result:
 
 def bare(data: bytes) -> bytes:
     """The bytes without insertions."""
-    return taken_out(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+    return without_predicates(data.decode("utf-8", "surrogateescape")).encode(
+        "utf-8", "surrogateescape"
+    )
 
 
 @pytest.mark.parametrize("data", REWRITTEN.values(), ids=list(REWRITTEN))

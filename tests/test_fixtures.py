@@ -8,8 +8,7 @@ from __future__ import annotations
 import duckdb
 import pytest
 
-from .fixtures_data import Bag, bag, database
-from .fixtures_support import (
+from tests.support.cases import (
     BEYOND_DUCKDB,
     RETAIL,
     Case,
@@ -21,8 +20,9 @@ from .fixtures_support import (
     tree_problem,
     verdict_lines,
 )
-from .insertions import taken_out
-from .rendering import as_run, rendered
+from tests.support.fixture_rows import Bag, bag, database
+from tests.support.render_templates import rendered, rendered_result
+from tests.support.strip_by_markers import without_predicates
 
 CASES = [*query_cases(), *retail_cases()]
 SEEDS = range(8)
@@ -69,10 +69,10 @@ def test_what_holds_of_any_result(case: Case) -> None:
     again = rewritten(case, result.sql)
     assert again.sql == result.sql
     assert not again.changed
-    assert taken_out(result.sql) == taken_out(text)
+    assert without_predicates(result.sql) == without_predicates(text)
     if case.name.startswith(TEMPLATES) and BEYOND_DUCKDB not in text:
-        text, result = rendered(text), as_run(result)
-    problem = tree_problem(taken_out(text), result)
+        text, result = rendered(text), rendered_result(result)
+    problem = tree_problem(without_predicates(text), result)
     assert problem is None, problem
 
 

@@ -10,10 +10,7 @@ import pytest
 from sqlrewrite import rewrite
 from sqlrewrite.results import Rewrite
 from sqlrewrite.text.edits import MARKER
-
-from . import test_fixtures
-from .fixtures_data import bag, database
-from .fixtures_support import (
+from tests.support.cases import (
     QUERIES,
     Case,
     catalog,
@@ -22,7 +19,10 @@ from .fixtures_support import (
     tree_problem,
     verdict_lines,
 )
-from .insertions import taken_out
+from tests.support.fixture_rows import bag, database
+from tests.support.strip_by_markers import without_predicates
+
+from . import test_fixtures
 
 CASES = {case.name: case for case in query_cases()}
 INNER = CASES["joins/inner"]
@@ -69,8 +69,8 @@ def test_a_byte_changed_outside_the_insertion(name: str, old: str, new: str) -> 
     _, text, result = of(name)
     changed = result.sql.replace(old, new)
     assert changed != result.sql
-    assert taken_out(result.sql) == text
-    assert taken_out(changed) != text
+    assert without_predicates(result.sql) == text
+    assert without_predicates(changed) != text
 
 
 @pytest.mark.parametrize(
@@ -138,11 +138,11 @@ def test_taken_out_leaves_markers_of_others_alone() -> None:
         f"SELECT 1 WHERE a AND x IN (1)  {MARKER}",
         f"SELECT 1 WHERE a OR x IN (1) {MARKER}",
     ):
-        assert taken_out(text) == text
-    assert taken_out(f"SELECT 1 FROM t\nWHERE a\n  AND t.x IN (1) {MARKER}") == (
+        assert without_predicates(text) == text
+    assert without_predicates(f"SELECT 1 FROM t\nWHERE a\n  AND t.x IN (1) {MARKER}") == (
         "SELECT 1 FROM t\nWHERE a"
     )
-    assert taken_out(f"SELECT 1 WHERE `t`.`a b` IN (')') {MARKER}") == "SELECT 1"
+    assert without_predicates(f"SELECT 1 WHERE `t`.`a b` IN (')') {MARKER}") == "SELECT 1"
 
 
 def test_every_topic_is_there() -> None:

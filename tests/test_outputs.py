@@ -10,7 +10,7 @@ import pytest
 from sqlrewrite import Catalog, CatalogError, ConfigError, lint, outputs
 from sqlrewrite.sql.types.queries import Queries
 from sqlrewrite.sql.types.tree import WrittenQuery
-from tests.set_texts import SET_TEXTS, SetText
+from tests.support.set_statements import SET_TEXTS, SetText
 
 DDL = """
 CREATE TABLE sales (id BIGINT, amount DECIMAL(7,2), tags ARRAY<STRING>, day INT)

@@ -1,7 +1,7 @@
 """Every condition of the semi-join reducers is needed: without it, a query loses rows.
 
 They are no rules with codes, so each is taken out by a patch of the function or table that holds
-it. The tables are those of ``rule_cases``; DuckDB runs the queries.
+it. The tables are those of ``support.rule_witnesses``; DuckDB runs the queries.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from sqlrewrite.find.pairs import Pair
 from sqlrewrite.find.restrictions import AnyOf, Restriction
 from sqlrewrite.plan import joins, lineage
 from sqlrewrite.plan.algebra import JoinType
-from tests.differential.duckdbtext import respelled
-from tests.rule_cases import DATA, DDL
+from tests.support.duckdb_text import as_duckdb
+from tests.support.rule_witnesses import DATA, DDL
 
 MORE_TABLES = """
 CREATE TABLE near (k INT, w INT, label STRING) USING parquet;
@@ -130,7 +130,7 @@ CASES = (
 def _rows(sql: str) -> Counter[tuple[Any, ...]]:
     with duckdb.connect() as connection:
         connection.execute(DATA + MORE_DATA)
-        return Counter(connection.execute(respelled(sql)).fetchall())
+        return Counter(connection.execute(as_duckdb(sql)).fetchall())
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.what)

@@ -2,7 +2,7 @@
 
 Queries of the fixtures, broken in the ways that files break: cut off, spliced, words dropped,
 doubled and exchanged, bytes of any kind, nested deeply, repeated thousands of times. Each test is
-of one seed, which is its name; ``taken_out`` is not the rewriter's own code.
+of one seed, which is its name; ``without_predicates`` is not the rewriter's own code.
 """
 
 from __future__ import annotations
@@ -20,10 +20,9 @@ from sqlrewrite.linting.linter import lint
 from sqlrewrite.settings.options import options
 from sqlrewrite.text.edits import MARKER
 from sqlrewrite.text.limits import NESTING_MOST, Limits
-
-from .draws import Draws
-from .fixtures_support import FIXTURES, QUERIES, query_cases, retail_cases
-from .insertions import LEXEME, taken_out
+from tests.support.cases import FIXTURES, QUERIES, query_cases, retail_cases
+from tests.support.stable_draws import Draws
+from tests.support.strip_by_markers import LEXEME, without_predicates
 
 pytestmark = pytest.mark.long
 
@@ -131,7 +130,7 @@ def check(text: str, catalog: Catalog, seed: object) -> Rewrite:
     shown = f"seed {seed}: {text[:2000]!r}"
     result = rewrite(text, catalog)
     if MARKER not in text:  # else a predicate may go that does not follow, or that is broken
-        assert taken_out(result.sql) == text, shown
+        assert without_predicates(result.sql) == text, shown
     assert not [e for e in result.errors if "internal error" in e.message], shown
     again = rewrite(result.sql, catalog)
     assert again.sql == result.sql, shown

@@ -20,13 +20,13 @@ from sqlrewrite.judge import DECIDED, RULES
 from sqlrewrite.judge.join_type import LEGAL
 from sqlrewrite.results import Rewrite
 from tests.differential.check import BATCH, Manner, Rewritten, run, without
-from tests.differential.duckdbtext import respelled
-from tests.rule_cases import (
-    CASES,
+from tests.support.duckdb_text import as_duckdb
+from tests.support.rule_witnesses import (
     CAUTIOUS,
     DDL,
     JOIN_TYPE,
-    Needed,
+    WITNESSES,
+    Witness,
 )
 
 READINGS = 3
@@ -66,13 +66,13 @@ def _rewrite(sql: str, *off: str) -> Rewrite:
 # --- named cases ----------------------------------------------------------------------------------
 
 
-def _answer(case: Needed, sql: str) -> Answer:
+def _answer(case: Witness, sql: str) -> Answer:
     """What DuckDB says, on a fresh database each time and with the same dice."""
     with duckdb.connect() as connection:
         connection.execute("SET threads = 1")
         connection.execute("SELECT setseed(0.5)").fetchall()
         connection.execute(case.data)
-        text = respelled(_as_text(sql) if case.code == "DPP112" else sql)
+        text = as_duckdb(_as_text(sql) if case.code == "DPP112" else sql)
         try:
             return Counter(connection.execute(text, list(case.parameters)).fetchall())
         except duckdb.Error as error:
@@ -84,7 +84,7 @@ def _as_text(sql: str) -> str:
     return _IN_KEYS.sub(r"CAST(\1 AS VARCHAR) IN (SELECT CAST(\3 AS VARCHAR) FROM", sql)
 
 
-def _original(case: Needed) -> Answer:
+def _original(case: Witness) -> Answer:
     """The one answer of the original, which is no error."""
     first, *others = (_answer(case, case.sql) for _ in range(READINGS))
     assert not isinstance(first, str), first
@@ -92,8 +92,8 @@ def _original(case: Needed) -> Answer:
     return first
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.code}: {case.name}")
-def test_switched_off_a_named_case_goes_wrong(case: Needed) -> None:
+@pytest.mark.parametrize("case", WITNESSES, ids=lambda case: f"{case.code}: {case.name}")
+def test_switched_off_a_named_case_goes_wrong(case: Witness) -> None:
     original = _original(case)
     off = _rewrite(case.sql, case.code, *case.also)
     assert off.changed, [candidate.reason for candidate in off.candidates]
@@ -107,7 +107,7 @@ def test_every_soundness_rule_has_a_case() -> None:
     soundness = {rule.code for rule in (*RULES, DECIDED) if rule.kind == "soundness"}
     # What is undecided shows in the cases of the rules that leave it so, and an error that files of
     # a partition raise on Spark alone (tests/spark/test_spark_rules.py).
-    assert {case.code for case in CASES} == soundness - {NO_PLACE, DECIDED.code, OF_PARTITIONS}
+    assert {case.code for case in WITNESSES} == soundness - {NO_PLACE, DECIDED.code, OF_PARTITIONS}
 
 
 def test_every_refusal_of_the_join_table_has_a_case() -> None:

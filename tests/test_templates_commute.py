@@ -9,9 +9,8 @@ import pytest
 
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.warehouse import Name
-
-from .fixtures_support import Case, catalog, query_cases, retail_cases
-from .insertions import LEXEME, void
+from tests.support.cases import Case, catalog, query_cases, retail_cases
+from tests.support.strip_by_markers import LEXEME, void
 
 pytestmark = pytest.mark.long
 

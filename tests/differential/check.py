@@ -21,8 +21,8 @@ from typing import Any, Protocol
 import duckdb
 
 from sqlrewrite.settings.options import Keys, Resolve, not_asked
+from tests.support.duckdb_text import as_duckdb, behave_as_spark
 
-from .duckdbtext import as_spark, respelled
 from .queries import random_query
 from .relations import DEFAULT, Options
 from .schema import SQL_TYPES, TABLES, VIEWS, Data, ddl, inserts, random_data
@@ -188,12 +188,12 @@ class Database:
         self._connection.execute("ATTACH ':memory:' AS spark_catalog")
         self._connection.execute('CREATE SCHEMA spark_catalog."default"')
         self._connection.execute('USE spark_catalog."default"')
-        as_spark(self._connection)
+        behave_as_spark(self._connection)
         for table in TABLES:
             columns = ", ".join(f"{c.name} {SQL_TYPES[c.type]}" for c in table.columns)
             self._connection.execute(f"CREATE TABLE {table.name} ({columns})")
         for view in VIEWS:
-            self._connection.execute(respelled(view.ddl()))
+            self._connection.execute(as_duckdb(view.ddl()))
 
     def fill(self, data: Data) -> None:
         """Replaces all rows."""
@@ -203,12 +203,12 @@ class Database:
 
     def bag(self, spark_sql: str) -> Bag:
         """The rows of a Spark query, with how often each occurs."""
-        return Counter(self._connection.execute(respelled(spark_sql)).fetchall())
+        return Counter(self._connection.execute(as_duckdb(spark_sql)).fetchall())
 
     def keys(self, query: str, namespace: tuple[str, ...]) -> Keys:
         """The keys of a key query, as ``--predicate values`` asks for them; more than a few
         collapse."""
-        result = self._connection.execute(respelled(query))
+        result = self._connection.execute(as_duckdb(query))
         ((_, kind, *_),) = result.description
         keys = sorted({key for (key,) in result.fetchall() if key is not None})
         collapsed = len(keys) > MOST_KEYS

@@ -16,8 +16,7 @@ from sqlrewrite.sql.parse.statements import lex
 from sqlrewrite.stripping import stripped
 from sqlrewrite.text.limits import Limits
 from sqlrewrite.warehouse import Table
-
-from ..fixtures_support import query_cases
+from tests.support.cases import query_cases
 
 DIALECTS = ("trino", "duckdb", "flink")
 DDL = """

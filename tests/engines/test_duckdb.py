@@ -9,12 +9,12 @@ import pytest
 
 from sqlrewrite import Catalog, Rewrite, Verdict, rewrite
 from sqlrewrite.plan.facts.functions import names_of
+from tests.support.cases import BEYOND_DUCKDB, Case, catalog, query_cases, read, retail_cases
+from tests.support.duckdb_text import as_duckdb
+from tests.support.fixture_rows import database
+from tests.support.render_templates import rendered
+from tests.support.strip_by_markers import without_predicates
 
-from ..differential.duckdbtext import respelled
-from ..fixtures_data import database
-from ..fixtures_support import BEYOND_DUCKDB, Case, catalog, query_cases, read, retail_cases
-from ..insertions import taken_out
-from ..rendering import rendered
 from .functions import scalars, wrong
 
 SEEDS = (0, 1)
@@ -32,7 +32,7 @@ words for (try_divide), and what it prunes by an IN without a hint."""
 def _result(case: Case) -> Rewrite:
     """What becomes of a case as a text of DuckDB's."""
     return rewrite(
-        respelled(rendered(case.text())), catalog(case.ddl), dialect="duckdb", engine="duckdb"
+        as_duckdb(rendered(case.text())), catalog(case.ddl), dialect="duckdb", engine="duckdb"
     )
 
 
@@ -41,8 +41,8 @@ def test_rows_of_a_text_of_its_own(case: Case) -> None:
     """Each fixture as a text of DuckDB's, rewritten as one: its rows stay, and a second run too."""
     result = _result(case)
     text = result.original
-    assert text == respelled(rendered(case.text()))
-    assert taken_out(result.sql) == taken_out(text)
+    assert text == as_duckdb(rendered(case.text()))
+    assert without_predicates(result.sql) == without_predicates(text)
     if not result.changed:
         return
     assert (

@@ -19,11 +19,11 @@ from sqlrewrite.rulebook import engine
 from sqlrewrite.settings.options import Keys
 from sqlrewrite.sql.lex.tokens import tokenize
 from tests.engines.process import EngineError
+from tests.support.cases import FIXTURES, Case, catalog, query_cases, retail_cases
+from tests.support.fixture_rows import database
 
 from ..engines.flink_plans import DDL, MISSED, PRUNED, USELESS
 from ..engines.functions import wrong
-from ..fixtures_data import database
-from ..fixtures_support import FIXTURES, Case, catalog, query_cases, retail_cases
 from .conftest import JARS
 from .server import Flink, fill
 

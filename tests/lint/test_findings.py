@@ -11,8 +11,8 @@ from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.stripping import stripped
 from sqlrewrite.text.edits import MARKER
-from tests.fixtures_support import catalog as catalog_of_file
-from tests.fixtures_support import query_cases, read
+from tests.support.cases import catalog as catalog_of_file
+from tests.support.cases import query_cases, read
 
 IN = (
     "s.day IN (SELECT /*+ BROADCAST(c2) */ c2.day FROM calendar AS c2 WHERE c2.year = 2024) "
@@ -315,7 +315,7 @@ def _predicates(text: str) -> tuple[str, list[str]]:
 def test_fixes_do_what_a_rewrite_does(case: object) -> None:
     """From the query, from its golden, and from one with a predicate gone stale: mending all that
     has a fix gives what a rewrite gives, but that a predicate which still follows is not moved."""
-    from tests.fixtures_support import Case
+    from tests.support.cases import Case
 
     assert isinstance(case, Case)
     known = catalog_of_file(case.ddl)

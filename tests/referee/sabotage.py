@@ -4,11 +4,11 @@ A ``Switch`` takes one thing away that keeps a rewrite sound: a rule, a row of t
 flag of a function (that it can raise an error, that NULL does not make it NULL, that it is not the
 same when read twice, that it is an aggregate or makes rows), what the table says of a form that is
 attempted, a word that it says of some functions and not of others. A case of ``fixtures/`` notices
-if its golden is no longer what the rewriter makes of it; a case of ``tests/rule_cases.py``
-likewise, whose rows DuckDB compares. ``python -m tests.referee.sabotage`` looks for a case for
-every switch and prints a line each, with ``-`` where no case notices: then it is not needed or not
-tested. ``witnesses.tsv`` is that table; a test holds it. ``--spark``
-asks Spark about each flag of a function that is turned round.
+if its golden is no longer what the rewriter makes of it; a case of
+``tests/support/rule_witnesses.py`` likewise, whose rows DuckDB compares.
+``python -m tests.referee.sabotage`` looks for a case for every switch and prints a line each, with
+``-`` where no case notices: then it is not needed or not tested. ``witnesses.tsv`` is that table; a
+test holds it. ``--spark`` asks Spark about each flag of a function that is turned round.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from sqlrewrite.judge import RULES
 from sqlrewrite.judge.join_type import LEGAL, ClauseKind
 from sqlrewrite.plan import joins
 from sqlrewrite.plan.facts import attempts, functions
-from tests.fixtures_support import catalog, query_cases, read, retail_cases
-from tests.rule_cases import CASES, DDL
+from tests.support.cases import catalog, query_cases, read, retail_cases
+from tests.support.rule_witnesses import DDL, WITNESSES
 
-WITNESSES = Path(__file__).with_name("witnesses.tsv")
+WITNESS_TABLE = Path(__file__).with_name("witnesses.tsv")
 NONE = "-"
 
 
@@ -173,7 +173,7 @@ def cases() -> dict[str, Known]:
         for case in (*query_cases(), *retail_cases())
     }
     needed = Catalog.from_ddl(DDL)
-    for case in CASES:
+    for case in WITNESSES:
         kept = rewrite(case.sql, needed, disabled=case.also).sql
         found[f"{case.code}: {case.name}"] = Known(case.sql, needed, kept, case.also)
     return found
@@ -190,7 +190,7 @@ def witness(switch: Switch) -> str:
 
 def recorded() -> dict[str, str]:
     """The table of ``witnesses.tsv``: a switch, and the case that notices it."""
-    lines = WITNESSES.read_text(encoding="utf-8").splitlines()
+    lines = WITNESS_TABLE.read_text(encoding="utf-8").splitlines()
     rows = (line.split("\t") for line in lines if line and not line.startswith("#"))
     return {switch: case for switch, case, *_ in rows}
 
@@ -198,7 +198,7 @@ def recorded() -> dict[str, str]:
 def reasons() -> dict[str, str]:
     """Of the switches that no named case notices, why: Spark contradicts the row without the flag,
     or what is taken away is not needed, or could not be asked."""
-    lines = WITNESSES.read_text(encoding="utf-8").splitlines()
+    lines = WITNESS_TABLE.read_text(encoding="utf-8").splitlines()
     rows = (line.split("\t") for line in lines if line and not line.startswith("#"))
     return {row[0]: row[2] for row in rows if len(row) > 2 and row[1] == NONE}
 

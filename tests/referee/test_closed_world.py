@@ -11,9 +11,9 @@ from sqlglot import exp
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.sql.bind.closed_world import UNDERSTOOD
 from sqlrewrite.sql.parse.statements import statements
-from tests.fixtures_support import query_cases, read, retail_cases
 from tests.referee.closed_world import DDL, QUERIES, VIEWS
 from tests.referee.harness import answer, differ, quick
+from tests.support.cases import query_cases, read, retail_cases
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

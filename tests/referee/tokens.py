@@ -26,8 +26,7 @@ from sqlglot.dialects.spark import Spark
 from sqlrewrite.sql.lex.agreement import Difference
 from sqlrewrite.sql.lex.lexemes import Lexeme, LexemeKind, lexemes
 from sqlrewrite.sql.lex.tokens import read
-
-from ..draws import Draws
+from tests.support.stable_draws import Draws
 
 ROOT = Path(__file__).resolve().parents[2]
 CORPUS = ROOT.parent / "shared" / "corpus"

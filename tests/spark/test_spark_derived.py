@@ -18,8 +18,8 @@ from sqlrewrite import Catalog, rewrite
 from sqlrewrite.cli.commands import program
 from sqlrewrite.spark.values import resolver
 from sqlrewrite.warehouse import Table
-from tests.fixtures_support import catalog, query_cases, rewritten
 from tests.referee.harness import Answer, answer, differ, lay, quick
+from tests.support.cases import catalog, query_cases, rewritten
 
 from .runs import in_database
 from .runs import run as read_by

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sqlrewrite import Catalog, rewrite
-from tests.rows import difference
+from tests.support.compare_rows import difference
 
 from .runs import broadcast_joins, in_database, run
 

@@ -22,7 +22,7 @@ from sqlrewrite.spark.query_pairs import pairs
 from sqlrewrite.spark.session import Session
 from sqlrewrite.spark.target import Target
 from sqlrewrite.text.edits import MARKER
-from tests.rows import difference
+from tests.support.compare_rows import difference
 
 from .runs import THRESHOLD, broadcast_joins, in_database, run
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sqlrewrite import Catalog, rewrite
-from tests.rule_cases import DDL, IN_OF_AN_OUTER_JOIN, TEXT_AGAINST_NUMBER
+from tests.support.rule_witnesses import DDL, IN_OF_AN_OUTER_JOIN, TEXT_AGAINST_NUMBER
 
 if TYPE_CHECKING:
     from pathlib import Path

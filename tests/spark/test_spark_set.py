@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.set_texts import SET_TEXTS, SetText
+from tests.support.set_statements import SET_TEXTS, SetText
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.tpcds_data import PARTITION_COLUMN, copy_table, table_ddl, without_limit
 from sqlrewrite.spark import enable
-from tests.rows import difference
+from tests.support.compare_rows import difference
 from tests.tpcds.support import database, queries, rewritten
 
 from .runs import broadcast_joins, in_database, run

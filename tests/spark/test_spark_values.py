@@ -16,7 +16,7 @@ from sqlrewrite.cli.commands import program
 from sqlrewrite.settings.options import RefusedError, ResolveError
 from sqlrewrite.spark.target import SparkError
 from sqlrewrite.spark.values import resolve, resolver
-from tests.rows import difference
+from tests.support.compare_rows import difference
 
 from .runs import broadcast_joins, in_database, run
 

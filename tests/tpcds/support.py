@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from benchmarks.tpcds_data import FIXTURES, load_tpcds, spark_queries, table_ddl
 from sqlrewrite import Catalog, Rewrite, rewrite
-from tests.differential.duckdbtext import as_spark, respelled
+from tests.support.duckdb_text import as_duckdb, behave_as_spark
 
 SCALE = 0.1
 NUMBERS = range(1, 100)
@@ -29,7 +29,7 @@ NOT_LOOSENED = frozenset({4})
 def database() -> duckdb.DuckDBPyConnection:
     """TPC-DS in DuckDB, with Spark's order of NULLs and its functions."""
     connection = duckdb.connect()
-    as_spark(connection)
+    behave_as_spark(connection)
     load_tpcds(connection, SCALE)
     return connection
 
@@ -56,7 +56,7 @@ def rewritten(sql: str) -> Rewrite:
 
 def rows(spark_sql: str, at_most: int | None = None) -> list[tuple[Any, ...]]:
     """What DuckDB returns for a Spark query: all of it, or the first so many rows."""
-    result = database().execute(respelled(spark_sql))
+    result = database().execute(as_duckdb(spark_sql))
     return result.fetchall() if at_most is None else result.fetchmany(at_most)
 
 

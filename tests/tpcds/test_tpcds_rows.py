@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.tpcds_data import without_limit
 from sqlrewrite.text.edits import MARKER
-from tests.rows import difference
+from tests.support.compare_rows import difference
 
 from .support import NOT_LOOSENED, NUMBERS, loosened, queries, rewritten, rows
 

@@ -16,10 +16,10 @@ from sqlglot.errors import SqlglotError
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.plan.facts.functions import names_of
 from tests.engines.process import EngineError
+from tests.support.cases import FIXTURES, Case, catalog, query_cases, retail_cases
+from tests.support.fixture_rows import database
 
 from ..engines.functions import scalars, wrong
-from ..fixtures_data import database
-from ..fixtures_support import FIXTURES, Case, catalog, query_cases, retail_cases
 from .server import Trino, fill
 
 SEED = 1

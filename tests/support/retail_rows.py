@@ -18,7 +18,7 @@ import duckdb
 import sqlglot
 from sqlglot import exp
 
-DDL = Path(__file__).parents[1] / "fixtures" / "retail" / "ddl.sql"
+DDL = Path(__file__).parents[2] / "fixtures" / "retail" / "ddl.sql"
 
 Value: TypeAlias = bool | int | str | decimal.Decimal | dt.date | list[int] | list[str] | None
 Row: TypeAlias = tuple[Value, ...]

@@ -53,7 +53,7 @@ def rendered(text: str) -> str:
     )
 
 
-def as_run(result: Rewrite) -> Rewrite:
+def rendered_result(result: Rewrite) -> Rewrite:
     """A result with its texts rendered."""
     candidates = tuple(
         replace(c, predicate=None if c.predicate is None else rendered(c.predicate))

@@ -49,7 +49,7 @@ _AS_WRITTEN = "SET disabled_optimizers = 'join_filter_pushdown, filter_pushdown,
 
 
 @dataclass(frozen=True, slots=True)
-class Needed:
+class Witness:
     """A query that the rule ``code`` protects, on the rows of ``data``.
 
     ``parameters`` are the values for the query's ``?``. ``also`` are rules that refuse the query
@@ -103,58 +103,58 @@ TEXT_AGAINST_NUMBER = "SELECT f.v FROM texts f JOIN dim d ON f.p = d.k WHERE d.x
 CAUTIOUS = frozenset({("in (not required)", "inside")})
 """Refusals of that table which no query is known to need."""
 
-CASES = (
+WITNESSES = (
     *(
-        Needed(f"{shape}, {side}", "DPP101", sql, also=frozenset({"DPP122"}))
+        Witness(f"{shape}, {side}", "DPP101", sql, also=frozenset({"DPP122"}))
         for (shape, side), sql in JOIN_TYPE.items()
     ),
-    Needed(
+    Witness(
         "a derived column in another order",
         "DPP117",
         "SELECT s.x FROM spans s JOIN dim d ON s.x <= d.k WHERE d.x = 7",
         data=DATA + "INSERT INTO dim VALUES (21, 7, '');",
     ),
-    Needed(
+    Witness(
         "hours that were written in another time zone",
         "DPP118",
         "SELECT s.h FROM shifts s JOIN times t ON s.ts = t.seen WHERE t.x = 1",
     ),
-    Needed(
+    Witness(
         "null-safe equality",
         "DPP102",
         "SELECT f.v FROM facts f JOIN dim d ON f.p <=> d.k WHERE d.x = 1",
     ),
-    Needed(
+    Witness(
         "a key that is computed from two relations",
         "DPP104",
         "SELECT f.v FROM facts f JOIN dim d ON true JOIN other o ON f.p = coalesce(d.k, o.v) "
         "WHERE d.x = 1 AND o.v = 3",
     ),
-    Needed(
+    Witness(
         "a key that raises an error for rows that are never asked",
         "DPP104",
         "SELECT f.v FROM facts f JOIN dim d ON f.p = CAST(CAST(d.label AS FLOAT) AS INT) "
         "WHERE d.x * d.x = 1 AND d.k > 0",
     ),
-    Needed(
+    Witness(
         "LIMIT",
         "DPP105",
         "SELECT f.v FROM (SELECT * FROM facts ORDER BY v LIMIT 1) f JOIN dim d ON f.p = d.k "
         "WHERE d.label = '8'",
     ),
-    Needed(
+    Witness(
         "a window over all rows",
         "DPP105",
         "SELECT f.n FROM (SELECT p, count(*) OVER () AS n FROM facts) f JOIN dim d ON f.p = d.k "
         "WHERE d.x = 1",
     ),
-    Needed(
+    Witness(
         "a CTE that others read",
         "DPP106",
         "WITH f AS (SELECT * FROM facts) SELECT f.v FROM f JOIN dim d ON f.p = d.k WHERE d.x = 1 "
         "UNION ALL SELECT f.v FROM f",
     ),
-    Needed(
+    Witness(
         "a stream as dimension",
         "DPP107",
         "SELECT count(*) FROM facts f JOIN feed d ON f.p = d.k WHERE d.x = 1",
@@ -162,7 +162,7 @@ CASES = (
         data=DATA + "CREATE SEQUENCE come; CREATE VIEW feed AS "
         "SELECT nextval('come')::INT AS k, 1 AS x;",
     ),
-    Needed(
+    Witness(
         "rows numbered as they come",
         "DPP108",
         "SELECT f.n FROM (SELECT p, monotonically_increasing_id() AS n FROM facts) f "
@@ -170,7 +170,7 @@ CASES = (
         data=DATA + "CREATE SEQUENCE ids; CREATE MACRO monotonically_increasing_id() AS "
         "nextval('ids');" + _AS_WRITTEN,
     ),
-    Needed(
+    Witness(
         "a function that is not known, on the fact",
         "DPP108",
         "SELECT f.n FROM (SELECT p, tick(v) AS n FROM facts) f "
@@ -180,14 +180,14 @@ CASES = (
         + _AS_WRITTEN,
         also=frozenset({"DPP105"}),  # it might be an aggregate
     ),
-    Needed(
+    Witness(
         "a key drawn at random",
         "DPP109",
         "SELECT count(*) FROM facts f JOIN (SELECT CAST(max_by(t.k, rand()) AS INT) AS k "
         "FROM dim t WHERE t.x = 1) d ON f.p = d.k",
         data=_MANY.format(dim="dim"),
     ),
-    Needed(
+    Witness(
         "LIMIT of a table, which has no order",
         "DPP110",
         "SELECT count(*) FROM facts f JOIN (SELECT t.k FROM dim t WHERE t.x = 1 LIMIT 1) d "
@@ -195,37 +195,37 @@ CASES = (
         data=_MANY.format(dim="stored")
         + "CREATE VIEW dim AS SELECT * FROM stored ORDER BY random();",
     ),
-    Needed(
+    Witness(
         "a sample of a derived table",
         "DPP110",
         "SELECT count(*) FROM facts f JOIN (SELECT dim.k FROM dim TABLESAMPLE (1 ROWS) "
         "WHERE dim.x = 1) d ON f.p = d.k",
         data=_MANY.format(dim="dim"),
     ),
-    Needed(
+    Witness(
         "a dimension that looks out, to a name that means another relation there",
         "DPP111",
         "SELECT o.name FROM other o WHERE EXISTS (SELECT 1 FROM (SELECT o.p FROM facts o) f "
         "JOIN (SELECT t.k FROM dim t WHERE t.x = o.v) d ON f.p = d.k)",
     ),
-    Needed(
+    Witness(
         "text against a number",
         "DPP112",
         TEXT_AGAINST_NUMBER,
     ),
-    Needed(
+    Witness(
         "a CTE in the place of the dimension",
         "DPP113",
         "SELECT f.v FROM (WITH dim AS (SELECT 1 AS k, 1 AS x) SELECT facts.p, facts.v FROM facts "
         "CROSS JOIN dim) f JOIN dim d ON f.p = d.k WHERE d.x = 1",
     ),
-    Needed(
+    Witness(
         "a CTE that is not visible there",
         "DPP113",
         "WITH f AS (SELECT * FROM facts), d AS (SELECT k FROM dim WHERE x = 1) "
         "SELECT f.v FROM f JOIN d ON f.p = d.k",
     ),
-    Needed(
+    Witness(
         "a cast that the join guards",
         "DPP114",
         "SELECT f.v FROM facts f JOIN dim d ON f.p = d.k JOIN other o ON o.v = d.k "
@@ -233,19 +233,19 @@ CASES = (
         # As written: the joins first, then the WHERE, which then sees numbers only.
         data=DATA + _AS_WRITTEN,
     ),
-    Needed(
+    Witness(
         "a condition whose subquery is bounded itself",
         "DPP114",
         "SELECT d.k FROM dim d WHERE d.x = 1 AND NOT EXISTS "
         "(SELECT 1 FROM facts f WHERE f.p = d.k)",
     ),
-    Needed(
+    Witness(
         "a positional parameter in the dimension",
         "DPP115",
         "SELECT f.v FROM facts f JOIN (SELECT k FROM dim WHERE x = ?) d ON f.p = d.k",
         parameters=(1,),
     ),
-    Needed(
+    Witness(
         "a positional parameter in a condition",
         "DPP115",
         "SELECT f.v FROM facts f JOIN dim d ON f.p = d.k WHERE d.x = ? AND d.k < 9",

@@ -27,7 +27,7 @@ _ENDS = frozenset(
 _BREAKS = frozenset("( ; or case when then else having qualify".split())
 
 
-def taken_out(text: str) -> str:
+def without_predicates(text: str) -> str:
     """The text without its managed predicates, from the last to the first."""
     lexemes = [match.group() for match in LEXEME.finditer(text)]
     while True:

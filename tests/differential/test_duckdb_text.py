@@ -11,8 +11,7 @@ from pathlib import Path
 import duckdb
 
 from sqlrewrite.plan.facts.functions import function
-
-from .duckdbtext import CALLS, as_spark
+from tests.support.duckdb_text import CALLS, behave_as_spark
 
 PACKAGE = Path(__file__).parents[2] / "sqlrewrite"
 ROOMS = ("decision", "find", "judge", "plan", "write")
@@ -28,7 +27,7 @@ random queries have none of these."""
 
 def test_each_function_that_is_written_is_known() -> None:
     connection = duckdb.connect()
-    as_spark(connection)
+    behave_as_spark(connection)
     rows = connection.execute("SELECT DISTINCT lower(function_name) FROM duckdb_functions()")
     have = {name for (name,) in rows.fetchall()} | set(CALLS) | SYNTAX
     written = {

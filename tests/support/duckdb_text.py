@@ -67,14 +67,14 @@ _LACKED = (
 """What DuckDB has none of, of the forms that stand in place of what can raise an error."""
 
 
-def as_spark(connection: duckdb.DuckDBPyConnection) -> None:
+def behave_as_spark(connection: duckdb.DuckDBPyConnection) -> None:
     """Gives the current schema of a DuckDB Spark's order of NULLs and the functions it lacks."""
     connection.execute("SET default_null_order = 'nulls_first_on_asc_last_on_desc'")
     for macro in _LACKED:
         connection.execute(f"CREATE MACRO {macro}")
 
 
-def respelled(spark_sql: str) -> str:
+def as_duckdb(spark_sql: str) -> str:
     """Token by token; hints go with the comments, and ``WITH ROLLUP`` takes its standard form."""
     bare = _COMMENT.sub(lambda m: m.group() if m.group()[0] == "'" else " ", spark_sql)
     return _TRAILING.sub(r"GROUP BY \2(\1)", _TOKEN.sub(_respell, _called(bare)))

@@ -20,9 +20,9 @@ import duckdb
 from sqlrewrite.catalog import Catalog
 from sqlrewrite.warehouse import Column, Table, View
 
-from . import retail_data
-from .differential.duckdbtext import as_spark, respelled
-from .fixtures_support import RETAIL, catalog, query_texts
+from . import retail_rows
+from .cases import RETAIL, catalog, query_texts
+from .duckdb_text import as_duckdb, behave_as_spark
 
 Bag = Counter[Any]
 
@@ -42,9 +42,9 @@ def database(ddl: Path, seed: int) -> duckdb.DuckDBPyConnection:
     connection.execute("SET threads = 1")
     connection.execute("ATTACH ':memory:' AS spark_catalog")
     connection.execute('CREATE SCHEMA spark_catalog."default"; USE spark_catalog."default"')
-    as_spark(connection)
+    behave_as_spark(connection)
     if ddl.is_relative_to(RETAIL):
-        retail_data.load(connection, seed, 120)
+        retail_rows.load(connection, seed, 120)
     else:
         _create(connection, catalog(ddl), random.Random(f"{ddl.parent.name}/{seed}"))
     return connection
@@ -69,7 +69,7 @@ def bag(connection: duckdb.DuckDBPyConnection, text: str) -> list[Bag]:
 @lru_cache
 def _queries(text: str) -> list[tuple[str | None, str]]:
     """The queries of a text as DuckDB has them, which run on the rows of many seeds."""
-    return [(name, respelled(query)) for name, query in query_texts(text)]
+    return [(name, as_duckdb(query)) for name, query in query_texts(text)]
 
 
 def _shown(row: tuple[Any, ...]) -> str:
@@ -85,7 +85,7 @@ def _create(connection: duckdb.DuckDBPyConnection, known: Catalog, rng: random.R
             connection.execute(f"ATTACH IF NOT EXISTS ':memory:' AS \"{schema[0]}\"")
         connection.execute(f"CREATE SCHEMA IF NOT EXISTS {where}")
         if isinstance(relation, View):
-            body = respelled(relation.query)
+            body = as_duckdb(relation.query)
             listed = f"({', '.join(relation.columns)})" if relation.columns else ""
             connection.execute(f'CREATE VIEW {where}."{name}"{listed} AS {body}')
             continue

@@ -19,9 +19,9 @@ from sqlglot.errors import SqlglotError
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.results import Candidate, Rewrite, TableUse, Verdict
 
-from .insertions import LEXEME, void
+from .strip_by_markers import LEXEME, void
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 QUERIES = FIXTURES / "queries"
 RETAIL = FIXTURES / "retail"
 

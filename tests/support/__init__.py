@@ -1,0 +1,13 @@
+"""What several test modules share; nothing here is a test.
+
+cases             the queries of ``fixtures/`` as values, checks of a result by code of their own
+fixture_rows      a DuckDB with random rows for a DDL of the fixtures, and a text's rows as bags
+retail_rows       the same for the retail schema
+duckdb_text       Spark SQL as DuckDB reads it
+compare_rows      whether two runs on Spark returned the same rows
+strip_by_markers  a text without our predicates, found by code that the rewriter does not share
+render_templates  a template as dbt, Spark and Databricks run it
+rule_witnesses    for each soundness rule a query that goes wrong without it
+set_statements    SET and RESET statements, and the types that Spark then gives a query
+stable_draws      random draws of files that stay the same when a file is added
+"""
