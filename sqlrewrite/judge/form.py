@@ -14,7 +14,17 @@ from sqlrewrite.judge.single import is_few, is_single, of_whole_query
 from sqlrewrite.plan.algebra import Call, ColumnRef, Expression, Literal, Scan
 from sqlrewrite.plan.columns import expression_type, type_of
 from sqlrewrite.plan.facts.comparisons import alike
-from sqlrewrite.settings.forms import AUTO, FILTERED, IN, RANGE, RANKED, SET, SINGLE, VALUES
+from sqlrewrite.settings.forms import (
+    AUTO,
+    BY_NAME,
+    FILTERED,
+    IN,
+    RANGE,
+    RANKED,
+    SET,
+    SINGLE,
+    VALUES,
+)
 from sqlrewrite.text.limits import SPARK
 
 # Bytes of a value, as Spark's DataType.defaultSize has them.
@@ -65,7 +75,7 @@ def _many(proposal: Proposal) -> bool:
 
 def asks(proposal: Proposal) -> bool:
     """Whether the predicate holds a key query, and no constants alone."""
-    return chosen(proposal) not in (VALUES, FILTERED)
+    return BY_NAME[chosen(proposal)].has_query
 
 
 def _of_derived(proposal: Proposal, form: str) -> str:
@@ -87,13 +97,9 @@ def _of_derived(proposal: Proposal, form: str) -> str:
 
 def judge(proposal: Proposal) -> Judgement:
     """Whether the keys that the engine would collect stay below the limit."""
-    form = chosen(proposal)
-    if form == SINGLE:
-        return passed("there is one key")
-    if form == RANGE:
-        return passed("a smallest and a largest key take no room")
-    if form == VALUES:
-        return passed("the keys are counted when they are asked for")
+    form = BY_NAME[chosen(proposal)]
+    if form.fits:
+        return passed(form.fits)
     count = _keys(proposal)
     if count is None:
         return passed("how many keys there are is not known")

@@ -1,23 +1,91 @@
-"""The forms of a predicate, by name: those that ``--predicate`` takes, and those that the rules
-choose in their place.
+"""The forms of a predicate: a row each, with all that the rooms below ``write/`` know of it.
 
-How each is written is its module of ``write/forms/``; which one a predicate takes and how many
-bytes its keys have is ``judge/form.py``; how each is found again in a text is ``sql/marked.py``.
+How a form is written is its module of ``write/forms/``. ``sql/`` finds one again in a text by its
+shapes, ``judge.form`` sizes its keys, and ``--help`` describes those that may be asked for.
 """
 
 from __future__ import annotations
 
-IN, SET, RANGE, VALUES, AUTO = FORMS = ("in", "set", "range", "values", "auto")
-"""What may be asked for. ``in`` is a semi-join; ``set`` collects the keys into an array, which
-prunes without the engine's dynamic pruning; ``range`` is their smallest and largest; ``values`` are
-the keys themselves, as they are now; ``auto`` is ``in``, and ``set`` where the engine would not
-prune by an IN."""
+from sqlrewrite.frozen import dataclass
 
-SINGLE = "single"
-"""The form for a key that is alone, in place of any that hold several."""
 
-RANKED = "rank"
-"""The form of what follows from a rank, of the first values of the fact's own column."""
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A form of predicate, by its name.
 
-FILTERED = "filter"
-"""The form of what follows from a filter, with no keys at all."""
+    ``help`` describes it for ``--predicate``; without it, only the rules choose this form.
+
+    ``comparisons`` are the texts that it is written as behind the value that it bounds: a sign, and
+    what is compared with. That is a ``query`` or a ``list`` of anything, both in parentheses, a
+    ``call``, or one or more ``literals``. ``functions`` are those of which the key query is the
+    first argument and the value the second. Several predicates may stand under an OR, in
+    parentheses. ``noted``: behind the marker stands a note with the key query.
+
+    ``fits`` says why its keys need no room, however many there are; without it they all count.
+    """
+
+    name: str
+    help: str = ""
+    comparisons: tuple[str, ...] = ()
+    functions: tuple[str, ...] = ()
+    noted: bool = False
+    fits: str = ""
+
+    @property
+    def has_query(self) -> bool:
+        """Whether it holds a key query, and no constants alone."""
+        return bool(self.functions) or any(it.endswith("query") for it in self.comparisons)
+
+
+IN, SET, RANGE, VALUES, AUTO = "in", "set", "range", "values", "auto"
+"""The names that may be asked for; ``auto`` is ``in``, and ``set`` where an IN would not prune."""
+
+SINGLE, RANKED, FILTERED = "single", "rank", "filter"
+"""The names of what the rules choose: where there is one key; of the first values of the fact's own
+column; of what follows from a filter."""
+
+FORMS = (
+    # A list: the constants that the author compares the key with, in place of its query.
+    Form(IN, "a semi-join.", ("IN query", "IN list")),
+    Form(
+        SET,
+        "an array of the keys, which prunes without dynamic pruning too.",
+        functions=("array_contains",),
+    ),
+    Form(
+        RANGE,
+        "from the smallest to the largest key.",
+        (">= query", "> query", "<= query", "< query"),
+        fits="a smallest and a largest key take no room",
+    ),
+    Form(
+        VALUES,
+        "the keys that Spark returns now, correct until they change.",
+        (
+            "IN literals",
+            "BETWEEN literal AND literal",
+            ">= literal",
+            "> literal",
+            "<= literal",
+            "< literal",
+        ),
+        noted=True,
+        fits="the keys are counted when they are asked for",
+    ),
+    Form(
+        SINGLE,
+        comparisons=("= query", ">= query", "> query", "<= query", "< query"),
+        fits="there is one key",
+    ),
+    Form(RANKED, comparisons=(">= query", "<= query")),
+    Form(FILTERED, comparisons=("IN list", "= call", ">= call", "> call", "<= call", "< call")),
+    Form(AUTO, "in, or set where an IN would not prune."),
+)
+
+BY_NAME = {form.name: form for form in FORMS}
+
+CHOICES = tuple(form.name for form in FORMS if form.help)
+"""The names that ``--predicate`` takes."""
+
+FUNCTIONS = frozenset(name for form in FORMS for name in form.functions)
+"""The functions that forms are written as, in lower case."""

@@ -15,7 +15,7 @@ from typing import Any
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.settings import kinds
-from sqlrewrite.settings.forms import FORMS, IN
+from sqlrewrite.settings.forms import CHOICES, FORMS, IN
 from sqlrewrite.settings.kinds import BOOLEAN, CODES, COUNT, SIZE, STRING, STRINGS, Pairs, one_of
 from sqlrewrite.settings.row import Row, setting
 from sqlrewrite.text.limits import SPARK, Limits
@@ -84,11 +84,8 @@ class Settings:
     )
     predicate: str = _inserted(
         IN,
-        one_of(FORMS),
-        "Form of the predicate. in: a semi-join. set: an array of the keys, which prunes without "
-        "dynamic pruning too. range: from the smallest to the largest key. values: the keys that "
-        "Spark returns now, correct until they change. auto: in, or set where an IN would not "
-        "prune.",
+        one_of(CHOICES),
+        " ".join(["Form of the predicate.", *(f"{it.name}: {it.help}" for it in FORMS if it.help)]),
     )
     when: str | None = _inserted(
         None,

@@ -9,12 +9,15 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import cache
 from itertools import pairwise
 
 from sqlglot import Token, TokenType
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.patterns import pattern
+from sqlrewrite.settings.forms import FORMS
 from sqlrewrite.sql.lex.keywords import CHANGES, NO_QUERY, token_types
 from sqlrewrite.sql.lex.lexemes import lexemes
 from sqlrewrite.sql.places.anchors import AnchorError, Anchors, Range
@@ -35,10 +38,17 @@ _HELD = pattern(
     re.DOTALL | re.IGNORECASE,
 )
 _PLAIN = pattern(r"([\w.`]+)\s*(?:\bIN\s*\(|\bBETWEEN\s|[<>]=?[\s(]|=[\s(])", re.IGNORECASE)
-_SIGNS = frozenset({"IN", "BETWEEN", "<", "<=", ">", ">=", "="})
 _STEPS = {"(": 1, ")": -1}
 
-_COMPARISONS = (TokenType.GTE, TokenType.GT, TokenType.LTE, TokenType.LT)
+_SIGNS = {
+    "IN": TokenType.IN,
+    "BETWEEN": TokenType.BETWEEN,
+    "=": TokenType.EQ,
+    ">=": TokenType.GTE,
+    ">": TokenType.GT,
+    "<=": TokenType.LTE,
+    "<": TokenType.LT,
+}
 _ARITHMETIC = token_types("plus dash star slash mod div dpipe amp pipe caret tilde")
 
 # What may stand before a parenthesis that opens a list and no call.
@@ -156,10 +166,9 @@ def _managed(anchors: Anchors, last: int, at: int) -> Managed | None:
     said = notes.read(anchors.text, end)
     if said is not None:
         when, query, end = said
-        found = _first_and_word(anchors, last, _before_literals) or _either(anchors, last)
+        found = _first_and_word(anchors, last, True) or _either(anchors, last)
         note = (when, query) if found is not None else None
-    found = found or _first_and_word(anchors, last, _before_query)
-    found = found or _first_and_word(anchors, last, _before_bound) or _either(anchors, last)
+    found = found or _first_and_word(anchors, last, False) or _either(anchors, last)
     if found is None or anchors.text.startswith(f" {MARKER}", end):
         return None  # a second marker would be left, on what stands before
     first, word = found
@@ -197,55 +206,121 @@ def _interrupted(anchors: Anchors, first: int, last: int, ours: Mapping[int, int
     return False
 
 
-def _first_and_word(
-    anchors: Anchors, last: int, before: Callable[[Anchors, int], int | None]
-) -> tuple[int, int] | None:
+def _first_and_word(anchors: Anchors, last: int, noted: bool) -> tuple[int, int] | None:
     """The first token of a predicate of ours that ends at a token, and the one that says what it
-    is, which ``before`` finds; None where it is none."""
-    try:
-        word = before(anchors, last)
-        if word is None or anchors.raw(word).lower() == "array_contains":
-            return None if word is None else (word, word)
-        index = _operand(anchors, word - 1)
-        while anchors.kind(index - 1) in _ARITHMETIC:
-            alone = anchors.kind(index - 2) in _NO_FUNCTION  # a sign, and no operator
-            index = index - 1 if alone else _operand(anchors, index - 2)
-        return (index, word) if index > 0 else None
-    except AnchorError:
-        return None
+    is; None where it has none of the shapes that we write, ``noted`` or not."""
+    with suppress(AnchorError):
+        function = _opening(anchors, last) - 1
+        named = function >= 0 and anchors.raw(function).lower() in _functions(noted)
+        if named and _opens_query(anchors, function + 2):
+            return function, function
+    for right, signs in _comparisons(noted).items():
+        with suppress(AnchorError):
+            word = _BEFORE[right](anchors, last)
+            if anchors.kind(word) in signs:
+                return _first_of_value(anchors, word), word
+    return None
 
 
-def _before_query(anchors: Anchors, last: int) -> int | None:
-    """The word before the parentheses that close at a token."""
+@cache
+def _functions(noted: bool) -> frozenset[str]:
+    """The functions that the forms are written as."""
+    return frozenset(it for form in FORMS if form.noted == noted for it in form.functions)
+
+
+@cache
+def _comparisons(noted: bool) -> Mapping[str, frozenset[TokenType]]:
+    """What the forms compare a value with, and the signs that may stand before it."""
+    found: dict[str, set[TokenType]] = {}
+    for text in (it for form in FORMS if form.noted == noted for it in form.comparisons):
+        sign, _, right = text.partition(" ")
+        found.setdefault(right, set()).add(_SIGNS[sign])
+    return {right: frozenset(signs) for right, signs in found.items()}
+
+
+def _first_of_value(anchors: Anchors, word: int) -> int:
+    """The first token of the value that a sign compares. Raises AnchorError where it has none."""
+    index = _operand(anchors, word - 1)
+    while anchors.kind(index - 1) in _ARITHMETIC:
+        alone = anchors.kind(index - 2) in _NO_FUNCTION  # a sign, and no operator
+        index = index - 1 if alone else _operand(anchors, index - 2)
+    if index <= 0:
+        raise AnchorError("no value before a sign")
+    return index
+
+
+def _opening(anchors: Anchors, last: int) -> int:
+    """The parenthesis that one at a token closes. Raises AnchorError where none does."""
     if anchors.kind(last) is not TokenType.R_PAREN:
-        return None
-    opening = anchors.opening(last)
-    word = opening - 1
-    if anchors.kind(word) in (*_COMPARISONS, TokenType.EQ):
-        return word if _opens_query(anchors, opening) else None
-    if anchors.kind(word) is TokenType.IN:
-        return word
-    found = word >= 0 and anchors.raw(word).lower() == "array_contains"
-    return word if found and _opens_query(anchors, opening + 1) else None
+        raise AnchorError("no parenthesis closes there")
+    return anchors.opening(last)
 
 
-def _before_bound(anchors: Anchors, last: int) -> int | None:
-    """The comparison before a call, that a filter says of a derived column."""
-    if anchors.kind(last) is not TokenType.R_PAREN:
-        return None
-    opening = anchors.opening(last)
+def _before_query(anchors: Anchors, last: int) -> int:
+    """The word before a key query that ends at a token."""
+    opening = _opening(anchors, last)
+    if not _opens_query(anchors, opening):
+        raise AnchorError("no key query")
+    return opening - 1
+
+
+def _before_list(anchors: Anchors, last: int) -> int:
+    """The word before the parentheses that end at a token."""
+    return _opening(anchors, last) - 1
+
+
+def _before_call(anchors: Anchors, last: int) -> int:
+    """The word before a call that ends at a token."""
+    opening = _opening(anchors, last)
     if _opens_query(anchors, opening) or not anchors.raw(opening - 1).isidentifier():
-        return None
-    word = opening - 2
-    return word if anchors.kind(word) in (*_COMPARISONS, TokenType.EQ) else None
+        raise AnchorError("no call")
+    return opening - 2
+
+
+def _before_literals(anchors: Anchors, last: int) -> int:
+    """The word before the literals in parentheses that end at a token."""
+    opening, index = _opening(anchors, last), last
+    while index > opening:
+        index = _before_literal(anchors, index - 1)
+        if anchors.kind(index) is not TokenType.COMMA and index != opening:
+            raise AnchorError("no list of literals")
+    return opening - 1
+
+
+def _before_literal(anchors: Anchors, last: int) -> int:
+    """The word before a literal, ``-1`` or ``DATE '…'``, that ends at a token."""
+    kind, before = anchors.kind(last), anchors.kind(last - 1)
+    if kind is TokenType.NUMBER:
+        return last - 1 - (before is TokenType.DASH)
+    if kind is TokenType.STRING:
+        return last - 1 - (before is TokenType.DATE)
+    raise AnchorError("no literal")
+
+
+def _before_both(anchors: Anchors, last: int) -> int:
+    """The word before two literals with an AND between."""
+    word = _before_literal(anchors, last)
+    if anchors.kind(word) is not TokenType.AND:
+        raise AnchorError("no AND")
+    return _before_literal(anchors, word - 1)
+
+
+_BEFORE: Mapping[str, Callable[[Anchors, int], int]] = {
+    "query": _before_query,
+    "call": _before_call,
+    "list": _before_list,
+    "literals": _before_literals,
+    "literal": _before_literal,
+    "literal AND literal": _before_both,
+}
+"""For what a predicate compares with: gives the word before the one that ends at a token. Raises
+AnchorError where something else ends there."""
 
 
 def _either(anchors: Anchors, last: int) -> tuple[int, int] | None:
     """The parenthesis that opens a predicate of ours of several under an OR, as its word, too."""
-    if anchors.kind(last) is not TokenType.R_PAREN:
-        return None
     try:
-        opening = anchors.opening(last)
+        opening = _opening(anchors, last)
         if anchors.kind(opening - 1) not in (TokenType.AND, TokenType.WHERE, TokenType.ON):
             return None
         parts = anchors.disjuncts(Range(opening, last + 1))
@@ -261,8 +336,8 @@ def _may_stand(anchors: Anchors, part: Range) -> bool:
     last = part.end - 1
     if anchors.kind(last) is TokenType.NULL and anchors.kind(last - 1) is TokenType.IS:
         return _operand(anchors, last - 2) == part.start
-    for before in (_before_query, _before_bound, _before_literals):
-        if (_first_and_word(anchors, last, before) or (-1,))[0] == part.start:
+    for noted in (False, True):
+        if (_first_and_word(anchors, last, noted) or (-1,))[0] == part.start:
             return True
     if anchors.kind(part.start) is not TokenType.L_PAREN or anchors.kind(last) is not (
         TokenType.R_PAREN
@@ -281,32 +356,6 @@ def _opens_query(anchors: Anchors, index: int) -> bool:
     if anchors.kind(index) is not TokenType.L_PAREN:
         return False
     return anchors.kind(index + 1) is TokenType.SELECT or anchors.raw(index + 1) == OUTLINE[1:-1]
-
-
-def _before_literals(anchors: Anchors, last: int) -> int | None:
-    """The word before the literals that end at a token."""
-    if anchors.kind(last) is TokenType.R_PAREN:
-        opening, index = anchors.opening(last), last
-        while index > opening:
-            index = _literal(anchors, index - 1) - 1
-            if anchors.kind(index) is not TokenType.COMMA and index != opening:
-                return None
-        return opening - 1 if anchors.kind(opening - 1) is TokenType.IN else None
-    word = _literal(anchors, last) - 1
-    if anchors.kind(word) is TokenType.AND:
-        word = _literal(anchors, word - 1) - 1
-        return word if anchors.kind(word) is TokenType.BETWEEN else None
-    return word if anchors.kind(word) in _COMPARISONS else None
-
-
-def _literal(anchors: Anchors, index: int) -> int:
-    """The first token of a literal, ``-1`` or ``DATE '…'``, by its last. Raises AnchorError."""
-    kind, before = anchors.kind(index), anchors.kind(index - 1)
-    if kind is TokenType.NUMBER:
-        return index - (before is TokenType.DASH)
-    if kind is TokenType.STRING:
-        return index - (before is TokenType.DATE)
-    raise AnchorError("no literal")
 
 
 def _operand(anchors: Anchors, index: int) -> int:

@@ -16,6 +16,7 @@ from sqlglot import TokenType, exp
 from sqlglot.errors import SqlglotError
 
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.settings.forms import FUNCTIONS
 from sqlrewrite.sql.bind.trees import conjunct_trees
 from sqlrewrite.sql.managed import without
 from sqlrewrite.sql.parse.query_grammar import LED
@@ -136,8 +137,8 @@ def _is_ours(tree: exp.Expr) -> bool:
             return _is_ours(one) and _is_ours(other)  # a step of several columns
         case exp.Between():
             return _is_constant(tree.args["low"]) and _is_constant(tree.args["high"])
-        case exp.Anonymous(name="array_contains", expressions=[keys, _]):
-            return _is_constant(keys)
+        case exp.Anonymous(name=name, expressions=[keys, _]):
+            return name in FUNCTIONS and _is_constant(keys)
         case _:
             return False
 

@@ -13,20 +13,28 @@ from sqlrewrite.settings.options import NotAskedError
 from sqlrewrite.sql.places.anchors import AnchorError, Anchors
 from sqlrewrite.text.limits import SPARK
 from sqlrewrite.write.fact import fact
-from sqlrewrite.write.forms import collected, ends, filtered, ranked, semi_join, single, values
+from sqlrewrite.write.forms import (
+    filtered,
+    key_range,
+    key_set,
+    ranked,
+    semi_join,
+    single_key,
+    values,
+)
 from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.key_queries import KeyQueries, Writer
 from sqlrewrite.write.names import Style
 
-FORMS: Mapping[str, Callable[[Sequence[Proposal], KeyQueries], list[Predicate]]] = {
+WRITERS: Mapping[str, Callable[[Sequence[Proposal], KeyQueries], list[Predicate]]] = {
     IN: semi_join.write,
-    SET: collected.write,
-    RANGE: ends.write,
-    SINGLE: single.write,
+    SET: key_set.write,
+    RANGE: key_range.write,
+    SINGLE: single_key.write,
     RANKED: ranked.write,
     FILTERED: filtered.write,
 }
-"""The forms that need no keys at hand. ``values`` may write none, and another form stands in."""
+"""What writes each form. ``values`` is not here: it may write nothing, and another stands in."""
 
 
 def write(
@@ -58,7 +66,7 @@ def write(
             return _in_dialect(found, first)
     if first.pair.tie.block.role == "merge":  # whose ON takes no subquery
         raise NotAskedError(fact(first, anchors, style))
-    return _in_dialect(FORMS[form](proposals, queries), first)
+    return _in_dialect(WRITERS[form](proposals, queries), first)
 
 
 def _in_dialect(found: list[Predicate], proposal: Proposal) -> list[Predicate]:

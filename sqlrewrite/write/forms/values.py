@@ -33,7 +33,7 @@ from sqlrewrite.text.limits import SPARK
 from sqlrewrite.text.notes import note
 from sqlrewrite.warehouse import View, Warehouse, has_template
 from sqlrewrite.write.fact import fact
-from sqlrewrite.write.forms.ends import END
+from sqlrewrite.write.forms.key_range import END
 from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.key_queries import KeyQueries
 
