@@ -10,14 +10,14 @@ from __future__ import annotations
 from functools import partial
 
 from sqlrewrite.document import Document, read
-from sqlrewrite.find.meetings import Meeting
 from sqlrewrite.find.reading import Reading, guarded
+from sqlrewrite.find.scan_joins import Meeting
 from sqlrewrite.find.transliterated import in_dialect
-from sqlrewrite.judge.bounds import partition_wise
-from sqlrewrite.judge.combines import Whole
-from sqlrewrite.judge.distributes import Split, partition_columns, split
-from sqlrewrite.judge.groups import chosen
-from sqlrewrite.judge.partition_wise import remedies, stored
+from sqlrewrite.judge.partition_wise.aggregates import Whole
+from sqlrewrite.judge.partition_wise.group_count import chosen
+from sqlrewrite.judge.partition_wise.postgresql import partition_wise
+from sqlrewrite.judge.partition_wise.split import Split, partition_columns, split
+from sqlrewrite.judge.partition_wise.storage import remedies, stored
 from sqlrewrite.plan.algebra import Plan, Scan
 from sqlrewrite.results import Problem, Rewrite
 from sqlrewrite.settings.options import Options

@@ -8,9 +8,9 @@ from collections import Counter
 import pytest
 
 from sqlrewrite import Catalog, rewrite
-from sqlrewrite.find import beginnings
-from sqlrewrite.find.derived import decided_by_weeks
-from sqlrewrite.judge import combines
+from sqlrewrite.find import prefixes
+from sqlrewrite.find.derived_columns import decided_by_weeks
+from sqlrewrite.judge.partition_wise import aggregates
 from sqlrewrite.plan.algebra import Call, ColumnRef, Literal
 from sqlrewrite.plan.facts.functions import (
     AGAIN,
@@ -150,11 +150,11 @@ def test_a_function_that_no_rule_has_met_is_no_value_and_no_beginning(
 ) -> None:
     """A row more in the table must not be taken for what the rules know by name."""
     new = Function("new", "syntax", "same", "-", "never", "", "1.0", "any -> any")
-    monkeypatch.setattr(combines, "function", lambda name: new)
-    assert not combines._plain("new")
+    monkeypatch.setattr(aggregates, "function", lambda name: new)
+    assert not aggregates._plain("new")
     text, one, two = ColumnRef(1, "x", None), Literal("number", "1"), Literal("number", "2")
-    assert beginnings._length(Call("new", (text, one, two))) is None
-    assert beginnings._length(Call("substring", (text, one, two))) == 2
+    assert prefixes._length(Call("new", (text, one, two))) is None
+    assert prefixes._length(Call("substring", (text, one, two))) == 2
 
 
 def test_what_a_day_decides_of_a_week_is_told_by_name() -> None:

@@ -17,7 +17,7 @@ import pytest
 
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.judge import DECIDED, RULES
-from sqlrewrite.judge.join_type import LEGAL
+from sqlrewrite.judge.soundness.join_type import LEGAL
 from sqlrewrite.results import Rewrite
 from tests.differential.check import BATCH, Manner, Rewritten, run, without
 from tests.support.duckdb_text import as_duckdb

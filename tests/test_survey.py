@@ -8,7 +8,7 @@ import pytest
 
 from sqlrewrite import Catalog
 from sqlrewrite.document import read
-from sqlrewrite.find.survey import Surveyed, survey
+from sqlrewrite.find.summary import Surveyed, survey
 from sqlrewrite.run.runner import Request, run
 from sqlrewrite.sql.parse.statements import lex
 from sqlrewrite.text.limits import Limits

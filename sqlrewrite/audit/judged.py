@@ -15,7 +15,7 @@ from types import FrameType
 
 from sqlrewrite.document import Decision, decide, read
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.judge.estimate import BY_RATIO
+from sqlrewrite.judge.benefit.estimate import BY_RATIO
 from sqlrewrite.linting.merges import MERGED, whole
 from sqlrewrite.results import Candidate, Outcome, Rewrite, Verdict
 from sqlrewrite.rewriting import result

@@ -7,7 +7,7 @@ from functools import partial
 
 from sqlrewrite.decision.decided import Decided, PairDecision
 from sqlrewrite.find.pairs import Pair
-from sqlrewrite.judge.estimate import estimate
+from sqlrewrite.judge.benefit.estimate import estimate
 from sqlrewrite.judge.proposal import relation_name
 from sqlrewrite.plan.algebra import ColumnRef, Derived, Plan
 from sqlrewrite.plan.render import diff
@@ -83,10 +83,10 @@ def _candidate(result: Decided, item: PairDecision, place: Locate) -> Candidate:
 
 def _join_name(pair: Pair) -> str:
     """The join in the words of SQL, as it was written where that is a join type."""
-    join = pair.tie.join
+    join = pair.edge.join
     if join is not None and pair.side in ("left", "right"):
         return join.declared.value
-    return pair.tie.shape
+    return pair.edge.kind
 
 
 def _offset(relation: object, ref: ColumnRef, result: Decided) -> int:

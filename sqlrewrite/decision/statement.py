@@ -16,7 +16,7 @@ from sqlrewrite.find.pairs import Pair, at_reference
 from sqlrewrite.find.reading import Reading
 from sqlrewrite.find.reducers import alternatives
 from sqlrewrite.find.restrictions import any_of, same_rows
-from sqlrewrite.find.shared import coverings
+from sqlrewrite.find.shared_ctes import coverings
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge import (
     CLAUSE,
@@ -66,7 +66,7 @@ def decide_statement(
     if bound is None:
         return Decided(reading, failure=reading.told)
     if options.form != VALUES and not context.noted:  # of which alone a MERGE makes use in its ON
-        pairs = tuple(pair for pair in pairs if pair.tie.block.role != "merge")
+        pairs = tuple(pair for pair in pairs if pair.edge.block.role != "merge")
     plan = bound.plan
     if not pairs:
         return Decided(reading, matters=True, failure=reading.told)
@@ -151,7 +151,7 @@ def _shared(proposal: Proposal) -> object:
     of = pair.path.column if spread(proposal) else ""
     return (
         pair.target.relation,
-        pair.tie.block.number,
+        pair.edge.block.number,
         pair.dimension.relation,
         proposal.restrictions,
         of,

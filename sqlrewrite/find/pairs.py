@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
-from sqlrewrite.find.derived import (
+from sqlrewrite.find.derived_columns import (
     DerivedColumn,
     bounded,
     derived_from,
@@ -18,7 +18,7 @@ from sqlrewrite.find.derived import (
     may_prune,
     prunable,
 )
-from sqlrewrite.find.ties import FILTER, TURNED, Side, Tie, columns_of, ties
+from sqlrewrite.find.join_edges import FILTER, FLIPPED, JoinEdge, Side, columns_of, join_edges
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import column_names
@@ -38,7 +38,7 @@ PairPlace = tuple[int, str, int, str]
 class Pair:
     """A fact scan bounded by a relation's key, as found: the candidate before it is judged.
 
-    ``path`` leads from the column of the tie to the scan; ``target`` is the relation in the
+    ``path`` leads from the column of the edge to the scan; ``target`` is the relation in the
     author's text at which a predicate can be written (the scan, or the view it hides in; what
     stands at the join, where something is computed on the way) and ``target_column`` its column.
     ``side`` is where the fact stands: ``left`` or ``right`` of the join, ``outside`` or ``inside``
@@ -49,7 +49,7 @@ class Pair:
     ``first`` is how many of the first values of a scan's own column bound it, for its rank.
     """
 
-    tie: Tie
+    edge: JoinEdge
     operator: str
     side: str
     path: LineagePath
@@ -71,7 +71,7 @@ class Pair:
     @property
     def filtered(self) -> bool:
         """Whether a condition on the scan bounds it, and no other relation."""
-        return self.tie.shape == FILTER
+        return self.edge.kind == FILTER
 
     @property
     def place(self) -> PairPlace:
@@ -88,7 +88,7 @@ class Pair:
 
     @property
     def fact_plain(self) -> bool:
-        """Whether the fact's side of the tie is just its column."""
+        """Whether the fact's side of the edge is just its column."""
         return isinstance(self.fact_side.expression, ra.ColumnRef)
 
     @property
@@ -104,15 +104,15 @@ class Pair:
 
 
 def find_pairs(plan: ra.Plan) -> tuple[Pair, ...]:
-    """All pairs of a plan in the order of their ties, each fact scan and key once."""
+    """All pairs of a plan in the order of their edges, each fact scan and key once."""
     found: dict[tuple[object, ...], Pair] = {}
     for block in plan.blocks:
         if block.in_view:
             continue  # the view's own text is where that pair is written
-        for tie, one, other in ties(plan, block):
-            turned = TURNED[tie.operator]
-            for operator, fact, key in ((tie.operator, one, other), (turned, other, one)):
-                for pair in _pairs(plan, tie, operator, fact, key):
+        for edge, one, other in join_edges(plan, block):
+            turned = FLIPPED[edge.operator]
+            for operator, fact, key in ((edge.operator, one, other), (turned, other, one)):
+                for pair in _pairs(plan, edge, operator, fact, key):
                     found.setdefault(_identity(pair), pair)
     return tuple(found.values())
 
@@ -120,26 +120,26 @@ def find_pairs(plan: ra.Plan) -> tuple[Pair, ...]:
 def _identity(pair: Pair) -> tuple[object, ...]:
     way = tuple(relation.relation for relation in pair.path.relations)
     # A key is most often a column alone; two expressions over it are two keys.
-    computed = 0 if pair.key_plain and pair.fact_plain else id(pair.tie.condition)
+    computed = 0 if pair.key_plain and pair.fact_plain else id(pair.edge.condition)
     which = (pair.dimension.relation, pair.key.name, pair.operator, computed)
     return (way, pair.path.column, pair.pruned, *which)
 
 
-def _pairs(plan: ra.Plan, tie: Tie, operator: str, fact: Side, key: Side) -> Iterator[Pair]:
+def _pairs(plan: ra.Plan, edge: JoinEdge, operator: str, fact: Side, key: Side) -> Iterator[Pair]:
     keys = columns_of(key.expression)
     if not keys:
         return
     for ref in columns_of(fact.expression):
         if not may_prune(plan, ref) or any(found.relation == ref.relation for found in keys):
             continue
-        outside = plan.owner[ref.relation] == tie.block.number
-        if tie.query is None or outside:
+        outside = plan.owner[ref.relation] == edge.block.number
+        if edge.query is None or outside:
             ways = _ways(plan, ref.relation, ref.name)
         else:
             # The value of an IN's subquery has that query's own operators above it.
             ways = [
                 w
-                for w in trace_query(plan, tie.query, 0)
+                for w in trace_query(plan, edge.query, 0)
                 if w.relations[0] is plan.relations[ref.relation]
             ]
         dimension = plan.relations[keys[0].relation]
@@ -148,7 +148,7 @@ def _pairs(plan: ra.Plan, tie: Tie, operator: str, fact: Side, key: Side) -> Ite
                 continue
             assert isinstance(path.end, ra.Scan)
             plain = bounded(path.end, path.column)
-            side, shape = _side(plan, tie, ref, keys[0])
+            side, kind = _side(plan, edge, ref, keys[0])
             for derived in (*[None] * plain, *derived_from(plan, path.end, path.column)):
                 if derived is None:
                     its = fact.expression
@@ -157,7 +157,7 @@ def _pairs(plan: ra.Plan, tie: Tie, operator: str, fact: Side, key: Side) -> Ite
                 else:
                     target, column, derived = derived_target(plan, path, derived)
                 yield Pair(
-                    tie=tie if shape == tie.shape else replace(tie, shape=shape),
+                    edge=edge if kind == edge.kind else replace(edge, kind=kind),
                     operator=operator,
                     side=side,
                     path=path,
@@ -242,28 +242,28 @@ def derived_target(
     return path.end, derived.column, derived
 
 
-def _side(plan: ra.Plan, tie: Tie, fact: ra.ColumnRef, key: ra.ColumnRef) -> tuple[str, str]:
-    """Where the fact stands in the tie, and the shape of the tie as seen from there."""
-    here, block = plan.owner, tie.block
+def _side(plan: ra.Plan, edge: JoinEdge, fact: ra.ColumnRef, key: ra.ColumnRef) -> tuple[str, str]:
+    """Where the fact stands in a join edge, and the edge's kind as seen from there."""
+    here, block = plan.owner, edge.block
     at_fact, at_key = here[fact.relation], here[key.relation]
-    if tie.shape in ("in", "not in", "in (not required)"):
+    if edge.kind in ("in", "not in", "in (not required)"):
         if at_fact != block.number:
-            return "inside", tie.shape
+            return "inside", edge.kind
         # Of a set operation no branch alone says what the fact's column may be.
-        alone = tie.query is not None and len(tie.query.top) == 1
-        return "outside", (tie.shape if alone or tie.shape != "in" else "in (not required)")
+        alone = edge.query is not None and len(edge.query.top) == 1
+        return "outside", (edge.kind if alone or edge.kind != "in" else "in (not required)")
     if at_fact == at_key == block.number:
-        tree = tie.join if tie.join is not None else _meeting(block.source, fact, key)
+        tree = edge.join if edge.join is not None else _meeting(block.source, fact, key)
         left = not isinstance(tree, ra.Join) or fact.relation in numbers(tree.left)
-        return (LEFT if left else RIGHT), tie.shape
+        return (LEFT if left else RIGHT), edge.kind
     if at_fact == block.number:
         # The fact is in a subquery, or beside one in its own block's outer join.
-        if tie.join is not None and not tie.implied:
-            left = fact.relation in numbers(tie.join.left)
-            return (LEFT if left else RIGHT), tie.shape
+        if edge.join is not None and not edge.implied:
+            left = fact.relation in numbers(edge.join.left)
+            return (LEFT if left else RIGHT), edge.kind
         return "inside", _role(block)
     # A global aggregate returns a row even where nothing matches.
-    direct = at_fact == block.parent and tie.implied and block.aggregate in (None, "group by")
+    direct = at_fact == block.parent and edge.implied and block.aggregate in (None, "group by")
     if direct and block.role == "lateral" and _inner_lateral(plan, block):
         return "outside", "lateral join"
     return "outside", _role(block) if direct else "scalar"
@@ -283,7 +283,7 @@ def _inner_lateral(plan: ra.Plan, block: ra.Block) -> bool:
 
 
 def _role(block: ra.Block) -> str:
-    """A subquery's shape as its rows decide over the block around it."""
+    """A subquery's kind as its rows decide over the block around it."""
     if block.role in ("exists", "in"):
         if block.negated:
             return f"not {block.role}" if block.role == "exists" else "not in (correlated)"

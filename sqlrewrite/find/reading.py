@@ -101,9 +101,9 @@ def missing(statement: Statement, catalog: Warehouse) -> Failure | None:
 
 def _bound(reading: Reading, text: str, around: frozenset[str] | None, whole: bool) -> Reading:
     # Only here, so that a text without a partitioned table does not wait for the imports.
-    from sqlrewrite.find.filters import find_filters
+    from sqlrewrite.find.filter_pairs import find_filters
     from sqlrewrite.find.pairs import find_pairs
-    from sqlrewrite.find.ranks import find_ranks
+    from sqlrewrite.find.rank_pairs import find_ranks
     from sqlrewrite.find.unread import unread_join
     from sqlrewrite.sql.bind.binder import bind
 

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TypeGuard
 
+from sqlrewrite.find.join_edges import Side
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin, any_of
-from sqlrewrite.find.ties import Side
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.expressions import columns, conjuncts, relations, substitute
@@ -40,11 +40,11 @@ def restrictions(plan: ra.Plan, pair: Pair, reach: Reach) -> tuple[Restriction, 
         ]
     )
     found += _neighbours(plan, dimension, reach, avoid=fact)
-    if pair.tie.join is None:
+    if pair.edge.join is None:
         return found
     # In `D LEFT JOIN F ON …` a pair of rows also needs what the ON says of D itself.
     known = {id(item.condition) for item in found if isinstance(item, Conjunct)}
-    for condition in pair.tie.join.conditions:
+    for condition in pair.edge.join.conditions:
         if condition.relations == {dimension} and id(condition) not in known:
             found += (Conjunct(condition, condition.expression),)
         elif dimension in condition.relations:

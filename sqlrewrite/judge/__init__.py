@@ -11,35 +11,36 @@ from dataclasses import replace
 
 from sqlrewrite.find.context import StatementContext
 from sqlrewrite.find.pairs import Pair
-from sqlrewrite.find.ranks import of_those_ranked
+from sqlrewrite.find.rank_pairs import of_those_ranked
 from sqlrewrite.find.reducers import of_fact, restrictions
 from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.judge import (
+from sqlrewrite.judge import conditions, form
+from sqlrewrite.judge.attempted_dimension import steadied
+from sqlrewrite.judge.benefit import (
     already_pruned,
-    barriers,
     benefit,
+    missed_by_engine,
+    selective_predicate,
+)
+from sqlrewrite.judge.benefit.estimate import counted, estimate, pays
+from sqlrewrite.judge.proposal import Judgement, Proposal, passed
+from sqlrewrite.judge.repeatable import objections_to_copying, objections_to_relation
+from sqlrewrite.judge.soundness import (
+    barriers,
     clause,
-    conditions,
-    derived,
+    derived_column,
     determinism,
     equi_join,
     filters,
-    form,
     join_type,
     key_types,
     names,
-    native,
     partition_column,
     ranks,
     row_limit,
-    selective_predicate,
     streaming,
 )
-from sqlrewrite.judge.anew import steadied
-from sqlrewrite.judge.estimate import counted, estimate, pays
-from sqlrewrite.judge.proposal import Judgement, Proposal, passed
-from sqlrewrite.judge.repeatable import objections_to_copying, objections_to_relation
 from sqlrewrite.plan.algebra import Plan
 from sqlrewrite.results import Outcome, RuleResult, Verdict
 from sqlrewrite.settings.options import LEFT_TO_ENGINE, Options, Reach
@@ -67,10 +68,10 @@ NOT_YET_PRUNED = Rule("DPP122", "not-yet-pruned", "benefit", "fact", already_pru
 PARTITION_COLUMN = Rule("DPP103", "partition-column", "soundness", "fact", partition_column.judge)
 SHARED = Rule("DPP106", "shared-cte", "soundness", "fact", barriers.judge_shared)
 DETERMINISM = Rule("DPP108", "determinism", "soundness", "fact", determinism.judge_fact)
-DERIVED = Rule("DPP117", "derived-column", "soundness", "pair", derived.judge)
-ZONE = Rule("DPP118", "time-zone", "soundness", "pair", derived.judge_zone)
+DERIVED = Rule("DPP117", "derived-column", "soundness", "pair", derived_column.judge)
+ZONE = Rule("DPP118", "time-zone", "soundness", "pair", derived_column.judge_zone)
 CLAUSE = Rule("DPP116", "clause", "soundness", "fact", clause.judge)
-MISSED = Rule(LEFT_TO_ENGINE, "missed-by-engine", "benefit", "pair", native.judge)
+MISSED = Rule(LEFT_TO_ENGINE, "missed-by-engine", "benefit", "pair", missed_by_engine.judge)
 
 RULES: tuple[Rule, ...] = (
     UNBOUNDED,

@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlrewrite.find.restrictions import Attempts, Forms, Path
+from sqlrewrite.judge.order_sensitive import unsteady
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.judge.raising import beside_its_text, one_row_at_most, raising_below, total, truth
-from sqlrewrite.judge.sums import unsteady
 from sqlrewrite.plan.algebra import (
     Call,
     Cast,
@@ -61,7 +61,9 @@ def attempts(proposal: Proposal, condition: Expression) -> Attempts | None:
     aggregated = [told for _, told in unsteady_in(proposal, condition)]
     if any(aggregated):
         return None
-    doubtful = bool(aggregated)  # what a derived table computes is written there (`judge/anew.py`)
+    doubtful = bool(
+        aggregated
+    )  # what a derived table computes is written there (`judge/attempted_dimension.py`)
     for path, node, told in _raising(proposal, condition, (), False):
         form = _form_at(proposal, node, told)
         if form is None:

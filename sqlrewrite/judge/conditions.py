@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from sqlrewrite.find.restrictions import AnyOf, Attempts, Conjunct, Restriction, SemiJoin, any_of
-from sqlrewrite.judge.anew import grouped_anew, steady, written_anew
+from sqlrewrite.judge.attempted_dimension import grouped_anew, steady, written_anew
 from sqlrewrite.judge.attempts import attempts
+from sqlrewrite.judge.benefit.selective_predicate import restricts
 from sqlrewrite.judge.proposal import (
     Judgement,
     Objection,
@@ -31,7 +32,6 @@ from sqlrewrite.judge.repeatable import (
     objections_to_expression,
     objections_to_relation,
 )
-from sqlrewrite.judge.selective_predicate import restricts
 from sqlrewrite.judge.unlike import TYPES, unlike
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import computed_as, type_of

@@ -7,10 +7,10 @@ their range (``DynamicFilterConfig``); both limits are the engine's file's.
 from __future__ import annotations
 
 from sqlrewrite.find.restrictions import merges
-from sqlrewrite.judge.derived import ITSELF, way
+from sqlrewrite.judge.benefit.selective_predicate import is_selective
 from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
-from sqlrewrite.judge.selective_predicate import is_selective
 from sqlrewrite.judge.single import is_few, is_single, of_whole_query
+from sqlrewrite.judge.soundness.derived_column import ITSELF, way
 from sqlrewrite.plan.algebra import Call, ColumnRef, Expression, Literal, Scan
 from sqlrewrite.plan.columns import expression_type, type_of
 from sqlrewrite.plan.facts.comparisons import alike

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
 from sqlrewrite.find.restrictions import named
+from sqlrewrite.judge.order_sensitive import is_sum, unsteady, why_unsteady
 from sqlrewrite.judge.proposal import Objection, Proposal, called, relation_name
-from sqlrewrite.judge.sums import is_sum, unsteady, why_unsteady
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import column_names, computed_as, type_of
 from sqlrewrite.plan.expressions import columns, walk

@@ -20,7 +20,7 @@ def is_single(proposal: Proposal) -> bool:
     pair, dimension = proposal.pair, proposal.pair.dimension
     if not pair.fact_plain or pair.derived is not None or pair.operator not in _ANY:
         return False
-    query = pair.tie.query
+    query = pair.edge.query
     if query is not None and of_whole_query(proposal):
         return one_row(proposal.plan, query)
     if not isinstance(dimension, Derived | CteReference):
@@ -33,7 +33,7 @@ def is_single(proposal: Proposal) -> bool:
 def of_whole_query(proposal: Proposal) -> bool:
     """Whether the key is what the whole subquery of an author's IN gives: its one row, or few; of a
     tuple one of its columns."""
-    pair, query = proposal.pair, proposal.pair.tie.query
+    pair, query = proposal.pair, proposal.pair.edge.query
     if query is None or pair.side != "outside":
         return False
     if not one_row(proposal.plan, query) and not _is_few(proposal, query):
@@ -54,7 +54,7 @@ def is_few(proposal: Proposal) -> bool:
 def few(proposal: Proposal) -> Query | None:
     """The query whose LIMIT leaves few keys: an author's IN, or a derived table or CTE."""
     dimension = proposal.pair.dimension
-    queries = [proposal.pair.tie.query] if of_whole_query(proposal) else []
+    queries = [proposal.pair.edge.query] if of_whole_query(proposal) else []
     queries += [dimension.query] if isinstance(dimension, Derived | CteReference) else []
     return next((it for it in queries if it is not None and _is_few(proposal, it)), None)
 

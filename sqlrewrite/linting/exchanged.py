@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlrewrite.decision.decided import Decided
-from sqlrewrite.find.meetings import Meeting
-from sqlrewrite.judge.partition_wise import Storage, remedies, stored
+from sqlrewrite.find.scan_joins import Meeting
+from sqlrewrite.judge.partition_wise.storage import Storage, remedies, stored
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.subject import Subject
 

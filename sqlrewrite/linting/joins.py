@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlrewrite.decision.decided import Decided, PairDecision
-from sqlrewrite.judge.already_pruned import is_authors_in
+from sqlrewrite.judge.benefit.already_pruned import is_authors_in
+from sqlrewrite.judge.benefit.missed_by_engine import BUILT
+from sqlrewrite.judge.benefit.selective_predicate import is_filtered
 from sqlrewrite.judge.form import chosen
-from sqlrewrite.judge.native import BUILT
 from sqlrewrite.judge.proposal import relation_name
-from sqlrewrite.judge.selective_predicate import is_filtered
 from sqlrewrite.judge.single import is_few, is_single
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.managed import ASK
@@ -103,7 +103,7 @@ def latest(subject: Subject, decided: Decided) -> Iterator[Finding]:
             continue  # of a join that keeps all rows of the fact all partitions are asked for
         by = (
             "IN"
-            if proposal.pair.tie.query is not None
+            if proposal.pair.edge.query is not None
             else f"the join with {proposal.dimension_name}"
         )
         # Flink makes a join of a subquery behind = as well, and prunes by few of those.
@@ -139,7 +139,7 @@ def build_side(subject: Subject, decided: Decided) -> Iterator[Finding]:
         built = BUILT.get(proposal.engine.planner)
         if built is None or scan.span is None or item.verdict is Verdict.ALREADY_PRUNED:
             continue
-        inner = proposal.pair.tie.shape == "inner"
+        inner = proposal.pair.edge.kind == "inner"
         why = built(proposal) if inner and is_filtered(proposal) else None
         if why is None:
             continue

@@ -85,5 +85,5 @@ def target(plan: Plan) -> tuple[Join, Scan] | None:
 
 def _joined(pairs: Sequence[Pair], scan: Scan) -> list[str]:
     """The partition columns of a MERGE's target that its source has keys for."""
-    mine = (it for it in pairs if it.target is scan and it.tie.block.role == "merge")
+    mine = (it for it in pairs if it.target is scan and it.edge.block.role == "merge")
     return sorted({it.target_column for it in mine})

@@ -50,7 +50,7 @@ def read_whole(subject: Subject, decided: Decided, scan: Scan, names: frozenset[
         return False  # what is read of it, those decide who query the view
     if _bounded(plan, scan, names):
         return False
-    plain = all(_plain(it.proposal.pair.tie.block, scan) for it in tied)
+    plain = all(_plain(it.proposal.pair.edge.block, scan) for it in tied)
     return all(_rules_nothing_out(it, plain) for it in tied) and not _compared(
         plan, scan, names, tied
     )
@@ -111,7 +111,7 @@ def bounds(
 
 def _compared(plan: Plan, scan: Scan, names: frozenset[str], tied: Sequence[PairDecision]) -> bool:
     """Whether a condition ties a partition column to something in a way that made no candidate."""
-    known = {id(it.proposal.pair.tie.condition) for it in tied}
+    known = {id(it.proposal.pair.edge.condition) for it in tied}
     ties = _tying(plan)
     return any(it not in known for name in names for it in ties.get((scan.relation, name), ()))
 

@@ -12,7 +12,7 @@ from sqlrewrite.decision.decided import Decided
 from sqlrewrite.find.reducers import conditions_reaching, own_conditions
 from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.judge.already_pruned import binds
+from sqlrewrite.judge.benefit.already_pruned import binds
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.scans import bounds, partitions, read_whole, scans
 from sqlrewrite.linting.subject import Subject

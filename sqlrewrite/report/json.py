@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from sqlrewrite.find.survey import Surveyed
+from sqlrewrite.find.summary import Surveyed
 from sqlrewrite.report.data import parts, text
 from sqlrewrite.report.statistics import as_json
 from sqlrewrite.results import Candidate, Problem, Removed

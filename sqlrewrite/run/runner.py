@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from sqlrewrite.document import Document
 from sqlrewrite.find.reading import BUG
-from sqlrewrite.find.survey import Surveyed
+from sqlrewrite.find.summary import Surveyed
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import ConfigError, PlanDiff, Problem, Rewrite, Verdict
 from sqlrewrite.rewriting import OnDocument, rewrite_as

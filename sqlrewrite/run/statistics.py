@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import field, fields
 
-from sqlrewrite.find.survey import NO_BOUND, Surveyed
+from sqlrewrite.find.summary import NO_BOUND, Surveyed
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Candidate, Rewrite, Verdict
 from sqlrewrite.settings.options import DECLARED_IN

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from sqlrewrite.document import Document, read
-from sqlrewrite.find.survey import Surveyed, survey
+from sqlrewrite.find.summary import Surveyed, survey
 from sqlrewrite.find.transliterated import in_dialect
 from sqlrewrite.results import Rewrite
 from sqlrewrite.text.hosts import host_of

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 
+from sqlrewrite.find.join_edges import Side
 from sqlrewrite.find.restrictions import Forms, named
-from sqlrewrite.find.ties import Side
-from sqlrewrite.judge.anew import steadied
+from sqlrewrite.judge.attempted_dimension import steadied
 from sqlrewrite.judge.attempts import exact_attempts, form_of
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan.algebra import Call, ColumnRef, CteReference, Derived, Expression
@@ -42,7 +42,7 @@ def repeated(
 def _own(proposal: Proposal, side: Side, anchors: Anchors) -> Range:
     """The text of a side: an operand of the condition, or what an IN's subquery gives."""
     if side.operand is not None:
-        return anchors.operand(proposal.pair.tie.condition, side.operand)
+        return anchors.operand(proposal.pair.edge.condition, side.operand)
     first = next(iter(columns(side.expression)), None)
     if first is None or first.span is None:
         raise AnchorError("a value without a column in the text")

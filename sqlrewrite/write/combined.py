@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.judge.combines import Combination, Whole
-from sqlrewrite.judge.distributes import Split
+from sqlrewrite.judge.partition_wise.aggregates import Combination, Whole
+from sqlrewrite.judge.partition_wise.split import Split
 from sqlrewrite.plan.algebra import Call, ColumnRef, Literal, OutputColumn
 from sqlrewrite.sql.places.anchors import Anchors, Range
 from sqlrewrite.text.edits import Span

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import takewhile
 
-from sqlrewrite.find.derived import DAY, DerivedColumn, is_day, smaller_units
-from sqlrewrite.judge.derived import ITSELF, DerivedWay, way
+from sqlrewrite.find.derived_columns import DAY, DerivedColumn, is_day, smaller_units
 from sqlrewrite.judge.proposal import Proposal
+from sqlrewrite.judge.soundness.derived_column import ITSELF, DerivedWay, way
 from sqlrewrite.plan.algebra import Cast, ColumnRef
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.facts.comparisons import alike

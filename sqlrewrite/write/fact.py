@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from sqlrewrite.find.derived import THROUGH
+from sqlrewrite.find.derived_columns import THROUGH
 from sqlrewrite.find.pairs import by_day
-from sqlrewrite.judge.derived import DerivedWay, way
 from sqlrewrite.judge.proposal import Proposal
+from sqlrewrite.judge.soundness.derived_column import DerivedWay, way
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import column_names
 from sqlrewrite.plan.expressions import walk

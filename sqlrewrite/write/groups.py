@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from sqlrewrite.judge.combines import Whole
-from sqlrewrite.judge.distributes import Split
+from sqlrewrite.judge.partition_wise.aggregates import Whole
+from sqlrewrite.judge.partition_wise.split import Split
 from sqlrewrite.plan.algebra import Scan
 from sqlrewrite.plan.relations import numbers
 from sqlrewrite.sql.places.anchors import AnchorError, Anchors, Range

@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from sqlrewrite.find.restrictions import Conjunct, neighbours, one_by_one
-from sqlrewrite.judge.join_type import ClauseKind, place
 from sqlrewrite.judge.proposal import Proposal
+from sqlrewrite.judge.soundness.join_type import ClauseKind, place
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.algebra import Generate, Join, JoinType, Node, Plan, Relation
 from sqlrewrite.plan.expressions import walk
@@ -54,13 +54,13 @@ def refuse_lost(proposal: Proposal, anchors: Anchors) -> None:
 def _refuse_below(proposal: Proposal, anchors: Anchors) -> None:
     """Raises AnchorError where the predicate goes into an ON below a USING whose hidden column is
     named."""
-    tie, block = proposal.pair.tie, proposal.target_block
-    if block.number != tie.block.number or tie.join is None:
+    edge, block = proposal.pair.edge, proposal.target_block
+    if block.number != edge.block.number or edge.join is None:
         return
     if place(proposal.pair) is not ClauseKind.ON and not block.homeless:
         return
     for join in joins(block.source):
-        if any(tie.join is below for side in (join.left, join.right) for below in joins(side)):
+        if any(edge.join is below for side in (join.left, join.right) for below in joins(side)):
             for relation, keys in _hidden_by(join):
                 if _named(anchors, relation.alias.lower(), keys):
                     raise AnchorError(

@@ -12,15 +12,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from itertools import count
 
+from sqlrewrite.find.join_edges import Side
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin
-from sqlrewrite.find.ties import Side
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.judge.already_pruned import is_authors_in
-from sqlrewrite.judge.anew import grouped_anew
+from sqlrewrite.judge.attempted_dimension import grouped_anew
 from sqlrewrite.judge.attempts import exact_attempts
-from sqlrewrite.judge.key_types import in_sides
+from sqlrewrite.judge.benefit.already_pruned import is_authors_in
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.judge.raising import raising_below
+from sqlrewrite.judge.soundness.key_types import in_sides
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import arithmetic, column_names, computed_as
 from sqlrewrite.plan.expressions import columns
@@ -82,7 +82,7 @@ class KeyQueries:
         """What the whole subquery of an author's IN gives, ``wrapped`` in a function; of several
         columns that which is the key."""
         (proposal,) = proposals
-        pair, query = proposal.pair, proposal.pair.tie.query
+        pair, query = proposal.pair, proposal.pair.edge.query
         if pair.key.span is None or query is None:
             raise AnchorError("a column that the text does not name")
         inside = self.anchors.copy(self.anchors.query_of_in(pair.key.span.start))

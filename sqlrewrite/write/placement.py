@@ -11,8 +11,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sqlrewrite.judge.join_type import ClauseKind, place
 from sqlrewrite.judge.proposal import Proposal
+from sqlrewrite.judge.soundness.join_type import ClauseKind, place
 from sqlrewrite.plan.algebra import Clause
 from sqlrewrite.sql.places.anchors import AnchorError, Anchors, ConditionClause
 from sqlrewrite.text import notes
@@ -39,7 +39,7 @@ def slot(proposal: Proposal, anchors: Anchors) -> Slot:
     pair, block = proposal.pair, proposal.target_block
     if pair.filtered and (own := _own(proposal, anchors)) is not None:
         return own
-    here = block.number == pair.tie.block.number
+    here = block.number == pair.edge.block.number
     on = here and place(pair) is ClauseKind.ON
     at = pair.at
     if block.homeless and not on:
@@ -62,7 +62,7 @@ def slot(proposal: Proposal, anchors: Anchors) -> Slot:
 def _own(proposal: Proposal, anchors: Anchors) -> Slot | None:
     """The clause that the author's own condition stands in, for what follows from it; None where
     that is in a block around."""
-    condition, block = proposal.pair.tie.condition, proposal.target_block
+    condition, block = proposal.pair.edge.condition, proposal.target_block
     if condition.relations != {proposal.pair.target.relation} or condition.clause is None:
         return None
     if block.shared:
@@ -72,7 +72,7 @@ def _own(proposal: Proposal, anchors: Anchors) -> Slot | None:
 
 
 def _on_of(proposal: Proposal) -> Clause:
-    join = proposal.pair.tie.join
+    join = proposal.pair.edge.join
     for condition in join.conditions if join is not None else ():
         if condition.clause is not None:
             return condition.clause

@@ -49,7 +49,7 @@ def write(
 
     Several proposals are the columns of a tuple, with one dimension and ``in`` as their form; or,
     with ``union``, what each of several references allows one column to be. ``words`` are those of
-    the statement, in lower case. Raises AnchorError where a part of a predicate cannot be found in it.
+    the statement, in lower case. Raises AnchorError where a part of a predicate is not found in it.
     """
     first = proposals[0]
     if not union:
@@ -64,7 +64,7 @@ def write(
         found = values.write(proposals, queries)
         if found:
             return _in_dialect(found, first)
-    if first.pair.tie.block.role == "merge":  # whose ON takes no subquery
+    if first.pair.edge.block.role == "merge":  # whose ON takes no subquery
         raise NotAskedError(fact(first, anchors, style))
     return _in_dialect(WRITERS[form](proposals, queries), first)
 

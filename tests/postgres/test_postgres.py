@@ -11,8 +11,8 @@ import pytest
 
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.document import read
-from sqlrewrite.find.meetings import meetings
-from sqlrewrite.judge.bounds import Alike, partition_wise
+from sqlrewrite.find.scan_joins import meetings
+from sqlrewrite.judge.partition_wise.postgresql import Alike, partition_wise
 from sqlrewrite.text.limits import Limits
 from tests.postgres.tables import DDL, queries
 

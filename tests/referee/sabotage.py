@@ -25,7 +25,7 @@ from typing import Any
 from benchmarks import functions as asked
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.judge import RULES
-from sqlrewrite.judge.join_type import LEGAL, ClauseKind
+from sqlrewrite.judge.soundness.join_type import LEGAL, ClauseKind
 from sqlrewrite.plan import joins
 from sqlrewrite.plan.facts import attempts, functions
 from tests.support.cases import catalog, query_cases, read, retail_cases

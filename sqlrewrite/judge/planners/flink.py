@@ -80,9 +80,9 @@ def _across(plan: ra.Plan, pair: Pair) -> tuple[ra.Relation, ...]:
     """What is read across the join from the fact, however deep, in the order of the text, which
     Flink keeps; nothing where no join is between the two."""
     fact, key = pair.fact.relation, pair.key.relation
-    if pair.tie.query is not None and pair.side == "outside":
-        return tuple(read_by(plan, pair.tie.query))
-    if pair.tie.query is None and not {fact, key} <= pair.tie.condition.relations:
+    if pair.edge.query is not None and pair.side == "outside":
+        return tuple(read_by(plan, pair.edge.query))
+    if pair.edge.query is None and not {fact, key} <= pair.edge.condition.relations:
         return ()  # the key is that of a table further down
     node: ra.Node = plan.blocks[plan.owner[key]].source
     join = joining(node, fact, key)
@@ -95,9 +95,9 @@ def _across(plan: ra.Plan, pair: Pair) -> tuple[ra.Relation, ...]:
 
 def _above(pair: Pair, other: Pair) -> bool:
     """Whether a pair's join is surely above that of another one with the same fact."""
-    if pair.tie.block is not other.tie.block or pair.tie.query or other.tie.query:
+    if pair.edge.block is not other.edge.block or pair.edge.query or other.edge.query:
         return False
-    source = pair.tie.block.source
+    source = pair.edge.block.source
     ours, theirs = (joining(source, it.fact.relation, it.key.relation) for it in (pair, other))
     return ours is not None and theirs is not None and numbers(theirs) < numbers(ours)
 
@@ -126,7 +126,7 @@ def _unfit(plan: ra.Plan, side: tuple[ra.Relation, ...], pair: Pair) -> str | No
     (table,) = tables.values()
     if table.table.partitioned_by:
         return f"{relation_name(table)} is partitioned: it collects no keys of such a table"
-    queries = () if pair.tie.query is None or pair.side == "inside" else (pair.tie.query,)
+    queries = () if pair.edge.query is None or pair.side == "inside" else (pair.edge.query,)
     if not passed(relations, *queries):
         return "it collects no keys through an operator that may be sorted"
     return None

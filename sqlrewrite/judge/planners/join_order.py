@@ -22,10 +22,10 @@ Input = tuple[Node, bool]
 def filtering_side(plan: Plan, pair: Pair) -> tuple[Node, ...]:
     """The relations and joins across the join from the fact, at which the key arrives; none where
     no single equality ties the two, or where they stand is not certain."""
-    block, query = pair.tie.block, pair.tie.query
+    block, query = pair.edge.block, pair.edge.query
     if query is not None and pair.side == "outside":
         return (plan.blocks[query.top[0]].source,) if len(query.top) == 1 else ()
-    tied = pair.tie.condition.relations
+    tied = pair.edge.condition.relations
     if pair.fact.relation not in tied or pair.key.relation not in tied:
         return ()  # a third relation stands between them
     inside = numbers(block.source)

@@ -20,9 +20,9 @@ _CLAUSES = (ra.Project, ra.Limit, ra.Aggregate, ra.Filter, ra.Window)
 
 def unlisted(engine: Engine, pair: Pair) -> str | None:
     """That the engine prunes nothing by joins of this kind, if so: they are not in its table."""
-    if engine.enabled and f"{pair.tie.shape} {pair.side}" in engine.native_joins:
+    if engine.enabled and f"{pair.edge.kind} {pair.side}" in engine.native_joins:
         return None
-    return f"a join of this kind ({pair.tie.shape}, the fact {pair.side}) prunes nothing there"
+    return f"a join of this kind ({pair.edge.kind}, the fact {pair.side}) prunes nothing there"
 
 
 def further(proposal: Proposal) -> str | None:

@@ -27,10 +27,10 @@ from math import inf, prod
 
 from sqlrewrite.find.reducers import restricting
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin
+from sqlrewrite.judge.benefit.selective_predicate import selective
 from sqlrewrite.judge.planners.join_order import filtering_side
 from sqlrewrite.judge.planners.path import further, hidden, unlisted
 from sqlrewrite.judge.proposal import Proposal
-from sqlrewrite.judge.selective_predicate import selective
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import computed_as
 from sqlrewrite.plan.facts.functions import known
@@ -64,7 +64,7 @@ def unpruned(proposal: Proposal) -> str | None:
     if engine.reuse_broadcast_only:
         size = prod(_bytes(proposal, node) for node in side)
         hinted = [block for block in proposal.plan.blocks if block.hints]
-        if hinted and not _broadcast(side, pair.tie.block, hinted):
+        if hinted and not _broadcast(side, pair.edge.block, hinted):
             return "a hint tells it how to join"
         if not hinted and size > engine.broadcast_threshold:
             return f"{proposal.dimension_name} may be too large there to be broadcast"

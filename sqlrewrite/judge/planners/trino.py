@@ -41,7 +41,7 @@ def missed(proposal: Proposal) -> str | None:
     why = built(proposal)
     if why is not None:
         return f"{why}: a dynamic filter prunes the other; FROM fact JOIN dimension gets one"
-    if pair.tie.shape == "right" and _in_its_on(proposal):
+    if pair.edge.kind == "right" and _in_its_on(proposal):
         return (
             f"the ON of a RIGHT join keeps no row of {proposal.dimension_name} from what is built"
         )
@@ -77,7 +77,7 @@ def built(proposal: Proposal) -> str | None:
     be."""
     pair = proposal.pair
     fact, key = pair.fact.relation, pair.key.relation
-    join = joining(pair.tie.block.source, fact, key)
+    join = joining(pair.edge.block.source, fact, key)
     if join is None or fact in numbers(join.left):
         return None
     dimension, size = _size(join.left), _size(join.right)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sqlrewrite.find.derived import THROUGH
-from sqlrewrite.judge.filters import compared_type, constants, read_constant, within_years
+from sqlrewrite.find.derived_columns import THROUGH
 from sqlrewrite.judge.proposal import Proposal
+from sqlrewrite.judge.soundness.filters import compared_type, constants, read_constant, within_years
 from sqlrewrite.plan.algebra import Expression, Literal, Subquery
 from sqlrewrite.plan.expressions import walk
 from sqlrewrite.sql.bind.formulas import is_call
@@ -114,7 +114,7 @@ def _texts(proposal: Proposal, anchors: Anchors, style: Style) -> list[tuple[Exp
 
 def _constants(proposal: Proposal, anchors: Anchors) -> list[Range]:
     """Where the text has what the column is compared with."""
-    tie = proposal.pair.tie
+    edge = proposal.pair.edge
     if proposal.pair.operator == "in":
-        return anchors.listed(anchors.conjunct(tie.condition))
-    return [anchors.operand(tie.condition, proposal.pair.key_side.operand)]
+        return anchors.listed(anchors.conjunct(edge.condition))
+    return [anchors.operand(edge.condition, proposal.pair.key_side.operand)]

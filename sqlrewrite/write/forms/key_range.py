@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sqlrewrite.find.restrictions import named
-from sqlrewrite.judge.already_pruned import is_authors_in
+from sqlrewrite.judge.benefit.already_pruned import is_authors_in
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan.algebra import Scan
 from sqlrewrite.write.derived import compared, units, with_elsewhere

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sqlrewrite.judge.form import repeats_keys
-from sqlrewrite.judge.key_types import in_sides
 from sqlrewrite.judge.proposal import Proposal
+from sqlrewrite.judge.soundness.key_types import in_sides
 from sqlrewrite.write.fact import fact
 from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.key_queries import KeyQueries

@@ -14,12 +14,12 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 
-from sqlrewrite.find.derived import is_day
+from sqlrewrite.find.derived_columns import is_day
 from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.judge.derived import begins_again
 from sqlrewrite.judge.form import is_constant
 from sqlrewrite.judge.proposal import Proposal
+from sqlrewrite.judge.soundness.derived_column import begins_again
 from sqlrewrite.plan.algebra import ColumnRef, Derived, Plan, Scan
 from sqlrewrite.plan.columns import expression_type, type_of
 from sqlrewrite.plan.facts.functions import function

@@ -1,6 +1,6 @@
-"""The ties of a block: the conditions that connect two expressions, one of which a fact may have.
+"""The edges of a block's join graph: the conditions that connect expressions of two relations.
 
-In: a plan and one of its blocks. Out: each ``Tie`` with its two sides.
+In: a plan and one of its blocks. Out: each ``JoinEdge`` that could prune a fact, and its sides.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sqlrewrite.find.derived import may_prune
+from sqlrewrite.find.derived_columns import may_prune
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.expressions import columns, conjuncts, relations
@@ -16,34 +16,33 @@ from sqlrewrite.plan.joins import required
 from sqlrewrite.plan.relations import joins
 
 # Each comparison with what it is when read from its other side.
-TURNED = {"=": "=", "<=>": "<=>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+FLIPPED = {"=": "=", "<=>": "<=>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 # What BETWEEN says of its first operand and each of the others; how many others there are.
 _BETWEEN = (">=", "<=")
-_OTHERS = {**dict.fromkeys(TURNED, 1), "between": 2}
+_OTHERS = {**dict.fromkeys(FLIPPED, 1), "between": 2}
 
 RANK = "rank"
-"""The shape of a condition on the rank of a scan's rows."""
+"""The kind of a condition on the rank of a scan's rows."""
 
 FILTER = "filter"
-"""The shape of a condition that a query puts on a scan by itself, in place of a join's."""
+"""The kind of a condition that a query puts on a scan by itself, in place of a join's."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tie:
-    """A condition between two relations, and where it stands.
+class JoinEdge:
+    """A condition that connects two relations, and where it stands.
 
-    ``shape`` is a join type in the words of SQL, or ``exists``, ``not exists``, ``in``, ``not in``,
+    ``kind`` is a join type in the words of SQL, or ``exists``, ``not exists``, ``in``, ``not in``,
     ``scalar``, ``lateral`` (and ``lateral join``, where it keeps no row without a partner) for a
-    subquery. ``join`` is the join in whose ON it stands; ``implied``
-    says that every row coming out of the block's FROM and WHERE satisfies it; ``query`` is the
-    subquery of an IN.
+    subquery. ``join`` is the join in whose ON it stands; ``implied`` says that every row that
+    comes out of the block's FROM and WHERE satisfies it; ``query`` is the subquery of an IN.
     """
 
     block: ra.Block
     condition: ra.Condition
     operator: str
-    shape: str
+    kind: str
     join: ra.Join | None
     implied: bool
     query: ra.Query | None = None
@@ -51,23 +50,23 @@ class Tie:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Side:
-    """One side of a tie: its expression, and which operand of the condition it is, from 0; None
-    where it is no part of that text (the output of an IN's subquery)."""
+    """One side of a join edge: its expression, and its number among the condition's operands, from
+    0; None where the condition's text does not hold it (the output of an IN's subquery)."""
 
     expression: ra.Expression
     operand: int | None
 
 
-def ties(plan: ra.Plan, block: ra.Block) -> Iterator[tuple[Tie, Side, Side]]:
-    """The conditions of a block that tie two expressions, each with both of them."""
+def join_edges(plan: ra.Plan, block: ra.Block) -> Iterator[tuple[JoinEdge, Side, Side]]:
+    """The conditions of a block that connect two expressions, each with both of them."""
     implied = {id(condition) for condition in required(block.source, block.where)}
     for condition in block.where:
         for it in (condition, *_common(condition)):
-            yield from _tie(plan, block, it, None, True)
+            yield from _edges_of_condition(plan, block, it, None, True)
     for join in joins(block.source):
         for condition in join.conditions:
             for it in (condition, *_common(condition)):
-                yield from _tie(plan, block, it, join, id(condition) in implied)
+                yield from _edges_of_condition(plan, block, it, join, id(condition) in implied)
 
 
 def _common(condition: ra.Condition) -> Iterator[ra.Condition]:
@@ -92,9 +91,9 @@ def _pair(part: ra.Expression) -> frozenset[tuple[int, str]] | None:
             return None
 
 
-def _tie(
+def _edges_of_condition(
     plan: ra.Plan, block: ra.Block, condition: ra.Condition, join: ra.Join | None, implied: bool
-) -> Iterator[tuple[Tie, Side, Side]]:
+) -> Iterator[tuple[JoinEdge, Side, Side]]:
     expression, negated = condition.expression, False
     if isinstance(expression, ra.Call) and expression.name == "not":
         (expression,), negated = expression.args, True
@@ -102,36 +101,36 @@ def _tie(
         case ra.Call(name=name, args=(one, *others)) if not negated and _OTHERS.get(name) == len(
             others
         ):
-            shape = ra.JoinType.INNER if join is None or implied else join.type
+            kind = ra.JoinType.INNER if join is None or implied else join.type
             if join is not None and join.type in (ra.JoinType.SEMI, ra.JoinType.ANTI):
-                shape = join.type
+                kind = join.type
             operators = _BETWEEN if name == "between" else (name,)
             for number, (other, operator) in enumerate(zip(others, operators, strict=True), 1):
                 if isinstance(one, ra.Literal) or isinstance(other, ra.Literal):
                     continue
                 if not (_may_bound(plan, one) or _may_bound(plan, other)):
                     continue
-                tie = Tie(block, condition, operator, shape.value, join, implied)
-                yield tie, Side(one, 0), Side(other, number)
+                edge = JoinEdge(block, condition, operator, kind.value, join, implied)
+                yield edge, Side(one, 0), Side(other, number)
         case ra.Subquery(kind="in", operand=operand, query=query) if operand is not None:
             # In the ON of a semi-join the fact may be of the side that has no name in WHERE.
             inside = join is not None and join.type in (ra.JoinType.SEMI, ra.JoinType.ANTI)
             required_in = implied and not inside
-            shape_in = "not in" if negated else "in" if required_in else "in (not required)"
-            tie = Tie(block, condition, "=", shape_in, join, implied, query)
+            kind_in = "not in" if negated else "in" if required_in else "in (not required)"
+            edge = JoinEdge(block, condition, "=", kind_in, join, implied, query)
             if isinstance(operand, ra.Call) and operand.name == "tuple":
                 for number, value in enumerate(operand.args):
                     for output in _outputs_at(plan, query, number, len(operand.args)):
-                        yield tie, Side(value, None), Side(output, None)
+                        yield edge, Side(value, None), Side(output, None)
                 return
             for output in _outputs_at(plan, query, 0, 1):
-                yield tie, Side(operand, 0), Side(output, None)
+                yield edge, Side(operand, 0), Side(output, None)
         case _:
             return
 
 
 def _may_bound(plan: ra.Plan, side: ra.Expression) -> bool:
-    """Whether an expression on one side of a tie has a column that a fact may be pruned by."""
+    """Whether an expression on one side of an edge has a column that a fact may be pruned by."""
     return any(may_prune(plan, ref) for ref in columns_of(side))
 
 
@@ -144,7 +143,7 @@ def _outputs_at(plan: ra.Plan, query: ra.Query, place: int, of: int) -> Iterator
 
 
 def columns_of(expression: ra.Expression) -> tuple[ra.ColumnRef, ...]:
-    """The columns of one side of a tie."""
+    """The columns of one side of an edge."""
     if isinstance(expression, ra.ColumnRef):
         return (expression,)
     return columns(expression, inside=False)

@@ -22,7 +22,7 @@ def judge(proposal: Proposal) -> Judgement:
     """Whether some condition on the dimension, or in it, is selective."""
     if any(restricts(proposal, item) for item in proposal.restrictions):
         return passed(f"{proposal.dimension_name} is filtered")
-    if proposal.pair.tie.block.role == "merge":
+    if proposal.pair.edge.block.role == "merge":
         return passed(f"a MERGE reads no more than what {proposal.dimension_name} has keys for")
     if _filtered_inside(proposal, proposal.pair.dimension):
         return passed(f"{proposal.dimension_name} is filtered inside")

@@ -12,7 +12,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sqlrewrite.find.derived import DAY, SAME, THROUGH, DerivedColumn, decided_by_weeks, stands_for
+from sqlrewrite.find.derived_columns import (
+    DAY,
+    SAME,
+    THROUGH,
+    DerivedColumn,
+    decided_by_weeks,
+    stands_for,
+)
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.conditions import shown

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from sqlrewrite.find.pairs import Pair, by_day
 from sqlrewrite.find.reducers import asked_of, own_conditions
 from sqlrewrite.find.restrictions import Conjunct
+from sqlrewrite.judge.benefit.selective_predicate import selective
 from sqlrewrite.judge.form import chosen
 from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
-from sqlrewrite.judge.selective_predicate import selective
 from sqlrewrite.judge.single import is_few
 from sqlrewrite.plan.algebra import Call, ColumnRef, Expression, Scan, Subquery, Unknown
 from sqlrewrite.plan.expressions import columns, said, walk
@@ -23,7 +23,7 @@ _NOT_INFERRED = frozenset({"left anti", "not exists", "not in (correlated)"})
 
 def judge_bound(proposal: Proposal) -> Judgement:
     """Whether the scan is not already bound to one value of the column."""
-    if proposal.pair.tie.shape in _NOT_INFERRED:
+    if proposal.pair.edge.kind in _NOT_INFERRED:
         items = own_conditions(proposal.plan, proposal.pair.scan.relation, proposal.options.reach)
     else:
         items = asked_of(proposal.plan, proposal.pair.scan.relation, proposal.options.reach)
@@ -48,13 +48,13 @@ def judge_pruned(proposal: Proposal) -> Judgement:
 
 def is_authors_in(pair: Pair) -> bool:
     """Whether the fact is bounded by an IN of the author's own."""
-    return (pair.tie.shape, pair.side) == ("in", "outside") and pair.derived is None
+    return (pair.edge.kind, pair.side) == ("in", "outside") and pair.derived is None
 
 
 def _judge_in(proposal: Proposal) -> Judgement:
     """Whether a predicate prunes where the author's IN does not: Spark prunes by an IN only where
     it broadcasts the subquery, and only a hint makes it surely do so (docs/spark.md)."""
-    query, form = proposal.pair.tie.query, chosen(proposal)
+    query, form = proposal.pair.edge.query, chosen(proposal)
     if form == SINGLE:
         return passed("= to the one value prunes, where the author's IN does not")
     if is_few(proposal) and form == SET:

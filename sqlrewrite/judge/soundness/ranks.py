@@ -3,7 +3,7 @@ rows that are ranked is repeated, or the first value of other rows would be aske
 
 from __future__ import annotations
 
-from sqlrewrite.find.ranks import of_those_ranked
+from sqlrewrite.find.rank_pairs import of_those_ranked
 from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.judge.conditions import objections_to_conjunct, shown
 from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed

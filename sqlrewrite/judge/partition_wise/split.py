@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from sqlrewrite.find.meetings import Meeting, meetings
+from sqlrewrite.find.scan_joins import Meeting, meetings
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.judge.combines import Combination, Whole, combination
+from sqlrewrite.judge.partition_wise.aggregates import Combination, Whole, combination
 from sqlrewrite.judge.repeatable import objections_to_functions
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import type_of

@@ -5,11 +5,11 @@ Spark's ``pruningHasBenefit``: ratio × bytes(F) > bytes(D), of what is known (`
 
 from __future__ import annotations
 
-from sqlrewrite.judge.already_pruned import binds_partition, is_asked
-from sqlrewrite.judge.estimate import estimate, read_again
+from sqlrewrite.judge.benefit.already_pruned import binds_partition, is_asked
+from sqlrewrite.judge.benefit.estimate import estimate, read_again
+from sqlrewrite.judge.benefit.selective_predicate import is_filtered
 from sqlrewrite.judge.form import asks, chosen
 from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed, takes_keys
-from sqlrewrite.judge.selective_predicate import is_filtered
 from sqlrewrite.judge.single import few, is_few, is_single
 from sqlrewrite.plan.algebra import CteReference, Scan
 from sqlrewrite.plan.expressions import columns

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 
-from sqlrewrite.find.ties import TURNED
+from sqlrewrite.find.join_edges import FLIPPED
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal
 from sqlrewrite.plan.facts.derivations import unit
 from sqlrewrite.plan.facts.functions import known
@@ -62,9 +62,9 @@ def period(condition: Expression, column: str, *, kind: Type) -> Days | None:
             return None if opposite is None else period(opposite, column, kind=kind)
         case Call(name="<=>", args=args):  # what is read of here is no NULL
             return period(Call("=", args), column, kind=kind)
-        case Call(name=name, args=(one, other)) if name in TURNED:
+        case Call(name=name, args=(one, other)) if name in FLIPPED:
             if isinstance(one, Literal):
-                name, one, other = TURNED[name], other, one
+                name, one, other = FLIPPED[name], other, one
             return _compared(name, one, other, column, kind=kind)
         case _:
             return None

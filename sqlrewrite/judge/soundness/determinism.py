@@ -34,7 +34,7 @@ def judge_fact(proposal: Proposal) -> Judgement:
 
 def _blocks(proposal: Proposal) -> set[int]:
     owners = {proposal.plan.owner[relation.relation] for relation in proposal.pair.path.relations}
-    return owners | {proposal.pair.tie.block.number}
+    return owners | {proposal.pair.edge.block.number}
 
 
 def judge_dimension(proposal: Proposal) -> Judgement:

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlrewrite.find.meetings import Meeting
-from sqlrewrite.judge.combines import Whole
-from sqlrewrite.judge.partition_wise import SIDES
+from sqlrewrite.find.scan_joins import Meeting
+from sqlrewrite.judge.partition_wise.aggregates import Whole
+from sqlrewrite.judge.partition_wise.storage import SIDES
 from sqlrewrite.rulebook import Engine
 
 MOST = 4

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 
 from sqlrewrite.judge.attempts import exact_attempts, form_of, unsteady_in
+from sqlrewrite.judge.order_sensitive import unsteady
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.judge.raising import raising_below, raising_in
 from sqlrewrite.judge.repeatable import objections_to_blocks
-from sqlrewrite.judge.sums import unsteady
 from sqlrewrite.plan.algebra import Block, Call, CteReference, Derived, Expression, Subquery
 from sqlrewrite.plan.columns import arithmetic, computed_as
 from sqlrewrite.plan.expressions import columns, operands, said, walk

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from sqlrewrite.judge.estimate import read_again
+from sqlrewrite.judge.benefit.estimate import read_again
 from sqlrewrite.judge.planners import duckdb, flink, spark, trino
 from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
 from sqlrewrite.results import ConfigError
@@ -36,7 +36,7 @@ def judge(proposal: Proposal) -> Judgement:
     Raises ConfigError for an engine whose file names a planner that is not there."""
     if proposal.options.when not in LEAVING and any(_assumed(proposal)):
         return passed("all predicates are wanted, also those that the engine may find by itself")
-    if proposal.pair.tie.block.role == "merge":
+    if proposal.pair.edge.block.role == "merge":
         return passed("a MERGE prunes its target by constants alone")
     if proposal.clustered:
         return passed(f"{proposal.engine.name} leaves out files and row groups by constants alone")

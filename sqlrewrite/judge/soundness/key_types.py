@@ -8,7 +8,7 @@ sides may also be written so that it compares them as the join does (docs/soundn
 
 from __future__ import annotations
 
-from sqlrewrite.find.derived import DerivedColumn
+from sqlrewrite.find.derived_columns import DerivedColumn
 from sqlrewrite.judge.form import chosen
 from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed, unknown
 from sqlrewrite.judge.unlike import differ

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlrewrite.find.filters import restricts
+from sqlrewrite.find.filter_pairs import restricts
 from sqlrewrite.find.reducers import own_conditions
 from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.conditions import GUARDS, objections_to_value
-from sqlrewrite.judge.derived import DerivedWay, is_same, way
 from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed, unknown
+from sqlrewrite.judge.soundness.derived_column import DerivedWay, is_same, way
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal, Parameter
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.expressions import columns
@@ -64,7 +64,7 @@ def judge_pruned(proposal: Proposal) -> Judgement:
 def _says_more(proposal: Proposal) -> bool:
     """Whether the condition is on the derived column's own expression, which decides it in a time
     zone that is known."""
-    others = (it for it in proposal.pairs if it.tie.condition is proposal.pair.tie.condition)
+    others = (it for it in proposal.pairs if it.edge.condition is proposal.pair.edge.condition)
     own = (it for it in others if it.key_side.operand is not None)
     same = [replace(proposal, pair=it) for it in own if it.derived is proposal.pair.derived]
     return any(is_same(it.pair) and isinstance(way(it), DerivedWay) for it in same)

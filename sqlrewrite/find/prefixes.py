@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from sqlrewrite.find.derived import DerivedColumn
+from sqlrewrite.find.derived_columns import DerivedColumn
 from sqlrewrite.plan.algebra import Call, ColumnRef, Expression, Literal
 from sqlrewrite.plan.facts.functions import known
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from sqlrewrite.find.beginnings import beginnings
-from sqlrewrite.find.derived import (
+from sqlrewrite.find.day_ranges import ends, is_part, narrowed, period
+from sqlrewrite.find.derived_columns import (
     DAY,
     SAME,
     SOURCE,
@@ -21,11 +21,11 @@ from sqlrewrite.find.derived import (
     derived_columns,
     stands_for,
 )
+from sqlrewrite.find.join_edges import FILTER, FLIPPED, JoinEdge, Side
 from sqlrewrite.find.pairs import MOST_WAYS, Pair, derived_target
-from sqlrewrite.find.periods import ends, is_part, narrowed, period
+from sqlrewrite.find.prefixes import beginnings
 from sqlrewrite.find.reducers import own_conditions
 from sqlrewrite.find.restrictions import Conjunct
-from sqlrewrite.find.ties import FILTER, TURNED, Side, Tie
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Plan, Scan, Subquery, Unknown
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.expressions import columns, walk
@@ -112,9 +112,9 @@ def _pairs(
     found = [(op, it, 0, text, None) for op, it, text in begins] or found
     for operator, side, at, constant, its in found:
         refs = columns(side)
-        tie = Tie(block, item.condition, operator, FILTER, None, True)
+        edge = JoinEdge(block, item.condition, operator, FILTER, None, True)
         yield Pair(
-            tie=tie,
+            edge=edge,
             operator=operator,
             side=FILTER,
             path=path,
@@ -158,7 +158,7 @@ def _comparisons(condition: Expression) -> Iterator[Compared]:
     match condition:
         case Call(name="=" | "<" | "<=" | ">" | ">=" as name, args=(one, other)):
             yield name, one, 0, other, 1
-            yield TURNED[name], other, 1, one, 0
+            yield FLIPPED[name], other, 1, one, 0
         case Call(name="between", args=(one, low, high)):
             yield ">=", one, 0, low, 1
             yield "<=", one, 0, high, 2

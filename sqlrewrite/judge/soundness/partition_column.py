@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from sqlrewrite.find.join_edges import Side
 from sqlrewrite.find.pairs import by_day
-from sqlrewrite.find.ties import Side
-from sqlrewrite.judge.anew import written_anew
+from sqlrewrite.judge.attempted_dimension import written_anew
 from sqlrewrite.judge.attempts import exact_attempts
 from sqlrewrite.judge.conditions import GUARDS, objections_to_value, shown
 from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
@@ -85,7 +85,7 @@ def _by_day(proposal: Proposal, shown: str) -> Judgement:
     column = ColumnRef(proposal.pair.scan.relation, proposal.pair.path.column, None)
     if type_of(proposal.plan, column) not in MOMENTS:  # of a text the day can raise an error
         return failed(f"{shown}, not by what is joined: {_BY_HAND.format(column.name)}")
-    if proposal.pair.tie.block.role == "merge":
+    if proposal.pair.edge.block.role == "merge":
         return failed(f"{shown}, and Spark 4.1 fails over constants for its day in a MERGE")
     if proposal.options.form != VALUES:
         return failed(f"{shown}, and files are chosen by constants for its day: --predicate values")
@@ -162,7 +162,7 @@ def judge_key(proposal: Proposal) -> Judgement:
 
 def _of_whole(proposal: Proposal) -> str | None:
     """Why an IN's subquery may not be asked again, as a value."""
-    node = proposal.pair.tie.condition.expression
+    node = proposal.pair.edge.condition.expression
     if not isinstance(node, Subquery) or node.outer:
         return "the IN's subquery refers to columns around it"
     outputs = [it.expression for it in proposal.plan.blocks[node.query.top[0]].outputs]
@@ -184,10 +184,10 @@ def _raising_inside(proposal: Proposal) -> str | None:
 def _unfit(proposal: Proposal, side: Side) -> str | None:
     """Why an expression may not be computed again, elsewhere and for other rows; what can raise an
     error may be written in forms that raise none and give just what the join compares."""
-    tie, expression = proposal.pair.tie, side.expression
-    inside = () if tie.query is None else tie.query.top
+    edge, expression = proposal.pair.edge, side.expression
+    inside = () if edge.query is None else edge.query.top
     given = all(proposal.plan.owner[ref.relation] in inside for ref in columns(expression))
-    if tie.condition.clause is None or (side.operand is None and not given):
+    if edge.condition.clause is None or (side.operand is None and not given):
         return "it cannot be repeated from its place in the text"
     safe = harmless(proposal.plan, expression) is not None  # written so that it raises no error
     safe = safe or bool(exact_attempts(proposal, expression))
@@ -213,8 +213,8 @@ def _of_no_row(proposal: Proposal) -> str | None:
     """Why a key has a value for a row that an outer join makes of NULLs: a fact may then find such
     a row as its partner, and the key query, which reads the dimension alone, never returns it."""
     pair = proposal.pair
-    dimension, join, owner = pair.dimension.relation, pair.tie.join, proposal.plan.owner
-    here = owner[dimension] == pair.tie.block.number
+    dimension, join, owner = pair.dimension.relation, pair.edge.join, proposal.plan.owner
+    here = owner[dimension] == pair.edge.block.number
     block = proposal.plan.blocks[owner[dimension]]
     tree = block.source
     if here and join is not None:  # in an ON only the joins below it count
@@ -232,5 +232,5 @@ def _elsewhere(proposal: Proposal) -> str | None:
     """Why a fact's expression does not mean the same where the predicate would stand."""
     pair = proposal.pair
     at_join = pair.target.relation == pair.fact.relation
-    here = at_join and proposal.target_block.number == pair.tie.block.number
+    here = at_join and proposal.target_block.number == pair.edge.block.number
     return None if here else "it stands in another block than the fact"

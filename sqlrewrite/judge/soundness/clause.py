@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sqlrewrite.judge.form import asks
-from sqlrewrite.judge.join_type import ClauseKind, place
 from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
+from sqlrewrite.judge.soundness.join_type import ClauseKind, place
 
 
 def judge(proposal: Proposal) -> Judgement:
@@ -14,9 +14,9 @@ def judge(proposal: Proposal) -> Judgement:
         return failed(f"the text has no place for a condition on {pair.target.alias} alone")
     if proposal.target_block.role == "change":
         return _of_a_change(proposal)
-    if proposal.target_block.number != pair.tie.block.number or place(pair) is not ClauseKind.ON:
+    if proposal.target_block.number != pair.edge.block.number or place(pair) is not ClauseKind.ON:
         return passed("in the WHERE of the fact's own block")
-    join = pair.tie.join
+    join = pair.edge.join
     if join is None or join.using or join.natural:
         return failed("the join has no ON to put the predicate into; write ON instead of USING")
     if not any(condition.clause is not None for condition in join.conditions):

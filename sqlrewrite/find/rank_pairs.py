@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import islice
 
-from sqlrewrite.find.derived import bounded
+from sqlrewrite.find.derived_columns import bounded
+from sqlrewrite.find.join_edges import FLIPPED, RANK, JoinEdge, Side
 from sqlrewrite.find.pairs import MOST_WAYS, Pair
 from sqlrewrite.find.reducers import conditions_reaching
-from sqlrewrite.find.ties import RANK, TURNED, Side, Tie
 from sqlrewrite.plan.algebra import (
     Block,
     Call,
@@ -62,16 +62,16 @@ def find_ranks(plan: Plan) -> Iterator[Pair]:
         for condition, meant in _asked_of_rows(plan, block):
             count = _most(condition.expression, meant, ref)
             if 0 < count <= MOST:
-                tie = Tie(block, condition, ">=" if descends else "<=", RANK, None, True)
-                yield _pair(tie, path, (source, ref), (source, ref), count)
+                edge = JoinEdge(block, condition, ">=" if descends else "<=", RANK, None, True)
+                yield _pair(edge, path, (source, ref), (source, ref), count)
                 break
 
 
 def of_those_ranked(plan: Plan, pair: Pair) -> tuple[Condition, ...]:
     """The conditions on the rows of which the first values bound a scan."""
-    join = pair.tie.join
+    join = pair.edge.join
     found = plan.blocks[plan.owner[pair.key.relation]].where if join is None else join.conditions
-    return tuple(it for it in found if it is not pair.tie.condition)
+    return tuple(it for it in found if it is not pair.edge.condition)
 
 
 def _way_down(plan: Plan, source: Relation, ref: ColumnRef) -> LineagePath | None:
@@ -99,7 +99,7 @@ def _readable(scan: Scan) -> bool:
 
 
 def _pair(
-    tie: Tie,
+    edge: JoinEdge,
     path: LineagePath,
     of: tuple[Relation, ColumnRef],
     by: tuple[Relation, ColumnRef],
@@ -107,8 +107,8 @@ def _pair(
 ) -> Pair:
     (target, fact), (dimension, key) = of, by
     return Pair(
-        tie=tie,
-        operator=tie.operator,
+        edge=edge,
+        operator=edge.operator,
         side=RANK,
         path=path,
         fact=fact,
@@ -131,16 +131,16 @@ def _with_none_beyond(plan: Plan, block: Block) -> Iterator[Pair]:
     for condition, join, beyond in _absent(plan, block):
         match condition.expression:
             case Call(name="<" | ">" as name, args=(ColumnRef() as one, ColumnRef() as other)):
-                operator = name if one.relation == beyond.relation else TURNED[name]
+                operator = name if one.relation == beyond.relation else FLIPPED[name]
                 fact, key = (other, one) if one.relation == beyond.relation else (one, other)
             case _:
                 continue
         scan = plan.relations[fact.relation]
         own = plan.owner[fact.relation] == block.number and key.relation == beyond.relation
         if own and isinstance(scan, Scan) and scan is not beyond and bounded(scan, fact.name):
-            tie = Tie(block, condition, _FIRST[operator], RANK, join, True)
+            edge = JoinEdge(block, condition, _FIRST[operator], RANK, join, True)
             path = LineagePath((scan,), fact.name)
-            pair = _pair(tie, path, (scan, fact), (beyond, key), 1)
+            pair = _pair(edge, path, (scan, fact), (beyond, key), 1)
             others = of_those_ranked(plan, pair)
             alone = all(it.relations == {beyond.relation} for it in others)
             pushed = not extended(block.source, scan.relation)  # or WHERE would prune nothing

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from math import inf
 
-from sqlrewrite.find.meetings import Key, Meeting
+from sqlrewrite.find.scan_joins import Key, Meeting
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import ColumnRef, JoinType, Plan
 from sqlrewrite.plan.columns import type_of

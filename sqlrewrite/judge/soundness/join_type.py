@@ -1,7 +1,7 @@
 """DPP101 join-type: join type × side × place, as one table (docs/soundness.md, "Joins").
 
-The table says where a predicate on the fact may stand, if anywhere; the shapes are those of
-``candidates.Tie``, outer joins simplified by the conditions above them.
+The table says where a predicate on the fact may stand, if anywhere; the kinds are those of
+``JoinEdge``, outer joins simplified by the conditions above them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class ClauseKind(Enum):
 
 _WHERE, _ON, _NO = ClauseKind.WHERE, ClauseKind.ON, None
 
-# (shape, where the fact stands) → where the predicate may go. What is not here is not sound.
+# (kind of edge, where the fact stands) → where the predicate may go. What is not here is not sound.
 LEGAL: dict[tuple[str, str], ClauseKind | None] = {
     ("inner", "left"): _WHERE,
     ("inner", "right"): _WHERE,
@@ -74,31 +74,31 @@ _WHY = {
 
 def place(pair: Pair) -> ClauseKind | None:
     """Where the predicate may stand, or None."""
-    found = LEGAL.get((pair.tie.shape, pair.side))
+    found = LEGAL.get((pair.edge.kind, pair.side))
     # An inner join below a null-extended side holds for its own rows, not for those of the block.
-    return ClauseKind.ON if found is ClauseKind.WHERE and not pair.tie.implied else found
+    return ClauseKind.ON if found is ClauseKind.WHERE and not pair.edge.implied else found
 
 
 def judge(proposal: Proposal) -> Judgement:
     """Whether the join lets the fact's rows without a partner be taken away."""
     pair = proposal.pair
-    shape, side = pair.tie.shape, pair.side
+    kind, side = pair.edge.kind, pair.side
     both = (never_null(proposal.plan, it) for it in (pair.fact, pair.key))
-    if (shape, side) == ("not in", "inside") and all(both):
+    if (kind, side) == ("not in", "inside") and all(both):
         return passed("NOT IN over two columns that are NOT NULL is an anti-join")
     if place(pair) is None:
-        return failed(_WHY.get(shape, f"{shape} does not let the fact be filtered"))
-    if (shape, side) in (("exists", "outside"), ("lateral join", "outside")):
-        functions = pair.tie.block.functions - {"?"}
+        return failed(_WHY.get(kind, f"{kind} does not let the fact be filtered"))
+    if (kind, side) in (("exists", "outside"), ("lateral join", "outside")):
+        functions = pair.edge.block.functions - {"?"}
         unsure = [name for name in sorted(functions) if not _known(proposal, name)]
         if unsure:
             why = "may be an aggregate, which gives a row even where nothing matches"
             return failed(f"{unsure[0]}() in the subquery {why}")
     if side in ("outside", "inside"):
-        return passed(f"{shape} subquery, the fact {side}: it can be filtered there")
-    if shape in ("inner", "cross"):
+        return passed(f"{kind} subquery, the fact {side}: it can be filtered there")
+    if kind in ("inner", "cross"):
         return passed("inner join: either side can be filtered")
-    return passed(f"{shape} join, the fact on its {side}: it can be filtered")
+    return passed(f"{kind} join, the fact on its {side}: it can be filtered")
 
 
 def _known(proposal: Proposal, name: str) -> bool:

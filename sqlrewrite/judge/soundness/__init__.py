@@ -1,0 +1,1 @@
+"""The soundness rules, a module each: whether a predicate would be right."""
