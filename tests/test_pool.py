@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -81,3 +85,37 @@ def test_files_are_written_by_several_processes(tmp_path: Path) -> None:
     texts = {path.read_text() for path in tmp_path.iterdir()}
     assert len(texts) == 1
     assert "/* dpp-rewrite */" in texts.pop()
+
+
+def test_workers_end_with_the_process_that_started_them(tmp_path: Path) -> None:
+    begun = tmp_path / "workers"
+    program = (
+        "import os, time\n"
+        "from sqlrewrite.run.pool import WORTH, each\n"
+        "def work(_):\n"
+        f"    with open({str(begun)!r}, 'a') as file: file.write(f'{{os.getpid()}}\\n')\n"
+        "    time.sleep(30)\n"
+        "list(each(work, range(WORTH), 2))\n"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", program], cwd=ROOT)
+    assert _eventually(lambda: begun.exists() and len(begun.read_text().split()) == 2)
+    parent.terminate()
+    parent.wait()
+    workers = [int(it) for it in begun.read_text().split()]
+    assert _eventually(lambda: not any(map(_is_running, workers)))
+
+
+def _eventually(holds: Callable[[], bool]) -> bool:
+    end = time.monotonic() + 20
+    while not holds() and time.monotonic() < end:
+        time.sleep(0.02)
+    return holds()
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    status = Path(f"/proc/{process}/stat")  # one that has ended may wait to be collected
+    return not (status.exists() and status.read_text().rpartition(")")[2].split()[0] == "Z")

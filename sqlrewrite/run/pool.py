@@ -65,12 +65,26 @@ _work: Callable[[Any], Any]
 
 
 def _begin(work: Callable[[Any], Any]) -> None:
-    """Makes a worker ready: what to do is sent once, and Ctrl-C is for the one who started it."""
+    """Makes a worker ready: the function is sent once; Ctrl-C is left to the parent process."""
     import signal
+    from threading import Thread
 
     global _work
     _work = work
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """Ends this worker when its parent is killed: nothing else would. By SIGTERM, which waits for a
+    file that is being written."""
+    import signal
+    from multiprocessing import parent_process
+
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _chunk(items: Sequence[Any]) -> list[Any]:
