@@ -135,8 +135,7 @@ def _defined(
         if isinstance(catalog.relations.get(name), Table):
             return catalog
         after = after.without(name[-1:])
-    why = definitions.unread(statement, text) if made is None else None
-    account.left_out += (LeftOut(where, said) for said in _doubts(name, made, why))
+    account.left_out += (LeftOut(where, said) for said in _doubts(name, made, statement, text))
     account.defined.add(name)
     if isinstance(made, Table) and isinstance(old, Table):
         made, contradicted = agreed(old, made)
@@ -171,16 +170,18 @@ def agreed(old: Table, new: Table) -> tuple[Table, list[str]]:
     return replace(base, **told), contradicted
 
 
-def _doubts(name: Name, made: TableOrView | None, why: str | None) -> Iterator[str]:
+def _doubts(name: Name, made: TableOrView | None, statement: Statement, text: str) -> Iterator[str]:
     """What of a definition could not be read."""
     if made is None:
-        yield f"{_shown(name)} cannot be read: {why}"
+        yield f"{_shown(name)} cannot be read: {definitions.unread(statement, text)}"
     elif isinstance(made, Table) and made.names:
         for column in made.columns:
             if column.type is None:
+                written = definitions.written_types(statement, text).get(column.name, "")
+                which = f"{column.name} {written}".rstrip()
                 yield (
-                    f"{_shown(name)}: the type of {column.name} is not one of Spark's: "
-                    "it is not known"
+                    f"{_shown(name)}: the type of column `{which}` is none of Spark's: nothing is "
+                    "written that depends on it"
                 )
         for part in made.partitioned_by:
             if part.column.isidentifier() and made.column(part.column) is None:

@@ -77,22 +77,22 @@ def read_column(item: Cursor) -> tuple[Column, bool] | None:
     if not name:
         return None
     item.take(":")
-    kind = _type(item)
+    kind = spark_type(type_text(item))
     words = _bare_words(item)
     pairs = set(pairwise(words))
     key = ("primary", "key") in pairs
     return Column(name, kind, not key and ("not", "null") not in pairs), key
 
 
-def _type(item: Cursor) -> str | None:
-    """The type that stands here, stepped over."""
+def type_text(item: Cursor) -> str:
+    """The type that stands here as it is written, stepped over."""
     start, depth = item.at, 0
     while not item.done and (depth or item.word.partition(" ")[0] not in _BEHIND_TYPE):
         if item.opens and item.group() is not None:
             continue
         depth += (item.word == "<") - (item.word == ">")
         item.at += 1
-    return spark_type(item.slice(start, item.at))
+    return item.slice(start, item.at)
 
 
 def _bare_words(item: Cursor) -> list[str]:

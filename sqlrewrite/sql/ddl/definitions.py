@@ -17,6 +17,7 @@ from sqlrewrite.patterns import pattern
 from sqlrewrite.settings.regime import setting
 from sqlrewrite.sql.ddl.alter_table import altered
 from sqlrewrite.sql.ddl.clauses import Definition, read
+from sqlrewrite.sql.ddl.columns import type_text
 from sqlrewrite.sql.ddl.cursor import Cursor
 from sqlrewrite.sql.ddl.head import SCHEMAS, after_kind, defined
 from sqlrewrite.sql.ddl.stale_views import without_stale
@@ -152,6 +153,15 @@ def unread(statement: Statement, text: str) -> str:
     at = Cursor(statement.tokens, text)
     defined(at)
     return read(at).unread or "it may be one of two"
+
+
+def written_types(statement: Statement, text: str) -> dict[str, str]:
+    """The types in the list of columns as the author wrote them, by the columns' names."""
+    at = Cursor(statement.tokens, text)
+    defined(at)
+    columns = at.group() if at.opens else None
+    items = columns.items() if columns is not None else ()
+    return {name: type_text(it) for it in items if (name := it.part())}
 
 
 def _create(at: Cursor, statement: Statement, catalog: Warehouse, source: str) -> Warehouse:
