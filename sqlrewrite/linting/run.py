@@ -223,9 +223,10 @@ class LintTask:
 @dataclass(slots=True)
 class Sum:
     """Counts over files, to which each is added: ``codes`` of the findings shown, and ``counting``
-    those that fail a run."""
+    those that fail a run; ``failed`` are the files with ``failures``."""
 
     files: int = 0
+    failed: int = 0
     failures: int = 0
     counting: int = 0
     fixable: int = 0
@@ -241,6 +242,7 @@ class Sum:
         if not (result.findings or result.failures):
             return
         shown = result.shown
+        self.failed += bool(result.failures)
         self.failures += len(result.failures)
         self.counting += sum(it.counts for it in shown)
         self.fixable += sum(it.fix is not None for it in shown)

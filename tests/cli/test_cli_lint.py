@@ -78,9 +78,11 @@ def test_streams(run: Callable[..., Ran]) -> None:
     ran = run("lint", "--format", "concise", "q.sql", "none.sql")
     assert ran.out.decode() == WHOLE_SAID
     assert ran.err == (
-        "none.sql: error cannot be read: no such file or directory\n1 finding in 2 files\n"
+        "none.sql: error cannot be read: no such file or directory\n"
+        "1 finding in 1 file, 1 file not checked\n"
     )
     assert run("lint", "-q", "--format", "concise", "q.sql").err == ""
+    assert run("lint", "none.sql").err.endswith("no findings in 0 files, 1 file not checked\n")
 
 
 def test_stdin(run: Callable[..., Ran]) -> None:

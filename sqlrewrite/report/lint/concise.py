@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from sqlrewrite.linting.findings import BY_CODE, Finding, Severity
 from sqlrewrite.linting.run import Linted, Sum
-from sqlrewrite.report.styled import Line, shown
+from sqlrewrite.report.styled import Line, counted, shown
 from sqlrewrite.report.text import NO_CATALOG, NO_FILES
 from sqlrewrite.results import Problem
 
@@ -56,18 +56,16 @@ def statistics(total: Sum) -> Iterator[Line]:
 def last_lines(total: Sum, *, known: bool) -> Iterator[Line]:
     """How many findings there are, how many can be fixed, and how many are suppressed; before it,
     that no catalog was given (``known``), which may be why there are none."""
-    if total.files and not known:
+    if total.files > total.failed and not known:
         yield ((NO_CATALOG, "yellow"),)
-    count = sum(total.codes.values())
     if not total.files:
         yield ((NO_FILES, "yellow"),)
         return
-    checked = f" in {total.files} file{'s' if total.files != 1 else ''}"
+    count = sum(total.codes.values())
+    checked = f" in {counted(total.files - total.failed, 'file')}"
     hidden = f" ({total.suppressed} suppressed)" if total.suppressed else ""
-    if not count:
-        yield (("no findings", "bold green"), (checked + hidden, ""))
-        return
-    noun = "finding" if count == 1 else "findings"
-    yield ((f"{count} {noun}", "bold yellow"), (checked + hidden, ""))
+    failed = f", {counted(total.failed, 'file')} not checked" if total.failed else ""
+    head = (counted(count, "finding"), "bold yellow") if count else ("no findings", "bold green")
+    yield (head, (checked + hidden, ""), (failed, "bold red"))
     if total.fixable:
         yield (("[*] ", "cyan"), (f"{total.fixable} fixable with `dpp-rewrite --write`", ""))
