@@ -187,3 +187,17 @@ def test_isolated_reads_no_file(folder: Path) -> None:
     Path("dpp-rewrite.toml").write_text("hnit = 1")
     assert run().exit_code == 2
     assert run("--isolated").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (("rewrite", "--depth", "x"), "'--depth': 'x' is not a whole number, 0 or more"),
+        (("rewrite", "--groups", "65"), "'--groups': '65' is not a whole number from 2 to 64"),
+        (("lint", "-j", "0"), "'--jobs': '0' is not a whole number, 1 or more"),
+        (("verify", "--timeout", "0"), "'--timeout': '0' is not a number of seconds above 0"),
+    ],
+)
+def test_an_option_says_which_values_it_takes(words: tuple[str, ...], error: str) -> None:
+    ran = CliRunner().invoke(program, [*words, "q.sql"])
+    assert (ran.exit_code, error in ran.output) == (2, True), ran.output

@@ -20,6 +20,7 @@ from sqlrewrite.cli.spark import REPORT, SPARK, Report, report_options, spark_op
 from sqlrewrite.report.styled import Printer
 from sqlrewrite.run.catalogs import load_catalog
 from sqlrewrite.run.runner import Request
+from sqlrewrite.settings.kinds import COUNT, SECONDS
 from sqlrewrite.settings.table import section
 from sqlrewrite.spark.target import Target
 from sqlrewrite.text.source import write_file
@@ -91,7 +92,7 @@ Examples:
 @click.option(
     "--timeout",
     metavar="SECONDS",
-    type=click.FloatRange(min=0, min_open=True),
+    type=common.KindType(SECONDS),
     default=10.0,
     show_default=True,
     help="Skip a query text that takes longer than this in processor time.",
@@ -104,7 +105,7 @@ Examples:
 @click.option(
     "--top",
     metavar="N",
-    type=click.IntRange(min=0),
+    type=common.KindType(COUNT),
     default=10,
     show_default=True,
     help="Report this many shapes, those whose runs read the most.",

@@ -68,15 +68,19 @@ class Command(click.Command):
                 formatter.write_dl([records[name] for name in names if name in records])
 
 
-class Size(click.ParamType[int]):
-    """Bytes, as ``32MB``."""
+class KindType(click.ParamType[Any]):
+    """The value of an option, read as its kind reads it, whose error says what is allowed."""
 
-    name = "size"
+    def __init__(self, kind: Kind) -> None:
+        self.kind = kind
+        self.name = "value"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """The bytes of what was written."""
+        """The value that a word says; a default is one already."""
+        if not isinstance(value, str):
+            return value
         try:
-            return SIZE.read_text(value)
+            return self.kind.read_text(value)
         except ValueError as error:
             self.fail(f"{value!r} is not {error}", param, ctx)
 
@@ -142,10 +146,8 @@ def _option(row: Row) -> Decorator:
             more = {"is_flag": True, "callback": lambda _ctx, _param, given: given or None}
     elif "enum" in schema:
         more["type"] = click.Choice(schema["enum"])
-    elif kind is SIZE:
-        more["type"] = Size()
-    elif schema.get("type") == "integer":
-        more["type"] = click.IntRange(schema["minimum"], schema.get("maximum"))
+    elif kind is SIZE or schema.get("type") == "integer":
+        more["type"] = KindType(kind)
     elif row.default == ():
         more |= {"multiple": True, "callback": None if kind is PATHS else _read_each(kind)}
     if kind is PATHS or "FILE" in (row.metavar or ""):

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sqlrewrite.cli import spark
-from sqlrewrite.cli.common import Command, CommandFailure, setting_options
+from sqlrewrite.cli.common import Command, CommandFailure, KindType, setting_options
+from sqlrewrite.settings.kinds import AT_LEAST_ONE, AT_LEAST_TWO, SECONDS, TOLERANCE
 from sqlrewrite.settings.table import section
 
 if TYPE_CHECKING:
@@ -48,14 +49,14 @@ scalar subqueries. Before, rows and seconds are reported, no scans.""",
 @click.option(
     "--sample",
     metavar="PARTITIONS",
-    type=click.IntRange(min=2),
+    type=KindType(AT_LEAST_TWO),
     help="Read this many partitions of each fact, some that the predicate keeps and some that it "
     "does not, always the same ones.  [default: all]",
 )
 @click.option(
     "--runs",
     metavar="N",
-    type=click.IntRange(min=1),
+    type=KindType(AT_LEAST_ONE),
     default=1,
     show_default=True,
     help="Run each side N times, in alternation, and report the median time.",
@@ -63,13 +64,13 @@ scalar subqueries. Before, rows and seconds are reported, no scans.""",
 @click.option(
     "--timeout",
     metavar="SECONDS",
-    type=click.FloatRange(min=0, min_open=True),
+    type=KindType(SECONDS),
     help="Stop a statement that takes longer than this.",
 )
 @click.option(
     "--float-tolerance",
     metavar="RELATIVE",
-    type=click.FloatRange(min=0, max=1, max_open=True),
+    type=KindType(TOLERANCE),
     default=0.0,
     help="How far floating-point values may be apart, relative to the larger one, as 1e-9: a sum "
     "depends on the order in which Spark adds.  [default: not at all]",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
+from math import inf
 from typing import Any
 
 from sqlrewrite.frozen import dataclass
@@ -56,9 +57,12 @@ def one_of(choices: tuple[str, ...]) -> Kind:
     return Kind(what, {"enum": [*choices]}, lambda it: isinstance(it, str) and it in choices)
 
 
-def number(what: str, least: int, most: int | None = None) -> Kind:
+def number(least: int, most: int | None = None) -> Kind:
     """A whole number within bounds."""
-    bounds = {"minimum": least} if most is None else {"minimum": least, "maximum": most}
+    what = f"a whole number, {least} or more"
+    bounds = {"minimum": least}
+    if most is not None:
+        what, bounds["maximum"] = f"a whole number from {least} to {most}", most
 
     def holds(value: Any) -> bool:
         whole = isinstance(value, int) and not isinstance(value, bool)
@@ -68,6 +72,22 @@ def number(what: str, least: int, most: int | None = None) -> Kind:
         return int(text) if re.fullmatch("[0-9]{1,18}", text) else text
 
     return Kind(what, {"type": "integer", **bounds}, holds, parse=parse)
+
+
+def fraction(what: str, holds: Callable[[float], bool]) -> Kind:
+    """A number with or without a fraction."""
+
+    def parse(text: str) -> float | str:
+        try:
+            return float(text)
+        except ValueError:
+            return text
+
+    return Kind(what, {}, lambda it: isinstance(it, float) and holds(it), parse=parse)
+
+
+SECONDS = fraction("a number of seconds above 0", lambda it: 0 < it < inf)
+TOLERANCE = fraction("a number from 0 up to, but not including, 1", lambda it: 0 <= it < 1)
 
 
 def _matches(pattern: str) -> Callable[[Any], bool]:
@@ -136,10 +156,11 @@ BOOLEAN = Kind(
     lambda it: isinstance(it, bool),
     parse=lambda text: _TRUTHS.get(text.lower(), text),
 )
-COUNT = number("a whole number from 0", 0)
-GROUPS = number("a number of groups from 2 to 64", 2, 64)
-JOBS = number("a number from 1 on", 1)
-NESTING = number(f"a number from 1 to {NESTING_MOST}", 1, NESTING_MOST)
+COUNT = number(0)
+AT_LEAST_ONE = number(1)
+AT_LEAST_TWO = number(2)
+GROUPS = number(2, 64)
+NESTING = number(1, NESTING_MOST)
 SIZE = Kind(
     "a size like 33554432 or 32MB",
     {"anyOf": [COUNT.schema, {**_TEXT, "pattern": "^ *[0-9]+ *[kKmMgG]?[bB]? *$"}]},

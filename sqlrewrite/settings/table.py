@@ -113,6 +113,7 @@ class Settings:
         None,
         SIZE,
         "Write no predicate that would collect more bytes of keys than this, by the statistics.",
+        metavar="SIZE",
         said="32MB",
     )
     collapse_over: int = _values(
@@ -263,7 +264,7 @@ class Settings:
     )
     jobs: int | None = _work(
         None,
-        kinds.JOBS,
+        kinds.AT_LEAST_ONE,
         "How many files are processed at once.",
         short="-j",
         metavar="N",
