@@ -28,7 +28,6 @@ from sqlrewrite.settings.forms import VALUES
 from sqlrewrite.settings.options import Options, ResolveError
 from sqlrewrite.settings.regime import decides, in_regime
 from sqlrewrite.sql.managed import Earlier, Stripped, strip
-from sqlrewrite.sql.marked import bounded
 from sqlrewrite.sql.parse.statements import Failure, Statement, lex, statements
 from sqlrewrite.sql.statements.directives import Directives, directives
 from sqlrewrite.sql.statements.references import relations_of
@@ -195,10 +194,6 @@ def _context(document: Document, reading: Reading, changed: frozenset[str]) -> S
     statement = reading.statement
     start, end = map(text.original_offset, (statement.start, statement.end))
     here = (it for it in text.noted if start <= it.start <= end)
-    noted = {(bounded(it.text), it.query): (it.text, it.at) for it in here}
-    mended = frozenset(
-        bounded(text.original[span.start : span.end])
-        for span in (text.predicates if suppressed is not None else ())
-        if start <= span.start <= end
-    )
+    noted = {(it.value, it.query): it for it in here}
+    mended = frozenset(value for span, value in text.bounded.items() if start <= span.start <= end)
     return StatementContext(reading.catalog, text, suppressed, noted, changed, mended)

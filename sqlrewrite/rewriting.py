@@ -20,7 +20,6 @@ from sqlrewrite.results import Candidate, PlanDiff, Problem, Removed, Rewrite
 from sqlrewrite.settings.forms import IN, VALUES
 from sqlrewrite.settings.options import Options, Resolve, options
 from sqlrewrite.sql.collector import at_rest
-from sqlrewrite.sql.marked import bounded
 from sqlrewrite.sql.parse.statements import Failure, Statement, lex
 from sqlrewrite.sql.statements.directives import directives
 from sqlrewrite.stripping import foreign
@@ -255,7 +254,7 @@ def _removed(decision: Decision, told: Mapping[int, Sequence[Candidate]]) -> Ite
             gone = Removed(index, before, *lines.place(span.start), by)
             if notes.queries(before) & notes.queries(written):
                 gone = replace(gone, reason="its key query gives other keys now")
-            why = [left[it] for it in columns_of(bounded(before)) if it in left and not by]
+            why = [left[it] for it in columns_of(text.bounded[span]) if it in left and not by]
             yield replace(gone, reason=why[0]) if why else gone
 
 

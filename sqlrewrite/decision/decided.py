@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sqlrewrite.find.reading import Reading
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Outcome, RuleResult, Verdict
-from sqlrewrite.sql.marked import bounded, plain
+from sqlrewrite.sql.marked import plain
 from sqlrewrite.sql.parse.statements import Failure
 from sqlrewrite.text.edits import Edit
 
@@ -42,8 +42,8 @@ class PairDecision:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Decided:
-    """What is decided of one statement; ``written`` are the marked predicates that now follow in a
-    clause into which an earlier run wrote some, by its offset.
+    """What is decided of one statement; ``written`` are the predicates that now follow in a clause
+    into which an earlier run wrote some, by its offset.
 
     Nothing in the statement concerns us unless it ``matters``. With a ``failure`` the edits put
     back what an earlier run wrote.
@@ -54,7 +54,7 @@ class Decided:
     judged: tuple[PairDecision, ...] = ()
     edits: tuple[Edit, ...] = ()
     bugs: tuple[tuple[int, str], ...] = ()
-    written: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    written: Mapping[int, tuple[Predicate, ...]] = field(default_factory=dict)
     failure: Failure | None = None
 
     @property
@@ -67,7 +67,7 @@ class Decided:
     def bounded(self) -> dict[str, str]:
         """The marked predicates that are to be written, by what they bound, as the text has it."""
         written = (it for item in reversed(self.judged) for it in item.predicates)
-        return {bounded(it.text): it.marked for it in written}
+        return {plain(it.value): it.marked for it in written}
 
     @property
     def unasked(self) -> frozenset[str]:

@@ -10,7 +10,7 @@ from sqlrewrite.decision.decided import Decided
 from sqlrewrite.results import Candidate, Verdict
 from sqlrewrite.settings.options import LEFT_TO_ENGINE
 from sqlrewrite.sql.managed import Stripped
-from sqlrewrite.sql.marked import bounded
+from sqlrewrite.sql.marked import plain
 from sqlrewrite.text.edits import Span
 
 
@@ -21,22 +21,20 @@ def stale(stripped: Stripped, decided: Decided) -> dict[Span, str]:
     if decided.failure is not None:  # they are put back
         return {}
     clauses, statement = stripped.clauses, decided.reading.statement
-    gone: list[tuple[Span, str, list[str]]] = []
+    gone: list[tuple[Span, str, dict[str, str]]] = []
     first = bisect_left(clauses, statement.start, key=lambda clause: clause.at)
     for clause in takewhile(lambda clause: clause.at <= statement.end, clauses[first:]):
-        follow = list(decided.written.get(clause.at, ()))
+        follow = {it.marked: plain(it.value) for it in decided.written.get(clause.at, ())}
         for text, span in zip(clause.predicates, clause.spans, strict=True):
-            if text in follow:
-                follow.remove(text)
-            else:
-                gone.append((span, bounded(text), follow))
+            if follow.pop(text, None) is None:
+                gone.append((span, stripped.bounded[span], follow))
     elsewhere = decided.bounded if gone else {}
     found: dict[Span, str] = {}
     for span, about, follow in gone:
-        here = next((it for it in follow if bounded(it) == about), None)
+        here = next((it for it, value in follow.items() if value == about), None)
         found[span] = here or elsewhere.get(about, "")
         if here:
-            follow.remove(here)
+            del follow[here]
     return found
 
 
@@ -45,8 +43,12 @@ def changed_otherwise(stripped: Stripped, decided: Decided) -> bool:
     has written there, or get another: then it would change other rows, if an author had put our
     marker there."""
     start, end = decided.reading.statement.start, decided.reading.statement.end
-    mine = (it for it in stripped.clauses if it.change and start <= it.at <= end)
-    return any(set(it.predicates) != set(decided.written.get(it.at, ())) for it in mine)
+    for clause in stripped.clauses:
+        if clause.change and start <= clause.at <= end:
+            follow = {it.marked for it in decided.written.get(clause.at, ())}
+            if set(clause.predicates) != follow:
+                return True
+    return False
 
 
 def left_to_engine(candidates: Sequence[Candidate]) -> dict[str, str]:

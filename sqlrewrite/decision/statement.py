@@ -37,7 +37,7 @@ from sqlrewrite.settings.forms import IN, VALUES
 from sqlrewrite.settings.options import NotAskedError, Options, RefusedError
 from sqlrewrite.sql.bind.binder import Bound
 from sqlrewrite.sql.managed import Earlier
-from sqlrewrite.sql.marked import bounded, has_managed, predicates
+from sqlrewrite.sql.marked import has_managed, plain, predicates
 from sqlrewrite.sql.places.anchors import AnchorError, Anchors
 from sqlrewrite.text.edits import MARKER, Edit
 from sqlrewrite.write import placement, postcheck
@@ -275,12 +275,12 @@ def _comment(
     context = proposals[0].context
     if context.suppressed is None:
         return None
-    mends = all(bounded(item.text) in context.mended for item in found)
+    mends = all(plain(item.value) in context.mended for item in found)
     for proposal in proposals:
         at = proposal.pair.at
         if at is not None and not mends and (why := context.suppresses(at)):
             return why
-    if any(has_managed(anchors, slot.clause.condition, item.text) for item in found):
+    if any(has_managed(anchors, slot.clause.condition, item.value) for item in found):
         return "an earlier predicate for it is kept as it is"
     before = known(slot)
     if before is not None and all(stands(it, before) for it in found):
@@ -319,7 +319,7 @@ def _edit(
     bugs: list[tuple[int, str]] = []
     queries: set[str] = set()
     standing: dict[placement.Slot, Mapping[Predicate, Predicate]] = {}
-    written: dict[int, tuple[str, ...]] = {}
+    written: dict[int, tuple[Predicate, ...]] = {}
     # Where an ON and a new WHERE go to the same place in the text, the ON comes first.
     for slot, predicates in sorted(slots.items(), key=lambda item: item[0].clause.keyword is None):
         made = placement.edits(slot, predicates, anchors)
@@ -328,10 +328,9 @@ def _edit(
             before = known(slot)
             theirs = settled(before, predicates) if before is not None else None
             if before is not None:
-                written[before.at] = tuple(it.marked for it in predicates)
+                written[before.at] = tuple(predicates if theirs is None else theirs.values())
             if before is not None and theirs is not None:
                 made, standing[slot] = list(before.edits), theirs
-                written[before.at] = before.predicates
             edits += made
             continue
         message = f"a predicate was discarded, please report this: {wrong}"

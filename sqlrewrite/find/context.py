@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.sql.managed import Stripped
+from sqlrewrite.sql.managed import Noted, Stripped
 from sqlrewrite.sql.suppressed import Suppressed
 from sqlrewrite.warehouse import Warehouse
 
@@ -18,7 +18,7 @@ class StatementContext:
     something alone (``suppressed``).
 
     ``noted`` are predicates of literals that an earlier run wrote, by what they bound and their key
-    query: the predicate and its time. ``changed`` are words that may name what the text itself
+    query. ``changed`` are words that may name what the text itself
     changes. ``mended`` is what predicates bound that were taken out of the statement: to write such
     a one again adds nothing.
     """
@@ -26,7 +26,7 @@ class StatementContext:
     catalog: Warehouse
     text: Stripped
     suppressed: Suppressed | None = None
-    noted: Mapping[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
+    noted: Mapping[tuple[str, str], Noted] = field(default_factory=dict)
     changed: frozenset[str] = frozenset()
     mended: frozenset[str] = frozenset()
 

@@ -21,18 +21,18 @@ from sqlrewrite.plan.nulls import rejects_null
 from sqlrewrite.plan.relations import joins, leaves, numbers
 from sqlrewrite.results import Candidate, Outcome, Verdict
 from sqlrewrite.settings.forms import SINGLE
-from sqlrewrite.sql.marked import bounded, plain
+from sqlrewrite.sql.marked import plain
 from sqlrewrite.text.edits import Span
 
 
 def missing(subject: Subject, decided: Decided) -> Iterator[Finding]:
     """DPP001: a predicate that a rewrite would insert, and that was not there before."""
-    told = {bounded(subject.stripped.original[it.start : it.end]) for it in subject.gone}
+    told = {subject.stripped.bounded[it] for it in subject.gone}
     for candidate, judged in zip(subject.candidates, decided.judged, strict=True):
         asked = candidate.verdict is Verdict.REWRITTEN and bool(judged.predicates)
         if not asked and judged.unasked is None:
             continue
-        about = {bounded(it.text) for it in judged.predicates} or {plain(judged.unasked or "")}
+        about = {plain(it.value) for it in judged.predicates} or {plain(judged.unasked or "")}
         sides = (candidate.fact, candidate.dimension)
         if told & about or sides in subject.standing:
             continue  # DPP002 speaks of it, or it is there

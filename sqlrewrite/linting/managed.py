@@ -14,7 +14,6 @@ from sqlrewrite.decision.earlier import columns_of, left_to_engine, stale
 from sqlrewrite.linting.findings import Finding, Severity
 from sqlrewrite.linting.subject import Subject
 from sqlrewrite.results import Outcome, Verdict
-from sqlrewrite.sql.marked import bounded
 from sqlrewrite.text.edits import MARKER
 
 ASK = "`dpp-rewrite --predicate values --write` with --master or --remote asks Spark for the keys"
@@ -31,10 +30,9 @@ def check(subject: Subject) -> Iterator[Finding]:
     left = left_to_engine(subject.candidates)
     unasked = subject.full.unasked
     for span in subject.managed:
-        text = subject.stripped.original[span.start : span.end]
         if span not in subject.gone:
             continue
-        about = bounded(text)
+        about = subject.stripped.bounded[span]
         off, code = f"take the marker {MARKER} off, and it is yours", "DPP003"
         if span not in unwanted:
             why = next((left[it] for it in columns_of(about) if it in left), _BY_ITSELF)

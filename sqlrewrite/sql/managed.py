@@ -7,8 +7,8 @@ a predicate that no longer follows from the query goes, and nothing is ever deri
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
 from itertools import accumulate
 
 from sqlglot import Token, TokenType
@@ -16,7 +16,7 @@ from sqlglot import Token, TokenType
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.patterns import pattern
 from sqlrewrite.sql.lex.keywords import CHANGES
-from sqlrewrite.sql.marked import Managed, markers, predicates
+from sqlrewrite.sql.marked import Managed, markers, predicates, value_of
 from sqlrewrite.sql.places.anchors import AnchorError, Anchors, ConditionClause, Range
 from sqlrewrite.text.edits import MARKER, Edit, Span, cut
 from sqlrewrite.text.source import LINE_END
@@ -26,10 +26,14 @@ _LINE_ENDS = pattern(r"[ \t]*(?:[\r\n]|\Z)")
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """A predicate of literals taken out: its place, its text, and what its comment says."""
+    """A predicate of literals taken out: its place, its text, what it bounds, and what its comment
+    says. ``behind`` is what stands behind the value, ``IN (1, 2)`` and the like; empty where
+    parentheses hold several predicates."""
 
     start: int
     text: str
+    value: str
+    behind: str
     at: str
     query: str
 
@@ -55,7 +59,7 @@ class Stripped:
     ``predicates`` are those in them, each with its marker, and ``foreign`` where a marker stands on
     what is not ours: edited, wrapped or moved by the author, whose it then is. ``noted`` are those
     of literals, which tell when and by which query their keys were found. ``clauses`` have all of
-    them clause by clause, in order.
+    them clause by clause, in order. ``bounded`` is what each of the predicates bounds.
     """
 
     text: str
@@ -66,6 +70,7 @@ class Stripped:
     foreign: tuple[int, ...] = ()
     noted: tuple[Noted, ...] = ()
     clauses: tuple[Earlier, ...] = ()
+    bounded: Mapping[Span, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, text: str, spans: Sequence[Span], predicates: Sequence[Span]) -> Stripped:
@@ -138,15 +143,20 @@ def strip(
     return replace(
         Stripped.of(text, spans, [it.span for it in gone]),
         foreign=tuple(at for at in markers(anchors) if at not in known),
-        noted=tuple(
-            Noted(it.span.start, text[it.span.start : it.marker - 1], *it.note)
-            for it in gone
-            if it.note is not None
-        ),
+        noted=tuple(_noted(anchors, it, it.note) for it in gone if it.note is not None),
         clauses=tuple(
             sorted((_earlier(anchors, it, stripped) for it in clauses), key=lambda it: it.at)
         ),
+        bounded={it.span: value_of(anchors, it) for it in gone},
     )
+
+
+def _noted(anchors: Anchors, managed: Managed, note: tuple[str, str]) -> Noted:
+    """A predicate of literals, with the note beside its marker."""
+    start, end, text = managed.span.start, managed.marker - 1, anchors.text
+    alone = managed.value.start == managed.tokens.start
+    behind = text[anchors.span(managed.value).end : end] if alone else ""
+    return Noted(start, text[start:end], value_of(anchors, managed), behind, *note)
 
 
 def _offsets_without(spans: Sequence[Span]) -> Callable[[int], int]:

@@ -6,17 +6,16 @@ else is the author's affair: what was edited so that we could not have written i
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from itertools import pairwise
+from typing import NamedTuple
 
 from sqlglot import Token, TokenType
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.patterns import pattern
 from sqlrewrite.settings.forms import FORMS
 from sqlrewrite.sql.lex.keywords import CHANGES, NO_QUERY, token_types
 from sqlrewrite.sql.lex.lexemes import lexemes
@@ -27,18 +26,6 @@ from sqlrewrite.text.edits import MARKER, Span
 
 OUTLINE = "(00.00)"
 """Stands for a key query in a check: quickly lexed and parsed, and like nothing else."""
-
-# What is bounded, where parentheses hold the whole predicate, or a call does.
-_HELD = pattern(
-    r"\(.*\bOR\s+(?P<either>\S+?)\s*(?:<\s*'?0'?|\bIS\s+NULL)\s*\)\Z"
-    r"|\((?P<first>\S+?)\s*(?:[<>]|\bBETWEEN\b)\s.*\)\Z"
-    r"|\(array_contains\s*\(.*\)\s*,\s*(?P<days>.*)\)\s*\)\Z"
-    r"|\((?P<moved>\w+\s*\(.*?\))\s*(?:\bIN\b|\bBETWEEN\b|=|[<>]=?)\s.*\)\Z"
-    r"|array_contains\s*\(.*\)\s*,\s*(?P<last>.*)\)\Z",
-    re.DOTALL | re.IGNORECASE,
-)
-_PLAIN = pattern(r"([\w.`]+)\s*(?:\bIN\s*\(|\bBETWEEN\s|[<>]=?[\s(]|=[\s(])", re.IGNORECASE)
-_STEPS = {"(": 1, ")": -1}
 
 _SIGNS = {
     "IN": TokenType.IN,
@@ -58,11 +45,13 @@ _NO_FUNCTION = token_types("and or not where on between in")
 @dataclass(frozen=True, slots=True)
 class Managed:
     """A managed predicate: its tokens, the one of them that says what it is (IN, a comparison, the
-    function's name), where it stands with its marker and the comment beside that, and where the
-    marker begins; ``note`` is what the comment says, the time and the key query."""
+    function's name), those of the value that it bounds, where it stands with its marker and the
+    comment beside that, and where the marker begins; ``note`` is what the comment says, the time
+    and the key query."""
 
     tokens: Range
     word: int
+    value: Range
     span: Span
     marker: int
     note: tuple[str, str] | None = None
@@ -111,47 +100,19 @@ def _in_lexeme(text: str, tokens: Sequence[Token], index: int, at: int) -> bool:
     return any(since + start < at < since + end for _, start, end in found)
 
 
-def has_managed(anchors: Anchors, condition: Range, predicate: str) -> bool:
-    """Whether a condition has a managed predicate at its top that bounds what another one does: one
-    that stays, since all others have been taken out."""
+def has_managed(anchors: Anchors, condition: Range, value: str) -> bool:
+    """Whether a condition has a managed predicate at its top that bounds a value: one that stays,
+    since all others have been taken out."""
     pieces = anchors.pieces(condition) if MARKER in anchors.text else []
     return any(
-        found.tokens in pieces and bounded(found.span.of(anchors.text)) == bounded(predicate)
+        found.tokens in pieces and value_of(anchors, found) == plain(value)
         for found in predicates(anchors)
     )
 
 
-def bounded(predicate: str) -> str:
-    """What a predicate bounds, in lower case: before IN or a comparison, last in array_contains."""
-    said = (predicate.rpartition(MARKER)[0] or predicate).rstrip()
-    end = _value(said)
-    if end:
-        return plain(said[:end])
-    match = _HELD.match(said)
-    return plain(next(filter(None, match.groups()), "")) if match else ""
-
-
-def behind_value(predicate: str) -> str:
-    """What stands behind the value in a predicate of literals, ``IN (1, 2)`` and the like; nothing
-    where parentheses hold several."""
-    end = _value(predicate)
-    return predicate[end:] if end else ""
-
-
-def _value(predicate: str) -> int:
-    """Where the value ends that a predicate compares: before the first sign outside of parentheses,
-    as the value may be a CASE with signs of its own. 0: parentheses hold all signs."""
-    match = _PLAIN.match(predicate)
-    if match is not None:
-        return match.end(1)
-    depth = end = 0
-    for _, since, until in lexemes(predicate):
-        said = predicate[since:until]
-        depth += _STEPS.get(said, 0)
-        if depth == 0 and said.upper() in _SIGNS:
-            return end
-        end = until
-    return 0
+def value_of(anchors: Anchors, managed: Managed) -> str:
+    """The text of what a managed predicate bounds, in lower case, on one line."""
+    return plain(anchors.span(managed.value).of(anchors.text))
 
 
 def plain(value: str) -> str:
@@ -166,14 +127,13 @@ def _managed(anchors: Anchors, last: int, at: int) -> Managed | None:
     said = notes.read(anchors.text, end)
     if said is not None:
         when, query, end = said
-        found = _first_and_word(anchors, last, True) or _either(anchors, last)
+        found = _alone(anchors, last, True) or _either(anchors, last)
         note = (when, query) if found is not None else None
-    found = found or _first_and_word(anchors, last, False) or _either(anchors, last)
+    found = found or _alone(anchors, last, False) or _either(anchors, last)
     if found is None or anchors.text.startswith(f" {MARKER}", end):
         return None  # a second marker would be left, on what stands before
-    first, word = found
-    span = Span(anchors.tokens[first].start, end)
-    return Managed(Range(first, last + 1), word, span, at, note)
+    span = Span(anchors.tokens[found.first].start, end)
+    return Managed(Range(found.first, last + 1), found.word, found.value, span, at, note)
 
 
 def _ours(anchors: Anchors, found: Managed, opener: TokenType | None, changes: bool) -> bool:
@@ -206,19 +166,28 @@ def _interrupted(anchors: Anchors, first: int, last: int, ours: Mapping[int, int
     return False
 
 
-def _first_and_word(anchors: Anchors, last: int, noted: bool) -> tuple[int, int] | None:
-    """The first token of a predicate of ours that ends at a token, and the one that says what it
-    is; None where it has none of the shapes that we write, ``noted`` or not."""
+class _Found(NamedTuple):
+    """The first token of a predicate, the one that says what it is, and those of its value."""
+
+    first: int
+    word: int
+    value: Range
+
+
+def _alone(anchors: Anchors, last: int, noted: bool) -> _Found | None:
+    """The predicate of ours that ends at a token, ``noted`` or not, and is under no OR."""
     with suppress(AnchorError):
         function = _opening(anchors, last) - 1
         named = function >= 0 and anchors.raw(function).lower() in _functions(noted)
         if named and _opens_query(anchors, function + 2):
-            return function, function
+            value = Range(anchors.opening(function + 2) + 2, last)  # behind the query and a comma
+            return _Found(function, function, value)
     for right, signs in _comparisons(noted).items():
         with suppress(AnchorError):
             word = _BEFORE[right](anchors, last)
             if anchors.kind(word) in signs:
-                return _first_of_value(anchors, word), word
+                first = _first_of_value(anchors, word)
+                return _Found(first, word, Range(first, word))
     return None
 
 
@@ -317,38 +286,40 @@ _BEFORE: Mapping[str, Callable[[Anchors, int], int]] = {
 AnchorError where something else ends there."""
 
 
-def _either(anchors: Anchors, last: int) -> tuple[int, int] | None:
-    """The parenthesis that opens a predicate of ours of several under an OR, as its word, too."""
-    try:
+def _either(anchors: Anchors, last: int) -> _Found | None:
+    """The predicate of ours that ends at a token and is several under an OR, in parentheses, whose
+    value is that of the first; its word is the parenthesis that opens it."""
+    with suppress(AnchorError):
         opening = _opening(anchors, last)
-        if anchors.kind(opening - 1) not in (TokenType.AND, TokenType.WHERE, TokenType.ON):
-            return None
-        parts = anchors.disjuncts(Range(opening, last + 1))
-        ours = len(parts) > 1 and all(_may_stand(anchors, part) for part in parts)
-    except AnchorError:
-        return None
-    return (opening, opening) if ours else None
+        if anchors.kind(opening - 1) in (TokenType.AND, TokenType.WHERE, TokenType.ON):
+            value = _value_of_all(anchors, anchors.disjuncts(Range(opening, last + 1)))
+            return None if value is None else _Found(opening, opening, value)
+    return None
 
 
-def _may_stand(anchors: Anchors, part: Range) -> bool:
-    """Whether a part of an OR is one that we write: a predicate by itself, ``value IS NULL``, or
-    what holds where the first of several columns is equal."""
+def _value_of_all(anchors: Anchors, parts: Sequence[Range]) -> Range | None:
+    """The value of the first of several parts, all of which we write; None where one is not, or
+    there is but one."""
+    values = [_value(anchors, part) for part in parts]
+    return values[0] if len(values) > 1 and all(values) else None
+
+
+def _value(anchors: Anchors, part: Range) -> Range | None:
+    """The value of a part of an OR, if it is one that we write: a predicate by itself, ``value IS
+    NULL``, or what holds where the first of several columns is equal."""
     last = part.end - 1
     if anchors.kind(last) is TokenType.NULL and anchors.kind(last - 1) is TokenType.IS:
-        return _operand(anchors, last - 2) == part.start
+        whole = _operand(anchors, last - 2) == part.start
+        return Range(part.start, last - 1) if whole else None
     for noted in (False, True):
-        if (_first_and_word(anchors, last, noted) or (-1,))[0] == part.start:
-            return True
-    if anchors.kind(part.start) is not TokenType.L_PAREN or anchors.kind(last) is not (
-        TokenType.R_PAREN
-    ):
-        return False
+        found = _alone(anchors, last, noted)
+        if found is not None and found.first == part.start:
+            return found.value
+    if anchors.kind(last) is not TokenType.R_PAREN or anchors.opening(last) != part.start:
+        return None
     inner = Range(part.start + 1, last)
-    pieces = anchors.pieces(inner) if anchors.opening(last) == part.start else []
-    if len(pieces) > 1:
-        return all(_may_stand(anchors, piece) for piece in pieces)
-    parts = anchors.disjuncts(inner) if pieces else []
-    return len(parts) > 1 and all(_may_stand(anchors, it) for it in parts)
+    pieces = anchors.pieces(inner)
+    return _value_of_all(anchors, pieces if len(pieces) > 1 else anchors.disjuncts(inner))
 
 
 def _opens_query(anchors: Anchors, index: int) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from sqlglot import TokenType
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.sql.marked import Managed, bounded, predicates
+from sqlrewrite.sql.marked import Managed, predicates, value_of
 from sqlrewrite.sql.parse.statements import lex
 from sqlrewrite.sql.places.anchors import AnchorError, Anchors
 from sqlrewrite.sql.statements.directives import ADDING, MENDING, Directive, Directives
@@ -71,7 +71,7 @@ class Suppressed:
     def _names(self, anchors: Anchors, managed: Managed) -> frozenset[str]:
         """What a FROM may call a predicate's scan: its qualifiers, or tables partitioned so."""
         found: set[str] = set()
-        for index in _value(anchors, managed):
+        for index in range(*managed.value):
             name = anchors.tokens[index].text.lower()
             if anchors.kind(index + 1) is TokenType.DOT:
                 found.add(name)
@@ -84,15 +84,7 @@ class Suppressed:
 
 def _about(anchors: Anchors, managed: Managed) -> tuple[int | None, str]:
     """What a predicate bounds, and in which block."""
-    return _block(anchors, managed.span.start), bounded(managed.span.of(anchors.text))
-
-
-def _value(anchors: Anchors, managed: Managed) -> range:
-    """The tokens that a predicate bounds: before IN or a comparison, last in array_contains."""
-    start, word = managed.tokens.start, managed.word
-    if word > start:
-        return range(start, word)
-    return range(anchors.opening(word + 2) + 1, managed.tokens.end - 1)
+    return _block(anchors, managed.span.start), value_of(anchors, managed)
 
 
 def _named(anchors: Anchors, index: int) -> int:

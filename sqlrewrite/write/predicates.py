@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 
 from sqlrewrite.judge.form import chosen
 from sqlrewrite.judge.proposal import Proposal
@@ -56,8 +55,9 @@ def write(
         proposals = _distinct(proposals, anchors, style, words)
     constants = values.constants(first, anchors) if len(proposals) == 1 else None
     if constants is not None:
-        said = f"{fact(first, anchors, style)} {style.word('IN')} ({constants})"
-        return _in_dialect([Predicate(said)], first)
+        value = fact(first, anchors, style)
+        text = f"{value} {style.word('IN')} ({constants})"
+        return _in_dialect([Predicate(text, value)], first)
     form = chosen(first)
     queries = KeyQueries(anchors, style, words, union)
     if form == VALUES or (first.context.noted and not first.pair.filtered):
@@ -87,7 +87,8 @@ def _in_dialect(found: list[Predicate], proposal: Proposal) -> list[Predicate]:
         raise AnchorError(why)
     quoted = written_in.with_quotes
     return [
-        replace(it, text=quoted(it.text), queries=tuple(map(quoted, it.queries))) for it in found
+        Predicate(quoted(it.text), quoted(it.value), tuple(map(quoted, it.queries)), it.note)
+        for it in found
     ]
 
 

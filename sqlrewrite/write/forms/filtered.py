@@ -37,7 +37,9 @@ def write(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predicate]
     asked = () if proposal.pair.key_side.operand is None else tuple(_queries(proposal, anchors))
     return [
         Predicate(
-            either(style, [_one(proposal, anchors, style, it, texts, end) for it in columns]), asked
+            either(style, [_one(proposal, anchors, style, it, texts, end) for it in columns]),
+            columns[0],
+            asked,
         )
         for end in ends
     ]

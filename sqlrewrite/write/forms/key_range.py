@@ -45,13 +45,13 @@ def write(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predicate]
             query = queries.over([itself], END[sign[0]])
             names = (queries.anchors, queries.style)
             text = compared(proposals[0], names, bounded, sign[0], query)
-            found.append(Predicate(text, (query,)))
+            found.append(Predicate(text, bounded, (query,)))
             continue
         else:
             query = queries.over(proposals, END[sign[0]], end=sign[0])
         text = f"{bounded} {shown} {query}"
         text = with_elsewhere(proposals[0], queries.style, bounded, text, sign[0])
-        found.append(Predicate(text, (query,)))
+        found.append(Predicate(text, bounded, (query,)))
     return found
 
 

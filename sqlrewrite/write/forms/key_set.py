@@ -19,4 +19,5 @@ def write(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predicate]
     query = asked(proposals, "collect_set({})")
     bounded = facts(proposals[0], queries.anchors, queries.style)
     text = either(queries.style, [f"array_contains({query}, {it})" for it in bounded])
-    return [Predicate(with_elsewhere(proposals[0], queries.style, bounded[0], text), (query,))]
+    text = with_elsewhere(proposals[0], queries.style, bounded[0], text)
+    return [Predicate(text, bounded[0], (query,))]

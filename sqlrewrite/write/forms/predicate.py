@@ -8,10 +8,12 @@ from sqlrewrite.text.edits import MARKER
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """A predicate without its marker, and the key queries in it, each with its parentheses; the
-    ``note`` is what stands behind the marker of one of literals."""
+    """A predicate without its marker, the value that it bounds (of several under an OR that of the
+    first), and the key queries in it, each with its parentheses; the ``note`` is what stands behind
+    the marker of one of literals."""
 
     text: str
+    value: str
     queries: tuple[str, ...] = ()
     note: str = ""
 

@@ -27,4 +27,4 @@ def write(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predicate]
     asked = _FIRST[pair.operator] if pair.first == 1 else _LAST[pair.operator] % pair.first
     query = queries.over(proposals, asked)
     text = f"({column} {pair.operator} {query} {word('OR')} {column} {word('IS NULL')})"
-    return [Predicate(text, (query,))]
+    return [Predicate(text, column, (query,))]

@@ -22,4 +22,4 @@ def write(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predicate]
     ]
     columns = named[0] if len(named) == 1 else f"({', '.join(named)})"
     query = queries.over(proposals, hint=first.options.hint, distinct=repeats_keys(first))
-    return [Predicate(f"{columns} {queries.style.word('IN')} {query}", (query,))]
+    return [Predicate(f"{columns} {queries.style.word('IN')} {query}", columns, (query,))]

@@ -19,4 +19,4 @@ def write(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predicate]
     bounded = fact(first, queries.anchors, queries.style)
     asked = queries.of_in if of_whole_query(first) else queries.over
     query = asked(proposals[:1])
-    return [Predicate(f"{bounded} {first.pair.operator} {query}", (query,))]
+    return [Predicate(f"{bounded} {first.pair.operator} {query}", bounded, (query,))]

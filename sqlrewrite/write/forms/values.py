@@ -27,7 +27,7 @@ from sqlrewrite.plan.facts.types import TIMESTAMP, TIMESTAMP_NTZ
 from sqlrewrite.plan.relations import read_by
 from sqlrewrite.settings.forms import VALUES
 from sqlrewrite.settings.options import Keys, NotAskedError, Options, RefusedError
-from sqlrewrite.sql.marked import behind_value, plain
+from sqlrewrite.sql.marked import plain
 from sqlrewrite.sql.places.anchors import Anchors
 from sqlrewrite.text.limits import SPARK
 from sqlrewrite.text.notes import note
@@ -73,11 +73,12 @@ def write(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predicate]
         operator = of[0].pair.operator
         sign = queries.style.word("IN") if operator in ("=", "<=>") else operator
         query = queries.over(of, END.get(sign[0], "{}"))[1:-1]
-        written = _literal(_Bound(fact(of[0], queries.anchors, queries.style), sign, query), of)
+        bound = _Bound(fact(of[0], queries.anchors, queries.style), sign, query)
+        written = _literal(bound, of)
         if written is None:
             return []
         text, beside = written
-        found.append(Predicate(text, note=beside))
+        found.append(Predicate(text, bound.fact, note=beside))
     return found
 
 
@@ -99,10 +100,10 @@ def _literal(bound: _Bound, proposals: Sequence[Proposal]) -> tuple[str, str] | 
     """A predicate of literals and the note beside it; None where another form is asked for, and no
     earlier run has written this one. Raises RefusedError, and what ``resolve`` raises."""
     options = proposals[0].options
-    noted = proposals[0].context.noted.get((plain(bound.fact), bound.query))
-    behind = behind_value(noted[0]) if noted is not None else ""
-    if noted is not None and behind:  # perhaps of another scan, which spells the column otherwise
-        noted = (bound.fact + behind, noted[1])
+    noted: tuple[str, str] | None = None
+    earlier = proposals[0].context.noted.get((plain(bound.fact), bound.query))
+    if earlier is not None:  # perhaps of another scan, which spells the column otherwise
+        noted = bound.fact + earlier.behind if earlier.behind else earlier.text, earlier.at
     why = _refusal(bound.query, proposals)
     if options.form != VALUES:
         return None if noted is None or why else (noted[0], note(noted[1], bound.query))
