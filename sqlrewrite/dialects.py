@@ -24,7 +24,7 @@ from functools import cache, lru_cache
 from typing import Any, TypeVar
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.plan.facts.functions import names_of
+from sqlrewrite.plan.facts.functions import dialect_names
 from sqlrewrite.results import ConfigError
 from sqlrewrite.rulebook import rules_folder
 from sqlrewrite.text.limits import SPARK
@@ -235,7 +235,7 @@ def dialect(name: str) -> Dialect | None:
     rules = {**read_toml(folder.with_suffix(".toml")), **read_toml(folder / f"{name}.toml")}
     lexer = {"space": r"\s++", **rules["lexer"], "odd": r"\w++|."}
     pattern = "|".join(f"(?P<{kind}>{rule})" for kind, rule in lexer.items())
-    called = names_of(name)
+    called = dialect_names(name)
     return Dialect(
         name,
         frozenset(rules["forms"]),

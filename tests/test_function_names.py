@@ -21,7 +21,7 @@ WORDS = frozenset(
 
 # Lists of names that say nothing of what a function does, and why they are needed.
 ELSEWHERE = {
-    "plan/facts/results.py": "whose type spark.sql.timestampType decides",
+    "plan/facts/result_types.py": "whose type spark.sql.timestampType decides",
     "sql/parse/dialect.py": "calls that the grammar gives a syntax of their own",
     "sql/ddl/columns.py": "words that end a column's type in a CREATE TABLE",
     "sql/bind/plan_names.py": "functions that are called without parentheses",

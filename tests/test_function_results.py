@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from sqlrewrite.plan.facts.call import Arguments
 from sqlrewrite.plan.facts.functions import function, names
 from sqlrewrite.plan.facts.result_rules import RESULTS
-from sqlrewrite.plan.facts.results import parameters, result
-from sqlrewrite.plan.facts.session import World
-from sqlrewrite.plan.facts.signatures import signature
+from sqlrewrite.plan.facts.result_types import parameters, result
+from sqlrewrite.plan.facts.session import ExactSettings
+from sqlrewrite.plan.facts.signatures import Arguments, signature
 from sqlrewrite.plan.facts.type_text import parse
 
-ANSI = World(ansi=True)
+ANSI = ExactSettings(ansi=True)
 
 
 def _call(kinds: str, literals: tuple[str | None, ...] = ()) -> Arguments:

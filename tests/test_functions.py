@@ -18,8 +18,8 @@ from sqlrewrite.plan.facts.functions import (
     RAISES,
     Function,
     function,
-    known,
     names,
+    tagged,
 )
 from sqlrewrite.plan.facts.literals import whole
 from sqlrewrite.results import ConfigError
@@ -45,7 +45,7 @@ def test_a_row_says_what_the_head_of_the_table_explains() -> None:
 def test_each_name_has_one_row_and_rows_are_in_order() -> None:
     text = (rules_folder() / "functions" / "spark.toml").read_text(encoding="utf-8")
     sections = re.findall(r"^(\w+) = '''\n(.*?)'''$", text, re.MULTILINE | re.DOTALL)
-    assert [kind for kind, _ in sections] == [*KINDS, "known", "groups", "part", "zone", "attempt"]
+    assert [kind for kind, _ in sections] == [*KINDS, "tags", "groups", "part", "zone", "attempt"]
     sections = sections[:-5]
     listed = [[row.split()[0] for row in rows.splitlines()] for _, rows in sections]
     assert all(found == sorted(found) for found in listed)
@@ -67,9 +67,9 @@ def test_more_is_said_of_functions_alone_and_asked_by_words_that_are_there() -> 
         "divided",
         "whole",
     }
-    assert {word for word in words if known(word)} == words
-    assert [name for word in words for name in known(word) if function(name) is None] == []
-    assert not known("unheard")
+    assert {word for word in words if tagged(word)} == words
+    assert [name for word in words for name in tagged(word) if function(name) is None] == []
+    assert not tagged("unheard")
 
 
 def test_a_name_behind_a_qualifier_is_the_users_own_but_for_sparks() -> None:

@@ -16,8 +16,8 @@ from datetime import date, timedelta
 from sqlrewrite.find.join_edges import FLIPPED
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal
 from sqlrewrite.plan.facts.derivations import unit
-from sqlrewrite.plan.facts.functions import known
-from sqlrewrite.plan.facts.harmless import is_instant
+from sqlrewrite.plan.facts.functions import tagged
+from sqlrewrite.plan.facts.literal_checks import is_instant
 from sqlrewrite.plan.facts.types import DATE, TIMESTAMP, Type
 
 Days = tuple[date | None, date | None]
@@ -129,7 +129,7 @@ def _field(name: str, condition: Expression, column: str) -> int | None:
 def is_part(node: Expression) -> bool:
     """Whether a node is computed from a date or time and not just its day."""
     return isinstance(node, Call) and (
-        node.name in known("year") | known("cut") or unit(node) is not None
+        node.name in tagged("year") | tagged("cut") or unit(node) is not None
     )
 
 
@@ -171,7 +171,7 @@ def _period_of(
 ) -> tuple[date, date] | None:
     """The first and the last day for which a side of a comparison has the value of a constant."""
     match side:
-        case Call(name=name, args=(inner,)) if name in known("year"):
+        case Call(name=name, args=(inner,)) if name in tagged("year"):
             unit = "year"
         case Call(name="extract" | "date_part", args=(Literal(text=text), inner)):
             unit = "year" if text.lower() == "year" else ""

@@ -12,7 +12,7 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal, Plan, Scan
 from sqlrewrite.plan.expressions import columns, said
 from sqlrewrite.plan.facts.derivations import Shape, in_order_of_days, part, shape, unit
-from sqlrewrite.plan.facts.functions import known
+from sqlrewrite.plan.facts.functions import tagged
 from sqlrewrite.plan.facts.types import DATE, MOMENTS, TIMESTAMP, TIMESTAMP_NTZ, Type
 from sqlrewrite.plan.lineage import LineagePath
 from sqlrewrite.plan.memo import remembered
@@ -179,7 +179,7 @@ def _by_day(side: Expression) -> bool:
     """Whether the day alone decides an expression over a date or time, without any error."""
     match side:
         case Call(name=name, args=(inner,)):
-            found = name in known("year") or name in known("days")
+            found = name in tagged("year") or name in tagged("days")
         case Call(name="trunc", args=(inner, Literal(kind="string"))):
             found = True
         case Call(name="date_format", args=(inner, Literal(kind="string", text=text))):

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from sqlrewrite.find.derived_columns import DerivedColumn
 from sqlrewrite.plan.algebra import Call, ColumnRef, Expression, Literal
-from sqlrewrite.plan.facts.functions import known
+from sqlrewrite.plan.facts.functions import tagged
 
 # Of what a text begins with, as much as means the same in any string and pattern.
 _PLAIN = re.compile(r"[\w .-]*")
@@ -28,7 +28,7 @@ def beginnings(condition: Expression, derived: DerivedColumn) -> Iterator[Begun]
     the derived one's value, if it is no longer than that, else the ends of the column."""
     found = _begins(condition, derived.source)
     formula = None if derived.formula is None else derived.formula.expression
-    if found is None or not isinstance(formula, Call) or formula.name not in known("beginning"):
+    if found is None or not isinstance(formula, Call) or formula.name not in tagged("beginning"):
         return
     column, text = found
     length = _length(formula)
@@ -53,7 +53,7 @@ def _begins(condition: Expression, column: str) -> tuple[ColumnRef, str] | None:
             name="=",
             args=(Call(args=(ColumnRef() as ref, *_)) as part, Literal(kind="string", text=text))
             | (Literal(kind="string", text=text), Call(args=(ColumnRef() as ref, *_)) as part),
-        ) if part.name in known("beginning"):
+        ) if part.name in tagged("beginning"):
             if len(text) > (_length(part) or 0):
                 return None
         case _:

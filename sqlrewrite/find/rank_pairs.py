@@ -35,7 +35,7 @@ from sqlrewrite.plan.algebra import (
     Subquery,
 )
 from sqlrewrite.plan.columns import column_names
-from sqlrewrite.plan.facts.functions import known
+from sqlrewrite.plan.facts.functions import tagged
 from sqlrewrite.plan.facts.literals import whole
 from sqlrewrite.plan.joins import extended
 from sqlrewrite.plan.lineage import LineagePath, same, trace
@@ -227,7 +227,7 @@ def _most(condition: Expression, meant: Meaning, ref: ColumnRef) -> int:
                 return 0
         case _:
             return 0
-    if _called(meant(found)) not in known("numbers") or any(it.kind != "number" for it in ranks):
+    if _called(meant(found)) not in tagged("numbers") or any(it.kind != "number" for it in ranks):
         return 0
     counts = [whole(it.text) for it in ranks]
     return max(counts) - (name in ("<", ">")) if all(counts) else 0

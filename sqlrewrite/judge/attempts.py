@@ -37,7 +37,7 @@ from sqlrewrite.plan.facts.attempts import (
     legacy_sum,
     moved,
 )
-from sqlrewrite.plan.facts.harmless import CHECKS, reads_moments, tame
+from sqlrewrite.plan.facts.literal_checks import CHECKS, reads_moments, tame
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import TIMESTAMP, TIMESTAMP_NTZ
 from sqlrewrite.text.limits import SPARK

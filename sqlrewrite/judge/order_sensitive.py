@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal, Plan
 from sqlrewrite.plan.columns import computed_as, expression_type
-from sqlrewrite.plan.facts.functions import function, known
+from sqlrewrite.plan.facts.functions import function, tagged
 from sqlrewrite.plan.facts.literals import of_number
 
 _ROOM = 28
@@ -29,10 +29,10 @@ def _same_in_any_order(plan: Plan, call: Call) -> bool:
     DOUBLEs, whose sum is exact up to 2^53: of an INT four million of the greatest may pass it. Of
     the values of a percentile none are added up."""
     (summed, *_), name = call.args, call.name
-    if name in known("ranked"):
+    if name in tagged("ranked"):
         kind = expression_type(plan, summed) or ""
         return kind in (*_EXACT, "bigint") or kind.startswith("decimal")
-    if name in known("average"):
+    if name in tagged("average"):
         kind = expression_type(plan, summed) or ""
         counts = isinstance(summed, ColumnRef) and _counts(plan, summed)
         return kind in ("tinyint", "smallint") or _has_room(kind) or counts
@@ -42,7 +42,7 @@ def _same_in_any_order(plan: Plan, call: Call) -> bool:
 def why_unsteady(plan: Plan, call: Call) -> str:
     """Why it may."""
     name, summed = call.name, call.args[0]
-    if name in known("average") | known("ranked"):
+    if name in tagged("average") | tagged("ranked"):
         kind = expression_type(plan, summed)
         return f"{name}() of {kind or 'what is not known'} depends on the order of rows"
     if expression_type(plan, summed) == "bigint":

@@ -19,10 +19,10 @@ from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import computed_as, type_of
 from sqlrewrite.plan.expressions import walk
 from sqlrewrite.plan.facts.arithmetic import in_range
-from sqlrewrite.plan.facts.calls import never_raises
 from sqlrewrite.plan.facts.coercion import is_numeric, never_fails
-from sqlrewrite.plan.facts.functions import Function, known
-from sqlrewrite.plan.facts.harmless import CHECKS, is_instant
+from sqlrewrite.plan.facts.functions import Function, tagged
+from sqlrewrite.plan.facts.literal_checks import CHECKS, is_instant
+from sqlrewrite.plan.facts.operand_checks import never_raises
 from sqlrewrite.plan.facts.signatures import signature
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import BIGINT, BOOLEAN, DOUBLE, INT, MOMENTS, STRING, Type, valued
@@ -237,7 +237,7 @@ def _accepted(plan: ra.Plan, found: Function, args: tuple[ra.Expression, ...]) -
         elif not _fits(plan, pattern, arg):
             return False
     # Of arguments that meet in a type by a cast, some may not be computed, that of a constant too.
-    every = found.name in known("each")
+    every = found.name in tagged("each")
     return all(
         (len(its) < 2 or every or _uncast(plan, tuple(its)))
         and (

@@ -17,7 +17,7 @@ from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import column_names, computed_as, type_of
 from sqlrewrite.plan.expressions import columns, walk
 from sqlrewrite.plan.facts.comparisons import identical
-from sqlrewrite.plan.facts.functions import known
+from sqlrewrite.plan.facts.functions import tagged
 from sqlrewrite.plan.lineage import among
 from sqlrewrite.plan.relations import deciding, relations_of
 from sqlrewrite.settings.options import Options
@@ -215,7 +215,7 @@ def _numbered(plan: ra.Plan, block: ra.Block) -> bool:
     windows = [it for top in shown for it in walk(top) if isinstance(it, ra.Call)]
     windows = [it for it in windows if it.name == _OVER]
     functions = [it.args[0] for it in windows]
-    ranks = known("numbers")
+    ranks = tagged("numbers")
     if not all(isinstance(it, ra.Call) and it.name in ranks and not it.args for it in functions):
         return False
     counted = [it for it in windows if _called(it.args[:1]) == {_NUMBER}]

@@ -9,12 +9,12 @@ from typing import TypeGuard
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.facts.arithmetic import Wrapping, wrapping
 from sqlrewrite.plan.facts.attempts import attempted_day
-from sqlrewrite.plan.facts.call import Arguments
 from sqlrewrite.plan.facts.coercion import common_of_known
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.facts.literals import of_number
-from sqlrewrite.plan.facts.results import parameters, result, settled
-from sqlrewrite.plan.facts.session import SessionSettings, World
+from sqlrewrite.plan.facts.result_types import parameters, result, settled
+from sqlrewrite.plan.facts.session import ExactSettings, SessionSettings
+from sqlrewrite.plan.facts.signatures import Arguments
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import BOOLEAN, STRING, VOID, Type, field_of, valued
 
@@ -60,7 +60,7 @@ def expression_type(plan: ra.Plan, expression: ra.Expression) -> str | None:
 
 
 # The default of spark.sql.timestampType; a catalog that says TIMESTAMP means the same.
-_WORLDS = tuple(SessionSettings(ntz=False).worlds())
+_POSSIBLE = tuple(SessionSettings(ntz=False).possible())
 
 
 def type_of(plan: ra.Plan, expression: ra.Expression) -> Type | None:
@@ -75,7 +75,7 @@ def type_of(plan: ra.Plan, expression: ra.Expression) -> Type | None:
             key = ("type of", id(expression))
             kept: tuple[ra.Expression, Type | None] | None = plan.memo.get(key)
             if kept is None:  # and with the expression, so that its id stays its own
-                found = {_of_expression(plan, expression, world) for world in _WORLDS}
+                found = {_of_expression(plan, expression, settings) for settings in _POSSIBLE}
                 kind = found.pop() if len(found) == 1 else None
                 kept = plan.memo[key] = (expression, kind)
             return kept[1]
@@ -137,7 +137,9 @@ def _of_literal(literal: ra.Literal) -> Type | None:
             return None if found is None else valued(found)
 
 
-def _of_expression(plan: ra.Plan, expression: ra.Expression, world: World) -> Type | None:
+def _of_expression(
+    plan: ra.Plan, expression: ra.Expression, settings: ExactSettings
+) -> Type | None:
     match expression:
         case ra.ColumnRef():
             return _of_column(plan, expression)
@@ -147,31 +149,31 @@ def _of_expression(plan: ra.Plan, expression: ra.Expression, world: World) -> Ty
             cast = parse(text)
             return None if cast is None else valued(cast)
         case ra.Call(name=".", args=(base, ra.Literal(text=name))):
-            return field_of(_of_expression(plan, base, world), name)
+            return field_of(_of_expression(plan, base, settings), name)
         case ra.Call(name="distinct", args=(arg,)) | ra.Call(name="over", args=(arg, *_)):
-            return _of_expression(plan, arg, world)
+            return _of_expression(plan, arg, settings)
         case ra.Call(name="=>", args=(body,)):
-            return _of_expression(plan, body, world)
+            return _of_expression(plan, body, settings)
         case ra.Variable(name=name, number=number, place=place):
-            given = tuple(_of_expression(plan, it, world) for it in expression.given)
-            made = parameters(expression.function, Arguments(given, world))
+            given = tuple(_of_expression(plan, it, settings) for it in expression.given)
+            made = parameters(expression.function, Arguments(given, settings))
             return next((it[place] for it in made[number:] if place < len(it)), None)
         case ra.Call(name="case", args=args):
             first = 0 if is_when(args[0]) else 1  # what each WHEN is compared with
             parts = [
                 part for arg in args[first:] for part in (arg.args if is_when(arg) else (arg,))
             ]
-            kinds = tuple(_of_expression(plan, part, world) for part in parts)
-            return result("case", Arguments(kinds, world, (None,) * len(kinds)))
+            kinds = tuple(_of_expression(plan, part, settings) for part in parts)
+            return result("case", Arguments(kinds, settings, (None,) * len(kinds)))
         case ra.Call(name=name, args=args):
             known = settled(name, len(args))
             if known is not None:
                 return known
-            kinds = tuple([_of_expression(plan, arg, world) for arg in args])
+            kinds = tuple([_of_expression(plan, arg, settings) for arg in args])
             if name in ("struct", "tuple"):
-                return result("struct", Arguments(kinds, world, names=tuple(map(_named, args))))
+                return result("struct", Arguments(kinds, settings, names=tuple(map(_named, args))))
             literals = tuple([arg.text if isinstance(arg, ra.Literal) else None for arg in args])
-            return result(name, Arguments(kinds, world, literals))
+            return result(name, Arguments(kinds, settings, literals))
         case ra.Subquery(kind="scalar", query=query):
             return _of_position(plan, query.node, 0)
         case _:

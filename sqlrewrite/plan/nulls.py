@@ -12,7 +12,7 @@ from operator import eq, ge, gt, le, lt, ne
 from typing import Any
 
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal, Subquery, Unknown
-from sqlrewrite.plan.facts.functions import function, known
+from sqlrewrite.plan.facts.functions import function, tagged
 
 # Constants that are surely not NULL; a cast one (`CAST('x' AS INT)`) can be.
 _GIVEN = ("string", "number", "boolean")
@@ -113,7 +113,7 @@ def _value(expression: Expression, relations: frozenset[int]) -> Literal | None:
             found = _compare(name, _value(one, relations), _value(other, relations))
             if found is not None:
                 return found
-        case Call(name=name, args=args) if name in known("instead"):
+        case Call(name=name, args=args) if name in tagged("instead"):
             for arg in args:
                 found = _value(arg, relations)
                 if found != _NULL:

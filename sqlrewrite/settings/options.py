@@ -7,7 +7,7 @@ from dataclasses import field, replace
 from typing import Any, NamedTuple
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.plan.facts.functions import Function, declared
+from sqlrewrite.plan.facts.functions import Function, declared_function
 from sqlrewrite.plan.facts.functions import function as builtin
 from sqlrewrite.results import ConfigError
 from sqlrewrite.rulebook import Engine
@@ -114,7 +114,7 @@ class Options:
         """What is known of a function: Spark's own, or the user's as far as it is declared."""
         found = builtin(name)
         said = self.functions.get(name) if found is None else None
-        return found if said is None else declared(name, said)
+        return found if said is None else declared_function(name, said)
 
 
 def options(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from sqlrewrite.plan.facts.functions import Function, function, names_of
+from sqlrewrite.plan.facts.functions import Function, dialect_names, function
 
 _VALUES = {
     "string": ("'a'", "varchar"),
@@ -21,7 +21,7 @@ _VALUES = {
 
 def scalars(dialect: str) -> Iterator[tuple[str, Function]]:
     """The functions of a dialect that make a value of a row, by its own names."""
-    names = names_of(dialect)
+    names = dialect_names(dialect)
     for name in sorted(names.same | names.own):
         first = names.alphabet[ord(name[0]) - ord("a")] if name in names.own else name[0]
         found = function(first + name[1:])

@@ -9,7 +9,7 @@ import pytest
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.dialects import dialect
 from sqlrewrite.linting.linter import lint
-from sqlrewrite.plan.facts.functions import function, names_of
+from sqlrewrite.plan.facts.functions import dialect_names, function
 from sqlrewrite.results import ConfigError
 from sqlrewrite.settings.options import options
 from sqlrewrite.sql.parse.statements import lex
@@ -40,7 +40,7 @@ def test_a_text_comes_back_as_it_was(name: str) -> None:
 
 @pytest.mark.parametrize("name", DIALECTS)
 def test_its_functions_are_told_from_sparks(name: str) -> None:
-    names = names_of(name)
+    names = dialect_names(name)
     assert all(function(it) for it in names.same)
     assert not names.same & names.own
     first = names.alphabet[0]

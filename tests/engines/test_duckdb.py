@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from sqlrewrite import Catalog, Rewrite, Verdict, rewrite
-from sqlrewrite.plan.facts.functions import names_of
+from sqlrewrite.plan.facts.functions import dialect_names
 from tests.support.cases import BEYOND_DUCKDB, Case, catalog, query_cases, read, retail_cases
 from tests.support.duckdb_text import as_duckdb
 from tests.support.fixture_rows import database
@@ -168,7 +168,7 @@ def test_its_functions_are_as_the_table_says() -> None:
     assert asked > 40
     query = "SELECT DISTINCT function_name, stability FROM duckdb_functions()"
     stable = dict(connection.execute(query).fetchall())
-    names = names_of("duckdb")
+    names = dialect_names("duckdb")
     unknown = [it for it in names.same | names.own if it not in stable and it not in _SYNTAX]
     assert unknown == []
     volatile = [

@@ -14,7 +14,7 @@ from duckdb_extensions import import_extension
 from sqlglot.errors import TokenError
 
 from sqlrewrite import Catalog, rewrite
-from sqlrewrite.plan.facts.functions import names_of
+from sqlrewrite.plan.facts.functions import dialect_names
 from sqlrewrite.rulebook import engine
 from sqlrewrite.settings.options import Keys
 from sqlrewrite.sql.lex.tokens import tokenize
@@ -251,7 +251,7 @@ def test_its_functions_are_as_the_table_says(flink: Flink) -> None:
     print(f"{asked} arguments asked about")
     assert found == []
     assert asked > 60
-    names = names_of("flink")
+    names = dialect_names("flink")
     listed = {it[3:-1].lower() for it in flink.rows("SHOW FUNCTIONS").splitlines()}
     listed |= {it for it in names.same | names.own if it.replace("_", "") in listed}
     assert sorted((names.same | names.own) - listed - _SYNTAX) == []

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sqlrewrite.catalog import Catalog
-from sqlrewrite.plan.facts.session import World
+from sqlrewrite.plan.facts.session import ExactSettings
 from sqlrewrite.sql.types.text import StatementOutput, TextState, statements
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpus" / "spark-sql-tests"
@@ -116,13 +116,13 @@ def answers(file: Path) -> Iterator[Answer]:
 
 def session(file: str) -> TextState:
     """The session in which a file was run."""
-    world = World(
+    settings = ExactSettings(
         ansi=not file.startswith("nonansi/"),
         ntz=file.startswith("timestampNTZ/"),
         # SQLQueryTestSuite sets spark.sql.legacy.interval.enabled for these files, in code.
         legacy_interval=None if "postgreSQL/" in file else False,
     )
-    state = TextState(Catalog.from_ddl(TABLES), world, world)
+    state = TextState(Catalog.from_ddl(TABLES), settings, settings)
     text = (CORPUS / "inputs" / file).read_text(encoding="utf-8")
     for line in _SET.findall(text):
         for setting in re.split(r",(?=spark\.)", line):

@@ -70,8 +70,8 @@ def switches() -> Iterator[Switch]:
             f"attempt of {of}",
             lambda of=of: _row(attempts._CLASSES, of, lambda kinds: True),  # type: ignore[misc]
         )
-    for word, *_ in map(str.split, functions._table()["known"].splitlines()):
-        yield Switch(f"known {word}", lambda word=word: _known(word))  # type: ignore[misc]
+    for tag, *_ in map(str.split, functions._table()["tags"].splitlines()):
+        yield Switch(f"tag {tag}", lambda tag=tag: _tag(tag))  # type: ignore[misc]
 
 
 def _flags() -> Iterator[Switch]:
@@ -111,7 +111,7 @@ def _row(table: Any, key: Any, value: Any) -> Iterator[frozenset[str]]:
 @contextmanager
 def _exact(said: str) -> Iterator[frozenset[str]]:
     """Forms of which the table says that are said to give what the function gives, in any mode."""
-    rows = attempts._rows()
+    rows = functions.attempts()
     before = dict(rows)
     rows.update({it: ("nullable", *row[1:]) for it, row in before.items() if row[0] == said})
     try:
@@ -121,13 +121,13 @@ def _exact(said: str) -> Iterator[frozenset[str]]:
 
 
 @contextmanager
-def _known(word: str) -> Iterator[frozenset[str]]:
+def _tag(tag: str) -> Iterator[frozenset[str]]:
     """The word is said of every function."""
     table = functions._table()
-    functions.known.cache_clear()
-    with _row(table, "known", f"{table['known']}{word} {' '.join(functions.names())}"):
+    functions.tagged.cache_clear()
+    with _row(table, "tags", f"{table['tags']}{tag} {' '.join(functions.names())}"):
         yield frozenset()
-    functions.known.cache_clear()
+    functions.tagged.cache_clear()
 
 
 @contextmanager

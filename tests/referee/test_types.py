@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sqlrewrite.plan.facts.coercion import common_of_all, compared, in_list
-from sqlrewrite.plan.facts.collations import collation
-from sqlrewrite.plan.facts.operators import binary, unary
-from sqlrewrite.plan.facts.session import World
-from sqlrewrite.plan.facts.type_text import parse
+from sqlrewrite.plan.facts.operator_types import binary, unary
+from sqlrewrite.plan.facts.session import ExactSettings
+from sqlrewrite.plan.facts.type_text import collation, parse
 from sqlrewrite.plan.facts.types import Type
 from tests.referee.matrix import analysed, create, result_types
 
@@ -101,16 +100,16 @@ def test_results_of_operators(typed: SparkSession, sign: str, ansi: bool) -> Non
     expected = result_types(typed, [form.format(*it) for it in NUMBERS])
     assert any(expected)
     for (one, other), spark_type in zip(PAIRS, expected, strict=True):
-        found = _result(sign, _read(one), _read(other), World(ansi))
+        found = _result(sign, _read(one), _read(other), ExactSettings(ansi))
         open_here = sign in "+-" and found is None and _LEFT_OPEN in (one, other)
         assert open_here or found == spark_type, (one, sign, other)
 
 
-def _result(sign: str, one: Type, other: Type, world: World) -> str | None:
+def _result(sign: str, one: Type, other: Type, settings: ExactSettings) -> str | None:
     if sign == "coalesce":
-        found = common_of_all((one, other), world.ansi)
+        found = common_of_all((one, other), settings.ansi)
     else:
-        found = binary(sign, one, other, world)
+        found = binary(sign, one, other, settings)
     return None if found is None else str(found)
 
 
@@ -125,8 +124,8 @@ def test_decimals_without_loss_of_precision(typed: SparkSession, ansi: bool) -> 
     finally:
         typed.conf.unset("spark.sql.decimalOperations.allowPrecisionLoss")
     for (one, sign, other), expected in zip(pairs, found, strict=True):
-        world = World(ansi, precision_loss=False)
-        assert _result(sign, _read(TYPES[one]), _read(TYPES[other]), world) == expected
+        settings = ExactSettings(ansi, precision_loss=False)
+        assert _result(sign, _read(TYPES[one]), _read(TYPES[other]), settings) == expected
 
 
 @pytest.mark.parametrize("ansi", [True, False])

@@ -14,7 +14,7 @@ from duckdb_extensions import import_extension
 from sqlglot.errors import SqlglotError
 
 from sqlrewrite import Catalog, rewrite
-from sqlrewrite.plan.facts.functions import names_of
+from sqlrewrite.plan.facts.functions import dialect_names
 from tests.engines.process import EngineError
 from tests.support.cases import FIXTURES, Case, catalog, query_cases, retail_cases
 from tests.support.fixture_rows import database
@@ -128,7 +128,7 @@ def test_its_functions_are_as_the_table_says(trino: Trino) -> None:
     said = [re.match(r"\[(\w+), .*?, (\w+), (true|false), ", line) for line in listed]
     # A function that gives a table may have the name of one that gives a value: sequence.
     deterministic = {it[1]: it[3] == "true" for it in said if it and it[2] != "table"}
-    names = names_of("trino")
+    names = dialect_names("trino")
     assert sorted((names.same | names.own) - deterministic.keys() - _SYNTAX) == []
     told = {name: it for name, it in scalars("trino") if it.deterministic}
     # Of what takes a lambda Trino never says so: its body may not be, at which we look.

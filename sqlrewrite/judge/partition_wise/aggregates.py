@@ -16,7 +16,7 @@ from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.expressions import columns, substitute, walk
 from sqlrewrite.plan.facts.coercion import is_decimal, is_integral
 from sqlrewrite.plan.facts.comparisons import family
-from sqlrewrite.plan.facts.functions import function, of_groups
+from sqlrewrite.plan.facts.functions import function, reaggregation
 from sqlrewrite.plan.facts.types import BIGINT, FLOATING, MAX_PRECISION
 from sqlrewrite.text.edits import Span
 
@@ -145,7 +145,7 @@ class _Pieces:
         """How the argument of an aggregate is written in a group, and what is made of the values
         of groups. Raises Whole."""
         name = call.name
-        alike = of_groups(name)
+        alike = reaggregation(name)
         found = function(name)
         if alike and found is not None and found.signature.endswith("-> bigint"):  # a count
             return "{}", alike

@@ -33,7 +33,7 @@ from sqlrewrite.judge.planners.path import further, hidden, unlisted
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import computed_as
-from sqlrewrite.plan.facts.functions import known
+from sqlrewrite.plan.facts.functions import tagged
 from sqlrewrite.plan.relations import leaves, read_by
 from sqlrewrite.settings.options import ALONE
 
@@ -96,7 +96,7 @@ def _is_first(proposal: Proposal, expression: ra.Expression) -> bool:
 def _ranks(expression: ra.Expression) -> bool:
     match expression:
         case ra.Call(name="over", args=(ra.Call(name=name), *_)):
-            return name in known("numbers")
+            return name in tagged("numbers")
         case _:
             return False
 

@@ -20,8 +20,8 @@ from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.facts.coercion import is_integral
 from sqlrewrite.plan.facts.comparisons import alike, exact, identical, read_as
-from sqlrewrite.plan.facts.functions import known
-from sqlrewrite.plan.facts.harmless import is_instant
+from sqlrewrite.plan.facts.functions import tagged
+from sqlrewrite.plan.facts.literal_checks import is_instant
 from sqlrewrite.plan.facts.types import DATE, STRING, TIMESTAMP, TIMESTAMP_NTZ, Type
 from sqlrewrite.settings.options import ALONE
 
@@ -157,7 +157,7 @@ def is_moment(constant: Expression) -> bool:
     the clock or written out, a small interval before or behind, cut down to a unit."""
     match constant:
         case Call(name=name, args=()):
-            return name in known("clock")
+            return name in tagged("clock")
         case Literal(kind="typed", type="date" | "timestamp", text=text):
             return is_instant(text)
         case Cast(operand=operand, type="date" | "timestamp"):
@@ -170,7 +170,7 @@ def is_moment(constant: Expression) -> bool:
             return is_moment(one)
         case Call(name="date_trunc", args=(Literal(), one)):
             return is_moment(one)
-        case Call(name=name, args=(one, Literal(text=text))) if name in known("near"):
+        case Call(name=name, args=(one, Literal(text=text))) if name in tagged("near"):
             return is_moment(one) and text.lstrip("-").isdigit() and len(text) <= _DIGITS
         case _:
             return False

@@ -1,1 +1,18 @@
-"""Facts about expressions and columns, as Spark's analyzer sees them."""
+"""What is known of an expression, by itself. One module a question:
+
+- What data types are there, and how are they written? ``types``, ``type_text``
+- Which settings of a session matter? ``session``
+- What does the table of functions say (``rules/functions/spark.toml``)? ``functions``: nothing else
+  reads that file
+- Which type has a constant (``literals``), an operator (``operator_types``), a call
+  (``result_types``, by the table's ``signatures`` and by ``result_rules``)?
+- Which type do two types meet in (``coercion``), and do all comparisons agree on it
+  (``comparisons``)?
+- Can a call raise an error, given its literals (``literal_checks``) or the types of its operands
+  (``operand_checks``)? Is there a form of it that gives NULL instead (``attempts``), or of integer
+  arithmetic one that wraps around (``arithmetic``)?
+- How does an expression depend on one column: does it keep the order, the NULLs, the period
+  (``derivations``)?
+
+The type of an expression in a plan is ``plan.columns.type_of``.
+"""

@@ -8,17 +8,14 @@ or none is known to give the same values for arguments of these types.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal
-from sqlrewrite.plan.facts import types
+from sqlrewrite.plan.facts import functions, types
 from sqlrewrite.plan.facts.arithmetic import TypeOf, Wrapping
 from sqlrewrite.plan.facts.coercion import is_decimal, is_integral, is_numeric
-from sqlrewrite.plan.facts.harmless import FORMATS
+from sqlrewrite.plan.facts.literal_checks import FORMATS
 from sqlrewrite.plan.facts.types import Type, is_day_time, is_year_month
-from sqlrewrite.rulebook import rules_folder
-from sqlrewrite.text.toml import read_toml
 
 _EVERY = "{...}"
 _IF_TEXT = "if(typeof({0}) = 'string', CAST({0} AS STRING), NULL)"
@@ -44,7 +41,7 @@ class Attempt:
 
 def attempt(name: str, kinds: Types) -> Attempt | None:
     """The form for a function or operator with arguments of these types."""
-    rows, given = _rows(), str(kinds[0]) if kinds else ""
+    rows, given = functions.attempts(), str(kinds[0]) if kinds else ""
     row = rows.get(f"{name}/{len(kinds)}") or rows.get(f"{name}/{given}") or rows.get(name)
     if row is None:
         return None
@@ -63,7 +60,7 @@ def attempt(name: str, kinds: Types) -> Attempt | None:
 def attempted_comparison(name: str, kinds: Types, given: Sequence[int]) -> Attempt | None:
     """The form for a comparison of STRINGs with constants of which not even the type is known, the
     arguments ``given``: where one is no STRING, the texts would be cast to what it is."""
-    row = _rows().get(name)
+    row = functions.attempts().get(name)
     if row is None or row[1] != "text":
         return None
     if any(kind != types.STRING for at, kind in enumerate(kinds) if at not in given):
@@ -87,7 +84,7 @@ def attempted_cast(given: Type | None, wanted: Type | None) -> Attempt | None:
     if not (text or (number and is_numeric(given))):
         return None
     exact = wanted in (types.DATE, types.BOOLEAN) or is_decimal(wanted)
-    return Attempt(_rows()["cast"][2].replace("{type}", str(wanted).upper()), exact)
+    return Attempt(functions.attempts()["cast"][2].replace("{type}", str(wanted).upper()), exact)
 
 
 def legacy_cast(given: Type | None, wanted: Type | None) -> Attempt | None:
@@ -209,14 +206,6 @@ _CLASSES: Mapping[str, Callable[[Types], bool]] = {
     "cast": lambda kinds: False,  # whose types are two: see ``attempted_cast``
 }
 """What the table's column ``of`` names."""
-
-
-@cache
-def _rows() -> dict[str, tuple[str, str, str]]:
-    """What a function gives without ANSI mode, for which types, and the form, by its name."""
-    section = read_toml(rules_folder() / "functions" / "spark.toml")["attempt"]
-    rows = (row.split(None, 3) for row in section.splitlines())
-    return {name: (legacy, of, text) for name, legacy, of, text in rows}
 
 
 def attempted_day(expression: Expression, of: TypeOf) -> Wrapping | None:

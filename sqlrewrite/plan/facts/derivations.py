@@ -18,7 +18,7 @@ from sqlrewrite.plan.expressions import said
 from sqlrewrite.plan.facts.arithmetic import TypeOf
 from sqlrewrite.plan.facts.coercion import is_integral
 from sqlrewrite.plan.facts.comparisons import exact
-from sqlrewrite.plan.facts.functions import function, known
+from sqlrewrite.plan.facts.functions import function, tagged
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import (
     BIGINT,
@@ -200,7 +200,7 @@ def _call(name: str, args: tuple[Expression, ...], of: TypeOf) -> Shape | None:
     if own is None:
         return None
     if below.stray:  # a text of which the first sign tells, or a number: what is made of it may not
-        begins = name in known("beginning") and own.ordered
+        begins = name in tagged("beginning") and own.ordered
         own = replace(own, nulls=own.nulls and not begins, ordered=begins)
     return _and(below, own)
 
@@ -216,9 +216,9 @@ def _moment(
     zoned = given == TIMESTAMP
     if len(args) == 1 and name == "to_date":
         return Shape(zoned=zoned)
-    if len(args) == 1 and (name in known("year") or name in known("days")):
-        return Shape(ordered=name in known("year"), zoned=zoned)
-    if len(args) == 1 and name in known("hours"):
+    if len(args) == 1 and (name in tagged("year") or name in tagged("days")):
+        return Shape(ordered=name in tagged("year"), zoned=zoned)
+    if len(args) == 1 and name in tagged("hours"):
         # A day's first moment is not midnight in each zone.
         return Shape(ordered=False, zoned=given != TIMESTAMP_NTZ, daily=False)
     text = args[1 - at] if len(args) == 2 else None
@@ -240,7 +240,7 @@ def _moment(
 def _piece(name: str, args: tuple[Expression, ...], kinds: tuple[Type | None, ...]) -> Shape | None:
     """The beginning of a text, or the floor of a quotient."""
     first = args[0] if args else None
-    if name in known("beginning") and kinds[0] == STRING:
+    if name in tagged("beginning") and kinds[0] == STRING:
         numbers = [_number(arg) for arg in args[1:]]
         from_start = numbers[:1] == [1] if name != "left" else True
         if from_start and len(numbers) == 2 - (name == "left") and (numbers[-1] or 0) > 0:
@@ -271,8 +271,8 @@ def _other(name: str, args: tuple[Expression, ...]) -> Shape | None:
         return None
     if found.again not in ("same", "zone"):
         return None
-    by = _number(args[1]) if name in known("divided") and len(args) == 2 else None
-    nulls = name not in known("given") and not by and name not in ("+", "-", "*")
+    by = _number(args[1]) if name in tagged("divided") and len(args) == 2 else None
+    nulls = name not in tagged("given") and not by and name not in ("+", "-", "*")
     return Shape(ordered=False, nulls=nulls, zoned=found.again == "zone", daily=False)
 
 

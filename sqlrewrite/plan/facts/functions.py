@@ -19,8 +19,9 @@ KINDS = ("operator", "scalar", "aggregate", "window", "generator", "table", "syn
 AGAIN = ("same", "zone", "query", "exact", "order", "varies")
 RAISES = ("never", "ansi", "always")
 DECLARED = ("deterministic", "total")
-"""What can be said of a user's function: that it gives one value for one input, wherever and how
-often it is computed; and that it never raises an error besides. Neither is an aggregate."""
+"""What the settings can declare of a user's function: that it gives one value for one input,
+wherever and how often it is computed; and that besides it never raises an error. Neither is an
+aggregate."""
 
 _LAST_LETTER = "\U0001d000"
 """Behind it are the alphabets of other dialects."""
@@ -92,16 +93,16 @@ def function(name: str) -> Function | None:
 
 
 @cache
-def known(word: str) -> frozenset[str]:
-    """The functions of which the table says a word; nothing of the kind is known of any other."""
-    rows = (row.split() for row in _table()["known"].splitlines())
-    return frozenset(name for said, *listed in rows for name in listed if said == word)
+def tagged(tag: str) -> frozenset[str]:
+    """The functions that have a tag in the table; of no other is that known."""
+    rows = (row.split() for row in _table()["tags"].splitlines())
+    return frozenset(name for own, *listed in rows for name in listed if own == tag)
 
 
 @cache
-def of_groups(name: str) -> str | None:
-    """What is made of an aggregate's values over groups of rows (``{}``) to have it over all rows;
-    None where the table has nothing for all types of its argument."""
+def reaggregation(name: str) -> str | None:
+    """The expression that makes an aggregate over all rows of its values over groups of rows
+    (``{}``); None where the table has none that is right for all types of its argument."""
     rows = (row.split(None, 1) for row in _table()["groups"].splitlines())
     return next((whole for it, whole in rows if it == name), None)
 
@@ -116,14 +117,22 @@ def part_range(name: str) -> tuple[int, int] | None:
 
 
 @cache
+def attempts() -> dict[str, tuple[str, str, str]]:
+    """The rows of the table's ``attempt``: what a function gives without ANSI mode, for which
+    types, and the form, by its name."""
+    rows = (row.split(None, 3) for row in _table()["attempt"].splitlines())
+    return {name: (legacy, of, text) for name, legacy, of, text in rows}
+
+
+@cache
 def zones() -> frozenset[str]:
     """Names of time zones."""
     return frozenset(_table()["zone"].split())
 
 
-def declared(name: str, said: str) -> Function:
-    """A user's function of which that is said; see ``DECLARED``."""
-    raises = "never" if said == "total" else "always"
+def declared_function(name: str, declaration: str) -> Function:
+    """A user's function that the settings declare to be ``declaration``, one of ``DECLARED``."""
+    raises = "never" if declaration == "total" else "always"
     return Function(name, "scalar", "same", "-", raises, "", "", "any* -> any")
 
 
@@ -149,7 +158,7 @@ class DialectNames:
 
 
 @cache
-def names_of(dialect: str) -> DialectNames:
+def dialect_names(dialect: str) -> DialectNames:
     """The functions of a dialect, by its file in ``rules/functions``."""
     table = read_toml(rules_folder() / "functions" / f"{dialect}.toml")
     small = ord(table["alphabet"])
@@ -167,7 +176,7 @@ def _foreign() -> dict[str, Function]:
         if path.stem == "spark":
             continue
         table = read_toml(path)
-        alphabet = names_of(path.stem).alphabet
+        alphabet = dialect_names(path.stem).alphabet
         for name, kind, row in _read(table):
             at = ord(name[0]) - ord("a")
             for first in (alphabet[at], alphabet[at + _LETTERS]):

@@ -6,9 +6,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from sqlrewrite.plan.facts import coercion, types
-from sqlrewrite.plan.facts.call import Argument, Arguments, ResultRule
+from sqlrewrite.plan.facts.signatures import Argument, Arguments
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import Type, is_day_time, is_year_month
+
+ResultRule = Callable[[Arguments], Argument]
+"""How the type of a result follows from a call."""
 
 # --- by the type of the first argument, which is known --------------------------------------------
 
@@ -139,7 +142,7 @@ _OF_FIRST: Mapping[str, Callable[[Type, Arguments], Argument]] = {
     "@round": _round,
     "@ceil": _ceil,
     # ``zeroifnull(x)`` is ``coalesce(x, 0)``
-    "@zero": lambda kind, call: coercion.common_of_all((kind, types.INT), call.world.ansi),
+    "@zero": lambda kind, call: coercion.common_of_all((kind, types.INT), call.settings.ansi),
     "@percentile": lambda kind, call: _for_each(
         call, kind if kind.name == "time" else _middle(kind)
     ),
@@ -157,12 +160,12 @@ def _integral(kinds: _Types, call: Arguments) -> Argument:
     """The wider of integers."""
     if not kinds or not all(map(coercion.is_integral, kinds)):
         return None
-    return coercion.common_of_all(kinds, call.world.ansi)
+    return coercion.common_of_all(kinds, call.settings.ansi)
 
 
 def _concat(kinds: _Types, call: Arguments) -> Argument:
     if any(kind.name == "array" for kind in kinds):
-        return coercion.common_of_all(kinds, call.world.ansi)
+        return coercion.common_of_all(kinds, call.settings.ansi)
     return _texts(kinds)
 
 
@@ -178,7 +181,7 @@ def _nanvl(kinds: _Types, call: Arguments) -> Argument:
 
 def _sequence(kinds: _Types, call: Arguments) -> Argument:
     if set(kinds[:2]) <= {*types.MOMENTS}:
-        found = coercion.common_of_all(kinds[:2], call.world.ansi)
+        found = coercion.common_of_all(kinds[:2], call.settings.ansi)
     else:
         found = _integral(kinds[:3], call)
     return None if found is None else types.array(found)
@@ -204,7 +207,7 @@ def _struct(kinds: _Types, call: Arguments) -> Argument:
 _OF_ALL: Mapping[str, Callable[[_Types, Arguments], Argument]] = {
     "@integral": _integral,
     "@concat": _concat,
-    "@least": lambda kinds, call: coercion.common_without_strings(kinds, call.world.ansi),
+    "@least": lambda kinds, call: coercion.common_without_strings(kinds, call.settings.ansi),
     "@nanvl": _nanvl,
     "@sequence": _sequence,
     "@arrays_zip": _arrays_zip,
@@ -218,7 +221,7 @@ _OF_ALL: Mapping[str, Callable[[_Types, Arguments], Argument]] = {
 def _case(call: Arguments) -> Argument:
     """``when(condition, value, …, otherwise)``: what its values have in common."""
     values = [*call.types[1::2], *(call.types[-1:] if len(call.types) % 2 else ())]
-    return coercion.common_of_known(values, call.world.ansi)
+    return coercion.common_of_known(values, call.settings.ansi)
 
 
 def _decode(call: Arguments) -> Argument:
@@ -227,7 +230,7 @@ def _decode(call: Arguments) -> Argument:
         return types.STRING
     values = list(call.types[2::2])
     values.append(call.types[-1] if len(call.types) % 2 == 0 else types.STRING)  # the NULL for all
-    return coercion.common_of_known(values, call.world.ansi)
+    return coercion.common_of_known(values, call.settings.ansi)
 
 
 def _date_part(call: Arguments) -> Argument:
@@ -271,8 +274,8 @@ def _to_number(call: Arguments) -> Argument:
 
 
 def _map(call: Arguments) -> Argument:
-    key = coercion.common_of_known(call.types[::2], call.world.ansi)
-    value = coercion.common_of_known(call.types[1::2], call.world.ansi)
+    key = coercion.common_of_known(call.types[::2], call.settings.ansi)
+    value = coercion.common_of_known(call.types[1::2], call.settings.ansi)
     return None if key is None or value is None else types.map_of(key, value)
 
 

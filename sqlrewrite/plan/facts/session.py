@@ -1,6 +1,7 @@
-"""The settings of a Spark session on which types and comparisons depend, as far as they are known.
+"""The settings of a Spark session on which types and comparisons depend.
 
-What does not hold under all the values that a setting may have does not hold.
+``SessionSettings`` is what is known of them, ``ExactSettings`` one combination of values. A fact
+holds only if it holds under every combination that is possible.
 """
 
 from __future__ import annotations
@@ -24,18 +25,18 @@ class SessionSettings:
     precision_loss: bool | None = None
     ntz: bool | None = None
 
-    def worlds(self) -> Iterator[World]:
-        """Each session that this may be."""
-        known = [
+    def possible(self) -> Iterator[ExactSettings]:
+        """Each combination of values that the session may have."""
+        values = [
             (False, True) if it is None else (it,)
             for it in (self.ansi, self.precision_loss, self.ntz)
         ]
-        return (World(*it) for it in product(*known))
+        return (ExactSettings(*it) for it in product(*values))
 
 
 @dataclass(frozen=True, slots=True)
-class World:
-    """The settings of one session, named as in ``SessionSettings``. Besides, ``legacy_interval`` is
+class ExactSettings:
+    """One combination of values, named as in ``SessionSettings``. Besides, ``legacy_interval`` is
     spark.sql.legacy.interval.enabled, which alone may be unknown (None), and ``double_quoted`` is
     spark.sql.ansi.doubleQuotedIdentifiers."""
 

@@ -18,8 +18,8 @@ from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import outputs
 from sqlrewrite.plan.expressions import columns, relations
 from sqlrewrite.plan.joins import simplify
+from sqlrewrite.plan.outer_joins import simplify_inner_blocks
 from sqlrewrite.plan.relations import leaves
-from sqlrewrite.plan.undone import undone
 from sqlrewrite.sql.bind.closed_world import plain, reason, strange
 from sqlrewrite.sql.bind.dml import query_of
 from sqlrewrite.sql.bind.from_clause import RelationBinder
@@ -80,7 +80,7 @@ def bind(
     plan = ra.Plan(
         bound, blocks, tuple(binder.ctes), binder.relations, binder.owner, _unbound(tree, binder)
     )
-    return Bound(undone(plan), binder.selects, binder.ons)
+    return Bound(simplify_inner_blocks(plan), binder.selects, binder.ons)
 
 
 def _unbound(tree: exp.Expr, binder: Binder) -> frozenset[int]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from sqlrewrite.plan.algebra import ColumnRef
-from sqlrewrite.plan.facts.functions import known
+from sqlrewrite.plan.facts.functions import tagged
 from sqlrewrite.sql.bind.translate import Translator
 
 _FIRST = {"max": True, "min": False}
@@ -81,7 +81,7 @@ def _ranked(
     if name in OF_FIRST or (name in OF_LAST and whole):
         alone = found == _column(given[0], translator, descends) if len(given) == 1 else False
         return found if alone else None
-    if name not in known("numbers") or given or frames:
+    if name not in tagged("numbers") or given or frames:
         return None
     if name == "row_number" and len(keys) == 1:
         return None  # of rows that are equal in its only key any may come first

@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from sqlrewrite.patterns import pattern
-from sqlrewrite.plan.facts.functions import function, names_of
+from sqlrewrite.plan.facts.functions import dialect_names, function
 from sqlrewrite.rulebook import rules_folder
 from sqlrewrite.text.toml import read_toml
 
@@ -63,7 +63,7 @@ def computed_anew(column: str, expression: str) -> str | None:
 
 
 def _steady(name: str) -> bool:
-    names = names_of("flink")
+    names = dialect_names("flink")
     if name not in names.same | names.own:
         return False
     first = names.alphabet[ord(name[0]) - ord("a")] if name in names.own else name[0]

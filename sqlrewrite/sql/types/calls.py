@@ -1,6 +1,6 @@
 """Calls: how Spark prints them, and their types.
 
-The types are those of ``plan/facts/results.py``, the names those of ``printed.py``.
+The types are those of ``plan/facts/result_types.py``, the names those of ``printed.py``.
 """
 
 from __future__ import annotations
@@ -9,10 +9,9 @@ from dataclasses import replace
 from decimal import Decimal
 
 from sqlrewrite.plan.facts import types
-from sqlrewrite.plan.facts.call import Arguments
 from sqlrewrite.plan.facts.functions import function
-from sqlrewrite.plan.facts.results import parameters, result
-from sqlrewrite.plan.facts.signatures import signature
+from sqlrewrite.plan.facts.result_types import parameters, result
+from sqlrewrite.plan.facts.signatures import Arguments, signature
 from sqlrewrite.plan.facts.types import Type
 from sqlrewrite.sql.types import tree
 from sqlrewrite.sql.types.printed import printed
@@ -46,7 +45,7 @@ def call(it: tree.WrittenCall, scope: TypeScope) -> Typed:
         return NOTHING
     of = Arguments(
         tuple(part.type for part in given),
-        scope.context.world,
+        scope.context.settings,
         tuple(map(constant, given)),
         tuple(part.name for part in given),
     )
@@ -76,7 +75,7 @@ def _type(name: str, of: Arguments) -> Type | None:
     """The type of a call. Of strings with a collation that is none of all of them, or may be one,
     none is told: it depends on which of them is explicit."""
     kind = result(name, of)
-    if kind is not None and name in _SCHEMAS and of.world.ntz and "timestamp" in str(kind):
+    if kind is not None and name in _SCHEMAS and of.settings.ntz and "timestamp" in str(kind):
         return None  # of a TIMESTAMP in the text of a schema
     if name in ("lpad", "rpad") and len(of.types) == 3 and of.types[0] != of.types[2]:
         return None
@@ -111,7 +110,7 @@ def _given(it: tree.WrittenCall, name: str, scope: TypeScope) -> list[Typed]:
             found.append(NOTHING if isinstance(part, tree.Lambda) else scope.typed(part))
     if not any(isinstance(part, tree.Lambda) for part in it.arguments):
         return found
-    of = Arguments(tuple(part.type for part in found), scope.context.world)
+    of = Arguments(tuple(part.type for part in found), scope.context.settings)
     kinds = iter(parameters(name, of))
     for position, part in enumerate(it.arguments):
         if isinstance(part, tree.Lambda):

@@ -9,10 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlrewrite.plan.facts import types
-from sqlrewrite.plan.facts.call import Arguments
-from sqlrewrite.plan.facts.collations import collation
-from sqlrewrite.plan.facts.results import result
-from sqlrewrite.plan.facts.type_text import parse
+from sqlrewrite.plan.facts.result_types import result
+from sqlrewrite.plan.facts.signatures import Arguments
+from sqlrewrite.plan.facts.type_text import collation, parse
 from sqlrewrite.plan.facts.types import valued
 from sqlrewrite.sql.types import literals, tree
 from sqlrewrite.sql.types.calls import call
@@ -25,7 +24,7 @@ def typed(it: tree.Expr, scope: TypeScope) -> Typed:
     """What is known of an expression. Raises UnknownError where a name in it means nothing."""
     match it:
         case tree.WrittenLiteral() if it.kind != "interval":
-            return literals.literal(it, scope.context.world) or NOTHING
+            return literals.literal(it, scope.context.settings) or NOTHING
         case tree.WrittenLiteral() | tree.Interval():
             return _interval(it, scope)
         case tree.WrittenName() | tree.Field():
@@ -50,10 +49,10 @@ def typed(it: tree.Expr, scope: TypeScope) -> Typed:
 
 def _interval(it: tree.WrittenLiteral | tree.Interval, scope: TypeScope) -> Typed:
     """An interval: ``interval day``, or the one type of intervals that there was before 3.2."""
-    if scope.context.world.legacy_interval is not False:
+    if scope.context.settings.legacy_interval is not False:
         return NOTHING
     if isinstance(it, tree.WrittenLiteral):
-        return literals.literal(it, scope.context.world) or NOTHING
+        return literals.literal(it, scope.context.settings) or NOTHING
     return literals.interval(it) or NOTHING
 
 
@@ -106,7 +105,8 @@ def _cast(it: tree.WrittenCast, scope: TypeScope) -> Typed:
     kind = parse(it.to)
     if kind is None:
         return replace(NOTHING, name=operand.name if operand.column else None)
-    if kind == types.TIMESTAMP and it.to.strip().lower() in _TIMESTAMP and scope.context.world.ntz:
+    ntz = scope.context.settings.ntz
+    if ntz and kind == types.TIMESTAMP and it.to.strip().lower() in _TIMESTAMP:
         kind = types.TIMESTAMP_NTZ
     kind = valued(kind)
     path = isinstance(it.operand, tree.Special) and it.operand.name == ":"
@@ -223,7 +223,7 @@ def _row(it: tree.WrittenRow, scope: TypeScope) -> Typed:
         given = item.names[0] if item.names else value.name
         names.append(f"col{number}" if given is None else given)
     kinds = tuple(value.type for value in values)
-    kind = result("struct", Arguments(kinds, scope.context.world, names=tuple(names)))
+    kind = result("struct", Arguments(kinds, scope.context.settings, names=tuple(names)))
     form = []
     for item, name in zip(it.items, names, strict=True):
         quoted = _escaped(name)

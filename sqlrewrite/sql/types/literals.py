@@ -12,7 +12,7 @@ from decimal import Decimal, InvalidOperation
 from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.coercion import is_integral
 from sqlrewrite.plan.facts.literals import of_number
-from sqlrewrite.plan.facts.session import World
+from sqlrewrite.plan.facts.session import ExactSettings
 from sqlrewrite.plan.facts.types import Type
 from sqlrewrite.sql.types import tree
 from sqlrewrite.sql.types.scope import Typed
@@ -32,7 +32,7 @@ _DATE_TIME = re.compile(
 _TIME = re.compile(r"\s*(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?\s*")
 
 
-def literal(it: tree.WrittenLiteral, world: World) -> Typed | None:
+def literal(it: tree.WrittenLiteral, settings: ExactSettings) -> Typed | None:
     """A constant; None where it is one that Spark refuses."""
     match it.kind:
         case "string":
@@ -47,7 +47,7 @@ def literal(it: tree.WrittenLiteral, world: World) -> Typed | None:
                 return None
             return Typed(f"X'{'0' * (len(digits) % 2)}{digits}'", types.BINARY)
         case "date" | "timestamp" | "timestamp_ltz" | "timestamp_ntz" | "time":
-            return _moment(it, world)
+            return _moment(it, settings)
         case "interval":
             return _interval_text(it.text)
         case _:
@@ -107,7 +107,7 @@ def _single(value: Decimal) -> float:
     return next((it for it in shortest if struct.pack("f", it) == wanted), float(value))
 
 
-def _moment(it: tree.WrittenLiteral, world: World) -> Typed | None:
+def _moment(it: tree.WrittenLiteral, settings: ExactSettings) -> Typed | None:
     if it.kind == "date":
         found = _DATE.fullmatch(it.text)
         if not found:
@@ -124,7 +124,7 @@ def _moment(it: tree.WrittenLiteral, world: World) -> Typed | None:
         return Typed(f"TIME '{text}'", kind)
     ntz = it.kind == "timestamp_ntz"
     if it.kind == "timestamp":
-        ntz = world.ntz
+        ntz = settings.ntz
         if ntz and re.search(r"[A-Za-z]{2}|[Zz]$|\d[+-]\d+:\d+$", it.text):
             return None  # with a zone in it, it is one with a local time zone
     kind, word = (types.TIMESTAMP_NTZ, "TIMESTAMP_NTZ") if ntz else (types.TIMESTAMP, "TIMESTAMP")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from decimal import Decimal
 
 from sqlrewrite.plan.facts import types
-from sqlrewrite.plan.facts.call import Arguments
 from sqlrewrite.plan.facts.coercion import is_integral
-from sqlrewrite.plan.facts.results import result
+from sqlrewrite.plan.facts.result_types import result
+from sqlrewrite.plan.facts.signatures import Arguments
 from sqlrewrite.plan.facts.types import Type
 from sqlrewrite.sql.types import tree
 from sqlrewrite.sql.types.calls import constant
@@ -92,8 +92,8 @@ def _element(base: Typed, index: Typed) -> Typed:
 
 def _computed(operator: str, *parts: Typed, scope: TypeScope) -> Typed:
     """An operator that computes a value of one or two others."""
-    kinds, world = tuple(part.type for part in parts), scope.context.world
-    kind = result(operator.lower(), Arguments(kinds, world, tuple(map(constant, parts))))
+    kinds, settings = tuple(part.type for part in parts), scope.context.settings
+    kind = result(operator.lower(), Arguments(kinds, settings, tuple(map(constant, parts))))
     if len(parts) == 1:
         return Typed(filled("~{}" if operator == "~" else f"({operator} {{}})", *parts), kind)
     form = "concat({}, {})" if operator == "||" else f"({{}} {operator.lower()} {{}})"
@@ -104,7 +104,7 @@ def _computed(operator: str, *parts: Typed, scope: TypeScope) -> Typed:
     if operator in "+-*/" and (_is_time(one) or _is_time(other)):
         text = _moved(operator, *parts)
     between = kind is not None and operator == "-" and _is_span(kind) and not _is_span(one)
-    if between and scope.context.world.legacy_interval is not False:
+    if between and scope.context.settings.legacy_interval is not False:
         kind = None
     return Typed(text, kind)
 

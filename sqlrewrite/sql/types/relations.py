@@ -65,7 +65,7 @@ def _table(parts: tuple[str, ...], scope: TypeScope) -> ScopeColumns:
         if not relation.complete or not relation.columns:
             raise UnknownError(f"the columns of {'.'.join(parts)}")
         kinds = [stored(it.type) for it in relation.columns]
-        if context.world.ntz:  # or it may be one without time zone, as the table's DDL was read
+        if context.settings.ntz:  # or it may be one without time zone, as the table's DDL was read
             kinds = [None if kind and "timestamp" in str(kind) else kind for kind in kinds]
         return tuple(
             TypedColumn(it.name, kind, name[-3:])

@@ -11,7 +11,7 @@ from dataclasses import field, replace
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.facts.coercion import common_of_known
-from sqlrewrite.plan.facts.session import World
+from sqlrewrite.plan.facts.session import ExactSettings
 from sqlrewrite.plan.facts.types import Type, field_of, valued
 from sqlrewrite.sql.types import tree
 from sqlrewrite.warehouse import Name, Warehouse
@@ -62,7 +62,7 @@ class Context:
     none may hold itself."""
 
     catalog: Warehouse
-    world: World
+    settings: ExactSettings
     analyze: Callable[[tree.WrittenQuery, TypeScope], ScopeColumns]
     typed: Callable[[tree.Expr, TypeScope], Typed]
     ctes: Mapping[str, ScopeColumns | None] = field(default_factory=dict)
@@ -94,7 +94,7 @@ class TypeScope:
     def common(self, kinds: Iterable[Type | None]) -> Type | None:
         """The type that several values have in common."""
         known = (None if kind is None else valued(kind) for kind in kinds)
-        return common_of_known(known, self.context.world.ansi)
+        return common_of_known(known, self.context.settings.ansi)
 
     def resolve(self, parts: tuple[str, ...]) -> Typed | None:
         """The column, field, alias or parameter that a name means; None where it means none."""

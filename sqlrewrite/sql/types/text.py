@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.facts.functions import function
-from sqlrewrite.plan.facts.session import SessionSettings, World
+from sqlrewrite.plan.facts.session import ExactSettings, SessionSettings
 from sqlrewrite.sql.ddl import definitions
 from sqlrewrite.sql.parse import statements as parse
 from sqlrewrite.sql.types.analysis import analyze
@@ -40,14 +40,14 @@ _HARMLESS = tuple(
 """Settings, by how their names begin, that change no name and no type."""
 
 _BOOLEAN = {"true": True, "false": False}
-_OF_WORLD = {
+_FIELDS = {
     "spark.sql.ansi.enabled": ("ansi", _BOOLEAN),
     "spark.sql.decimalOperations.allowPrecisionLoss": ("precision_loss", _BOOLEAN),
     "spark.sql.timestampType": ("ntz", {"timestamp_ntz": True, "timestamp_ltz": False}),
     "spark.sql.legacy.interval.enabled": ("legacy_interval", _BOOLEAN),
     "spark.sql.ansi.doubleQuotedIdentifiers": ("double_quoted", _BOOLEAN),
 }
-"""The settings that a ``World`` holds, in Spark's spelling, which counts; and their values."""
+"""The fields of ``ExactSettings`` by setting, in Spark's spelling, which counts; their values."""
 
 _MAKES = frozenset({"CREATE", "REPLACE", "CACHE"})
 _DEFINITIONS = _MAKES | {"DROP", "ALTER", "USE"}
@@ -68,11 +68,11 @@ def outputs_of(
     legacy_interval: bool | None = None,
 ) -> tuple[StatementOutput, ...]:
     """For each statement what holds under all values that the session's settings may have."""
-    worlds = (
+    possible = (
         replace(it, legacy_interval=legacy_interval, double_quoted=double_quoted)
-        for it in session.worlds()
+        for it in session.possible()
     )
-    states = [TextState(catalog, world, world) for world in worlds]
+    states = [TextState(catalog, settings, settings) for settings in possible]
     found: list[StatementOutput] = []
     for statement in statements(text):
         behind = [state.after(statement) for state in states]
@@ -112,17 +112,17 @@ def statements(text: str) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class TextState:
-    """What a session knows between two statements; ``given`` is its world before any SET,
+    """What a session knows between two statements; ``given`` are its settings before any SET,
     ``unsure`` whether one was set of which it is not known what it changes."""
 
     catalog: Warehouse
-    world: World
-    given: World
+    settings: ExactSettings
+    given: ExactSettings
     unsure: bool = False
 
     def after(self, text: str) -> tuple[StatementOutput, TextState]:
         """What a statement returns, and the state behind it."""
-        reader = Queries(text, double_quoted=self.world.double_quoted)
+        reader = Queries(text, double_quoted=self.settings.double_quoted)
         token = reader.token
         if token.word in _QUERY:
             if self.unsure:
@@ -152,8 +152,8 @@ class TextState:
     def _columns(self, text: str) -> ScopeColumns | None:
         """The columns of a query, None where it is not understood."""
         try:
-            query = query_in(text, self.world.double_quoted)
-            context = Context(self.catalog, self.world, analyze, typed)
+            query = query_in(text, self.settings.double_quoted)
+            context = Context(self.catalog, self.settings, analyze, typed)
             return analyze(query, TypeScope(context))
         except (UnreadError, UnknownError, RecursionError):
             return None
@@ -162,12 +162,14 @@ class TextState:
         key, sign, value = (it.strip(' \t\r\n`"') for it in text[reader.token.end :].partition("="))
         if reader.token.word == "RESET":
             return self._reset(key)
-        if key in _OF_WORLD:
-            field, values = _OF_WORLD[key]
+        if key in _FIELDS:
+            field, values = _FIELDS[key]
             if not sign:  # it is shown
                 return self
             if value.lower() in values:
-                return replace(self, world=replace(self.world, **{field: values[value.lower()]}))
+                return replace(
+                    self, settings=replace(self.settings, **{field: values[value.lower()]})
+                )
             return replace(self, unsure=True)
         if key.lower().startswith("spark.sql.") and not key.lower().startswith(_HARMLESS):
             return replace(self, unsure=True)
@@ -176,11 +178,11 @@ class TextState:
     def _reset(self, key: str) -> TextState:
         """The state after RESET: of one setting, or of all where no key is given."""
         if not key:
-            return replace(self, world=self.given, unsure=False)
-        if key not in _OF_WORLD:
+            return replace(self, settings=self.given, unsure=False)
+        if key not in _FIELDS:
             return self
-        field, _ = _OF_WORLD[key]
-        return replace(self, world=replace(self.world, **{field: getattr(self.given, field)}))
+        field, _ = _FIELDS[key]
+        return replace(self, settings=replace(self.settings, **{field: getattr(self.given, field)}))
 
     def _defined(self, text: str, word: str) -> TextState:
         found = self._from_query(text) if word in _MAKES else None

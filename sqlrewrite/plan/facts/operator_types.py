@@ -19,7 +19,7 @@ from sqlrewrite.plan.facts.coercion import (
     is_numeric,
     tightest,
 )
-from sqlrewrite.plan.facts.session import World
+from sqlrewrite.plan.facts.session import ExactSettings
 from sqlrewrite.plan.facts.types import Type, fields_of, is_day_time, is_year_month
 
 _MIN_ADJUSTED_SCALE = 6
@@ -47,14 +47,14 @@ def unary(sign: str, operand: Type) -> Type | None:
 
 
 @lru_cache(maxsize=4096)
-def binary(sign: str, one: Type, other: Type, world: World) -> Type | None:
+def binary(sign: str, one: Type, other: Type, settings: ExactSettings) -> Type | None:
     """The type of an operator between two operands. An integer that is written out stands here as
     the decimal of its own digits where the other is a decimal."""
     found = _RESULTS.get(sign)
-    return None if found is None else found(one, other, world)
+    return None if found is None else found(one, other, settings)
 
 
-def _add(one: Type, other: Type, world: World) -> Type | None:
+def _add(one: Type, other: Type, settings: ExactSettings) -> Type | None:
     for a, b in ((one, other), (other, one)):
         moved = _moved(a, b)
         if moved is not None:
@@ -66,10 +66,10 @@ def _add(one: Type, other: Type, world: World) -> Type | None:
                 return b
             if b.name == "time":
                 return Type("time", (6,))
-    return _of_intervals(one, other, world) or _arithmetic("+", one, other, world)
+    return _of_intervals(one, other, settings) or _arithmetic("+", one, other, settings)
 
 
-def _subtract(one: Type, other: Type, world: World) -> Type | None:
+def _subtract(one: Type, other: Type, settings: ExactSettings) -> Type | None:
     moved = _moved(one, other)
     if moved is not None:
         return moved
@@ -77,15 +77,15 @@ def _subtract(one: Type, other: Type, world: World) -> Type | None:
         return one
     if one == types.VOID and fields_of(other) is not None:
         return other
-    found = _of_intervals(one, other, world) or _between(one, other, world)
-    return found or _arithmetic("-", one, other, world)
+    found = _of_intervals(one, other, settings) or _between(one, other, settings)
+    return found or _arithmetic("-", one, other, settings)
 
 
-def _of_intervals(one: Type, other: Type, world: World) -> Type | None:
+def _of_intervals(one: Type, other: Type, settings: ExactSettings) -> Type | None:
     if one == other == types.INTERVAL:
         return types.INTERVAL
     both = fields_of(one) is not None and fields_of(other) is not None
-    return tightest(one, other, world.ansi) if both else None
+    return tightest(one, other, settings.ansi) if both else None
 
 
 def _moved(start: Type, by: Type) -> Type | None:
@@ -104,11 +104,13 @@ def _moved(start: Type, by: Type) -> Type | None:
     return None
 
 
-def _between(one: Type, other: Type, world: World) -> Type | None:
+def _between(one: Type, other: Type, settings: ExactSettings) -> Type | None:
     """The interval between two dates or times, one of which may be NULL, or a string."""
     for a, b in ((one, other), (other, one)):
         text = (
-            b.is_string and b.collation is None and (world.ansi or (a == types.DATE and b is one))
+            b.is_string
+            and b.collation is None
+            and (settings.ansi or (a == types.DATE and b is one))
         )
         if a == types.DATE and (b in (types.DATE, types.VOID) or text):
             return _DAY
@@ -119,17 +121,17 @@ def _between(one: Type, other: Type, world: World) -> Type | None:
     return None
 
 
-def _multiply(one: Type, other: Type, world: World) -> Type | None:
+def _multiply(one: Type, other: Type, settings: ExactSettings) -> Type | None:
     for a, b in ((one, other), (other, one)):
         if _is_factor(b) and _scaled(a) is not None:
             return _scaled(a)
-    return _arithmetic("*", one, other, world)
+    return _arithmetic("*", one, other, settings)
 
 
-def _divide(one: Type, other: Type, world: World) -> Type | None:
+def _divide(one: Type, other: Type, settings: ExactSettings) -> Type | None:
     if _is_factor(other) and _scaled(one) is not None:
         return _scaled(one)
-    found = _arithmetic("/", one, other, world)
+    found = _arithmetic("/", one, other, settings)
     if found is None or one == types.VOID:
         return None if found is None else types.DOUBLE
     return found if is_decimal(found) else types.DOUBLE
@@ -148,45 +150,45 @@ def _is_factor(kind: Type) -> bool:
     return is_numeric(kind) or kind.is_string or kind == types.VOID
 
 
-def _integral_divide(one: Type, other: Type, world: World) -> Type | None:
+def _integral_divide(one: Type, other: Type, settings: ExactSettings) -> Type | None:
     kinds = {one, other} - {types.VOID}
     if is_year_month(one) or is_year_month(other):
         return types.BIGINT if all(map(is_year_month, kinds)) else None
     if is_day_time(one) or is_day_time(other):
         return types.BIGINT if all(map(is_day_time, kinds)) else None
     if any(kind.is_string for kind in kinds):
-        return types.BIGINT if world.ansi and _integer_and_string(one, other) else None
+        return types.BIGINT if settings.ansi and _integer_and_string(one, other) else None
     return types.BIGINT if all(is_integral(kind) or is_decimal(kind) for kind in kinds) else None
 
 
-def _bitwise(one: Type, other: Type, world: World) -> Type | None:
+def _bitwise(one: Type, other: Type, settings: ExactSettings) -> Type | None:
     if one == other == types.VOID:
         return types.INT
     if _integer_and_string(one, other):
-        return types.BIGINT if world.ansi else None
+        return types.BIGINT if settings.ansi else None
     integers = all(is_integral(kind) or kind == types.VOID for kind in (one, other))
-    return tightest(one, other, world.ansi) if integers else None
+    return tightest(one, other, settings.ansi) if integers else None
 
 
 def _integer_and_string(one: Type, other: Type) -> bool:
     return (one.is_string and is_integral(other)) or (is_integral(one) and other.is_string)
 
 
-def _concatenate(one: Type, other: Type, world: World) -> Type | None:
+def _concatenate(one: Type, other: Type, settings: ExactSettings) -> Type | None:
     if one == other == types.BINARY:
         return types.BINARY
     if one.name == other.name == "array":
-        return common(one, other, world.ansi)
+        return common(one, other, settings.ansi)
     kinds = {kind for kind in (one, other) if kind.is_string} or {types.STRING}
-    loose = (types.VOID, types.INTERVAL) if world.ansi else (types.VOID,)
+    loose = (types.VOID, types.INTERVAL) if settings.ansi else (types.VOID,)
     plain = all(is_atomic(kind) or kind in loose for kind in (one, other))
     return kinds.pop() if plain and len(kinds) == 1 else None
 
 
-def _arithmetic(sign: str, one: Type, other: Type, world: World) -> Type | None:
+def _arithmetic(sign: str, one: Type, other: Type, settings: ExactSettings) -> Type | None:
     """The type of arithmetic over numbers, strings taken for numbers, and NULL."""
     if one.is_string or other.is_string:
-        return _with_string(one, other, world)
+        return _with_string(one, other, settings)
     if one == types.VOID or other == types.VOID:
         one = other = other if one == types.VOID else one
         if one == types.VOID:
@@ -195,21 +197,21 @@ def _arithmetic(sign: str, one: Type, other: Type, world: World) -> Type | None:
         return None
     decimals = (is_decimal(one) or is_integral(one)) and (is_decimal(other) or is_integral(other))
     if decimals and (is_decimal(one) or is_decimal(other)):
-        rule = _exact if not world.precision_loss else _rounded
+        rule = _exact if not settings.precision_loss else _rounded
         return rule(sign, *as_decimal(one).numbers, *as_decimal(other).numbers)
     if is_decimal(one) or is_decimal(other):
         return types.DOUBLE
-    return tightest(one, other, world.ansi)
+    return tightest(one, other, settings.ansi)
 
 
-def _with_string(one: Type, other: Type, world: World) -> Type | None:
+def _with_string(one: Type, other: Type, settings: ExactSettings) -> Type | None:
     """A string is a DOUBLE; in ANSI mode beside an integer a BIGINT, beside a string an error."""
     kinds = [kind for kind in (one, other) if not kind.is_string]
     if not kinds or kinds == [types.VOID]:
-        return None if world.ansi else types.DOUBLE
+        return None if settings.ansi else types.DOUBLE
     if not is_numeric(kinds[0]):
         return None
-    return types.BIGINT if world.ansi and is_integral(kinds[0]) else types.DOUBLE
+    return types.BIGINT if settings.ansi and is_integral(kinds[0]) else types.DOUBLE
 
 
 def _digits(sign: str, p1: int, s1: int, p2: int, s2: int) -> tuple[int, int]:
@@ -249,7 +251,7 @@ def _exact(sign: str, p1: int, s1: int, p2: int, s2: int) -> Type:
     return types.decimal(min(precision, types.MAX_PRECISION), min(scale, types.MAX_PRECISION))
 
 
-_Result = Callable[[Type, Type, World], Type | None]
+_Result = Callable[[Type, Type, ExactSettings], Type | None]
 
 _RESULTS: dict[str, _Result] = {
     "+": _add,
@@ -262,5 +264,5 @@ _RESULTS: dict[str, _Result] = {
     "|": _bitwise,
     "^": _bitwise,
     "||": _concatenate,
-    **dict.fromkeys(PREDICATES, lambda one, other, world: types.BOOLEAN),
+    **dict.fromkeys(PREDICATES, lambda one, other, settings: types.BOOLEAN),
 }

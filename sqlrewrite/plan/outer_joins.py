@@ -1,8 +1,8 @@
-"""Outer joins inside derived tables, CTEs and views, made what the blocks around make of them.
+"""Outer joins inside derived tables, CTEs and views, simplified by the blocks that read them.
 
 ``SELECT … FROM (SELECT f.x, d.c FROM f LEFT JOIN d ON …) q WHERE q.c = 'a'`` keeps no row that the
-join has filled up with NULLs, so that it is an inner join (docs/soundness.md, "Joins"). In: a plan.
-Out: the same plan, with the join trees of its blocks simplified by conditions from around them.
+join has null-extended, so the join is an inner one (docs/soundness.md, "Joins"). Within a single
+block ``joins.simplify`` does that; here conditions are carried into the blocks below.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from sqlrewrite.plan.lineage import steps
 from sqlrewrite.plan.relations import joins, readers
 
 
-def undone(plan: ra.Plan) -> ra.Plan:
-    """The plan with the outer joins of inner blocks simplified by what is asked of their rows."""
+def simplify_inner_blocks(plan: ra.Plan) -> ra.Plan:
+    """The plan, with the outer joins of inner blocks simplified by conditions of their readers."""
     inner = [
         block
         for block in plan.blocks
@@ -28,8 +28,8 @@ def undone(plan: ra.Plan) -> ra.Plan:
     ]
     if not inner:
         return plan
-    asked = _Asked(plan)
-    found = {it.number: source for it in inner if (source := asked.source(it)) is not it.source}
+    carried = _Carried(plan)
+    found = {it.number: source for it in inner if (source := carried.source(it)) is not it.source}
     if not found:
         return plan
     blocks = tuple(
@@ -38,19 +38,19 @@ def undone(plan: ra.Plan) -> ra.Plan:
     return replace(plan, blocks=blocks, memo={})
 
 
-class _Asked:
-    """What is asked of the rows of each block by those who read them, worked out once."""
+class _Carried:
+    """The conditions that its reader puts on the rows of each block, worked out once."""
 
     def __init__(self, plan: ra.Plan) -> None:
         self.plan = plan
         self._of: dict[int, tuple[ra.Condition, ...]] = {}
 
     def source(self, block: ra.Block) -> ra.Node:
-        """The join tree of a block, simplified by all that is asked of its rows."""
-        return simplify(block.source, (*block.where, *self.of(block)))
+        """The join tree of a block, simplified by its own conditions and its reader's."""
+        return simplify(block.source, (*block.where, *self.conditions(block)))
 
-    def of(self, block: ra.Block) -> tuple[ra.Condition, ...]:
-        """The conditions of the block that reads a block's rows, as conditions on its relations."""
+    def conditions(self, block: ra.Block) -> tuple[ra.Condition, ...]:
+        """The conditions of the only block that reads this one, in terms of its own relations."""
         number, plan = block.number, self.plan
         if number not in self._of:
             self._of[number] = ()
@@ -61,7 +61,7 @@ class _Asked:
 
     def _down(self, block: ra.Block, reader: int) -> Iterator[ra.Condition]:
         around = self.plan.blocks[self.plan.owner[reader]]
-        above = (*around.where, *self.of(around))
+        above = (*around.where, *self.conditions(around))
         for relation, conditions in reaching(self.source(around), above):
             for condition in conditions if relation == reader else ():
                 found = self._below(condition.expression, block, reader)

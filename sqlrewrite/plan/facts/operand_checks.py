@@ -11,8 +11,8 @@ from sqlrewrite.plan.algebra import Call, Expression, Literal
 from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.arithmetic import TypeOf
 from sqlrewrite.plan.facts.coercion import as_decimal, is_decimal, is_integral
-from sqlrewrite.plan.facts.functions import known
-from sqlrewrite.plan.facts.harmless import CHECKS, tame
+from sqlrewrite.plan.facts.functions import tagged
+from sqlrewrite.plan.facts.literal_checks import CHECKS, tame
 from sqlrewrite.plan.facts.types import Type
 
 _LONG_UNITS = frozenset("millisecond second minute hour day week month quarter year".split())
@@ -30,15 +30,15 @@ _DAYS = (*types.SHORT, types.interval("day"))
 def never_raises(call: Call, of: TypeOf) -> bool:
     """Whether a call gives a value or NULL whatever its columns hold, in ANSI mode too."""
     match call:
-        case Call(name=name, args=(one, Literal(kind="number", text=text))) if name in known(
+        case Call(name=name, args=(one, Literal(kind="number", text=text))) if name in tagged(
             "divided"
         ):
             # The least BIGINT divided by -1 is none.
             whole = text.removeprefix("-").isdigit() and int(text) != 0
             return _is_number(of(one)) and whole and (name != "div" or text != "-1")
-        case Call(name=name, args=(one,)) if name in known("whole") and _is_decimal(of(one)):
+        case Call(name=name, args=(one,)) if name in tagged("whole") and _is_decimal(of(one)):
             return True  # a decimal's type has room for the whole number next to it
-        case Call(name=name, args=(Call(name="/", args=(one, _)) as part,)) if name in known(
+        case Call(name=name, args=(Call(name="/", args=(one, _)) as part,)) if name in tagged(
             "whole"
         ):
             return of(one) in types.SHORT and never_raises(part, of)

@@ -12,12 +12,11 @@ from dataclasses import replace
 from functools import cache
 
 from sqlrewrite.plan.facts import types
-from sqlrewrite.plan.facts.call import Argument, Arguments
 from sqlrewrite.plan.facts.coercion import is_decimal, is_integral
 from sqlrewrite.plan.facts.functions import Function, function
-from sqlrewrite.plan.facts.operators import binary, unary
+from sqlrewrite.plan.facts.operator_types import binary, unary
 from sqlrewrite.plan.facts.result_rules import RESULTS
-from sqlrewrite.plan.facts.signatures import filled, letters, signature
+from sqlrewrite.plan.facts.signatures import Argument, Arguments, filled, letters, signature
 from sqlrewrite.plan.facts.types import Type, valued
 
 _NTZ = frozenset({"to_timestamp", "try_to_timestamp", "make_timestamp", "try_make_timestamp"})
@@ -55,9 +54,9 @@ def result_of(found: Function, call: Arguments) -> Argument:
     elif rule is not None:
         kind = rule(call)
     else:
-        known = letters(form, call.types, call.world) if form.takes(len(call.types)) else None
+        known = letters(form, call.types, call.settings) if form.takes(len(call.types)) else None
         kind = None if known is None else filled(form.result, known)
-    if call.world.ntz and found.name in _NTZ and kind == types.TIMESTAMP:
+    if call.settings.ntz and found.name in _NTZ and kind == types.TIMESTAMP:
         return types.TIMESTAMP_NTZ
     return None if kind is not None and _collation_lost(kind, call) else kind
 
@@ -68,7 +67,7 @@ def parameters(name: str, call: Arguments) -> tuple[tuple[Argument, ...], ...]:
     if found is None:
         return ()
     form = signature(found.signature)
-    known = letters(form, tuple(map(_plain, call.types)), call.world)
+    known = letters(form, tuple(map(_plain, call.types)), call.settings)
     return tuple(
         tuple(filled(part, known) for part in parameter.given)
         for parameter in form.parameters
@@ -89,7 +88,7 @@ def _operator(sign: str, call: Arguments) -> Argument:
         _of_digits(kind, call.literal(at)) if is_decimal(beside) and is_integral(kind) else kind
         for at, (kind, beside) in enumerate(zip(kinds, kinds[::-1], strict=True))
     )
-    return binary(sign, one, other, call.world)
+    return binary(sign, one, other, call.settings)
 
 
 def _of_digits(kind: Type, text: str | None) -> Type:

@@ -9,7 +9,7 @@ from datetime import date, datetime
 
 from sqlrewrite.plan.algebra import Call, Cast, Expression, Literal
 from sqlrewrite.plan.expressions import walk
-from sqlrewrite.plan.facts.functions import known, part_range, zones
+from sqlrewrite.plan.facts.functions import part_range, tagged, zones
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import DATE, TIMESTAMP
 
@@ -163,7 +163,7 @@ def _is_tame(node: Expression) -> bool:
         case Literal(kind="string", text=text):
             return is_instant(text) or text.lower() in _UNITS  # date_trunc('MONTH', …)
         case Call(name=name):
-            near = name in known("clock") or name in known("near")
+            near = name in tagged("clock") or name in tagged("near")
             return near or part_range(name) is not None
         case Cast(type=kind):
             return parse(kind) in (DATE, TIMESTAMP)
