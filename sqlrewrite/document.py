@@ -14,7 +14,7 @@ from sqlrewrite.catalog.queried import followed
 from sqlrewrite.decision.decided import Decided
 from sqlrewrite.decision.earlier import changed_otherwise, stale
 from sqlrewrite.find.context import StatementContext
-from sqlrewrite.find.reading import Reading, guarded, missing, read_statement
+from sqlrewrite.find.reading import Reading, guarded, missing_relation, read_statement
 from sqlrewrite.find.transliterated import (
     cross_checked,
     in_dialect,
@@ -118,7 +118,7 @@ def read(
             statement = cross_checked(statement, text, transliteration, limits, catalog)
         reading = read_statement(statement, text.text, known, limits, whole=whole)
         if text.predicates:
-            reading = replace(reading, missing=missing(statement, known))
+            reading = replace(reading, missing=missing_relation(statement, known))
         if named and statement.tree is not None:
             reading = replace(reading, names=tuple(relations_of(statement.tree, read=True)))
         found.append(reading)

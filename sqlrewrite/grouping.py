@@ -11,13 +11,13 @@ from functools import partial
 
 from sqlrewrite.document import Document, read
 from sqlrewrite.find.reading import Reading, guarded
-from sqlrewrite.find.scan_joins import Meeting
+from sqlrewrite.find.scan_joins import ScanJoin
 from sqlrewrite.find.transliterated import in_dialect
-from sqlrewrite.judge.partition_wise.aggregates import Whole
-from sqlrewrite.judge.partition_wise.group_count import chosen
-from sqlrewrite.judge.partition_wise.postgresql import partition_wise
+from sqlrewrite.judge.partition_wise.aggregates import Unsplit
+from sqlrewrite.judge.partition_wise.group_count import group_count
+from sqlrewrite.judge.partition_wise.postgresql import partition_joins
 from sqlrewrite.judge.partition_wise.split import Split, partition_columns, split
-from sqlrewrite.judge.partition_wise.storage import remedies, stored
+from sqlrewrite.judge.partition_wise.storage import joins_with_storage, remedies
 from sqlrewrite.plan.algebra import Plan, Scan
 from sqlrewrite.results import Problem, Rewrite
 from sqlrewrite.settings.options import Options
@@ -75,7 +75,7 @@ def missing(sql: str, catalog: Warehouse, wanted: Options) -> dict[int, dict[str
         if reading.bound is None:
             continue
         plan, said = reading.bound.plan, reading.catalog.settings
-        for _, known in stored(plan, wanted.engine, said):
+        for _, known in joins_with_storage(plan, wanted.engine, said):
             if known is not None and known.settings:
                 found.setdefault(reading.statement.index, {}).update(known.settings)
     return found
@@ -87,16 +87,16 @@ def _statement(
     """The insertions into one statement, and what is said of its joins."""
     assert reading.bound is not None
     plan, said, told = reading.bound.plan, reading.catalog.settings, list[Told]()
-    found_meetings = list(stored(plan, wanted.engine, said))
-    for meeting, found in found_meetings:
-        at = reading.statement.start if meeting.other.span is None else meeting.other.span.start
-        names = f"{meeting.one.parts[-1]} and {meeting.other.parts[-1]}"
+    found_meetings = list(joins_with_storage(plan, wanted.engine, said))
+    for join, found in found_meetings:
+        at = reading.statement.start if join.other.span is None else join.other.span.start
+        names = f"{join.one.parts[-1]} and {join.other.parts[-1]}"
         if found is not None:
             need = "; ".join(remedies(found))
             does = f"needs to join them part by part: {need}" if need else "joins them part by part"
             told.append((at, f"{names} are both {found.alike}: Spark {does}"))
-        elif meeting.one.table.parts is not None and meeting.other.table.parts is not None:
-            told.append((at, f"{names}: {_of_postgresql(plan, meeting)}"))
+        elif join.one.table.parts is not None and join.other.table.parts is not None:
+            told.append((at, f"{names}: {_of_postgresql(plan, join)}"))
     parted = [
         it for it in plan.relations.values() if isinstance(it, Scan) and partition_columns(it)
     ]
@@ -104,26 +104,26 @@ def _statement(
         return [], told
     try:
         if wanted.limits.dialect != SPARK:
-            raise Whole(
+            raise Unsplit(
                 f"it is written in Spark's words alone, and not in {wanted.limits.dialect}'s"
             )
         if document.stripped.predicates:
-            raise Whole("predicates of an earlier run stand in the text: --strip takes them out")
+            raise Unsplit("predicates of an earlier run stand in the text: --strip takes them out")
         found_split = split(plan, wanted)
-        count = chosen(found_split.meetings, in_regime(wanted.engine, said), wanted.groups)
+        count = group_count(found_split.joins, in_regime(wanted.engine, said), wanted.groups)
         anchors = Anchors(document.stripped.text, reading.statement.tokens)
         made = edits(found_split, count, _cut(found_split, count), anchors)
         wrong = _wrong(reading.statement, document.stripped.original, made)
         if wrong:
-            raise Whole(wrong)
-    except (Whole, AnchorError) as whole:
+            raise Unsplit(wrong)
+    except (Unsplit, AnchorError) as whole:
         return [], [*told, (reading.statement.start, f"not written by groups: {whole}")]
     names = " and ".join(scan.parts[-1] for scan, _ in found_split.scans)
     return made, [*told, (reading.statement.start, f"written by {count} groups of {names}")]
 
 
-def _of_postgresql(plan: Plan, meeting: Meeting) -> str:
-    found = partition_wise(plan, meeting)
+def _of_postgresql(plan: Plan, join: ScanJoin) -> str:
+    found = partition_joins(plan, join)
     if found.why:
         return f"PostgreSQL does not join them partition by partition: {found.why}"
     return (
@@ -138,7 +138,7 @@ def _cut(found: Split, count: int) -> Cut:
         return by_hash(count, cast=found.cast)
     known = [it for it in parts if it is not None]
     if len(known) < len(parts) or found.cast:
-        raise Whole("the bounds of its tables' partitions are not of one type")
+        raise Unsplit("the bounds of its tables' partitions are not of one type")
     return by_bounds(known, count)
 
 

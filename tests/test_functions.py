@@ -151,10 +151,10 @@ def test_a_function_that_no_rule_has_met_is_no_value_and_no_beginning(
     """A row more in the table must not be taken for what the rules know by name."""
     new = Function("new", "syntax", "same", "-", "never", "", "1.0", "any -> any")
     monkeypatch.setattr(aggregates, "function", lambda name: new)
-    assert not aggregates._plain("new")
+    assert not aggregates._is_row_function("new")
     text, one, two = ColumnRef(1, "x", None), Literal("number", "1"), Literal("number", "2")
-    assert prefixes._length(Call("new", (text, one, two))) is None
-    assert prefixes._length(Call("substring", (text, one, two))) == 2
+    assert prefixes._prefix_length(Call("new", (text, one, two))) is None
+    assert prefixes._prefix_length(Call("substring", (text, one, two))) == 2
 
 
 def test_what_a_day_decides_of_a_week_is_told_by_name() -> None:

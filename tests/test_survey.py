@@ -8,7 +8,7 @@ import pytest
 
 from sqlrewrite import Catalog
 from sqlrewrite.document import read
-from sqlrewrite.find.summary import Surveyed, survey
+from sqlrewrite.find.summary import StatementSummary, summarize
 from sqlrewrite.run.runner import Request, run
 from sqlrewrite.sql.parse.statements import lex
 from sqlrewrite.text.limits import Limits
@@ -18,9 +18,9 @@ CATALOG = Catalog.from_ddl(
 )
 
 
-def told(text: str, *candidates: int) -> list[Surveyed]:
+def told(text: str, *candidates: int) -> list[StatementSummary]:
     found = read(text, CATALOG, Limits(), named=True)
-    return list(survey(found.statements, text, found.place, candidates))
+    return list(summarize(found.statements, text, found.place, candidates))
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from sqlrewrite.plan.facts.functions import tagged
 from sqlrewrite.plan.facts.literal_checks import is_instant
 from sqlrewrite.plan.facts.types import DATE, TIMESTAMP, Type
 
-Days = tuple[date | None, date | None]
+DayRange = tuple[date | None, date | None]
 
 _UNITS = {
     **dict.fromkeys(("year", "yyyy", "yy"), "year"),
@@ -40,37 +40,41 @@ _NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _FIELDS = ("year", "month", "day")
 
 
-def period(condition: Expression, column: str, *, kind: Type) -> Days | None:
+def day_range(condition: Expression, column: str, *, kind: Type) -> DayRange | None:
     """The days of a column for which a condition may hold; None where nothing is known of them.
     ``kind`` is its type."""
     match condition:
         case Call(name="and", args=args):
-            known_of = [it for arg in args if (it := period(arg, column, kind=kind))]
-            return _both(known_of) if known_of else None
+            known_of = [it for arg in args if (it := day_range(arg, column, kind=kind))]
+            return _intersection(known_of) if known_of else None
         case Call(name="or", args=args):
-            parts = [period(arg, column, kind=kind) for arg in args]
-            return _either([it for it in parts if it is not None]) if None not in parts else None
+            parts = [day_range(arg, column, kind=kind) for arg in args]
+            return _union([it for it in parts if it is not None]) if None not in parts else None
         case Call(name="in", args=(side, *constants)):
-            found = [_compared("=", side, it, column, kind=kind) for it in constants]
-            return _either([it for it in found if it is not None]) if None not in found else None
+            found = [_days_of_comparison("=", side, it, column, kind=kind) for it in constants]
+            return _union([it for it in found if it is not None]) if None not in found else None
         case Call(name="between", args=(side, low, high)):
             ends = (("<=", high), (">=", low))
-            both = [it for op, end in ends if (it := _compared(op, side, end, column, kind=kind))]
-            return _both(both) if both else None
+            both = [
+                it
+                for op, end in ends
+                if (it := _days_of_comparison(op, side, end, column, kind=kind))
+            ]
+            return _intersection(both) if both else None
         case Call(name="not", args=(Call() as inner,)):
-            opposite = _opposite(inner)
-            return None if opposite is None else period(opposite, column, kind=kind)
+            opposite = _negation(inner)
+            return None if opposite is None else day_range(opposite, column, kind=kind)
         case Call(name="<=>", args=args):  # what is read of here is no NULL
-            return period(Call("=", args), column, kind=kind)
+            return day_range(Call("=", args), column, kind=kind)
         case Call(name=name, args=(one, other)) if name in FLIPPED:
             if isinstance(one, Literal):
                 name, one, other = FLIPPED[name], other, one
-            return _compared(name, one, other, column, kind=kind)
+            return _days_of_comparison(name, one, other, column, kind=kind)
         case _:
             return None
 
 
-def _opposite(condition: Call) -> Expression | None:
+def _negation(condition: Call) -> Expression | None:
     """What is true where a condition is false: of AND and OR by De Morgan's laws."""
     match condition:
         case Call(name="not", args=(inner,)):
@@ -85,34 +89,34 @@ def _opposite(condition: Call) -> Expression | None:
             return None
 
 
-def _either(parts: list[Days]) -> Days | None:
+def _union(parts: list[DayRange]) -> DayRange | None:
     firsts, lasts = [it[0] for it in parts], [it[1] for it in parts]
     first = None if None in firsts else min(it for it in firsts if it)
     last = None if None in lasts else max(it for it in lasts if it)
     return (first, last) if first or last else None
 
 
-def _both(parts: list[Days]) -> Days:
+def _intersection(parts: list[DayRange]) -> DayRange:
     firsts, lasts = [it[0] for it in parts if it[0]], [it[1] for it in parts if it[1]]
     return max(firsts, default=None), min(lasts, default=None)
 
 
-def narrowed(found: Days, beside: Sequence[Expression], column: str) -> Days:
+def narrowed(found: DayRange, beside: Sequence[Expression], column: str) -> DayRange:
     """The days of a month, or the one day, of the year that they are, where conditions beside tell
     which: ``year(ts) = 2024 AND month(ts) = 2``."""
     first, last = found
-    if first is None or last is None or _whole([first.year]) != found:
+    if first is None or last is None or _calendar_period([first.year]) != found:
         return found
     fields = [first.year]
     for name in _FIELDS[1:]:
-        number = next(filter(None, (_field(name, it, column) for it in beside)), None)
+        number = next(filter(None, (_value_of_unit(name, it, column) for it in beside)), None)
         if number is None:
             break
         fields.append(number)
-    return _whole(fields) or found
+    return _calendar_period(fields) or found
 
 
-def _field(name: str, condition: Expression, column: str) -> int | None:
+def _value_of_unit(name: str, condition: Expression, column: str) -> int | None:
     """The number that a condition says a unit of the column is."""
     match condition:
         case Call(name="=", args=(Literal(kind="number", text=text), side)):
@@ -133,13 +137,13 @@ def is_part(node: Expression) -> bool:
     )
 
 
-def _compared(
+def _days_of_comparison(
     operator: str, side: Expression, constant: Expression, column: str, *, kind: Type
-) -> Days | None:
+) -> DayRange | None:
     """The days that one comparison leaves."""
     if not isinstance(constant, Literal):
         return None
-    found = _period_of(operator, side, constant, column)
+    found = _period_with_value(operator, side, constant, column)
     if found is None or not all(1000 <= it.year <= 9998 for it in found):
         return None
     (first, last), name = found, side.name if isinstance(side, Call) else ""
@@ -153,7 +157,9 @@ def _compared(
             first -= _DAY
         if written or of_clock:
             later = (date.fromisoformat(constant.text.strip()[:10]) + _DAY).isoformat()
-            _, last = _period_of(operator, side, replace(constant, text=later), column) or found
+            _, last = (
+                _period_with_value(operator, side, replace(constant, text=later), column) or found
+            )
     return (first if operator in ("=", ">", ">=") else None), (
         last if operator in ("=", "<", "<=") else None
     )
@@ -166,7 +172,7 @@ the clock of a session skips a time, that is a later one, of the next day at mos
 2011-12-30); and so is a TIMESTAMP that is written out, or that a constant is cast to."""
 
 
-def _period_of(
+def _period_with_value(
     operator: str, side: Expression, constant: Literal, column: str
 ) -> tuple[date, date] | None:
     """The first and the last day for which a side of a comparison has the value of a constant."""
@@ -179,16 +185,16 @@ def _period_of(
             Call(name="trunc", args=(inner, Literal(text=text)))
             | Call(name="date_trunc", args=(Literal(text=text), inner))
         ):
-            return _around(inner, column, constant, _UNITS.get(text.lower(), ""))
+            return _unit_containing(inner, column, constant, _UNITS.get(text.lower(), ""))
         case Call(name="date_format", args=(inner, Literal(text=text))) if operator == "=":
             found = re.fullmatch(_FORMATS.get(text, "(?!)"), constant.text, re.ASCII)
             if found is None or constant.kind != "string" or not _is_day(inner, column):
                 return None
-            return _whole([int(it) for it in found.groups()])
+            return _calendar_period([int(it) for it in found.groups()])
         case _:
-            return _around(side, column, constant, "day")
+            return _unit_containing(side, column, constant, "day")
     number = constant.text if constant.kind == "number" and unit else ""
-    return _whole([int(number)]) if number.isdigit() and _is_day(inner, column) else None
+    return _calendar_period([int(number)]) if number.isdigit() and _is_day(inner, column) else None
 
 
 def _is_day(side: Expression, column: str) -> bool:
@@ -202,7 +208,7 @@ def _is_day(side: Expression, column: str) -> bool:
             return False
 
 
-def _around(
+def _unit_containing(
     side: Expression, column: str, constant: Literal, unit: str
 ) -> tuple[date, date] | None:
     """The period of a unit that a constant is in."""
@@ -216,13 +222,13 @@ def _around(
         return first, first + timedelta(6)
     if unit == "quarter":
         month = (day.month - 1) // 3 * 3 + 1
-        last = _whole([day.year, month + 2])
+        last = _calendar_period([day.year, month + 2])
         return None if last is None else (date(day.year, month, 1), last[1])
     fields = (day.year, day.month, day.day)
-    return _whole(list(fields[: _FIELDS.index(unit) + 1]))
+    return _calendar_period(list(fields[: _FIELDS.index(unit) + 1]))
 
 
-def _whole(fields: list[int]) -> tuple[date, date] | None:
+def _calendar_period(fields: list[int]) -> tuple[date, date] | None:
     """A year, a month of it, or a day of that, by its first day and its last."""
     try:
         first = date(*[*fields, 1, 1][:3])
@@ -234,7 +240,7 @@ def _whole(fields: list[int]) -> tuple[date, date] | None:
     return first, date(first.year, month, monthrange(first.year, month)[1])
 
 
-def ends(found: Days) -> Iterator[tuple[str, Literal]]:
+def end_comparisons(found: DayRange) -> Iterator[tuple[str, Literal]]:
     """What is said of the days, as comparisons: ``>=`` the first, ``<=`` the last."""
     for operator, day in zip((">=", "<="), found, strict=True):
         if day is not None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from sqlrewrite.find.day_ranges import ends, is_part, narrowed, period
+from sqlrewrite.find.day_ranges import day_range, end_comparisons, is_part, narrowed
 from sqlrewrite.find.derived_columns import (
     DAY,
     SAME,
@@ -23,7 +23,7 @@ from sqlrewrite.find.derived_columns import (
 )
 from sqlrewrite.find.join_edges import FILTER, FLIPPED, JoinEdge, Side
 from sqlrewrite.find.pairs import MOST_WAYS, Pair, derived_target
-from sqlrewrite.find.prefixes import beginnings
+from sqlrewrite.find.prefixes import prefix_bounds
 from sqlrewrite.find.reducers import own_conditions
 from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Plan, Scan, Subquery, Unknown
@@ -35,7 +35,7 @@ from sqlrewrite.plan.lineage import LineagePath, trace
 from sqlrewrite.settings.options import ALONE
 
 
-def find_filters(plan: Plan) -> tuple[Pair, ...]:
+def find_filter_pairs(plan: Plan) -> tuple[Pair, ...]:
     """All such pairs of a plan, scan by scan."""
     found: list[Pair] = []
     for number, scan in plan.relations.items():
@@ -54,22 +54,24 @@ def find_filters(plan: Plan) -> tuple[Pair, ...]:
         for item in own:
             if item.condition.clause is None:
                 continue
-            beside = [it.expression for it in own if it is not item and _beside(it, item)]
+            beside = [it.expression for it in own if it is not item and _in_same_and(it, item)]
             for column in derived:
-                path = _path(plan, scan, item, column)
+                path = _path_to_source(plan, scan, item, column)
                 if path is not None:
                     found += _pairs(plan, path, item, column, beside)
     return tuple(found)
 
 
-def _beside(one: Conjunct, other: Conjunct) -> bool:
+def _in_same_and(one: Conjunct, other: Conjunct) -> bool:
     """Whether two conditions stand in the same AND."""
     return one.condition.clause == other.condition.clause and not (
         one.condition.path or other.condition.path
     )
 
 
-def _path(plan: Plan, scan: Scan, item: Conjunct, derived: DerivedColumn) -> LineagePath | None:
+def _path_to_source(
+    plan: Plan, scan: Scan, item: Conjunct, derived: DerivedColumn
+) -> LineagePath | None:
     """The way from the relation that the author's condition is on down to the scan's column; all
     that is computed on it bears on what a bound may change."""
     if item.condition.relations == {scan.relation}:
@@ -99,7 +101,7 @@ def _pairs(
     steps = {stands_for(side, derived, kind) for _, side, _, _, _ in found} - {None, THROUGH}
     apart = kind == TIMESTAMP and steps == {SAME}  # which sessions of two zones do not agree on
     timed = kind != DATE
-    days = period(item.expression, derived.source, kind=kind) if kind in MOMENTS else None
+    days = day_range(item.expression, derived.source, kind=kind) if kind in MOMENTS else None
     if derived.ends:  # by the column itself and by its day the engine leaves out files, too
         if days is None or steps or not any(map(is_part, walk(item.expression))):
             return
@@ -107,8 +109,11 @@ def _pairs(
     if days is not None and (apart or not steps):
         column = next(iter(columns(item.expression)))
         day = Cast(column, "date") if timed else column
-        found = [*(found if steps else ()), *((op, day, 0, it, None) for op, it in ends(days))]
-    begins = list(beginnings(item.expression, derived)) if kind == STRING and not steps else []
+        found = [
+            *(found if steps else ()),
+            *((op, day, 0, it, None) for op, it in end_comparisons(days)),
+        ]
+    begins = list(prefix_bounds(item.expression, derived)) if kind == STRING and not steps else []
     found = [(op, it, 0, text, None) for op, it, text in begins] or found
     for operator, side, at, constant, its in found:
         refs = columns(side)
@@ -143,17 +148,17 @@ def restricts(plan: Plan, condition: Expression, pair: Pair) -> bool:
     )
 
 
-def _is_of(column: str, comparison: Compared) -> bool:
+def _is_of(column: str, comparison: ColumnComparison) -> bool:
     """Whether a comparison is of a column alone with what has one value for all rows."""
     _, side, _, constant, _ = comparison
     refs = columns(side)
-    return bool(refs) and all(ref.name == column for ref in refs) and _constant(constant)
+    return bool(refs) and all(ref.name == column for ref in refs) and _is_constant(constant)
 
 
-Compared = tuple[str, Expression, int, Expression, int | None]
+ColumnComparison = tuple[str, Expression, int, Expression, int | None]
 
 
-def _comparisons(condition: Expression) -> Iterator[Compared]:
+def _comparisons(condition: Expression) -> Iterator[ColumnComparison]:
     """Comparisons, read from each side: operator, side, its number, other side, its number."""
     match condition:
         case Call(name="=" | "<" | "<=" | ">" | ">=" as name, args=(one, other)):
@@ -168,10 +173,10 @@ def _comparisons(condition: Expression) -> Iterator[Compared]:
             return
 
 
-def _constant(expression: Expression) -> bool:
+def _is_constant(expression: Expression) -> bool:
     """Whether it has one value for all rows; of an IN, all behind its first operand."""
     if isinstance(expression, Call) and expression.name == "in":
-        return all(map(_constant, expression.args[1:]))
+        return all(map(_is_constant, expression.args[1:]))
     return not columns(expression) and not any(
         isinstance(node, Unknown | ColumnRef)
         or (isinstance(node, Subquery) and (node.kind != "scalar" or node.outer))

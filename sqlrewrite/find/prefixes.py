@@ -19,19 +19,19 @@ _PLAIN = re.compile(r"[\w .-]*")
 _LAST = 0x10FFFF
 _SURROGATES = range(0xD800, 0xE000)
 
-Begun = tuple[str, Expression, Literal]
+PrefixBound = tuple[str, Expression, Literal]
 """An operator, what it compares, and with what."""
 
 
-def beginnings(condition: Expression, derived: DerivedColumn) -> Iterator[Begun]:
+def prefix_bounds(condition: Expression, derived: DerivedColumn) -> Iterator[PrefixBound]:
     """What a condition on a column says of a derived one by what the column's text begins with:
     the derived one's value, if it is no longer than that, else the ends of the column."""
-    found = _begins(condition, derived.source)
+    found = _prefix_of(condition, derived.source)
     formula = None if derived.formula is None else derived.formula.expression
     if found is None or not isinstance(formula, Call) or formula.name not in tagged("beginning"):
         return
     column, text = found
-    length = _length(formula)
+    length = _prefix_length(formula)
     if length is not None and length <= len(text):
         own = Call(formula.name, (column, *formula.args[1:]))
         yield "=", own, Literal("string", text[:length])
@@ -42,7 +42,7 @@ def beginnings(condition: Expression, derived: DerivedColumn) -> Iterator[Begun]
             yield "<", column, Literal("string", text[:-1] + chr(behind))
 
 
-def _begins(condition: Expression, column: str) -> tuple[ColumnRef, str] | None:
+def _prefix_of(condition: Expression, column: str) -> tuple[ColumnRef, str] | None:
     """The column as the condition names it, and what it begins with."""
     match condition:
         case Call(name="like", args=(ColumnRef() as ref, Literal(kind="string", text=text))):
@@ -54,7 +54,7 @@ def _begins(condition: Expression, column: str) -> tuple[ColumnRef, str] | None:
             args=(Call(args=(ColumnRef() as ref, *_)) as part, Literal(kind="string", text=text))
             | (Literal(kind="string", text=text), Call(args=(ColumnRef() as ref, *_)) as part),
         ) if part.name in tagged("beginning"):
-            if len(text) > (_length(part) or 0):
+            if len(text) > (_prefix_length(part) or 0):
                 return None
         case _:
             return None
@@ -62,7 +62,7 @@ def _begins(condition: Expression, column: str) -> tuple[ColumnRef, str] | None:
     return (ref, plain[0]) if ref.name == column and plain is not None else None
 
 
-def _length(beginning: Call) -> int | None:
+def _prefix_length(beginning: Call) -> int | None:
     """How many characters from its start a text is cut down to; ``substring(x, 1)`` is all of x."""
     match beginning:
         case Call(name="left", args=(_, Literal(kind="number", text=length))):

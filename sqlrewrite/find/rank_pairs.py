@@ -46,35 +46,35 @@ MOST = 100
 """How many values at most are asked for."""
 
 
-def find_ranks(plan: Plan) -> Iterator[Pair]:
+def find_rank_pairs(plan: Plan) -> Iterator[Pair]:
     """All such pairs of a plan."""
     for block in plan.blocks:
         if block.in_view or block.shared:
             continue
-        yield from _with_none_beyond(plan, block)
+        yield from _pairs_without_later_row(plan, block)
         source = block.source
         if block.ranked is None or not isinstance(source, Relation):
             continue
         ref, descends = block.ranked
-        path = _way_down(plan, source, ref)
+        path = _path_to_scan(plan, source, ref)
         if path is None:
             continue
-        for condition, meant in _asked_of_rows(plan, block):
-            count = _most(condition.expression, meant, ref)
+        for condition, meant in _required_conditions(plan, block):
+            count = _greatest_rank(condition.expression, meant, ref)
             if 0 < count <= MOST:
                 edge = JoinEdge(block, condition, ">=" if descends else "<=", RANK, None, True)
                 yield _pair(edge, path, (source, ref), (source, ref), count)
                 break
 
 
-def of_those_ranked(plan: Plan, pair: Pair) -> tuple[Condition, ...]:
+def conditions_on_ranked_rows(plan: Plan, pair: Pair) -> tuple[Condition, ...]:
     """The conditions on the rows of which the first values bound a scan."""
     join = pair.edge.join
     found = plan.blocks[plan.owner[pair.key.relation]].where if join is None else join.conditions
     return tuple(it for it in found if it is not pair.edge.condition)
 
 
-def _way_down(plan: Plan, source: Relation, ref: ColumnRef) -> LineagePath | None:
+def _path_to_scan(plan: Plan, source: Relation, ref: ColumnRef) -> LineagePath | None:
     """The way from a column of what is ranked down to a scan that it prunes; through a derived
     table, CTE or view only where a condition on that column goes down, too. Of a table that an
     outer join extends by NULLs it does not: it keeps these rows."""
@@ -126,9 +126,9 @@ _FIRST = {">": ">=", "<": "<="}
 """How rows beyond a row compare with it, and how it compares with the first value where none is."""
 
 
-def _with_none_beyond(plan: Plan, block: Block) -> Iterator[Pair]:
+def _pairs_without_later_row(plan: Plan, block: Block) -> Iterator[Pair]:
     """The pairs of a block of which no row comes out that another row is beyond."""
-    for condition, join, beyond in _absent(plan, block):
+    for condition, join, beyond in _anti_join_conditions(plan, block):
         match condition.expression:
             case Call(name="<" | ">" as name, args=(ColumnRef() as one, ColumnRef() as other)):
                 operator = name if one.relation == beyond.relation else FLIPPED[name]
@@ -141,14 +141,16 @@ def _with_none_beyond(plan: Plan, block: Block) -> Iterator[Pair]:
             edge = JoinEdge(block, condition, _FIRST[operator], RANK, join, True)
             path = LineagePath((scan,), fact.name)
             pair = _pair(edge, path, (scan, fact), (beyond, key), 1)
-            others = of_those_ranked(plan, pair)
+            others = conditions_on_ranked_rows(plan, pair)
             alone = all(it.relations == {beyond.relation} for it in others)
             pushed = not extended(block.source, scan.relation)  # or WHERE would prune nothing
             if alone and pushed and _readable(scan) and _readable(beyond):
                 yield pair
 
 
-def _absent(plan: Plan, block: Block) -> Iterator[tuple[Condition, Join | None, Scan]]:
+def _anti_join_conditions(
+    plan: Plan, block: Block
+) -> Iterator[tuple[Condition, Join | None, Scan]]:
     """The conditions of anti-joins and of NOT EXISTS by a table: no row of a block comes out for
     which a row of that table meets all of them."""
     for join in joins(block.source):
@@ -170,9 +172,9 @@ Meaning = Callable[[Expression], Expression]
 """What an expression of a condition is in the SELECT with the window."""
 
 
-def _asked_of_rows(plan: Plan, block: Block) -> Iterator[tuple[Condition, Meaning]]:
+def _required_conditions(plan: Plan, block: Block) -> Iterator[tuple[Condition, Meaning]]:
     """The conditions that each row must meet which comes out of a SELECT and matters."""
-    yield from ((it, _as_it_is) for it in block.having)  # it is QUALIFY
+    yield from ((it, _unchanged) for it in block.having)  # it is QUALIFY
     reads = [
         it
         for it in plan.relations.values()
@@ -201,17 +203,19 @@ _OF_ALL = OF_FIRST | OF_LAST | {"max", "min"}
 """Functions of which the value is that of the first rows."""
 
 
-def _most(condition: Expression, meant: Meaning, ref: ColumnRef) -> int:
+def _greatest_rank(condition: Expression, meant: Meaning, ref: ColumnRef) -> int:
     """The greatest rank for which a condition may hold; 0 where it says nothing of that."""
     match condition:
         case ColumnRef() if isinstance(meant(condition), Call):
-            return _most(meant(condition), _as_it_is, ref)
+            return _greatest_rank(meant(condition), _unchanged, ref)
         case Call(name="=", args=(one, Literal(kind="boolean", text=text))) if text == "true":
-            return _most(one, meant, ref)
-        case Call(name="=", args=(one, Literal() as value)) if asked := _if(meant(one), value):
-            return _most(asked, _as_it_is, ref)
+            return _greatest_rank(one, meant, ref)
+        case Call(name="=", args=(one, Literal() as value)) if asked := _condition_for_value(
+            meant(one), value
+        ):
+            return _greatest_rank(asked, _unchanged, ref)
         case Call(name="=", args=(one, other)) if not _OF_ALL.isdisjoint(
-            (_called(meant(one)), _called(meant(other)))
+            (_window_function(meant(one)), _window_function(meant(other)))
         ):
             plain = (meant(it) for it in (one, other))
             return int(any(isinstance(it, ColumnRef) and same(it, ref) for it in plain))
@@ -227,17 +231,19 @@ def _most(condition: Expression, meant: Meaning, ref: ColumnRef) -> int:
                 return 0
         case _:
             return 0
-    if _called(meant(found)) not in tagged("numbers") or any(it.kind != "number" for it in ranks):
+    if _window_function(meant(found)) not in tagged("numbers") or any(
+        it.kind != "number" for it in ranks
+    ):
         return 0
     counts = [whole(it.text) for it in ranks]
     return max(counts) - (name in ("<", ">")) if all(counts) else 0
 
 
-def _as_it_is(expression: Expression) -> Expression:
+def _unchanged(expression: Expression) -> Expression:
     return expression
 
 
-def _if(expression: Expression, value: Literal) -> Expression | None:
+def _condition_for_value(expression: Expression, value: Literal) -> Expression | None:
     """The condition of a CASE or ``if`` by which alone it has a value: with any other, it has a
     number that is not the same, or none."""
     match expression:
@@ -260,7 +266,7 @@ def _if(expression: Expression, value: Literal) -> Expression | None:
     return asked if int(then.text) == wanted and wanted not in others else None
 
 
-def _called(expression: Expression) -> str:
+def _window_function(expression: Expression) -> str:
     """The function of a window."""
     match expression:
         case Call(name="over", args=(Call(name=name), *_)):

@@ -87,7 +87,7 @@ def read_statement(
     return replace(found, statement=replace(statement, tree=None), failure=failure)
 
 
-def missing(statement: Statement, catalog: Warehouse) -> Failure | None:
+def missing_relation(statement: Statement, catalog: Warehouse) -> Failure | None:
     """Why what an earlier run wrote stays: a relation of the statement is not known."""
     found = None if statement.tree is None else unknown(statement.tree, catalog)
     if found is None:
@@ -101,9 +101,9 @@ def missing(statement: Statement, catalog: Warehouse) -> Failure | None:
 
 def _bound(reading: Reading, text: str, around: frozenset[str] | None, whole: bool) -> Reading:
     # Only here, so that a text without a partitioned table does not wait for the imports.
-    from sqlrewrite.find.filter_pairs import find_filters
+    from sqlrewrite.find.filter_pairs import find_filter_pairs
     from sqlrewrite.find.pairs import find_pairs
-    from sqlrewrite.find.rank_pairs import find_ranks
+    from sqlrewrite.find.rank_pairs import find_rank_pairs
     from sqlrewrite.find.unread import unread_join
     from sqlrewrite.sql.bind.binder import bind
 
@@ -113,7 +113,7 @@ def _bound(reading: Reading, text: str, around: frozenset[str] | None, whole: bo
     if bound is None:
         return reading
     plan = bound.plan
-    pairs = (*find_filters(plan), *find_ranks(plan), *find_pairs(plan))
+    pairs = (*find_filter_pairs(plan), *find_rank_pairs(plan), *find_pairs(plan))
     if not pairs:
         bound = replace(bound, selects={}, ons={})
     reading = replace(reading, bound=bound, pairs=pairs)

@@ -35,7 +35,7 @@ def restrictions(plan: ra.Plan, pair: Pair, reach: Reach) -> tuple[Restriction, 
     found = tuple(
         [
             item
-            for item in asked_of(plan, dimension, reach)
+            for item in conditions_on(plan, dimension, reach)
             if not isinstance(item, Conjunct) or fact not in item.condition.relations
         ]
     )
@@ -53,25 +53,25 @@ def restrictions(plan: ra.Plan, pair: Pair, reach: Reach) -> tuple[Restriction, 
     return found
 
 
-def of_fact(plan: ra.Plan, pair: Pair, reach: Reach) -> tuple[Restriction, ...]:
+def restrictions_on_fact(plan: ra.Plan, pair: Pair, reach: Reach) -> tuple[Restriction, ...]:
     """What the query asks of the fact's column alone, carried over to the key: all that the fact is
     asked for, but of the dimension's keys not all may be among that."""
     fact = pair.fact.relation
     return tuple(
         item
-        for item in asked_of(plan, pair.dimension.relation, reach)
+        for item in conditions_on(plan, pair.dimension.relation, reach)
         if isinstance(item, Conjunct) and item.condition.relations == {fact}
     )
 
 
 @remembered
-def restricting(plan: ra.Plan, relation: int, reach: Reach) -> tuple[Restriction, ...]:
+def all_restrictions(plan: ra.Plan, relation: int, reach: Reach) -> tuple[Restriction, ...]:
     """All that restricts a relation: what is asked of it, and semi-joins with its neighbours."""
-    return asked_of(plan, relation, reach) + _neighbours(plan, relation, reach)
+    return conditions_on(plan, relation, reach) + _neighbours(plan, relation, reach)
 
 
 @remembered
-def asked_of(plan: ra.Plan, relation: int, reach: Reach) -> tuple[Restriction, ...]:
+def conditions_on(plan: ra.Plan, relation: int, reach: Reach) -> tuple[Restriction, ...]:
     """The conditions on a relation: those of its own block that reach it, those that an equality
     carries over from another relation there, and those of the blocks around it that come down to it
     through their columns."""
@@ -88,7 +88,7 @@ def own_conditions(plan: ra.Plan, relation: int, reach: Reach) -> tuple[Restrict
             inside.append(Conjunct(condition, condition.expression))
         else:
             inside += _implied(condition, condition.expression, relation, condition.path)
-    return (*inside, *_from_outside(plan, relation, reach))
+    return (*inside, *_from_readers(plan, relation, reach))
 
 
 def _implied(
@@ -151,7 +151,7 @@ def _carried(
         if theirs.relation == without:
             continue
         asked = own_conditions(plan, theirs.relation, reach)
-        about = [item for item in asked if _speaks_of(item, theirs.name)]
+        about = [item for item in asked if _is_on_column(item, theirs.name)]
         kind = type_of(plan, ours) if about else None
         if kind is not None and identical(kind) and kind == type_of(plan, theirs):
             for item in about:
@@ -159,7 +159,7 @@ def _carried(
                 yield Conjunct(item.condition, _renamed(item.expression, relation, names))
 
 
-def _speaks_of(item: Restriction, column: str) -> TypeGuard[Conjunct]:
+def _is_on_column(item: Restriction, column: str) -> TypeGuard[Conjunct]:
     """Whether a restriction is a single condition on one column."""
     return isinstance(item, Conjunct) and all(r.name == column for r in columns(item.expression))
 
@@ -201,7 +201,7 @@ def _branches(
         assert isinstance(neighbour, ra.Relation)
         # What only says of the key what was carried over it is no restriction of its own.
         if isinstance(neighbour, ra.Derived | ra.CteReference | ra.Inline) or not all(
-            _speaks_of(item, theirs.name) and type_of(plan, ours) == type_of(plan, theirs)
+            _is_on_column(item, theirs.name) and type_of(plan, ours) == type_of(plan, theirs)
             for item in inner
         ):
             yield SemiJoin(ours, neighbour, theirs, inner)
@@ -223,19 +223,19 @@ def _passable(plan: ra.Plan, number: int, reach: Reach) -> bool:
             return False
 
 
-def _from_outside(plan: ra.Plan, relation: int, reach: Reach) -> Iterator[Restriction]:
+def _from_readers(plan: ra.Plan, relation: int, reach: Reach) -> Iterator[Restriction]:
     number = plan.owner[relation]
     reading = readers(plan, number)
     if reading is None:
         return  # nothing is known to restrict the rows
     branches: list[tuple[Restriction, ...]] = []
     for reader in reading:
-        asked = restricting(plan, reader, reach)
-        branches.append(tuple(_mapped(plan, asked, reader, relation)))
+        asked = all_restrictions(plan, reader, reach)
+        branches.append(tuple(_moved_down(plan, asked, reader, relation)))
     yield from any_of(branches)
 
 
-def _mapped(
+def _moved_down(
     plan: ra.Plan, asked: tuple[Restriction, ...], reader: int, relation: int
 ) -> Iterator[Restriction]:
     """The conditions on a reader's columns as conditions on a relation below, where each column
@@ -244,7 +244,7 @@ def _mapped(
         match item:
             case AnyOf(branches=branches):
                 yield from any_of(
-                    [tuple(_mapped(plan, branch, reader, relation)) for branch in branches]
+                    [tuple(_moved_down(plan, branch, reader, relation)) for branch in branches]
                 )
             case Conjunct(condition=condition, expression=expression):
                 names = {
@@ -299,7 +299,7 @@ def alternatives(plan: ra.Plan, pair: Pair) -> Iterator[Pair]:
     edge = [pair.key]
     while edge:
         ref = edge.pop(0)
-        for other in (*_same_column(plan, ref), *_inside(plan, ref)):
+        for other in (*_same_column(plan, ref), *_column_inside(plan, ref)):
             relation = plan.relations[other.relation]
             if other.relation in seen or not isinstance(relation, ra.Relation):
                 continue
@@ -315,7 +315,7 @@ def _same_column(plan: ra.Plan, ref: ra.ColumnRef) -> Iterator[ra.ColumnRef]:
             yield theirs
 
 
-def _inside(plan: ra.Plan, ref: ra.ColumnRef) -> Iterator[ra.ColumnRef]:
+def _column_inside(plan: ra.Plan, ref: ra.ColumnRef) -> Iterator[ra.ColumnRef]:
     """The column in a derived table that one of its columns is, whatever stands in between."""
     relation = plan.relations[ref.relation]
     if isinstance(relation, ra.Derived | ra.CteReference) and len(relation.query.top) == 1:

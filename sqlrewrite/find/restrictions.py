@@ -93,14 +93,14 @@ def _merged(branches: tuple[tuple[Restriction, ...], ...]) -> tuple[Restriction,
         return None
     inner: list[tuple[Restriction, ...]] = []
     for join in joins:
-        if not isinstance(join, SemiJoin) or not _alike(first, join):
+        if not isinstance(join, SemiJoin) or not _same_neighbour(first, join):
             return None
         inner.append(join.inner)
     found = any_of(inner)
     return (replace(first, inner=found),) if found else ()
 
 
-def _alike(one: SemiJoin, other: SemiJoin) -> bool:
+def _same_neighbour(one: SemiJoin, other: SemiJoin) -> bool:
     return (
         (one.key.relation, one.key.name) == (other.key.relation, other.key.name)
         and one.other.name == other.other.name
@@ -120,36 +120,36 @@ def same_rows(one: ra.Relation, other: ra.Relation) -> bool:
     return False
 
 
-def one_by_one(found: Sequence[Restriction]) -> Iterator[Conjunct | SemiJoin]:
+def flattened(found: Sequence[Restriction]) -> Iterator[Conjunct | SemiJoin]:
     """The restrictions, those of disjunctions one by one."""
     for item in found:
         if isinstance(item, AnyOf):
             for branch in item.branches:
-                yield from one_by_one(branch)
+                yield from flattened(branch)
         else:
             yield item
 
 
 def neighbours(found: Sequence[Restriction]) -> Iterator[ra.Relation]:
     """The relations that restrictions read."""
-    for item in one_by_one(found):
+    for item in flattened(found):
         if isinstance(item, SemiJoin):
             yield item.relation
             yield from neighbours(item.inner)
 
 
-def merges(found: Sequence[Restriction]) -> bool:
+def merges_subqueries(found: Sequence[Restriction]) -> bool:
     """Whether Spark would compute a subquery of theirs together with another one: by the keys of an
     IN it prunes nothing then, since their broadcast is not the one of its plan any more."""
     return any(
-        merges(it.inner)
+        merges_subqueries(it.inner)
         if isinstance(it, SemiJoin)
         else it.attempts is not None and it.attempts.merged
-        for it in one_by_one(found)
+        for it in flattened(found)
     )
 
 
-def named(found: Sequence[Restriction]) -> Iterator[ra.ColumnRef]:
+def columns_named(found: Sequence[Restriction]) -> Iterator[ra.ColumnRef]:
     """The columns that restrictions name, of whatever relation."""
-    for item in one_by_one(found):  # what is named inside a semi-join is its neighbour's
+    for item in flattened(found):  # what is named inside a semi-join is its neighbour's
         yield from (item.key,) if isinstance(item, SemiJoin) else columns(item.expression)

@@ -1,7 +1,7 @@
-"""Pairs of scans that one join ties by equalities between plain columns.
+"""Pairs of scans that one join connects by equalities between plain columns.
 
-In: a plan. Out: a ``Meeting`` for each such pair, in joins, EXISTS and IN alike. Nothing is judged:
-whether the tables lie so that the join needs no exchange is ``judge/partition_wise.py``.
+In: a plan. Out: a ``ScanJoin`` for each such pair, in joins, EXISTS and IN alike. Nothing is
+judged: whether the tables lie so that the join needs no exchange is ``judge/partition_wise.py``.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ _NO_OUTER = (ra.JoinType.INNER, ra.JoinType.CROSS)
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
-    """An equality of a meeting: the column of each side, and whether NULL equals NULL in it."""
+class JoinKey:
+    """An equality of a scan join: the column of each side, and whether NULL equals NULL in it."""
 
     one: str
     other: str
@@ -26,19 +26,19 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Meeting:
-    """Two scans that meet in a block: ``one`` of the left side, or of the query around a subquery,
-    and ``other`` of the right side, or of the subquery."""
+class ScanJoin:
+    """Two scans that are joined in a block: ``one`` of the left side, or of the query around a
+    subquery, and ``other`` of the right side, or of the subquery."""
 
     block: ra.Block
     kind: ra.JoinType
     one: ra.Scan
     other: ra.Scan
-    keys: tuple[Key, ...]
+    keys: tuple[JoinKey, ...]
 
 
-def meetings(plan: ra.Plan) -> Iterator[Meeting]:
-    """The meetings of a plan, block by block; those in views are told at the views' own texts."""
+def scan_joins(plan: ra.Plan) -> Iterator[ScanJoin]:
+    """The scan joins of a plan, block by block; those in a view are reported at its own text."""
     for block in plan.blocks:
         if block.in_view:
             continue
@@ -47,11 +47,11 @@ def meetings(plan: ra.Plan) -> Iterator[Meeting]:
             above = block.where if kind is ra.JoinType.INNER else ()
             sides = numbers(join.left), numbers(join.right)
             said = (it.expression for it in (*join.conditions, *above))
-            yield from _meeting(plan, block, kind, sides, said)
-        yield from _of_subquery(plan, block)
+            yield from _joins_by_equalities(plan, block, kind, sides, said)
+        yield from _joins_of_subquery(plan, block)
 
 
-def _of_subquery(plan: ra.Plan, block: ra.Block) -> Iterator[Meeting]:
+def _joins_of_subquery(plan: ra.Plan, block: ra.Block) -> Iterator[ScanJoin]:
     """A block that is the subquery of an EXISTS or IN that its parent's WHERE asks for, or of a
     NOT EXISTS: a semi-join or an anti-join of the two. NOT IN is neither, for its NULLs."""
     if block.parent is None or block.role not in ("exists", "in") or not block.required:
@@ -64,12 +64,12 @@ def _of_subquery(plan: ra.Plan, block: ra.Block) -> Iterator[Meeting]:
     )
     said = [it.expression for it in block.where]
     if block.role == "in":
-        said += _of_in(plan.blocks[block.parent].where, block)
+        said += _equalities_of_in(plan.blocks[block.parent].where, block)
     kind = ra.JoinType.ANTI if block.negated else ra.JoinType.SEMI
-    yield from _meeting(plan, block, kind, (outer, inner), said)
+    yield from _joins_by_equalities(plan, block, kind, (outer, inner), said)
 
 
-def _of_in(where: Sequence[ra.Condition], block: ra.Block) -> Iterator[ra.Expression]:
+def _equalities_of_in(where: Sequence[ra.Condition], block: ra.Block) -> Iterator[ra.Expression]:
     """What an IN says: each of its operands is the column in its place."""
     for condition in where:
         match condition.expression:
@@ -81,14 +81,14 @@ def _of_in(where: Sequence[ra.Condition], block: ra.Block) -> Iterator[ra.Expres
                         yield ra.Call("=", (one, output.expression))
 
 
-def _meeting(
+def _joins_by_equalities(
     plan: ra.Plan,
     block: ra.Block,
     kind: ra.JoinType,
     sides: tuple[frozenset[int], frozenset[int]],
     said: Iterator[ra.Expression] | Sequence[ra.Expression],
-) -> Iterator[Meeting]:
-    found: dict[tuple[int, int], list[Key]] = {}
+) -> Iterator[ScanJoin]:
+    found: dict[tuple[int, int], list[JoinKey]] = {}
     for expression in said:
         match expression:
             case ra.Call(name=name, args=(ra.ColumnRef() as one, ra.ColumnRef() as other)) if (
@@ -97,9 +97,9 @@ def _meeting(
                 if one.relation in sides[1]:
                     one, other = other, one
                 if one.relation in sides[0] and other.relation in sides[1]:
-                    key = Key(one.name, other.name, name == "<=>")
+                    key = JoinKey(one.name, other.name, name == "<=>")
                     found.setdefault((one.relation, other.relation), []).append(key)
     for (first, second), keys in found.items():
         left, right = plan.relations[first], plan.relations[second]
         if isinstance(left, ra.Scan) and isinstance(right, ra.Scan):
-            yield Meeting(block, kind, left, right, tuple(dict.fromkeys(keys)))
+            yield ScanJoin(block, kind, left, right, tuple(dict.fromkeys(keys)))

@@ -27,7 +27,7 @@ _QUERIES = frozenset({"select", "with", "(", "from", "values", "table"})
 
 
 @dataclass(frozen=True, slots=True)
-class Surveyed:
+class StatementSummary:
     """One statement: its lines, what kind it is, whether it was understood, the relations that it
     reads with whether each is known, why nothing is to be done, if nothing is, and whether it
     joins."""
@@ -41,12 +41,12 @@ class Surveyed:
     joins: bool = False
 
 
-def survey(
+def summarize(
     readings: Iterable[Reading],
     text: str,
     place: Callable[[int], tuple[int, int]],
     candidates: Iterable[int],
-) -> Iterator[Surveyed]:
+) -> Iterator[StatementSummary]:
     """The statements of a text, read with their names; ``place`` gives the line of an offset, and
     ``candidates`` are the lines at which candidates stand."""
     at = sorted(candidates)
@@ -59,12 +59,12 @@ def survey(
             joins = first_join(text, start, end) is not None
             kind, failure = _kind(reading.statement), reading.statement.failure
             if failure is not None:
-                yield Surveyed(first, last, kind, False, (), failure.message, joins)
+                yield StatementSummary(first, last, kind, False, (), failure.message, joins)
                 continue
             resolve = reading.catalog.resolve
             known = tuple((".".join(it), resolve(it) is not None) for it in reading.names)
             reason = "" if has_candidate else _reason(reading, joins)
-            yield Surveyed(first, last, kind, True, known, reason, joins)
+            yield StatementSummary(first, last, kind, True, known, reason, joins)
 
 
 def _kind(statement: Statement) -> str:
@@ -108,7 +108,7 @@ def _reason(reading: Reading, joins: bool) -> str:
 def _held(reading: Reading) -> dict[str, str]:
     """The partitioned tables all scans of which are under a condition of the query on a partition
     column alone, each with that column: Spark lists no other partitions for them."""
-    from sqlrewrite.find.reducers import asked_of  # where no plan was made there is no need of it
+    from sqlrewrite.find.reducers import conditions_on  # only where a plan was made
     from sqlrewrite.find.restrictions import Conjunct
     from sqlrewrite.plan.algebra import Scan
 
@@ -119,7 +119,7 @@ def _held(reading: Reading) -> dict[str, str]:
         if not isinstance(scan, Scan) or not scan.table.partitioned_by:
             continue
         fields = {field.column.lower(): field.column for field in scan.table.partitioned_by}
-        asked = (it for it in asked_of(plan, scan.relation, ALONE) if isinstance(it, Conjunct))
+        asked = (it for it in conditions_on(plan, scan.relation, ALONE) if isinstance(it, Conjunct))
         column = next((name for it in asked if (name := _narrowed(it.expression, fields))), None)
         if column is None:
             free.add(scan.table.name[-1])

@@ -11,19 +11,19 @@ from dataclasses import replace
 
 from sqlrewrite.find.context import StatementContext
 from sqlrewrite.find.pairs import Pair
-from sqlrewrite.find.rank_pairs import of_those_ranked
-from sqlrewrite.find.reducers import of_fact, restrictions
+from sqlrewrite.find.rank_pairs import conditions_on_ranked_rows
+from sqlrewrite.find.reducers import restrictions, restrictions_on_fact
 from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge import conditions, form
-from sqlrewrite.judge.attempted_dimension import steadied
+from sqlrewrite.judge.attempted_dimension import attempted_aggregates
 from sqlrewrite.judge.benefit import (
     already_pruned,
     benefit,
     missed_by_engine,
     selective_predicate,
 )
-from sqlrewrite.judge.benefit.estimate import counted, estimate, pays
+from sqlrewrite.judge.benefit.estimate import estimate, has_statistics, pays
 from sqlrewrite.judge.proposal import Judgement, Proposal, passed
 from sqlrewrite.judge.repeatable import objections_to_copying, objections_to_relation
 from sqlrewrite.judge.soundness import (
@@ -156,12 +156,12 @@ def examine(
         return _examined(proposal, FOR_FILTERS)
     if pair.first:
         its = {pair.key.relation}
-        found = (it for it in of_those_ranked(plan, pair) if it.relations == its)
+        found = (it for it in conditions_on_ranked_rows(plan, pair) if it.relations == its)
         repeated = tuple(Conjunct(it, it.expression) for it in found)
         return _examined(replace(proposal, restrictions=repeated), FOR_RANKS)
     asked = options.reach.through_facts
     near = _followed(proposal, options.reach._replace(through_facts=False))
-    if asked is False or (asked is None and not counted(near[0])):
+    if asked is False or (asked is None and not has_statistics(near[0])):
         return near
     far = _followed(proposal, options.reach._replace(through_facts=True))
     if far[2] is not Verdict.REWRITTEN:
@@ -177,10 +177,14 @@ def _followed(proposal: Proposal, reach: Reach) -> Examined:
     repeated, dropped = conditions.sift(proposal, restrictions(proposal.plan, proposal.pair, reach))
     proposal = replace(proposal, restrictions=repeated, dropped=dropped)
     if not selective_predicate.is_filtered(proposal):
-        more, others = conditions.sift(proposal, of_fact(proposal.plan, proposal.pair, reach))
+        more, others = conditions.sift(
+            proposal, restrictions_on_fact(proposal.plan, proposal.pair, reach)
+        )
         proposal = replace(proposal, restrictions=repeated + more, dropped=dropped + others)
     dimension = proposal.pair.dimension
-    whole = objections_to_relation(proposal, dimension, frozenset(map(id, steadied(proposal))))
+    whole = objections_to_relation(
+        proposal, dimension, frozenset(map(id, attempted_aggregates(proposal)))
+    )
     objections = (*whole, *objections_to_copying(dimension))
     return _examined(replace(proposal, objections=tuple(dict.fromkeys(objections))), RULES)
 

@@ -1,7 +1,8 @@
-"""What a derived table or CTE computes, written anew in the predicate: a key, so that it raises no
-error, and with it what DISTINCT, GROUP BY and set operations compare; aggregates that may give
-another value in another order of their rows (docs/soundness.md, "What can raise an error is
-attempted").
+"""What the key query writes in other words than the derived table or CTE that it repeats.
+
+A computed key is written so that it raises no error, and with it the same expression in DISTINCT,
+GROUP BY and set operations. An aggregate whose value depends on the order of its rows is written as
+that value or NULL (docs/soundness.md, "What can raise an error is attempted").
 """
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 
-from sqlrewrite.judge.attempts import exact_attempts, form_of, unsteady_in
-from sqlrewrite.judge.order_sensitive import unsteady
+from sqlrewrite.judge.attempts import exact_attempts, form_of, order_sensitive_in
+from sqlrewrite.judge.order_sensitive import order_sensitive
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.judge.raising import raising_below, raising_in
 from sqlrewrite.judge.repeatable import objections_to_blocks
@@ -19,23 +20,25 @@ from sqlrewrite.plan.columns import arithmetic, computed_as
 from sqlrewrite.plan.expressions import columns, operands, said, walk
 
 
-def written_anew(proposal: Proposal) -> bool:
+def key_is_attempted(proposal: Proposal) -> bool:
     """Whether the key query, which repeats a derived table's text, or a CTE's, writes what computes
     the key in a form that raises no error (``plan/facts/arithmetic.py``, ``judge/attempts.py``)."""
     dimension, plan = proposal.pair.dimension, proposal.plan
-    if not isinstance(dimension, Derived | CteReference) or not _copied(proposal, dimension):
+    if not isinstance(dimension, Derived | CteReference) or not _text_can_be_repeated(
+        proposal, dimension
+    ):
         return False
     query = dimension.query
     found = computed_as(plan, proposal.pair.key)
     blocks = [plan.blocks[number] for number in query.top]
     return len(found) == len(blocks) and all(
         raising_in(proposal, expression) is None
-        or (_alone(block, expression) and _harmless(proposal, expression))
+        or (_only_in_list_and_groups(block, expression) and _has_exact_form(proposal, expression))
         for block, expression in zip(blocks, found, strict=True)
     )
 
 
-def _copied(
+def _text_can_be_repeated(
     proposal: Proposal, dimension: Derived | CteReference, anew: AbstractSet[int] = frozenset()
 ) -> bool:
     """Whether the key query can repeat the text of a dimension's query; ``anew`` are, by their ids,
@@ -50,7 +53,7 @@ def _copied(
     )  # it must mean the same there
 
 
-def steadied(proposal: Proposal) -> tuple[Call, ...]:
+def attempted_aggregates(proposal: Proposal) -> tuple[Call, ...]:
     """The aggregates of a dimension's groups that may give another value in another order of their
     rows, where the key query can write each as that value or NULL, which no HAVING tells apart."""
     dimension = proposal.pair.dimension
@@ -61,25 +64,31 @@ def steadied(proposal: Proposal) -> tuple[Call, ...]:
         return ()
     asked = [it.expression for it in block.having]
     nodes = [node for it in (*_shown(block), *asked) for node in walk(it)]
-    found = tuple(unsteady(proposal.plan, nodes))
+    found = tuple(order_sensitive(proposal.plan, nodes))
     if not found or any(isinstance(it, Subquery) or _is_window(it) for it in nodes):
         return ()
     keys = [node for it in computed_as(proposal.plan, proposal.pair.key) for node in walk(it)]
-    told = any(told for it in asked for _, told in unsteady_in(proposal, it))
+    told = any(told for it in asked for _, told in order_sensitive_in(proposal, it))
     if told or any(it is key for it in found for key in keys):
         return ()
     written = all(form_of(proposal, it) and _has_text(it) for it in found)
-    return found if written and _copied(proposal, dimension, frozenset(map(id, found))) else ()
+    return (
+        found
+        if written and _text_can_be_repeated(proposal, dimension, frozenset(map(id, found)))
+        else ()
+    )
 
 
-def steady(proposal: Proposal, condition: Expression) -> frozenset[int]:
+def attempted_aggregate_ids(proposal: Proposal, condition: Expression) -> frozenset[int]:
     """By their ids, the aggregates in a condition's own text, and of the dimension, of which a form
     is written."""
     nodes, at = [condition], 0
     while at < len(nodes):
         nodes += operands(nodes[at])
         at += 1
-    return frozenset(map(id, (*unsteady(proposal.plan, nodes), *steadied(proposal))))
+    return frozenset(
+        map(id, (*order_sensitive(proposal.plan, nodes), *attempted_aggregates(proposal)))
+    )
 
 
 def _shown(block: Block) -> list[Expression]:
@@ -96,7 +105,7 @@ def _has_text(call: Call) -> bool:
     return bool(found) and all(ref.span is not None for ref in found)
 
 
-def grouped_anew(proposal: Proposal) -> Iterator[Expression]:
+def attempted_group_keys(proposal: Proposal) -> Iterator[Expression]:
     """The keys of groups that say once more what is written anew in the SELECT list."""
     relation = proposal.pair.dimension
     if not isinstance(relation, Derived | CteReference):
@@ -110,7 +119,7 @@ def grouped_anew(proposal: Proposal) -> Iterator[Expression]:
                 yield key
 
 
-def _alone(block: Block, expression: Expression) -> bool:
+def _only_in_list_and_groups(block: Block, expression: Expression) -> bool:
     """Whether the list of a block, and its GROUP BY, say all that is asked of an expression: ORDER
     BY, HAVING and other items may name it, too, and would not find it then."""
     if block.aggregate is None and not block.distinct:
@@ -125,7 +134,7 @@ def _alone(block: Block, expression: Expression) -> bool:
     return all(said(node) != same for other in others for node in walk(other))
 
 
-def _harmless(proposal: Proposal, expression: Expression) -> bool:
+def _has_exact_form(proposal: Proposal, expression: Expression) -> bool:
     """Whether an expression has a form that gives just what it gives without ANSI mode."""
     form = arithmetic(proposal.plan, expression) is not None or bool(
         exact_attempts(proposal, expression)

@@ -13,9 +13,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlrewrite.find.restrictions import Attempts, Forms, Path
-from sqlrewrite.judge.order_sensitive import unsteady
+from sqlrewrite.judge.order_sensitive import order_sensitive
 from sqlrewrite.judge.proposal import Proposal
-from sqlrewrite.judge.raising import beside_its_text, one_row_at_most, raising_below, total, truth
+from sqlrewrite.judge.raising import (
+    is_boolean,
+    one_row_at_most,
+    raises_only_in,
+    raising_below,
+    total,
+)
 from sqlrewrite.plan.algebra import (
     Call,
     Cast,
@@ -58,7 +64,7 @@ def attempts(proposal: Proposal, condition: Expression) -> Attempts | None:
     with the text that is written instead. None where one of them has no form that is right there;
     no forms where none can."""
     found: list[tuple[Path, str]] = []
-    aggregated = [told for _, told in unsteady_in(proposal, condition)]
+    aggregated = [told for _, told in order_sensitive_in(proposal, condition)]
     if any(aggregated):
         return None
     doubtful = bool(
@@ -128,37 +134,41 @@ def _raising(
     values. Of a subquery those in its text; itself where it can have several rows or is not read.
     """
     below = operands(node)
-    varies = isinstance(node, Subquery) and any(unsteady_in(proposal, node))
-    if any(unsteady(proposal.plan, (node,))) or varies or not total(proposal, node):
-        if not (isinstance(node, Subquery) and _is_attempted(proposal, node)) or _has_more(
-            proposal, node
-        ):
+    varies = isinstance(node, Subquery) and any(order_sensitive_in(proposal, node))
+    if any(order_sensitive(proposal.plan, (node,))) or varies or not total(proposal, node):
+        if not (
+            isinstance(node, Subquery) and _is_attempted(proposal, node)
+        ) or _may_have_more_rows(proposal, node):
             yield path, node, told
     elif isinstance(node, Subquery):
         below = below[: node.operand is not None]
     for at, child in enumerate(below):
         if isinstance(child, ColumnRef | Literal):
             continue  # most are
-        yield from _raising(proposal, child, (*path, at), told or not _passes(proposal, node, at))
+        yield from _raising(
+            proposal, child, (*path, at), told or not _null_says_no_more(proposal, node, at)
+        )
 
 
-def unsteady_in(
+def order_sensitive_in(
     proposal: Proposal, node: Expression, told: bool = False
 ) -> Iterator[tuple[Expression, bool]]:
     """The aggregates in an expression, and in what derived tables compute for its columns, that may
     give another value in another order of their rows, each with whether something above it tells
     NULL from other values."""
-    if any(unsteady(proposal.plan, (node,))):
+    if any(order_sensitive(proposal.plan, (node,))):
         yield node, told
     elif isinstance(node, ColumnRef):
         for below in computed_as(proposal.plan, node):
-            yield from unsteady_in(proposal, below, told)
+            yield from order_sensitive_in(proposal, below, told)
     else:
         for at, child in enumerate(operands(node)):
-            yield from unsteady_in(proposal, child, told or not _passes(proposal, node, at))
+            yield from order_sensitive_in(
+                proposal, child, told or not _null_says_no_more(proposal, node, at)
+            )
 
 
-def _has_more(proposal: Proposal, node: Subquery) -> bool:
+def _may_have_more_rows(proposal: Proposal, node: Subquery) -> bool:
     """Whether a subquery that is one value may have more rows."""
     return node.kind == "scalar" and not one_row_at_most(proposal.plan, node.query)
 
@@ -172,13 +182,13 @@ def _is_attempted(proposal: Proposal, node: Subquery) -> bool:
     its = conditions if node.kind == "exists" else (*shown, *conditions)
     columns = (it for part in its for it in walk(part) if isinstance(it, ColumnRef))
     return (
-        all(truth(proposal, condition) for condition in conditions)
+        all(is_boolean(proposal, condition) for condition in conditions)
         and all(raising_below(proposal, ref) is None for ref in columns)
-        and beside_its_text(proposal, node, its)
+        and raises_only_in(proposal, node, its)
     )
 
 
-def _passes(proposal: Proposal, node: Expression, at: int) -> bool:
+def _null_says_no_more(proposal: Proposal, node: Expression, at: int) -> bool:
     """Whether NULL as an operand says nothing more than any value would."""
     match node:
         case Cast():

@@ -11,7 +11,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from sqlrewrite.find.restrictions import AnyOf, Attempts, Conjunct, Restriction, SemiJoin, any_of
-from sqlrewrite.judge.attempted_dimension import grouped_anew, steady, written_anew
+from sqlrewrite.judge.attempted_dimension import (
+    attempted_aggregate_ids,
+    attempted_group_keys,
+    key_is_attempted,
+)
 from sqlrewrite.judge.attempts import attempts
 from sqlrewrite.judge.benefit.selective_predicate import restricts
 from sqlrewrite.judge.proposal import (
@@ -23,7 +27,13 @@ from sqlrewrite.judge.proposal import (
     passed,
     relation_name,
 )
-from sqlrewrite.judge.raising import raising_below, raising_inside, raising_of, total, truth
+from sqlrewrite.judge.raising import (
+    is_boolean,
+    raising_below,
+    raising_in_subquery,
+    raising_inside,
+    total,
+)
 from sqlrewrite.judge.repeatable import (
     DETERMINISM,
     PARAMETERS,
@@ -47,11 +57,11 @@ def sift(
 ) -> tuple[tuple[Restriction, ...], tuple[Objection, ...]]:
     """The restrictions that may be repeated, and the reasons why others may not."""
     dropped: list[Objection] = []
-    kept = _sifted(proposal, found, dropped)
+    kept = _kept(proposal, found, dropped)
     return kept, tuple(dict.fromkeys(dropped))
 
 
-def _sifted(
+def _kept(
     proposal: Proposal, found: tuple[Restriction, ...], dropped: list[Objection]
 ) -> tuple[Restriction, ...]:
     kept: list[Restriction] = []
@@ -59,22 +69,24 @@ def _sifted(
         match item:
             case Conjunct(expression=expression):
                 tried = attempts(proposal, expression)
-                if not _dropped(proposal, objections_to_conjunct(proposal, item, tried), dropped):
+                if not _is_dropped(
+                    proposal, objections_to_conjunct(proposal, item, tried), dropped
+                ):
                     written = tried is not None and (tried.forms or tried.doubtful)
                     kept.append(replace(item, attempts=tried) if written else item)
             case AnyOf(branches=branches):
                 # Less in a branch is a wider bound; a branch with nothing left is no bound at all.
-                kept += any_of([_sifted(proposal, branch, dropped) for branch in branches])
+                kept += any_of([_kept(proposal, branch, dropped) for branch in branches])
             case SemiJoin(inner=inner):
-                if _dropped(proposal, _objections_to_neighbour(proposal, item), dropped):
+                if _is_dropped(proposal, _objections_to_neighbour(proposal, item), dropped):
                     continue
-                join = replace(item, inner=_sifted(proposal, inner, dropped))
+                join = replace(item, inner=_kept(proposal, inner, dropped))
                 if restricts(proposal, join):
                     kept.append(join)
     return tuple(kept)
 
 
-def _dropped(proposal: Proposal, reasons: Iterator[Objection], dropped: list[Objection]) -> bool:
+def _is_dropped(proposal: Proposal, reasons: Iterator[Objection], dropped: list[Objection]) -> bool:
     against = [reason for reason in reasons if reason[0] not in proposal.options.disabled]
     dropped += against[:1]
     return bool(against)
@@ -84,13 +96,13 @@ def judge_guards(proposal: Proposal) -> Judgement:
     """Fails where the dimension itself, which is read as a whole, can raise an error; and tells of
     the conditions that were left out because they can."""
     anew: tuple[ra.Expression, ...] = ()
-    if raising_below(proposal, proposal.pair.key) is not None and written_anew(proposal):
-        anew = (*computed_as(proposal.plan, proposal.pair.key), *grouped_anew(proposal))
+    if raising_below(proposal, proposal.pair.key) is not None and key_is_attempted(proposal):
+        anew = (*computed_as(proposal.plan, proposal.pair.key), *attempted_group_keys(proposal))
     culprit = raising_inside(proposal, proposal.pair.dimension, anew)
     if culprit is not None:
         name = relation_name(proposal.pair.dimension)
         return failed(
-            f"{shown(culprit)} inside {name} can raise an error where the join raises none"
+            f"{describe(culprit)} inside {name} can raise an error where the join raises none"
         )
     reasons = [reason for code, reason in proposal.dropped if code == GUARDS]
     if reasons:
@@ -104,8 +116,8 @@ def objections_to_conjunct(
     """The reasons why a condition may not be repeated, but as it is ``tried``."""
     if item.condition.clause is None:
         yield NO_TEXT, "a condition of USING or of a view has no text here"
-    if not truth(proposal, item.expression):
-        yield GUARDS, f"{_named(proposal, item.expression)} is not known to be a BOOLEAN"
+    if not is_boolean(proposal, item.expression):
+        yield GUARDS, f"{_name_of(proposal, item.expression)} is not known to be a BOOLEAN"
     yield from objections_to_value(proposal, item.expression, tried=tried is not None)
 
 
@@ -115,7 +127,10 @@ def _objections_to_neighbour(proposal: Proposal, item: SemiJoin) -> Iterator[Obj
     yield from objections_to_copying(item.relation)
     culprit = raising_inside(proposal, item.relation)
     if culprit is not None:
-        yield GUARDS, f"{shown(culprit)} inside {relation_name(item.relation)} can raise an error"
+        yield (
+            GUARDS,
+            f"{describe(culprit)} inside {relation_name(item.relation)} can raise an error",
+        )
     why = unlike(proposal.plan, item.key, item.other)
     if why is not None:
         yield TYPES, why
@@ -126,25 +141,25 @@ def objections_to_value(
 ) -> Iterator[Objection]:
     """The reasons why an expression may not be computed again, for rows that it might never have
     been computed for; ``tried``: what could raise an error in it is written so that it does not."""
-    anew = steady(proposal, expression) if tried else frozenset()
+    anew = attempted_aggregate_ids(proposal, expression) if tried else frozenset()
     yield from objections_to_expression(proposal, expression, anew)
     nodes = list(walk(expression))
     # What is not known comes first: it is why an operator above it may raise an error.
     yield from ((DETERMINISM, node.reason) for node in nodes if isinstance(node, ra.Unknown))
     for node in nodes:
         if not tried and not total(proposal, node):
-            yield GUARDS, _why(proposal, node)
-        if _of_many_rows(proposal, node):
+            yield GUARDS, _why_not_total(proposal, node)
+        if _is_over_many_rows(proposal, node):
             yield (
                 DETERMINISM,
-                f"{shown(node)} is computed from many rows, and the key query may read others",
+                f"{describe(node)} is computed from many rows, and the key query may read others",
             )
         match node:
             case ra.Parameter(positional=True):
                 yield PARAMETERS, "a positional parameter (?) cannot be repeated"
             case ra.Subquery(query=query):
                 yield from objections_to_blocks(proposal, query.blocks, anew=anew)
-                if _entangled(proposal, query.blocks):
+                if _would_be_bounded(proposal, query.blocks):
                     yield GUARDS, "a subquery in it would itself be bounded by the dimension"
             case ra.ColumnRef(span=None):
                 yield NO_TEXT, "a column of a `*` or of a view, which has no text here to repeat"
@@ -153,44 +168,46 @@ def objections_to_value(
                 if culprit is not None:
                     yield (
                         GUARDS,
-                        f"{shown(culprit)} below {proposal.label(node)} can raise an error",
+                        f"{describe(culprit)} below {proposal.label(node)} can raise an error",
                     )
             case _:
                 pass
 
 
-def _why(proposal: Proposal, node: ra.Expression) -> str:
+def _why_not_total(proposal: Proposal, node: ra.Expression) -> str:
     """Why a node can raise an error."""
     culprit = (
-        raising_of(proposal, node) if isinstance(node, ra.Subquery) and not node.outer else None
+        raising_in_subquery(proposal, node)
+        if isinstance(node, ra.Subquery) and not node.outer
+        else None
     )
     if culprit is None:
-        return _of_an_operator(proposal.plan, node)
+        return _why_operator_raises(proposal.plan, node)
     if culprit is node:
         return "a subquery can raise an error: it may have more rows than one"
-    return f"{shown(culprit)} in a subquery can raise an error"
+    return f"{describe(culprit)} in a subquery can raise an error"
 
 
-def _of_an_operator(plan: ra.Plan, node: ra.Expression) -> str:
+def _why_operator_raises(plan: ra.Plan, node: ra.Expression) -> str:
     """That a node can raise an error; of an operator with the types for which it can."""
     if isinstance(node, ra.Call) and _is_operator(node.name):
         untyped = [it.name for it in columns(node) if type_of(plan, it) is None]
         if untyped:
-            return f"the type of {untyped[0]} is not known, so {shown(node)} can raise an error"
+            return f"the type of {untyped[0]} is not known, so {describe(node)} can raise an error"
         types = dict.fromkeys(str(type_of(plan, it) or "") for it in node.args)
         if len(types) > 1 and all(types):
-            return f"{shown(node)} between {' and '.join(types)} can raise an error"
-    return f"{shown(node)} can raise an error"
+            return f"{describe(node)} between {' and '.join(types)} can raise an error"
+    return f"{describe(node)} can raise an error"
 
 
-def _of_many_rows(proposal: Proposal, node: ra.Expression) -> bool:
+def _is_over_many_rows(proposal: Proposal, node: ra.Expression) -> bool:
     """Whether a node is an aggregate of the block around (HAVING EXISTS (… p = max(d.k))), or the
     like."""
     found = proposal.options.function(node.name) if isinstance(node, ra.Call) else None
     return found is not None and found.kind in ("aggregate", "window", "generator")
 
 
-def _entangled(proposal: Proposal, blocks: tuple[int, ...]) -> bool:
+def _would_be_bounded(proposal: Proposal, blocks: tuple[int, ...]) -> bool:
     """Whether a predicate from outside may be written into a subquery: its value would then differ
     on rows that do not count, and a condition that rests on it could let one of them pass. Of a CTE
     it may be written at the reference."""
@@ -202,11 +219,11 @@ def _entangled(proposal: Proposal, blocks: tuple[int, ...]) -> bool:
     )
 
 
-def _named(proposal: Proposal, node: ra.Expression) -> str:
-    return proposal.label(node) if isinstance(node, ra.ColumnRef) else shown(node)
+def _name_of(proposal: Proposal, node: ra.Expression) -> str:
+    return proposal.label(node) if isinstance(node, ra.ColumnRef) else describe(node)
 
 
-def shown(node: ra.Expression) -> str:
+def describe(node: ra.Expression) -> str:
     match node:
         case ra.Call(name=name):
             return f"the operator {name.upper()}" if _is_operator(name) else called(name)

@@ -6,11 +6,11 @@ their range (``DynamicFilterConfig``); both limits are the engine's file's.
 
 from __future__ import annotations
 
-from sqlrewrite.find.restrictions import merges
+from sqlrewrite.find.restrictions import merges_subqueries
 from sqlrewrite.judge.benefit.selective_predicate import is_selective
 from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
 from sqlrewrite.judge.single import is_few, is_single, of_whole_query
-from sqlrewrite.judge.soundness.derived_column import ITSELF, way
+from sqlrewrite.judge.soundness.derived_column import ITSELF, derived_bound
 from sqlrewrite.plan.algebra import Call, ColumnRef, Expression, Literal, Scan
 from sqlrewrite.plan.columns import expression_type, type_of
 from sqlrewrite.plan.facts.comparisons import alike
@@ -62,7 +62,11 @@ def chosen(proposal: Proposal) -> str:
     if form == AUTO:
         form = IN if is_selective(proposal) else SET
     # By such an IN Spark would prune nothing, nor by the join itself.
-    if form == IN and proposal.options.limits.dialect == SPARK and merges(proposal.restrictions):
+    if (
+        form == IN
+        and proposal.options.limits.dialect == SPARK
+        and merges_subqueries(proposal.restrictions)
+    ):
         form = SET
     return RANGE if form == SET and _many(proposal) else form
 
@@ -81,7 +85,7 @@ def asks(proposal: Proposal) -> bool:
 def _of_derived(proposal: Proposal, form: str) -> str:
     """The form for a derived column: an IN under an OR would not prune, a range asks for an
     order."""
-    found = way(proposal)
+    found = derived_bound(proposal)
     if isinstance(found, tuple) or proposal.pair.operator not in ("=", "<=>") or found.ranged:
         return RANGE
     shape = proposal.pair.derived.shape if proposal.pair.derived is not None else None

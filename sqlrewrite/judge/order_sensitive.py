@@ -17,10 +17,14 @@ _EXACT = frozenset({"tinyint", "smallint", "int"})
 ANSI mode it raises an error where it leaves the range on its way; in another order it need not."""
 
 
-def unsteady(plan: Plan, nodes: Iterable[Expression]) -> Iterator[Call]:
+def order_sensitive(plan: Plan, nodes: Iterable[Expression]) -> Iterator[Call]:
     """The sums and the like among nodes that may give another value of the same rows."""
     for node in nodes:
-        if isinstance(node, Call) and is_sum(node.name) and not _same_in_any_order(plan, node):
+        if (
+            isinstance(node, Call)
+            and is_exact_by_type(node.name)
+            and not _same_in_any_order(plan, node)
+        ):
             yield node
 
 
@@ -39,7 +43,7 @@ def _same_in_any_order(plan: Plan, call: Call) -> bool:
     return _exact(plan, summed)
 
 
-def why_unsteady(plan: Plan, call: Call) -> str:
+def why_order_sensitive(plan: Plan, call: Call) -> str:
     """Why it may."""
     name, summed = call.name, call.args[0]
     if name in tagged("average") | tagged("ranked"):
@@ -50,7 +54,7 @@ def why_unsteady(plan: Plan, call: Call) -> str:
     return "a sum that may be of floating-point numbers depends on the order"
 
 
-def is_sum(name: str) -> bool:
+def is_exact_by_type(name: str) -> bool:
     """Whether a function is exact of integers and decimals alone."""
     found = function(name)
     return found is not None and found.again == "exact"

@@ -51,21 +51,23 @@ def total(proposal: Proposal, node: ra.Expression) -> bool:
             found = proposal.options.function(node.name)
             of = partial(type_of, proposal.plan)
             return found is not None and (
-                _total(proposal.plan, found, node) or in_range(node, of) or never_raises(node, of)
+                _call_is_total(proposal.plan, found, node)
+                or in_range(node, of)
+                or never_raises(node, of)
             )
         case ra.Subquery(kind="scalar", outer=(_, *_)):
             return False  # it computes for rows that the query may have ruled out before
         case ra.Subquery():
-            return raising_of(proposal, node) is None
+            return raising_in_subquery(proposal, node) is None
         case _:
             return True
 
 
-def raising_of(proposal: Proposal, node: ra.Subquery) -> ra.Expression | None:
+def raising_in_subquery(proposal: Proposal, node: ra.Subquery) -> ra.Expression | None:
     """What can raise an error in a subquery: in what it gives or what decides its rows, or itself
     where a scalar one has several rows. None where nothing can. Spark never runs one where no row
     of the fact is left, but that of a predicate on partitions it does."""
-    if not _meets(proposal, node):
+    if not _compares_without_cast(proposal, node):
         return node
     tops = () if node.kind == "exists" else node.query.top
     shown = (it.expression for number in tops for it in proposal.plan.blocks[number].outputs)
@@ -96,7 +98,7 @@ def one_row_at_most(plan: ra.Plan, query: ra.Query) -> bool:
     return block.aggregate != "grouping sets" and not generates(block)
 
 
-def _meets(proposal: Proposal, node: ra.Subquery) -> bool:
+def _compares_without_cast(proposal: Proposal, node: ra.Subquery) -> bool:
     """Whether what an IN compares with its subquery meets in one type without a cast that could
     fail."""
     if node.kind != "in" or node.operand is None:
@@ -115,7 +117,7 @@ def raising_below(proposal: Proposal, ref: ra.ColumnRef) -> ra.Expression | None
     return None
 
 
-def truth(proposal: Proposal, condition: ra.Expression) -> bool:
+def is_boolean(proposal: Proposal, condition: ra.Expression) -> bool:
     """Whether a condition is surely a BOOLEAN. In ANSI mode a STRING may stand beside AND and OR,
     where Spark casts it, which can fail; by itself it is no condition."""
     boolean = isinstance(condition, ra.Subquery) and condition.kind != "scalar"
@@ -134,16 +136,19 @@ def raising_inside(
     return _raising_among(proposal, relation.query, anew)
 
 
-def deciding_is_total(proposal: Proposal, node: ra.Subquery) -> bool:
+def rows_never_raise(proposal: Proposal, node: ra.Subquery) -> bool:
     """Whether nothing that decides which rows a subquery has can raise an error."""
     return _raising_among(proposal, node.query) is None
 
 
-def beside_its_text(
+def raises_only_in(
     proposal: Proposal, node: ra.Subquery, written: tuple[ra.Expression, ...]
 ) -> bool:
     """Whether nothing can raise an error in a subquery besides those expressions."""
-    return _meets(proposal, node) and _raising_among(proposal, node.query, written) is None
+    return (
+        _compares_without_cast(proposal, node)
+        and _raising_among(proposal, node.query, written) is None
+    )
 
 
 def _raising_among(
@@ -160,7 +165,7 @@ def _raising_among(
         if id(expression) in left_out:
             continue
         culprit = raising_in(proposal, expression)
-        if culprit is not None or (condition and not truth(proposal, expression)):
+        if culprit is not None or (condition and not is_boolean(proposal, expression)):
             return culprit or expression
     return None
 
@@ -174,7 +179,7 @@ def raising_in(proposal: Proposal, expression: ra.Expression) -> ra.Expression |
         if (isinstance(node, ra.Cast) or _of_a_row(proposal, node)) and not total(proposal, node):
             return node
         if isinstance(node, ra.Subquery):
-            inner = raising_of(proposal, node)
+            inner = raising_in_subquery(proposal, node)
             if inner is not None:
                 return inner
     return None
@@ -189,7 +194,7 @@ def _of_a_row(proposal: Proposal, node: ra.Expression) -> bool:
     return found is not None and found.kind in ("operator", "scalar", "syntax")
 
 
-def _total(plan: ra.Plan, found: Function, call: ra.Call) -> bool:
+def _call_is_total(plan: ra.Plan, found: Function, call: ra.Call) -> bool:
     if found.name == "case":
         return False  # its parts are no arguments in a row: ``never_raises`` looks at them
     # A sum that may be repeated at all never leaves its range (``judge/repeatable.py``).

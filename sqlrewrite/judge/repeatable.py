@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
-from sqlrewrite.find.restrictions import named
-from sqlrewrite.judge.order_sensitive import is_sum, unsteady, why_unsteady
+from sqlrewrite.find.restrictions import columns_named
+from sqlrewrite.judge.order_sensitive import is_exact_by_type, order_sensitive, why_order_sensitive
 from sqlrewrite.judge.proposal import Objection, Proposal, called, relation_name
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import column_names, computed_as, type_of
@@ -65,7 +65,7 @@ def objections_to_blocks(
         yield from objections_to_functions(proposal.options, block.functions - skipped)
         for unknown in (*block.strange, *block.unknowns):
             yield DETERMINISM, unknown
-        yield from _of_sums(proposal.plan, block, values, anew)
+        yield from _objections_to_aggregates(proposal.plan, block, values, anew)
         if block.limit is not None and not total_order(proposal.plan, block):
             yield ROW_LIMIT, "LIMIT or OFFSET without a total order may give other rows"
         for relation in relations_of(proposal.plan, number):
@@ -82,13 +82,13 @@ def objections_to_relation(
     if isinstance(relation, ra.Derived | ra.CteReference):
         # Only a derived table is copied with its text; anything else is referred to by its name.
         copied = isinstance(relation, ra.Derived) and not relation.view
-        unread = _unread(proposal, relation) if relation is proposal.pair.dimension else ()
+        unread = _unread_outputs(proposal, relation) if relation is proposal.pair.dimension else ()
         yield from objections_to_blocks(
             proposal, relation.query.blocks, copied=copied, unread=unread, anew=anew
         )
 
 
-def _unread(
+def _unread_outputs(
     proposal: Proposal, relation: ra.Derived | ra.CteReference
 ) -> tuple[ra.OutputColumn, ...]:
     """What a dimension's SELECT computes for columns that the key query does not name, and for no
@@ -101,7 +101,10 @@ def _unread(
         return ()
     asked = {
         ref.name
-        for ref in (*columns(proposal.pair.key_side.expression), *named(proposal.restrictions))
+        for ref in (
+            *columns(proposal.pair.key_side.expression),
+            *columns_named(proposal.restrictions),
+        )
     }
     called = _called([expression for expression, _ in deciding(query)])
     shown = zip(names, block.outputs, strict=True)
@@ -190,11 +193,11 @@ def objections_to_expression(
             steady = {_OVER, _NUMBER} if _of_numbered(proposal.plan, node) else {_OVER}
             for below in computed_as(proposal.plan, node):
                 yield from objections_to_functions(proposal.options, _called([below]) - steady)
-                yield from _sums_in(proposal.plan, below, anew)
-            yield from _of_frames(proposal.plan, node)
+                yield from _order_sensitive_in(proposal.plan, below, anew)
+            yield from _objections_to_frames(proposal.plan, node)
 
 
-def _of_frames(plan: ra.Plan, ref: ra.ColumnRef) -> Iterator[Objection]:
+def _objections_to_frames(plan: ra.Plan, ref: ra.ColumnRef) -> Iterator[Objection]:
     relation = plan.relations[ref.relation]
     for number in relation.query.top if isinstance(relation, ra.Derived | ra.CteReference) else ():
         if _OVER in plan.blocks[number].functions:
@@ -251,21 +254,21 @@ def objections_to_functions(options: Options, names: Iterable[str]) -> Iterator[
             yield DETERMINISM, f"{name}() depends on the order of rows"
 
 
-def _of_sums(
+def _objections_to_aggregates(
     plan: ra.Plan, block: ra.Block, values: Iterable[ra.Expression], anew: AbstractSet[int]
 ) -> Iterator[Objection]:
-    if not any(map(is_sum, block.functions)):
+    if not any(map(is_exact_by_type, block.functions)):
         return
     for expression in values:
-        yield from _sums_in(plan, expression, anew)
+        yield from _order_sensitive_in(plan, expression, anew)
 
 
-def _sums_in(
+def _order_sensitive_in(
     plan: ra.Plan, expression: ra.Expression, anew: AbstractSet[int]
 ) -> Iterator[Objection]:
-    for call in unsteady(plan, walk(expression)):
+    for call in order_sensitive(plan, walk(expression)):
         if id(call) not in anew:
-            yield DETERMINISM, why_unsteady(plan, call)
+            yield DETERMINISM, why_order_sensitive(plan, call)
 
 
 def total_order(plan: ra.Plan, block: ra.Block) -> bool:

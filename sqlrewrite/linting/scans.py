@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sqlrewrite.decision.decided import Decided, PairDecision
-from sqlrewrite.find.reducers import restricting
+from sqlrewrite.find.reducers import all_restrictions
 from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.subject import Subject
@@ -85,7 +85,7 @@ def _bounded(plan: Plan, scan: Scan, names: frozenset[str]) -> bool:
     """Whether a condition on the scan alone speaks of a partition column."""
     return any(
         not isinstance(item, Conjunct) or bounds(item.expression, scan.relation, names)
-        for item in restricting(plan, scan.relation, ALONE)
+        for item in all_restrictions(plan, scan.relation, ALONE)
     )
 
 

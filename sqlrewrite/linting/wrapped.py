@@ -12,7 +12,7 @@ from sqlrewrite.decision.decided import Decided
 from sqlrewrite.find.reducers import conditions_reaching, own_conditions
 from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.judge.benefit.already_pruned import binds
+from sqlrewrite.judge.benefit.already_pruned import binds_to_one_value
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.scans import bounds, partitions, read_whole, scans
 from sqlrewrite.linting.subject import Subject
@@ -69,7 +69,9 @@ def _all(plan: Plan, scan: Scan, names: frozenset[str]) -> Iterator[_Wrapped]:
 def _bound(plan: Plan, scan: Scan, it: _Wrapped) -> bool:
     """Whether a column has one value by another condition."""
     own = own_conditions(plan, scan.relation, ALONE)
-    return any(isinstance(item, Conjunct) and binds(item.expression, it.name) for item in own)
+    return any(
+        isinstance(item, Conjunct) and binds_to_one_value(item.expression, it.name) for item in own
+    )
 
 
 def _finding(subject: Subject, scan: Scan, it: _Wrapped) -> Finding:

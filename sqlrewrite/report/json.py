@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from sqlrewrite.find.summary import Surveyed
+from sqlrewrite.find.summary import StatementSummary
 from sqlrewrite.report.data import parts, text
 from sqlrewrite.report.statistics import as_json
 from sqlrewrite.results import Candidate, Problem, Removed
@@ -42,7 +42,7 @@ def _file(result: FileResult) -> dict[str, Any]:
     }
 
 
-def _statement(it: Surveyed) -> dict[str, Any]:
+def _statement(it: StatementSummary) -> dict[str, Any]:
     return {
         **parts(it, "line end_line kind understood joins"),
         "relations": [{"name": name, "known": known} for name, known in it.relations],

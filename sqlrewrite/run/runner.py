@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from sqlrewrite.document import Document
 from sqlrewrite.find.reading import BUG
-from sqlrewrite.find.summary import Surveyed
+from sqlrewrite.find.summary import StatementSummary
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import ConfigError, PlanDiff, Problem, Rewrite, Verdict
 from sqlrewrite.rewriting import OnDocument, rewrite_as
@@ -67,7 +67,7 @@ class FileResult:
     source: Source | None = None
     rewrite: Rewrite | None = None
     failure: Problem | None = None
-    surveyed: tuple[Surveyed, ...] = ()
+    surveyed: tuple[StatementSummary, ...] = ()
     counted: Statistics | None = None
 
     @property
@@ -213,7 +213,7 @@ def run(path: str, data: bytes, request: Request, *, survey: bool = False) -> Fi
     return FileResult(path, data, source, done, surveyed=surveyed(documents, done))
 
 
-_Kept = int | tuple[Rewrite, tuple[Surveyed, ...]]
+_Kept = int | tuple[Rewrite, tuple[StatementSummary, ...]]
 """What a cache keeps of a file: its number of statements, or all that was made of it but the text
 that it began with."""
 

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import field, fields
 
-from sqlrewrite.find.summary import NO_BOUND, Surveyed
+from sqlrewrite.find.summary import NO_BOUND, StatementSummary
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Candidate, Rewrite, Verdict
 from sqlrewrite.settings.options import DECLARED_IN
@@ -67,7 +67,9 @@ class Statistics:
         return min(self.remedies.items(), key=lambda item: (-item[1], item[0]), default=None)
 
 
-def counted(statements: Sequence[Surveyed], done: Rewrite, catalog: Warehouse) -> Statistics:
+def counted(
+    statements: Sequence[StatementSummary], done: Rewrite, catalog: Warehouse
+) -> Statistics:
     """What there is to count in the statements of a file and what was made of it."""
     found, verdicts = done.candidates, Counter(it.verdict for it in done.candidates)
     joining = [it for it in statements if it.joins]
@@ -86,7 +88,7 @@ def counted(statements: Sequence[Surveyed], done: Rewrite, catalog: Warehouse) -
     )
 
 
-def _of_statement(it: Surveyed, catalog: Warehouse) -> Iterator[ReasonAndRemedy]:
+def _of_statement(it: StatementSummary, catalog: Warehouse) -> Iterator[ReasonAndRemedy]:
     """Why a statement that joins has no candidate; each table that is not known is a reason."""
     if not it.reason:
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from sqlrewrite.document import Document, read
-from sqlrewrite.find.summary import Surveyed, survey
+from sqlrewrite.find.summary import StatementSummary, summarize
 from sqlrewrite.find.transliterated import in_dialect
 from sqlrewrite.results import Rewrite
 from sqlrewrite.text.hosts import host_of
@@ -13,7 +13,9 @@ from sqlrewrite.text.limits import Limits
 from sqlrewrite.warehouse import Warehouse
 
 
-def surveyed(documents: Iterable[Document], done: Rewrite | None = None) -> tuple[Surveyed, ...]:
+def surveyed(
+    documents: Iterable[Document], done: Rewrite | None = None
+) -> tuple[StatementSummary, ...]:
     """Each statement of a file's documents, with what it reads, and what became of it where that is
     ``done``."""
     found = done.candidates if done else ()
@@ -22,7 +24,7 @@ def surveyed(documents: Iterable[Document], done: Rewrite | None = None) -> tupl
         told
         for it in documents
         for told in in_dialect(
-            tuple(survey(it.statements, it.stripped.text, it.place, lines)), it.limits
+            tuple(summarize(it.statements, it.stripped.text, it.place, lines)), it.limits
         )
     )
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 
 from sqlrewrite.find.join_edges import Side
-from sqlrewrite.find.restrictions import Forms, named
-from sqlrewrite.judge.attempted_dimension import steadied
+from sqlrewrite.find.restrictions import Forms, columns_named
+from sqlrewrite.judge.attempted_dimension import attempted_aggregates
 from sqlrewrite.judge.attempts import exact_attempts, form_of
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan.algebra import Call, ColumnRef, CteReference, Derived, Expression
@@ -84,12 +84,12 @@ def attempted(
 def steadied_texts(proposal: Proposal, anchors: Anchors, style: Style) -> dict[Span, str]:
     """The forms of a dimension's aggregates that may give another value in another order of their
     rows, where HAVING or a condition asks for them, by their places; and of that HAVING."""
-    found = {id(it) for it in steadied(proposal)}
+    found = {id(it) for it in attempted_aggregates(proposal)}
     dimension = proposal.pair.dimension
     if not found or not isinstance(dimension, Derived | CteReference):
         return {}
     block = proposal.plan.blocks[dimension.query.top[0]]
-    names = {ref.name for ref in named(proposal.restrictions)}
+    names = {ref.name for ref in columns_named(proposal.restrictions)}
     shown = zip(column_names(dimension) or (), block.outputs, strict=False)
     asked = [it.expression for name, it in shown if name in names]
     replaced: dict[Span, str] = {}

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.judge.partition_wise.aggregates import Combination, Whole
+from sqlrewrite.judge.partition_wise.aggregates import Combination, Unsplit
 from sqlrewrite.judge.partition_wise.split import Split
 from sqlrewrite.plan.algebra import Call, ColumnRef, Literal, OutputColumn
 from sqlrewrite.sql.places.anchors import Anchors, Range
@@ -39,13 +39,13 @@ def frame(split: Split, anchors: Anchors, select: Range) -> Surround:
         return Surround((select,))
     items, having = anchors.items(select), anchors.having(select)
     if len(items) != len(split.block.outputs):
-        raise Whole("its SELECT list is not one item for each of its columns")
+        raise Unsplit("its SELECT list is not one item for each of its columns")
     writer = _Writer(split, split.combined, anchors, items)
     grouped = ", ".join(writer.key(it) for it in range(len(split.combined.keys)))
     shown = ", ".join(map(writer.item, range(len(items))))
     kept = "" if having is None else f" HAVING {writer.text(Range(having.start + 1, having.end))}"
     if len(writer.met) != len(split.combined.aggregates):
-        raise Whole("its aggregates are not found again in the text")
+        raise Unsplit("its aggregates are not found again in the text")
     more = "".join(f", {it}" for it in writer.columns[len(items) :])
     listed = ", ".join(map(writer.name, range(len(writer.columns))))
     by = f" GROUP BY {grouped}" if grouped else ""
@@ -96,7 +96,7 @@ class _Writer:
             return self.name(self._found.items.index(number))
         key = self._found.keys[number]
         if not isinstance(key, ColumnRef) or key.span is None:
-            raise Whole("a key of its GROUP BY is computed, and stands not in its SELECT list")
+            raise Unsplit("a key of its GROUP BY is computed, and stands not in its SELECT list")
         return self._column(self._anchors.copy(self._anchors.covering(key.span)))
 
     def item(self, number: int) -> str:
@@ -117,7 +117,7 @@ class _Writer:
                 column = isinstance(given, ColumnRef)
                 of = self._anchors.raw(item.end - 2).strip("`") if column else "1"
                 return quoted(f"{name}({of})")
-        raise Whole("an item of its SELECT list has no name: give it one with AS")
+        raise Unsplit("an item of its SELECT list has no name: give it one with AS")
 
     def text(self, tokens: Range) -> str:
         """What the author wrote, over the columns of the branches. Raises Whole."""
@@ -163,7 +163,7 @@ class _Writer:
             if it.name == name and _inside(place, it.spans)
         }
         if len(found) != 1:
-            raise Whole(f"it cannot be told which {name} of its list is meant")
+            raise Unsplit(f"it cannot be told which {name} of its list is meant")
         ((partial, whole),) = found
         close = anchors.opening(call.start + 1)
         given = partial.format(anchors.copy(Range(call.start + 2, close)))

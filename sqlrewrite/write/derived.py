@@ -12,7 +12,7 @@ from itertools import takewhile
 
 from sqlrewrite.find.derived_columns import DAY, DerivedColumn, is_day, smaller_units
 from sqlrewrite.judge.proposal import Proposal
-from sqlrewrite.judge.soundness.derived_column import ITSELF, DerivedWay, way
+from sqlrewrite.judge.soundness.derived_column import ITSELF, DerivedBound, derived_bound
 from sqlrewrite.plan.algebra import Cast, ColumnRef
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.facts.comparisons import alike
@@ -24,9 +24,9 @@ from sqlrewrite.write.fact import fact
 from sqlrewrite.write.names import Style
 
 
-def way_of(proposal: Proposal) -> DerivedWay:
+def way_of(proposal: Proposal) -> DerivedBound:
     """The way of a proposal that passed. Raises AnchorError for one that did not."""
-    found = way(proposal)
+    found = derived_bound(proposal)
     if isinstance(found, tuple):
         raise AnchorError(found[1])
     return found
@@ -66,7 +66,7 @@ def value(
 
 
 def _moved(
-    proposal: Proposal, found: DerivedWay, style: Style, key: str, end: str, day: str
+    proposal: Proposal, found: DerivedBound, style: Style, key: str, end: str, day: str
 ) -> str:
     if not (found.days or (found.more and end == "<")):
         return key

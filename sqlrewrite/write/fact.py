@@ -8,7 +8,7 @@ from functools import partial
 from sqlrewrite.find.derived_columns import THROUGH
 from sqlrewrite.find.pairs import by_day
 from sqlrewrite.judge.proposal import Proposal
-from sqlrewrite.judge.soundness.derived_column import DerivedWay, way
+from sqlrewrite.judge.soundness.derived_column import DerivedBound, derived_bound
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import column_names
 from sqlrewrite.plan.expressions import walk
@@ -35,16 +35,16 @@ def fact(proposal: Proposal, anchors: Anchors, style: Style) -> str:
             found = f"({found})"
         return found
     column = _column(proposal, anchors)
-    its = way(proposal) if pair.derived is not None else None
-    if isinstance(its, DerivedWay) and its.step == THROUGH:
+    its = derived_bound(proposal) if pair.derived is not None else None
+    if isinstance(its, DerivedBound) and its.step == THROUGH:
         return repeated(proposal, pair.fact_side, anchors, style, lambda _: column)
     return column
 
 
 def facts(proposal: Proposal, anchors: Anchors, style: Style) -> list[str]:
     """The same; of a day that may be another elsewhere, for each that it may be."""
-    its = way(proposal) if proposal.pair.derived is not None else None
-    if not isinstance(its, DerivedWay) or not its.apart:
+    its = derived_bound(proposal) if proposal.pair.derived is not None else None
+    if not isinstance(its, DerivedBound) or not its.apart:
         return [fact(proposal, anchors, style)]
     column = _column(proposal, anchors)
     days = (f"date_add({column}, {by})" if by else column for by in its.apart)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from sqlrewrite.judge.partition_wise.aggregates import Whole
+from sqlrewrite.judge.partition_wise.aggregates import Unsplit
 from sqlrewrite.judge.partition_wise.split import Split
 from sqlrewrite.plan.algebra import Scan
 from sqlrewrite.plan.relations import numbers
@@ -39,7 +39,7 @@ def by_bounds(parts: Sequence[Parts], count: int) -> Cut:
     """Groups by the bounds of the partitions of the first key. Raises Whole."""
     strategies = {it.strategy for it in parts}
     if len(strategies) != 1 or "hash" in strategies:
-        raise Whole("partitions by hash are not chosen by a condition in PostgreSQL")
+        raise Unsplit("partitions by hash are not chosen by a condition in PostgreSQL")
     bounds = [part.bound for it in parts for part in it.parts]
     ranges = "range" in strategies
     values: set[BoundValue] = {end[0] for it in bounds for end in (it.low, it.high) if end}
@@ -48,7 +48,7 @@ def by_bounds(parts: Sequence[Parts], count: int) -> Cut:
     found = sorted(it for it in values if not isinstance(it, float))
     inner = found[1:-1] if ranges else found
     if len(inner) < count - 1:
-        raise Whole(f"{count} groups are more than the bounds of its partitions allow")
+        raise Unsplit(f"{count} groups are more than the bounds of its partitions allow")
     if ranges:
         ends = [inner[len(inner) * it // count] for it in range(1, count)]
         return lambda column, group: _between(column, group, [_literal(it) for it in ends])
@@ -130,17 +130,17 @@ def _check(split: Split, anchors: Anchors, select: Range) -> None:
     words = [token.text.lower() for token in anchors.tokens[select.start : select.end]]
     span = anchors.span(select)
     if templated(anchors.text[span.start : span.end]) or "?" in words:
-        raise Whole("a template or a positional parameter in it cannot be copied")
+        raise Unsplit("a template or a positional parameter in it cannot be copied")
     if "_metadata" in words:
-        raise Whole("_metadata is not found in a derived table")
+        raise Unsplit("_metadata is not found in a derived table")
     for scan, _ in split.scans:
         name = [scan.parts[-2], ".", scan.parts[-1], "."] if len(scan.parts) > 1 else []
         if name and any(words[it : it + 4] == name for it in range(len(words))):
-            raise Whole(f"columns are named by the schema of {scan.parts[-1]}: give it an alias")
+            raise Unsplit(f"columns are named by the schema of {scan.parts[-1]}: give it an alias")
     if anchors.orders(select.end):
         _check_order(split, anchors, select.end)
     elif anchors.spreads(select.end):
-        raise Whole("SORT BY, CLUSTER BY or DISTRIBUTE BY stands behind it")
+        raise Unsplit("SORT BY, CLUSTER BY or DISTRIBUTE BY stands behind it")
 
 
 def _check_order(split: Split, anchors: Anchors, start: int) -> None:
@@ -151,4 +151,4 @@ def _check_order(split: Split, anchors: Anchors, start: int) -> None:
         rest = anchors.copy(Range(item.start + 1, item.end))
         known = names.count(name) == 1 or name.isdigit()
         if not known or not _SORTED.fullmatch(rest.strip()):
-            raise Whole("ORDER BY is not by columns of the result alone")
+            raise Unsplit("ORDER BY is not by columns of the result alone")

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from sqlrewrite.find.restrictions import Conjunct, neighbours, one_by_one
+from sqlrewrite.find.restrictions import Conjunct, flattened, neighbours
 from sqlrewrite.judge.proposal import Proposal
-from sqlrewrite.judge.soundness.join_type import ClauseKind, place
+from sqlrewrite.judge.soundness.join_type import ClauseKind, clause_for
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.algebra import Generate, Join, JoinType, Node, Plan, Relation
 from sqlrewrite.plan.expressions import walk
@@ -57,7 +57,7 @@ def _refuse_below(proposal: Proposal, anchors: Anchors) -> None:
     edge, block = proposal.pair.edge, proposal.target_block
     if block.number != edge.block.number or edge.join is None:
         return
-    if place(proposal.pair) is not ClauseKind.ON and not block.homeless:
+    if clause_for(proposal.pair) is not ClauseKind.ON and not block.homeless:
         return
     for join in joins(block.source):
         if any(edge.join is below for side in (join.left, join.right) for below in joins(side)):
@@ -73,7 +73,7 @@ def _refuse_beside(proposal: Proposal, anchors: Anchors) -> None:
     """Raises AnchorError where the predicate may come to stand on the left of a join or union with
     such a column, or a window that QUALIFY alone computes, of one of its tables on the right."""
     plan, block = proposal.plan, proposal.target_block
-    only = place(proposal.pair) is ClauseKind.WHERE and not block.homeless
+    only = clause_for(proposal.pair) is ClauseKind.WHERE and not block.homeless
     if only and block.number in plan.query.top and len(plan.query.top) == 1:
         return
     bodies = _bodies(plan, block.number)
@@ -113,7 +113,7 @@ def _meet(proposal: Proposal, other: ra.Block) -> bool:
     ours = _tables(proposal.plan, (proposal.pair.dimension, *neighbours(proposal.restrictions)))
     nodes = (
         node
-        for it in one_by_one(proposal.restrictions)
+        for it in flattened(proposal.restrictions)
         if isinstance(it, Conjunct)
         for node in walk(it.expression)
     )

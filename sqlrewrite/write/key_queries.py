@@ -15,7 +15,7 @@ from itertools import count
 from sqlrewrite.find.join_edges import Side
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.judge.attempted_dimension import grouped_anew
+from sqlrewrite.judge.attempted_dimension import attempted_group_keys
 from sqlrewrite.judge.attempts import exact_attempts
 from sqlrewrite.judge.benefit.already_pruned import is_authors_in
 from sqlrewrite.judge.proposal import Proposal
@@ -193,7 +193,7 @@ class Writer:
             ):
                 for expression in computed_as(proposal.plan, proposal.pair.key):
                     anew |= self.anew(proposal, expression)
-                for expression in grouped_anew(proposal):
+                for expression in attempted_group_keys(proposal):
                     anew |= self.anew(proposal, expression, grouped=True)
         return _source(relation, self.anchors, anew)
 

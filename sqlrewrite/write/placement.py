@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from sqlrewrite.judge.proposal import Proposal
-from sqlrewrite.judge.soundness.join_type import ClauseKind, place
+from sqlrewrite.judge.soundness.join_type import ClauseKind, clause_for
 from sqlrewrite.plan.algebra import Clause
 from sqlrewrite.sql.places.anchors import AnchorError, Anchors, ConditionClause
 from sqlrewrite.text import notes
@@ -40,7 +40,7 @@ def slot(proposal: Proposal, anchors: Anchors) -> Slot:
     if pair.filtered and (own := _own(proposal, anchors)) is not None:
         return own
     here = block.number == pair.edge.block.number
-    on = here and place(pair) is ClauseKind.ON
+    on = here and clause_for(pair) is ClauseKind.ON
     at = pair.at
     if block.homeless and not on:
         written = next((it.clause for it in block.where if it.clause is not None), None)

@@ -11,8 +11,8 @@ import pytest
 
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.document import read
-from sqlrewrite.find.scan_joins import meetings
-from sqlrewrite.judge.partition_wise.postgresql import Alike, partition_wise
+from sqlrewrite.find.scan_joins import scan_joins
+from sqlrewrite.judge.partition_wise.postgresql import PartitionJoins, partition_joins
 from sqlrewrite.text.limits import Limits
 from tests.postgres.tables import DDL, queries
 
@@ -29,12 +29,12 @@ def _catalog() -> Catalog:
     return Catalog.from_ddl(DDL)
 
 
-def _ours(text: str) -> Alike:
+def _ours(text: str) -> PartitionJoins:
     """Our verdict on the one join of a query."""
     bound = read(text, _catalog(), Limits()).statements[0].bound
     assert bound is not None
-    (found,) = meetings(bound.plan)
-    return partition_wise(bound.plan, found)
+    (found,) = scan_joins(bound.plan)
+    return partition_joins(bound.plan, found)
 
 
 @pytest.mark.parametrize("text", QUERIES)

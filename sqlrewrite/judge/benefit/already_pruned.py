@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlrewrite.find.pairs import Pair, by_day
-from sqlrewrite.find.reducers import asked_of, own_conditions
+from sqlrewrite.find.reducers import conditions_on, own_conditions
 from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.judge.benefit.selective_predicate import selective
 from sqlrewrite.judge.form import chosen
@@ -26,9 +26,9 @@ def judge_bound(proposal: Proposal) -> Judgement:
     if proposal.pair.edge.kind in _NOT_INFERRED:
         items = own_conditions(proposal.plan, proposal.pair.scan.relation, proposal.options.reach)
     else:
-        items = asked_of(proposal.plan, proposal.pair.scan.relation, proposal.options.reach)
+        items = conditions_on(proposal.plan, proposal.pair.scan.relation, proposal.options.reach)
     for expression in (item.expression for item in items if isinstance(item, Conjunct)):
-        if binds(expression, proposal.pair.pruned):
+        if binds_to_one_value(expression, proposal.pair.pruned):
             return failed(f"the query binds {proposal.pair.pruned} to one value by itself")
     return passed(f"{proposal.pair.pruned} is not bound to one value")
 
@@ -73,12 +73,12 @@ def _judge_in(proposal: Proposal) -> Judgement:
 
 def _conditions(proposal: Proposal, scan: Scan) -> Iterator[Expression]:
     """The conditions that reach a scan, over its own columns."""
-    for item in asked_of(proposal.plan, scan.relation, proposal.options.reach):
+    for item in conditions_on(proposal.plan, scan.relation, proposal.options.reach):
         if isinstance(item, Conjunct):
             yield item.expression
 
 
-def binds(expression: Expression, column: str) -> bool:
+def binds_to_one_value(expression: Expression, column: str) -> bool:
     """Whether a condition on one relation lets a column of it have one value only."""
     match expression:
         case Call(name="=" | "<=>" | "in", args=(one, other)):
@@ -126,7 +126,7 @@ def _same_keys(proposal: Proposal, condition: Subquery) -> bool:
     )
 
 
-def is_asked(proposal: Proposal, scan: Scan) -> bool:
+def has_selective_condition(proposal: Proposal, scan: Scan) -> bool:
     """Whether a condition that is likely to leave few rows reaches a scan."""
     return any(selective(proposal.engine, expression) for expression in _conditions(proposal, scan))
 
@@ -134,4 +134,6 @@ def is_asked(proposal: Proposal, scan: Scan) -> bool:
 def binds_partition(proposal: Proposal, scan: Scan) -> bool:
     """Whether the query binds one of a scan's own partition columns to one value."""
     fields = scan.table.partitioning
-    return any(binds(it, column) for it in _conditions(proposal, scan) for column in fields)
+    return any(
+        binds_to_one_value(it, column) for it in _conditions(proposal, scan) for column in fields
+    )

@@ -5,7 +5,7 @@ Spark's ``pruningHasBenefit``: ratio × bytes(F) > bytes(D), of what is known (`
 
 from __future__ import annotations
 
-from sqlrewrite.judge.benefit.already_pruned import binds_partition, is_asked
+from sqlrewrite.judge.benefit.already_pruned import binds_partition, has_selective_condition
 from sqlrewrite.judge.benefit.estimate import estimate, read_again
 from sqlrewrite.judge.benefit.selective_predicate import is_filtered
 from sqlrewrite.judge.form import asks, chosen
@@ -87,7 +87,7 @@ def _without_sizes(proposal: Proposal, scans: tuple[Scan, ...]) -> Judgement:
         )
     # A neighbour that filters it would be asked in its place (``find.reducers.alternatives``).
     alone = len(scans) == 1 and is_filtered(proposal) and not _is_fact(proposal, scans[0])
-    if alone and not is_asked(proposal, proposal.pair.scan):
+    if alone and not has_selective_condition(proposal, proposal.pair.scan):
         return passed("no sizes are known; of the two the dimension alone is filtered")
     for scan in scans:
         if scan.table.partitioned_by and not binds_partition(proposal, scan):

@@ -16,8 +16,8 @@ from sqlrewrite.find.restrictions import (
     Conjunct,
     Restriction,
     SemiJoin,
+    flattened,
     neighbours,
-    one_by_one,
 )
 from sqlrewrite.judge.form import WIDEST, WIDTHS
 from sqlrewrite.judge.proposal import Proposal
@@ -44,7 +44,7 @@ def estimate(proposal: Proposal) -> Estimate | None:
         for it in scans
     ]
     rows = [scan.table.row_count for scan in scans]
-    share, basis = _share(proposal)
+    share, basis = _share_saved(proposal)
     return Estimate(
         reads=None if None in sizes else sum(it or 0 for it in sizes),
         rows=None if None in rows else sum(it or 0 for it in rows),
@@ -54,7 +54,7 @@ def estimate(proposal: Proposal) -> Estimate | None:
     )
 
 
-def counted(proposal: Proposal) -> bool:
+def has_statistics(proposal: Proposal) -> bool:
     """Whether statistics can say anything of a proposal."""
     dimension = proposal.pair.dimension
     known = isinstance(dimension, ra.Scan) and dimension.table.row_count is not None
@@ -116,7 +116,7 @@ def _named_beside(plan: ra.Plan, scan: ra.Scan) -> Iterator[ra.ColumnRef]:
 
 
 def _named_in(found: Sequence[Restriction]) -> Iterator[ra.ColumnRef]:
-    for item in one_by_one(found):
+    for item in flattened(found):
         if isinstance(item, SemiJoin):
             yield from (item.key, item.other, *_named_in(item.inner))
         else:
@@ -126,7 +126,7 @@ def _named_in(found: Sequence[Restriction]) -> Iterator[ra.ColumnRef]:
 # --- the share of the fact that is left out -------------------------------------------------------
 
 
-def _share(proposal: Proposal) -> tuple[float, str]:
+def _share_saved(proposal: Proposal) -> tuple[float, str]:
     """The share of the fact that is taken to be left out, and what it is taken from."""
     pair, engine = proposal.pair, proposal.engine
     if not (engine.use_stats and isinstance(pair.dimension, ra.Scan)):
@@ -134,7 +134,7 @@ def _share(proposal: Proposal) -> tuple[float, str]:
     ours = pair.scan.table.column(pair.pruned)
     theirs = pair.dimension.table.column(pair.key.name)
     values = ours.distinct_count if ours else None
-    left = _left_by_all(proposal, proposal.restrictions)
+    left = _share_left_by_all(proposal, proposal.restrictions)
     if left is not None:
         rows = pair.dimension.table.row_count
         # So many keys are in no more partitions than there are keys.
@@ -147,60 +147,64 @@ def _share(proposal: Proposal) -> tuple[float, str]:
     return engine.fallback_filter_ratio, BY_RATIO
 
 
-def _left_by_all(proposal: Proposal, found: Iterable[Restriction]) -> float | None:
+def _share_left_by_all(proposal: Proposal, found: Iterable[Restriction]) -> float | None:
     """The share of rows that conditions leave, of those of which it is known; None where that is
     none of them."""
-    known = [share for item in found if (share := _left_by(proposal, item)) is not None]
+    known = [share for item in found if (share := _share_left_by(proposal, item)) is not None]
     return prod(known) if known else None
 
 
-def _left_by(proposal: Proposal, item: Restriction) -> float | None:
+def _share_left_by(proposal: Proposal, item: Restriction) -> float | None:
     match item:
         case Conjunct(expression=expression):
-            return _left(proposal, expression)
+            return _share_left_by_expression(proposal, expression)
         case AnyOf(branches=branches):
-            return _left_by_any([_left_by_all(proposal, branch) for branch in branches])
+            return _share_left_by_any([_share_left_by_all(proposal, branch) for branch in branches])
         case SemiJoin():
-            return _left_by_partner(proposal, item)
+            return _share_left_by_neighbour(proposal, item)
 
 
-def _left_by_partner(proposal: Proposal, item: SemiJoin) -> float | None:
+def _share_left_by_neighbour(proposal: Proposal, item: SemiJoin) -> float | None:
     """The share of rows that have a partner in a neighbour: no more values of the key than the
     neighbour has rows left. What is not known of a dimension is taken to be as of its rows."""
-    left, neighbour = _left_by_all(proposal, item.inner), item.relation
+    left, neighbour = _share_left_by_all(proposal, item.inner), item.relation
     if left is None or not isinstance(neighbour, ra.Scan):
         return left
-    values, theirs = _values(proposal, item.key), _values(proposal, item.other)
+    values, theirs = _distinct_values(proposal, item.key), _distinct_values(proposal, item.other)
     rows = neighbour.table.row_count
     if values is None or theirs is None or rows is None:
         return None if neighbour.table.partitioned_by else left
     return min(1, min(theirs, left * rows) / values)
 
 
-def _values(proposal: Proposal, column: ra.ColumnRef) -> int | None:
+def _distinct_values(proposal: Proposal, column: ra.ColumnRef) -> int | None:
     """How many values a column of a table has."""
     relation = proposal.plan.relations[column.relation]
     found = relation.table.column(column.name) if isinstance(relation, ra.Scan) else None
     return found.distinct_count if found is not None else None
 
 
-def _left_by_any(shares: list[float | None]) -> float | None:
+def _share_left_by_any(shares: list[float | None]) -> float | None:
     known = [share for share in shares if share is not None]
     return min(1, sum(known)) if len(known) == len(shares) else None
 
 
-def _left(proposal: Proposal, expression: ra.Expression) -> float | None:
+def _share_left_by_expression(proposal: Proposal, expression: ra.Expression) -> float | None:
     """The share of rows for which a condition holds, all values being equally frequent."""
     match expression:
         case ra.Call(name="=" | "in", args=(ra.ColumnRef() as column, *values)) if all(
             isinstance(it, ra.Literal) for it in values
         ):
-            count = _values(proposal, column)
+            count = _distinct_values(proposal, column)
             return min(1, len(values) / count) if count else None
         case ra.Call(name="and", args=args):
-            known = [share for arg in args if (share := _left(proposal, arg)) is not None]
+            known = [
+                share
+                for arg in args
+                if (share := _share_left_by_expression(proposal, arg)) is not None
+            ]
             return prod(known) if known else None
         case ra.Call(name="or", args=args):
-            return _left_by_any([_left(proposal, arg) for arg in args])
+            return _share_left_by_any([_share_left_by_expression(proposal, arg) for arg in args])
         case _:
             return None

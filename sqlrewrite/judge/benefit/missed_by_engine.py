@@ -27,7 +27,7 @@ PLANNERS: Mapping[str, Callable[[Proposal], str | None]] = {
 where it does."""
 
 
-BUILT: Mapping[str, Callable[[Proposal], str | None]] = {"trino": trino.built}
+BUILT: Mapping[str, Callable[[Proposal], str | None]] = {"trino": trino.on_build_side}
 """Of those that prune one side of a join alone: that a fact is on the other, if it is."""
 
 

@@ -2,7 +2,7 @@
 
 In: a block that aggregates, and its keys. Out: a ``Combination``: which expressions of its SELECT
 list and HAVING are keys and which are aggregates, and what is made of an aggregate of each group to
-have that of all of them. Raises ``Whole`` for what is not in the tables here
+have that of all of them. Raises ``Unsplit`` for what is not in the tables here
 (docs/soundness.md, "Aggregates over groups").
 """
 
@@ -21,7 +21,7 @@ from sqlrewrite.plan.facts.types import BIGINT, FLOATING, MAX_PRECISION
 from sqlrewrite.text.edits import Span
 
 
-class Whole(Exception):  # noqa: N818 - not an error: how the search ends
+class Unsplit(Exception):  # noqa: N818 - not an error: how the search ends
     """Why a query is not written by groups of partitions."""
 
 
@@ -60,19 +60,19 @@ def combination(
     plan: Plan, block: Block, keys: Sequence[Expression], *, postgresql: bool
 ) -> Combination:
     """How a block is combined of its groups. Raises Whole."""
-    search = _Pieces(plan, block, [_said(it) for it in keys], postgresql)
+    search = _Pieces(plan, block, [_without_place(it) for it in keys], postgresql)
     items = tuple(search.item(it.expression) for it in block.outputs)
     for condition in block.having:
         search.piece(condition.expression)
     return Combination(tuple(keys), items, search.columns, tuple(search.aggregates))
 
 
-def _said(expression: Expression) -> Expression:
+def _without_place(expression: Expression) -> Expression:
     """What an expression says, wherever it stands."""
     return substitute(expression, lambda it: ColumnRef(it.relation, it.name, None))
 
 
-def _plain(name: str) -> bool:
+def _is_row_function(name: str) -> bool:
     """Whether a function or operator is one of a row's values."""
     known = function(name)
     return known is not None and (known.kind in ("operator", "scalar") or name in _VALUES)
@@ -116,28 +116,28 @@ class _Pieces:
                 self.aggregates.append(self._combined(call, expression))
             case Call(name=name) if (known := function(name)) is not None and known.aggregate:
                 self.aggregates.append(self._combined(expression, expression))
-            case Call(name=name, args=args) if _plain(name):
+            case Call(name=name, args=args) if _is_row_function(name):
                 for it in args:
                     self.piece(it)
             case ColumnRef(name=name):
-                raise Whole(f"{name} is no key of its GROUP BY as it is written")
+                raise Unsplit(f"{name} is no key of its GROUP BY as it is written")
             case _:
-                raise Whole("what its aggregates stand in is not understood")
+                raise Unsplit("what its aggregates stand in is not understood")
 
     def _key(self, expression: Expression) -> int | None:
-        said = _said(expression)
+        said = _without_place(expression)
         return self._keys.index(said) if said in self._keys else None
 
     def _combined(self, call: Call, whole: Expression) -> Combined:
         spans = [it.span for it in columns(whole)]
         for it in walk(whole):
             if isinstance(it, Call) and it.name == "distinct":
-                raise Whole(f"{call.name}(DISTINCT …) of all rows is not made of those of groups")
+                raise Unsplit(f"{call.name}(DISTINCT …) of all rows is not made of those of groups")
             known = isinstance(it, Literal | ColumnRef | Cast) or it in (call, whole)
-            if not known and not (isinstance(it, Call) and _plain(it.name)):
-                raise Whole(f"what {call.name} is given is not understood")
+            if not known and not (isinstance(it, Call) and _is_row_function(it.name)):
+                raise Unsplit(f"what {call.name} is given is not understood")
         if None in spans:
-            raise Whole(f"the text names not all that {call.name} is given")
+            raise Unsplit(f"the text names not all that {call.name} is given")
         partial, of_all = self._of(call)
         return Combined(call.name, frozenset(it for it in spans if it), of_all, partial)
 
@@ -150,18 +150,18 @@ class _Pieces:
         if alike and found is not None and found.signature.endswith("-> bigint"):  # a count
             return "{}", alike
         if len(call.args) != 1 or not (alike or name == "sum"):
-            raise Whole(f"{name} of all rows is not made of those of groups exactly")
+            raise Unsplit(f"{name} of all rows is not made of those of groups exactly")
         kind = type_of(self._plan, call.args[0])
         if kind is None:
-            raise Whole(f"the type of what {name} is given is not known")
+            raise Unsplit(f"the type of what {name} is given is not known")
         if alike:
             if family(kind) is None:
-                raise Whole(f"{name} of {kind} may give one or another of equal values")
+                raise Unsplit(f"{name} of {kind} may give one or another of equal values")
             return "{}", alike
         if kind in FLOATING:
-            raise Whole(f"a sum of {kind} depends on the order in which it is added")
+            raise Unsplit(f"a sum of {kind} depends on the order in which it is added")
         if not (is_integral(kind) or is_decimal(kind)):
-            raise Whole(f"{name} of {kind} is not known to be made of those of groups exactly")
+            raise Unsplit(f"{name} of {kind} is not known to be made of those of groups exactly")
         if self._postgresql:  # whose sums of BIGINT and of NUMERIC are NUMERIC, and never overflow
             exact = kind == BIGINT or is_decimal(kind)
             return "{}", "sum({})" if exact else "CAST(sum({}) AS BIGINT)"
@@ -171,5 +171,7 @@ class _Pieces:
             return "{}", "CAST(sum({}) AS BIGINT)"
         precision, scale = kind.numbers
         if precision + _WIDER > MAX_PRECISION:
-            raise Whole(f"a sum of {kind} may overflow in a group where that of all rows does not")
+            raise Unsplit(
+                f"a sum of {kind} may overflow in a group where that of all rows does not"
+            )
         return "{}", f"CAST(sum({{}}) AS DECIMAL({precision + _WIDER}, {scale}))"

@@ -1,7 +1,8 @@
 """Whether PostgreSQL joins two tables partition by partition, from the bounds of their partitions.
 
-In: a ``Meeting`` of two tables whose ``Parts`` are known. Out: an ``Alike``: how many joins of
-partitions it is, or why it is none. The conditions are PostgreSQL's (``enable_partitionwise_join``;
+In: a ``ScanJoin`` of two tables whose ``Parts`` are known. Out: ``PartitionJoins``: how many joins
+of partitions it is, or why it is none. The conditions are PostgreSQL's
+(``enable_partitionwise_join``;
 ``try_partitionwise_join``, ``have_partkey_equi_join`` and ``partition_bounds_merge`` in its
 sources), and its own EXPLAIN is the judge of them (``tests/postgres``):
 
@@ -19,7 +20,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from math import inf
 
-from sqlrewrite.find.scan_joins import Key, Meeting
+from sqlrewrite.find.scan_joins import JoinKey, ScanJoin
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import ColumnRef, JoinType, Plan
 from sqlrewrite.plan.columns import type_of
@@ -35,7 +36,7 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 @dataclass(frozen=True, slots=True)
-class Alike:
+class PartitionJoins:
     """How many joins of partitions a join is, or ``why`` it is one of whole tables."""
 
     joins: int = 0
@@ -46,18 +47,18 @@ class _Refusal(Exception):  # noqa: N818 - not an error: how the search for part
     """Why two tables are not joined partition by partition."""
 
 
-def partition_wise(plan: Plan, meeting: Meeting) -> Alike:
+def partition_joins(plan: Plan, join: ScanJoin) -> PartitionJoins:
     """Whether a join of two tables of PostgreSQL's is one of their partitions."""
-    one, other = meeting.one.table.parts, meeting.other.table.parts
+    one, other = join.one.table.parts, join.other.table.parts
     if one is None or other is None:
-        table = (meeting.one if one is None else meeting.other).parts[-1]
-        return Alike(why=f"{table} is not partitioned, or not all of its bounds are known")
-    if meeting.kind is JoinType.UNKNOWN:
-        return Alike(why="a join of a type that is not known")
+        table = (join.one if one is None else join.other).parts[-1]
+        return PartitionJoins(why=f"{table} is not partitioned, or not all of its bounds are known")
+    if join.kind is JoinType.UNKNOWN:
+        return PartitionJoins(why="a join of a type that is not known")
     try:
-        return Alike(_Matching(plan, meeting).joins(one, other))
+        return PartitionJoins(_Matching(plan, join).count(one, other))
     except _Refusal as refusal:
-        return Alike(why=str(refusal))
+        return PartitionJoins(why=str(refusal))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,9 +66,9 @@ class _Matching:
     """The search for partners among the partitions of two tables, level by level."""
 
     plan: Plan
-    meeting: Meeting
+    join: ScanJoin
 
-    def joins(self, one: Parts, other: Parts) -> int:
+    def count(self, one: Parts, other: Parts) -> int:
         """The number of joins of partitions. Raises _Refusal."""
         if one.strategy != other.strategy:
             raise _Refusal(
@@ -86,7 +87,7 @@ class _Matching:
         if one.below is None or other.below is None:
             return 1
         try:
-            return self.joins(one.below, other.below)
+            return self.count(one.below, other.below)
         except _Refusal:
             return 1
 
@@ -94,11 +95,11 @@ class _Matching:
         """The type of two partition columns that an equality ties. Raises _Refusal."""
         if not one or not other:
             raise _Refusal("a partition key is an expression")
-        if Key(one, other) not in self.meeting.keys:
+        if JoinKey(one, other) not in self.join.keys:
             raise _Refusal(f"no equality ties {one} with {other}")
         kinds = [
             type_of(self.plan, ColumnRef(scan.relation, name, None))
-            for scan, name in ((self.meeting.one, one), (self.meeting.other, other))
+            for scan, name in ((self.join.one, one), (self.join.other, other))
         ]
         if None in kinds:
             raise _Refusal(f"the type of {one} or {other} is not known")
@@ -118,7 +119,7 @@ class _Matching:
             raise _Refusal("partitions by hash must have the same moduli and remainders")
         if strategy == "range" and not ordered:
             raise _Refusal("the order of texts depends on a collation, and their bounds differ")
-        kind = self.meeting.kind
+        kind = self.join.kind
         found = _Links(_default(one), _default(other))
         if strategy == "list":
             _merge_lists(one, other, kind, found)

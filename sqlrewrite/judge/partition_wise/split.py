@@ -1,9 +1,9 @@
-"""Whether a query's rows are those of it over each group of partitions, one after the other.
+"""Whether a query gives the same rows if it runs over one group of partitions after the other.
 
-The rows of each ``split`` table are cut into groups by the value of a column, NULL among the
-values; a row is in just one of them. In: a plan. Out: a ``Split``; raises ``Whole`` with the reason
-why not. What is legal are tables: of joins by their type and by which of their sides are split, and
-a walk over what stands above them (docs/soundness.md, "Groups of partitions").
+The rows of each ``split`` table are cut into groups by the value of a column; NULL is one of the
+values, and a row is in one group only. In: a plan. Out: a ``Split``; raises ``Unsplit`` with the
+reason why not. Legal joins are a table, by join type and by which sides are split; a walk over the
+operators above the join decides the rest (docs/soundness.md, "Groups of partitions").
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from sqlrewrite.find.scan_joins import Meeting, meetings
+from sqlrewrite.find.scan_joins import ScanJoin, scan_joins
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.judge.partition_wise.aggregates import Combination, Whole, combination
+from sqlrewrite.judge.partition_wise.aggregates import Combination, Unsplit, combination
 from sqlrewrite.judge.repeatable import objections_to_functions
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import type_of
@@ -45,7 +45,7 @@ class Split:
 
     block: ra.Block
     scans: tuple[tuple[ra.Scan, str], ...]
-    meetings: tuple[Meeting, ...]
+    joins: tuple[ScanJoin, ...]
     kind: Type
     cast: bool
     distinct: bool
@@ -59,21 +59,23 @@ class Split:
 
 def split(plan: ra.Plan, options: Options) -> Split:
     """The innermost block of a plan that can be written by groups. Raises Whole."""
-    found = [it for it in meetings(plan) if _tied(it)]
-    why = Whole("no join ties the partition columns of two tables")
-    for number in sorted({_home(plan, it).number for it in found}, reverse=True):
+    found = [it for it in scan_joins(plan) if _is_on_partitions(it)]
+    why = Unsplit("no join ties the partition columns of two tables")
+    for number in sorted({_block_of(plan, it).number for it in found}, reverse=True):
         block = plan.blocks[number]
         try:
-            return _of_block(plan, block, [it for it in found if _home(plan, it) is block], options)
-        except Whole as whole:
+            return _of_block(
+                plan, block, [it for it in found if _block_of(plan, it) is block], options
+            )
+        except Unsplit as whole:
             why = whole
     raise why
 
 
-def _of_block(plan: ra.Plan, block: ra.Block, mine: list[Meeting], options: Options) -> Split:
-    columns = _component(mine)
+def _of_block(plan: ra.Plan, block: ra.Block, mine: list[ScanJoin], options: Options) -> Split:
+    columns = _connected_columns(mine)
     scans = tuple((it, columns[it]) for it in sorted(columns, key=lambda it: it.relation))
-    kind, cast = _common(plan, scans)
+    kind, cast = _common_type(plan, scans)
     distinct, keys = _Search(plan, block, options, columns, mine).check()
     found = Split(block, scans, tuple(mine), kind, cast, distinct, None)
     if keys is None:
@@ -92,36 +94,36 @@ def partition_columns(scan: ra.Scan) -> tuple[str, ...]:
     return table.identities
 
 
-def _tied(meeting: Meeting) -> bool:
-    return any(_key(meeting, key.one, key.other) for key in meeting.keys)
+def _is_on_partitions(scan_join: ScanJoin) -> bool:
+    return any(_is_partition_key(scan_join, key.one, key.other) for key in scan_join.keys)
 
 
-def _key(meeting: Meeting, one: str, other: str) -> bool:
-    return one in partition_columns(meeting.one) and other in partition_columns(meeting.other)
+def _is_partition_key(scan_join: ScanJoin, one: str, other: str) -> bool:
+    return one in partition_columns(scan_join.one) and other in partition_columns(scan_join.other)
 
 
-def _home(plan: ra.Plan, meeting: Meeting) -> ra.Block:
-    """The block whose rows the meeting decides: of a subquery's, that around it."""
-    return plan.blocks[plan.owner[meeting.one.relation]]
+def _block_of(plan: ra.Plan, scan_join: ScanJoin) -> ra.Block:
+    """The block whose rows a scan join decides: of a subquery's, the block around it."""
+    return plan.blocks[plan.owner[scan_join.one.relation]]
 
 
-def _component(found: list[Meeting]) -> dict[ra.Scan, str]:
+def _connected_columns(found: list[ScanJoin]) -> dict[ra.Scan, str]:
     """The scans that equalities tie to the first one, each by one column."""
-    first = next(key for key in found[0].keys if _key(found[0], key.one, key.other))
+    first = next(key for key in found[0].keys if _is_partition_key(found[0], key.one, key.other))
     columns = {found[0].one: first.one}
     for _ in found:
-        for meeting in found:
-            for key in meeting.keys:
-                if not _key(meeting, key.one, key.other):
+        for scan_join in found:
+            for key in scan_join.keys:
+                if not _is_partition_key(scan_join, key.one, key.other):
                     continue
-                if columns.get(meeting.one) == key.one:
-                    columns.setdefault(meeting.other, key.other)
-                elif columns.get(meeting.other) == key.other:
-                    columns.setdefault(meeting.one, key.one)
+                if columns.get(scan_join.one) == key.one:
+                    columns.setdefault(scan_join.other, key.other)
+                elif columns.get(scan_join.other) == key.other:
+                    columns.setdefault(scan_join.one, key.one)
     return columns
 
 
-def _common(plan: ra.Plan, scans: tuple[tuple[ra.Scan, str], ...]) -> tuple[Type, bool]:
+def _common_type(plan: ra.Plan, scans: tuple[tuple[ra.Scan, str], ...]) -> tuple[Type, bool]:
     """The type as which the columns are one and the same value where they are equal."""
     kinds: list[Type] = []
     for scan, name in scans:
@@ -130,13 +132,13 @@ def _common(plan: ra.Plan, scans: tuple[tuple[ra.Scan, str], ...]) -> tuple[Type
             shown = (
                 "is not known" if kind is None else f"is {kind}, which a group cannot be told by"
             )
-            raise Whole(f"the type of {scan.alias}.{name} {shown}")
+            raise Unsplit(f"the type of {scan.alias}.{name} {shown}")
         kinds.append(read_as(kind))
     if len(set(kinds)) == 1:
         return kinds[0], False
     if all(map(is_integral, kinds)):
         return BIGINT, True
-    raise Whole(f"the partition columns are {' and '.join(dict.fromkeys(map(str, kinds)))}")
+    raise Unsplit(f"the partition columns are {' and '.join(dict.fromkeys(map(str, kinds)))}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -147,7 +149,7 @@ class _Search:
     block: ra.Block
     options: Options
     columns: dict[ra.Scan, str]
-    meetings: list[Meeting]
+    joins: list[ScanJoin]
 
     def check(self) -> tuple[bool, tuple[ra.Expression, ...] | None]:
         """Whether the rows of two groups may be the same and are to be one, and the keys of an
@@ -160,37 +162,37 @@ class _Search:
             self._computed(other, again=other.number not in mine)
         self._subqueries()
         if not self._split(block.source):
-            raise Whole("the tables that are partitioned alike do not stand in its FROM")
+            raise Unsplit("the tables that are partitioned alike do not stand in its FROM")
         return self._above()
 
     def _in_place(self) -> None:
         block = self.block
         if block.in_view or block.shared or block.led is not None or block.homeless:
-            raise Whole("its text is not a SELECT with a FROM behind it, all of its own")
+            raise Unsplit("its text is not a SELECT with a FROM behind it, all of its own")
         if block.role not in ("query", "derived", "cte"):
-            raise Whole(f"it stands in a query of another kind ({block.role})")
+            raise Unsplit(f"it stands in a query of another kind ({block.role})")
         if block.limit is not None:
-            raise Whole("a LIMIT or OFFSET keeps some rows of all groups together")
+            raise Unsplit("a LIMIT or OFFSET keeps some rows of all groups together")
         if any(
             self.plan.owner[it.relation] != self.block.number for it in _outer(self.plan, block)
         ):
-            raise Whole("it refers to columns around it")
+            raise Unsplit("it refers to columns around it")
         if len(_query_of(self.plan, block).top) != 1:
-            raise Whole("it is one of the queries of a set operation")
+            raise Unsplit("it is one of the queries of a set operation")
 
     def _computed(self, block: ra.Block, *, again: bool) -> None:
         """What a block computes must be the same wherever, and if it is read ``again`` however
         often it is computed."""
         for why in (*block.strange, *block.unknowns):
-            raise Whole(why)
+            raise Unsplit(why)
         for name in sorted(block.functions - {"?"}):
             found = self.options.function(name)
             if found is None or not found.deterministic:
-                raise Whole(f"{name} is not known to give the same value in each group")
+                raise Unsplit(f"{name} is not known to give the same value in each group")
         for _, why in objections_to_functions(self.options, block.functions) if again else ():
-            raise Whole(f"each group reads it again: {why}")
+            raise Unsplit(f"each group reads it again: {why}")
         if again and block.limit is not None:
-            raise Whole("each group reads a LIMIT or OFFSET again, which may give other rows")
+            raise Unsplit("each group reads a LIMIT or OFFSET again, which may give other rows")
 
     def _subqueries(self) -> None:
         """Each subquery with a split scan in it keeps the rows of the group that it is tied to."""
@@ -202,10 +204,10 @@ class _Search:
                 it.block is inner
                 and it.other is scan
                 and self._ties(it, extended(self.block.source, it.one.relation))
-                for it in self.meetings
+                for it in self.joins
             )
             if inner.source is not scan or inner.aggregate or inner.limit or not known:
-                raise Whole(f"{scan.alias} stands in a subquery that is more than a semi-join")
+                raise Unsplit(f"{scan.alias} stands in a subquery that is more than a semi-join")
 
     def _split(self, node: ra.Node) -> bool:
         """Whether a join tree is the union of its groups; False where it is whole, the same for
@@ -213,28 +215,28 @@ class _Search:
         match node:
             case ra.Scan() | ra.Derived() | ra.CteReference() | ra.Inline():
                 if node.sampled or getattr(node, "streaming", False):
-                    raise Whole(f"{node.alias} is a sample or a stream")
+                    raise Unsplit(f"{node.alias} is a sample or a stream")
                 if isinstance(node, ra.Derived) and node.lateral:
-                    raise Whole("a LATERAL subquery stands in its FROM")
+                    raise Unsplit("a LATERAL subquery stands in its FROM")
                 return isinstance(node, ra.Scan) and node in self.columns
             case ra.Join(left=left, right=right):
                 sides = self._split(left), self._split(right)
                 self._legal(node, *sides)
                 return any(sides)
             case _:
-                raise Whole("its FROM has more than joins of tables and queries")
+                raise Unsplit("its FROM has more than joins of tables and queries")
 
     def _legal(self, join: ra.Join, left: bool, right: bool) -> None:
         kind = join.type.value.upper()
         if not join.settled:
-            raise Whole("it is not certain which columns a join merges")
+            raise Unsplit("it is not certain which columns a join merges")
         if left and right:
             if join.type not in _BOTH_SPLIT or not self._equal(join):
-                raise Whole(f"no equality in the {kind} JOIN itself ties the partition columns")
+                raise Unsplit(f"no equality in the {kind} JOIN itself ties the partition columns")
         elif left and join.type not in _LEFT_SPLIT:
-            raise Whole(f"a {kind} JOIN keeps rows of {_named(join.right)} in every group")
+            raise Unsplit(f"a {kind} JOIN keeps rows of {_named(join.right)} in every group")
         elif right and join.type not in _RIGHT_SPLIT:
-            raise Whole(f"a {kind} JOIN keeps rows of {_named(join.left)} in every group")
+            raise Unsplit(f"a {kind} JOIN keeps rows of {_named(join.left)} in every group")
 
     def _equal(self, join: ra.Join) -> bool:
         """Whether an equality of a join ties columns of both sides that their rows are cut by. NULL
@@ -246,17 +248,17 @@ class _Search:
             and self._ties(
                 it, extended(join.left, it.one.relation) or extended(join.right, it.other.relation)
             )
-            for it in self.meetings
+            for it in self.joins
         )
 
-    def _ties(self, meeting: Meeting, nulls: bool) -> bool:
-        """Whether an equality of a meeting ties the columns that both are cut by; one by <=> does
+    def _ties(self, scan_join: ScanJoin, nulls: bool) -> bool:
+        """Whether an equality of a scan join ties the columns that both are cut by; one by <=> does
         not where an outer join adds ``nulls``, which are in every group."""
         return any(
-            self.columns.get(meeting.one) == key.one
-            and self.columns.get(meeting.other) == key.other
+            self.columns.get(scan_join.one) == key.one
+            and self.columns.get(scan_join.other) == key.other
             and not (key.null_safe and nulls)
-            for key in meeting.keys
+            for key in scan_join.keys
         )
 
     def _above(self) -> tuple[bool, tuple[ra.Expression, ...] | None]:
@@ -273,21 +275,21 @@ class _Search:
                 case ra.Aggregate(child=node, kind="group by" | "global" as kind, keys=keys):
                     if kind == "global" or not self._by_group(keys):
                         if distinct or above:
-                            raise Whole(f"{above or 'DISTINCT'} stands above its aggregation")
+                            raise Unsplit(f"{above or 'DISTINCT'} stands above its aggregation")
                         combined = keys
                 case ra.Aggregate(child=node, kind="distinct"):
                     distinct = not self._by_group([it.expression for it in self.block.outputs])
                 case ra.Window(child=node, partitions=partitions):
                     above = "a window function"
                     if not all(map(self._by_group, partitions)):
-                        raise Whole(
+                        raise Unsplit(
                             "PARTITION BY has no partition column that is the same for rows of one "
                             "group alone"
                         )
                 case ra.Aggregate(kind=kind):
-                    raise Whole(f"an aggregation over all groups together ({kind})")
+                    raise Unsplit(f"an aggregation over all groups together ({kind})")
                 case _:
-                    raise Whole("an operator above the join may mix rows of several groups")
+                    raise Unsplit("an operator above the join may mix rows of several groups")
         return distinct, combined
 
     def _by_group(self, keys: Iterable[ra.Expression]) -> bool:

@@ -1,6 +1,6 @@
 """Whether Spark joins two tables part by part, without an exchange, and what it would take.
 
-In: a ``Meeting``, and the settings that are known. Out: a ``Storage``. Each condition was found by
+In: a ``ScanJoin``, and the settings that are known. Out: a ``Storage``. Each condition was found by
 switching one setting and looking for the Exchange in Spark's plan, Iceberg's tables and Spark's own
 (docs/partition-wise.md, "What Spark needs"):
 
@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from sqlrewrite.find.scan_joins import Meeting, meetings
+from sqlrewrite.find.scan_joins import ScanJoin, scan_joins
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import ColumnRef, JoinType, Plan
 from sqlrewrite.plan.columns import type_of
@@ -33,7 +33,7 @@ _TRANSFORMS = frozenset({"identity", "years", "months", "days", "hours", "bucket
 _MOST_TIMES = 4  # spark.sql.bucketing.coalesceBucketsInJoin.maxBucketRatio
 _BUCKET_BYTES = 128 << 20
 _BY_STORAGE = ((regime.GROUPING, True), (regime.STORED, True), (regime.PUSHED, True))
-SIDES = {
+BROADCAST_SIDES = {
     JoinType.INNER: (0, 1),
     JoinType.LEFT: (1,),
     JoinType.RIGHT: (0,),
@@ -54,49 +54,47 @@ class Storage:
     ddl: tuple[str, ...] = ()
 
 
-def stored(
+def joins_with_storage(
     plan: Plan, engine: Engine, said: Mapping[str, str]
-) -> Iterator[tuple[Meeting, Storage | None]]:
-    """The meetings of a plan, each with what is to be said of it; None where the tables are not
+) -> Iterator[tuple[ScanJoin, Storage | None]]:
+    """The scan joins of a plan, each with what is to be said of it; None where the tables are not
     laid out alike, where one of them is broadcast anyway, and where it is not known."""
     engine = regime.in_regime(engine, said)
-    for meeting in meetings(plan):
-        yield meeting, _storage(plan, meeting, engine, said)
+    for join in scan_joins(plan):
+        yield join, _storage(plan, join, engine, said)
 
 
-def _storage(
-    plan: Plan, meeting: Meeting, engine: Engine, said: Mapping[str, str]
-) -> Storage | None:
-    if engine.name != "spark" or broadcast(meeting, engine.broadcast_threshold):
+def _storage(plan: Plan, join: ScanJoin, engine: Engine, said: Mapping[str, str]) -> Storage | None:
+    if engine.name != "spark" or broadcast(join, engine.broadcast_threshold):
         return None
-    one, other = meeting.one.table, meeting.other.table
+    one, other = join.one.table, join.other.table
     if not all(it.buckets or it.partitioned_by for it in (one, other)):
         return None  # most tables lie in no order
-    tied = {key.one: key.other for key in meeting.keys if _same_type(plan, meeting, key.one)}
+    tied = {key.one: key.other for key in join.keys if _same_type(plan, join, key.one)}
     if "iceberg" in (one.provider, other.provider):
-        return _by_fields(meeting, tied, said) if one.provider == other.provider else None
+        return _by_fields(join, tied, said) if one.provider == other.provider else None
     if not {one.provider, other.provider} <= _OWN:
         return None
     if one.buckets is not None and other.buckets is not None:
-        found = _by_buckets(one.buckets, other.buckets, tied, len(meeting.keys), said)
+        found = _by_buckets(one.buckets, other.buckets, tied, len(join.keys), said)
         if found is not None:
             return found
-    return _by_partitions(meeting, tied, said)
+    return _by_partitions(join, tied, said)
 
 
-def broadcast(meeting: Meeting, threshold: int) -> bool:
+def broadcast(join: ScanJoin, threshold: int) -> bool:
     """Whether a side is small enough to be broadcast, as far as sizes are known."""
-    sizes = meeting.one.table.size_in_bytes, meeting.other.table.size_in_bytes
-    sides = (sizes[it] for it in SIDES.get(meeting.kind, ()))
+    sizes = join.one.table.size_in_bytes, join.other.table.size_in_bytes
+    sides = (sizes[it] for it in BROADCAST_SIDES.get(join.kind, ()))
     return any(it is not None and it <= threshold for it in sides)
 
 
-def _same_type(plan: Plan, meeting: Meeting, column: str) -> bool:
+def _same_type(plan: Plan, join: ScanJoin, column: str) -> bool:
     """Whether both columns of a key have one type: a cast of one of them hides how it is stored."""
-    other = next(key.other for key in meeting.keys if key.one == column)
+    other = next(key.other for key in join.keys if key.one == column)
     kinds = {
         None if kind is None else read_as(kind)
-        for scan, name in ((meeting.one, column), (meeting.other, other))
+        for scan, name in ((join.one, column), (join.other, other))
         for kind in [type_of(plan, ColumnRef(scan.relation, name, None))]
     }
     return len(kinds) == 1 and None not in kinds and kinds.isdisjoint(FLOATING)
@@ -127,11 +125,9 @@ def _by_buckets(
     return Storage(alike, _missing(said, *wanted))
 
 
-def _by_fields(
-    meeting: Meeting, tied: Mapping[str, str], said: Mapping[str, str]
-) -> Storage | None:
+def _by_fields(join: ScanJoin, tied: Mapping[str, str], said: Mapping[str, str]) -> Storage | None:
     """Of Iceberg's tables, whose fields are compared in their order."""
-    sides = meeting.one.table.partitioned_by, meeting.other.table.partitioned_by
+    sides = join.one.table.partitioned_by, join.other.table.partitioned_by
     first = [it for it in sides[0] if it.column.lower() in tied]
     reached = {tied[it.column.lower()] for it in first}
     second = [it for it in sides[1] if it.column.lower() in reached]
@@ -147,7 +143,7 @@ def _by_fields(
     fewer = max(map(len, sides)) > len(first)
     if fewer and not any(regime.on(said, it) for it in regime.SUBSETS):
         wanted.append((regime.SUBSETS[0], True))
-    if fewer or len(meeting.keys) > len({it.column for it in first}):
+    if fewer or len(join.keys) > len({it.column for it in first}):
         wanted.append((regime.ALL_KEYS, False))
     return Storage(f"partitioned by {', '.join(map(_shown, first))}", _missing(said, *wanted))
 
@@ -177,10 +173,10 @@ def _shown(field: PartitionField) -> str:
 
 
 def _by_partitions(
-    meeting: Meeting, tied: Mapping[str, str], said: Mapping[str, str]
+    join: ScanJoin, tied: Mapping[str, str], said: Mapping[str, str]
 ) -> Storage | None:
     """Of tables of Spark's own formats that are partitioned alike: what definition would do."""
-    scans = (meeting.one, meeting.other)
+    scans = (join.one, join.other)
     fields = [scan.table.identities for scan in scans]
     columns = [it for it in fields[0] if tied.get(it) in fields[1]]
     if not columns:
@@ -191,17 +187,17 @@ def _by_partitions(
     names = [*zip(*(others or [(it, tied[it]) for it in columns]), strict=True)]
     clause, wanted = "USING iceberg PARTITIONED BY ({})", [*_BY_STORAGE]
     if others:
-        clause = f"CLUSTERED BY ({{}}) INTO {_count(meeting)} BUCKETS"
+        clause = f"CLUSTERED BY ({{}}) INTO {_count(join)} BUCKETS"
         wanted = [(regime.BUCKETS, True), (regime.ALL_KEYS, False)]
     both = zip(scans, names, strict=True)
     ddl = (f"{scan.parts[-1]}: {clause.format(', '.join(its))}" for scan, its in both)
     return Storage(alike, _missing(said, *wanted), tuple(ddl))
 
 
-def _count(meeting: Meeting) -> str:
+def _count(join: ScanJoin) -> str:
     """How many buckets: a power of two, about 128 MB of the larger table in each; ``n`` where its
     size is not known."""
-    sizes = [it.table.size_in_bytes for it in (meeting.one, meeting.other)]
+    sizes = [it.table.size_in_bytes for it in (join.one, join.other)]
     if None in sizes:
         return "n"
     wanted = -(-max(it or 0 for it in sizes) // _BUCKET_BYTES)

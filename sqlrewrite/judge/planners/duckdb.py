@@ -9,7 +9,12 @@ smallest and the largest. An IN that we write is such a join, too, and would fin
 from __future__ import annotations
 
 from sqlrewrite.judge.planners.join_order import filtering_side
-from sqlrewrite.judge.planners.path import further, hidden, operators, unlisted
+from sqlrewrite.judge.planners.path import (
+    hidden_column,
+    operators,
+    restricted_further,
+    unlisted_join,
+)
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan import algebra as ra
 
@@ -18,14 +23,14 @@ _NO_WINDOW = (ra.SetOperation, ra.Project, ra.Filter, ra.Limit, ra.Aggregate)
 
 def missed(proposal: Proposal) -> str | None:
     """Why the engine does not find as good a bound by itself; None where it does."""
-    pair, why = proposal.pair, unlisted(proposal.engine, proposal.pair)
+    pair, why = proposal.pair, unlisted_join(proposal.engine, proposal.pair)
     if why is not None:
         return why
     if pair.operator != "=" or not pair.fact_plain or not filtering_side(proposal.plan, pair):
         return "no equality joins the fact's own column with the dimension itself"
     if any(windowed(it.query) for it in pair.path.relations if isinstance(it, ra.Derived)):
         return "no key passes a window"
-    return hidden(proposal) or further(proposal)
+    return hidden_column(proposal) or restricted_further(proposal)
 
 
 def windowed(query: ra.Query) -> bool:

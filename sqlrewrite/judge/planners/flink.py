@@ -19,9 +19,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from sqlrewrite.find.pairs import Pair
-from sqlrewrite.find.reducers import asked_of
-from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, neighbours, one_by_one
-from sqlrewrite.judge.planners.path import hidden, joining, operators, unlisted
+from sqlrewrite.find.reducers import conditions_on
+from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, flattened, neighbours
+from sqlrewrite.judge.planners.path import hidden_column, join_of, operators, unlisted_join
 from sqlrewrite.judge.proposal import Proposal, relation_name, takes_keys
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import expression_type
@@ -37,7 +37,7 @@ _FIRST = 2
 def missed(proposal: Proposal) -> str | None:
     """Why the engine does not find as good a bound by itself; None where it does."""
     pair, engine = proposal.pair, proposal.engine
-    why = unpruned(proposal.plan, engine, pair) or hidden(proposal)
+    why = unpruned(proposal.plan, engine, pair) or hidden_column(proposal)
     if why is not None:
         return why
     inside = {it.relation for it in _across(proposal.plan, pair)}
@@ -54,7 +54,7 @@ def missed(proposal: Proposal) -> str | None:
 
 def unpruned(plan: ra.Plan, engine: Engine, pair: Pair) -> str | None:
     """Why the engine does not prune the fact by this join, whatever else there is."""
-    why = unlisted(engine, pair)
+    why = unlisted_join(engine, pair)
     if why is not None:
         return why
     side = _across(plan, pair)
@@ -85,7 +85,7 @@ def _across(plan: ra.Plan, pair: Pair) -> tuple[ra.Relation, ...]:
     if pair.edge.query is None and not {fact, key} <= pair.edge.condition.relations:
         return ()  # the key is that of a table further down
     node: ra.Node = plan.blocks[plan.owner[key]].source
-    join = joining(node, fact, key)
+    join = join_of(node, fact, key)
     if join is not None:
         node = join.right if fact in numbers(join.left) else join.left
     elif fact in numbers(node):
@@ -98,7 +98,7 @@ def _above(pair: Pair, other: Pair) -> bool:
     if pair.edge.block is not other.edge.block or pair.edge.query or other.edge.query:
         return False
     source = pair.edge.block.source
-    ours, theirs = (joining(source, it.fact.relation, it.key.relation) for it in (pair, other))
+    ours, theirs = (join_of(source, it.fact.relation, it.key.relation) for it in (pair, other))
     return ours is not None and theirs is not None and numbers(theirs) < numbers(ours)
 
 
@@ -114,7 +114,7 @@ def _unfit(plan: ra.Plan, side: tuple[ra.Relation, ...], pair: Pair) -> str | No
     """What of a side the keys do not come through, if something is."""
     relations = list(side)
     for relation in side:
-        for item in asked_of(plan, relation.relation, ALONE):
+        for item in conditions_on(plan, relation.relation, ALONE):
             for query in _subqueries(item):
                 inner = list(read_by(plan, query))
                 if pair.scan not in inner:
@@ -148,7 +148,7 @@ def _unsorted(node: ra.Node) -> bool:
 
 
 def _subqueries(item: Restriction) -> Iterator[ra.Query]:
-    for it in one_by_one([item]):
+    for it in flattened([item]):
         for node in walk(it.expression) if isinstance(it, Conjunct) else ():
             if isinstance(node, ra.Subquery):
                 yield node.query
@@ -158,7 +158,7 @@ def _subqueries(item: Restriction) -> Iterator[ra.Query]:
 
 
 def _filtered(plan: ra.Plan, engine: Engine, relation: ra.Relation) -> bool:
-    asked = asked_of(plan, relation.relation, ALONE)
+    asked = conditions_on(plan, relation.relation, ALONE)
     return any(_suits(engine, it) for it in asked[:_FIRST])
 
 

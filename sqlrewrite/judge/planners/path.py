@@ -18,14 +18,14 @@ _READ = (ra.Scan, ra.Derived, ra.CteReference, ra.Inline, ra.Opaque, ra.Join, ra
 _CLAUSES = (ra.Project, ra.Limit, ra.Aggregate, ra.Filter, ra.Window)
 
 
-def unlisted(engine: Engine, pair: Pair) -> str | None:
+def unlisted_join(engine: Engine, pair: Pair) -> str | None:
     """That the engine prunes nothing by joins of this kind, if so: they are not in its table."""
     if engine.enabled and f"{pair.edge.kind} {pair.side}" in engine.native_joins:
         return None
     return f"a join of this kind ({pair.edge.kind}, the fact {pair.side}) prunes nothing there"
 
 
-def further(proposal: Proposal) -> str | None:
+def restricted_further(proposal: Proposal) -> str | None:
     """That the keys are restricted by more than what stands across the join, if they are."""
     inside = {
         leaf.relation
@@ -36,7 +36,7 @@ def further(proposal: Proposal) -> str | None:
     return "a neighbour of the dimension restricts the keys further" if more else None
 
 
-def hidden(proposal: Proposal) -> str | None:
+def hidden_column(proposal: Proposal) -> str | None:
     """What hides the partition column from the join, if something does."""
     pair, plan = proposal.pair, proposal.plan
     if pair.path.barriers or pair.path.computed:
@@ -78,7 +78,7 @@ def operators(query: ra.Query) -> Iterator[ra.Node]:
             stack.append(node.child)
 
 
-def joining(node: ra.Node, one: int, other: int) -> ra.Join | None:
+def join_of(node: ra.Node, one: int, other: int) -> ra.Join | None:
     """The join that brings two relations together; none where they are not in one FROM."""
     found = None
     while isinstance(node, ra.Join) and {one, other} <= numbers(node):

@@ -25,11 +25,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf, prod
 
-from sqlrewrite.find.reducers import restricting
+from sqlrewrite.find.reducers import all_restrictions
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin
 from sqlrewrite.judge.benefit.selective_predicate import selective
 from sqlrewrite.judge.planners.join_order import filtering_side
-from sqlrewrite.judge.planners.path import further, hidden, unlisted
+from sqlrewrite.judge.planners.path import hidden_column, restricted_further, unlisted_join
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import computed_as
@@ -42,19 +42,19 @@ _BROADCASTS = ("broadcast", "broadcastjoin", "mapjoin")
 
 def missed(proposal: Proposal) -> str | None:
     """Why the engine does not find as good a bound by itself; None where it does."""
-    return unpruned(proposal) or further(proposal)
+    return unpruned(proposal) or restricted_further(proposal)
 
 
 def unpruned(proposal: Proposal) -> str | None:
     """Why the engine does not prune the fact by this join; None where it does."""
     pair, engine = proposal.pair, proposal.engine
-    why = unlisted(engine, pair)
+    why = unlisted_join(engine, pair)
     if why is not None:
         return why
     side = filtering_side(proposal.plan, pair)
     if pair.operator != "=" or not side:
         return "no equality joins the fact with the dimension itself"
-    why = hidden(proposal)
+    why = hidden_column(proposal)
     if why is not None:
         return why
     if not any(_filtered(proposal, leaf) for node in side for leaf in leaves(node)):
@@ -77,7 +77,7 @@ def _ranked(proposal: Proposal, leaf: ra.Node) -> bool:
     if not isinstance(leaf, ra.Derived | ra.CteReference):
         return False
     plan = proposal.plan
-    asked = [*restricting(plan, leaf.relation, ALONE)]
+    asked = [*all_restrictions(plan, leaf.relation, ALONE)]
     found = [it.expression for it in asked if isinstance(it, Conjunct)]
     found += [it.expression for number in leaf.query.top for it in plan.blocks[number].having]
     return any(_is_first(proposal, expression) for expression in found)
@@ -117,7 +117,7 @@ def _filtered(proposal: Proposal, leaf: ra.Node) -> bool:
         return False
     if isinstance(leaf, ra.Inline):
         return True
-    asked = restricting(proposal.plan, leaf.relation, ALONE)
+    asked = all_restrictions(proposal.plan, leaf.relation, ALONE)
     if any(_selects(proposal, item) for item in asked):
         return True
     return isinstance(leaf, ra.Derived | ra.CteReference) and _filters(proposal, leaf.query)

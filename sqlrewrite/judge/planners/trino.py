@@ -16,9 +16,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlrewrite.find.reducers import asked_of
+from sqlrewrite.find.reducers import conditions_on
 from sqlrewrite.find.restrictions import Conjunct, SemiJoin
-from sqlrewrite.judge.planners.path import further, hidden, joining, unlisted
+from sqlrewrite.judge.planners.path import hidden_column, join_of, restricted_further, unlisted_join
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan.algebra import Node, Scan
 from sqlrewrite.plan.columns import type_of
@@ -31,21 +31,21 @@ _OPERATORS = frozenset({"=", "<", "<=", ">", ">=", "<=>"})
 
 def missed(proposal: Proposal) -> str | None:
     """Why the engine does not find as good a bound by itself; None where it does."""
-    pair, why = proposal.pair, unlisted(proposal.engine, proposal.pair)
+    pair, why = proposal.pair, unlisted_join(proposal.engine, proposal.pair)
     if why is not None:
         return why
     if pair.operator not in _OPERATORS or not pair.fact_plain:
         return "no comparison joins the fact's own column with the dimension"
     if not _undone(proposal):
         return "a cast hides the column, or may: the types of the two are not alike"
-    why = built(proposal)
+    why = on_build_side(proposal)
     if why is not None:
         return f"{why}: a dynamic filter prunes the other; FROM fact JOIN dimension gets one"
     if pair.edge.kind == "right" and _in_its_on(proposal):
         return (
             f"the ON of a RIGHT join keeps no row of {proposal.dimension_name} from what is built"
         )
-    return hidden(proposal) or further(proposal)
+    return hidden_column(proposal) or restricted_further(proposal)
 
 
 def _undone(proposal: Proposal) -> bool:
@@ -64,7 +64,7 @@ def _undone(proposal: Proposal) -> bool:
 
 def _in_its_on(proposal: Proposal) -> bool:
     """Whether the dimension is asked for something in the ON of its join alone."""
-    asked = asked_of(proposal.plan, proposal.pair.dimension.relation, proposal.options.reach)
+    asked = conditions_on(proposal.plan, proposal.pair.dimension.relation, proposal.options.reach)
     said = (
         replace(it, attempts=None) if isinstance(it, Conjunct) else it
         for it in proposal.restrictions
@@ -72,12 +72,12 @@ def _in_its_on(proposal: Proposal) -> bool:
     return any(it not in asked for it in said if not isinstance(it, SemiJoin))
 
 
-def built(proposal: Proposal) -> str | None:
+def on_build_side(proposal: Proposal) -> str | None:
     """That the fact is on the build side of its join, where no dynamic filter reaches it, or may
     be."""
     pair = proposal.pair
     fact, key = pair.fact.relation, pair.key.relation
-    join = joining(pair.edge.block.source, fact, key)
+    join = join_of(pair.edge.block.source, fact, key)
     if join is None or fact in numbers(join.left):
         return None
     dimension, size = _size(join.left), _size(join.right)

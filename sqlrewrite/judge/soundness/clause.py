@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlrewrite.judge.form import asks
 from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
-from sqlrewrite.judge.soundness.join_type import ClauseKind, place
+from sqlrewrite.judge.soundness.join_type import ClauseKind, clause_for
 
 
 def judge(proposal: Proposal) -> Judgement:
@@ -14,7 +14,10 @@ def judge(proposal: Proposal) -> Judgement:
         return failed(f"the text has no place for a condition on {pair.target.alias} alone")
     if proposal.target_block.role == "change":
         return _of_a_change(proposal)
-    if proposal.target_block.number != pair.edge.block.number or place(pair) is not ClauseKind.ON:
+    if (
+        proposal.target_block.number != pair.edge.block.number
+        or clause_for(pair) is not ClauseKind.ON
+    ):
         return passed("in the WHERE of the fact's own block")
     join = pair.edge.join
     if join is None or join.using or join.natural:

@@ -1,7 +1,7 @@
 """DPP117 derived-column and DPP118 time-zone: what a bound on a column says of the partition column
 that is computed from it.
 
-In: a proposal whose pair goes by a derived column. Out: the ``DerivedWay`` from one to the other:
+In: a proposal whose pair goes by a derived column. Out: the ``DerivedBound`` from one to the other:
 as an equality, as an order, wider by some days; or which rule forbids it. The proofs are in
 docs/soundness.md, "Derived partition columns".
 """
@@ -22,7 +22,7 @@ from sqlrewrite.find.derived_columns import (
 )
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.judge.conditions import shown
+from sqlrewrite.judge.conditions import describe
 from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
 from sqlrewrite.judge.raising import total
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal
@@ -53,7 +53,7 @@ _ONE_ZONE = 1
 
 
 @dataclass(frozen=True, slots=True)
-class DerivedWay:
+class DerivedBound:
     """How a bound on the source becomes one on the derived column.
 
     ``step`` is what the bounded expression is to it; ``days`` by how many its value is wider on
@@ -75,7 +75,7 @@ class DerivedWay:
     apart: tuple[int, ...] = ()
 
 
-def way(proposal: Proposal) -> DerivedWay | tuple[str, str]:
+def derived_bound(proposal: Proposal) -> DerivedBound | tuple[str, str]:
     """The way of a proposal to its derived column, or the objection to it."""
     pair = proposal.pair
     derived = pair.derived
@@ -87,16 +87,21 @@ def way(proposal: Proposal) -> DerivedWay | tuple[str, str]:
         return DERIVED, f"the join compares an expression that {derived.source} is only a part of"
     stored = ColumnRef(pair.scan.relation, pair.path.column, None)
     if derived.ends:  # only filters by days are found of it
-        more = 0 if derived.type == DATE else 1 + begins_again(proposal, derived.type)
-        return DerivedWay(DAY, more=more)
+        more = 0 if derived.type == DATE else 1 + day_may_recur(proposal, derived.type)
+        return DerivedBound(DAY, more=more)
     step = stands_for(pair.fact_side.expression, derived, type_of(proposal.plan, stored))
     if step is None:
         said = f"the join compares an expression over {derived.source}"
         return DERIVED, f"{said}, which does not bound {derived.shown}"
-    if step == DAY and not shape.daily and derived.type is not None and is_same(pair):
+    if (
+        step == DAY
+        and not shape.daily
+        and derived.type is not None
+        and compares_own_expression(pair)
+    ):
         step = SAME
-    found = _stepped(proposal, derived, shape, step)
-    if isinstance(found, DerivedWay) and pair.operator == "<=>":
+    found = _bound_by_step(proposal, derived, shape, step)
+    if isinstance(found, DerivedBound) and pair.operator == "<=>":
         found = replace(found, nulls=True)  # NULL meets NULL, and gives NULL
     if isinstance(found, tuple) or step in ITSELF:
         return found
@@ -106,11 +111,11 @@ def way(proposal: Proposal) -> DerivedWay | tuple[str, str]:
         return replace(found, wide=True)
     culprits = list(_raising(proposal, derived.formula))
     if any(not _can_be_tried(it, derived.formula) for it in culprits):
-        return DERIVED, f"{shown(culprits[0])} can raise an error in {derived.shown}"
+        return DERIVED, f"{describe(culprits[0])} can raise an error in {derived.shown}"
     return replace(found, tried=True, nulls=True) if culprits else found
 
 
-def begins_again(proposal: Proposal, kind: Type | None) -> bool:
+def day_may_recur(proposal: Proposal, kind: Type | None) -> bool:
     """Whether a day of a time may begin once more behind the beginning of the next one, as where a
     clock goes back over midnight: Spark takes it to end there when it compares with constants."""
     return kind != TIMESTAMP_NTZ and _zone(proposal) != "fixed"
@@ -145,17 +150,17 @@ def _null_where_it_fails(cast: Cast, formula: Formula) -> bool:
     return digits or not is_integral(wanted)
 
 
-def is_same(pair: Pair) -> bool:
+def compares_own_expression(pair: Pair) -> bool:
     """Whether the fact's side is the derived column's own expression."""
     derived = pair.derived
     return derived is not None and stands_for(pair.fact_side.expression, derived, None) == SAME
 
 
-def _stepped(
+def _bound_by_step(
     proposal: Proposal, derived: DerivedColumn, shape: Shape, step: str
-) -> DerivedWay | tuple[str, str]:
+) -> DerivedBound | tuple[str, str]:
     if step == DAY and not shape.daily:
-        return _by_hours(proposal, derived, shape)
+        return _bound_by_hours(proposal, derived, shape)
     equality = proposal.pair.operator in ("=", "<=>", "in")
     ordered = shape.ordered or step in ITSELF
     off = proposal.options.disabled
@@ -169,25 +174,25 @@ def _stepped(
     zone = _zone(proposal)
     timed = derived.type == TIMESTAMP  # read in another zone it is another moment
     if not (shape.zoned or timed) or zone == "fixed" or ZONE in off:
-        return DerivedWay(step, nulls=nulls, stray=stray)
+        return DerivedBound(step, nulls=nulls, stray=stray)
     days = _days(zone, step, timed=timed)
     if step in ITSELF:
         if zone == "one" and not timed:
-            return DerivedWay(step, nulls=nulls)
+            return DerivedBound(step, nulls=nulls)
         bounds = proposal.pair.filtered or proposal.pair.operator == "="
         if step == THROUGH and not timed and bounds:
-            return DerivedWay(step, apart=_apart(proposal))
-        return ZONE, _undeclared(derived)
+            return DerivedBound(step, apart=_apart(proposal))
+        return ZONE, _zone_not_declared(derived)
     if equality and days == 0:
-        return DerivedWay(step, nulls=nulls, stray=stray)
+        return DerivedBound(step, nulls=nulls, stray=stray)
     if equality and zone == "one" and not timed:
-        return DerivedWay(step, nulls=nulls, stray=stray)
+        return DerivedBound(step, nulls=nulls, stray=stray)
     more = 0 if shape.daily else 1
     if equality and shape.daily and not timed:
-        return DerivedWay(step, days, nulls=nulls, stray=stray)
+        return DerivedBound(step, days, nulls=nulls, stray=stray)
     if not ordered and DERIVED not in off:
-        return ZONE, _undeclared(derived)
-    return DerivedWay(step, days, more, ranged=True, nulls=nulls, stray=stray)
+        return ZONE, _zone_not_declared(derived)
+    return DerivedBound(step, days, more, ranged=True, nulls=nulls, stray=stray)
 
 
 def _is_text(pair: Pair) -> bool:
@@ -199,9 +204,9 @@ def _is_text(pair: Pair) -> bool:
             return False
 
 
-def _by_hours(
+def _bound_by_hours(
     proposal: Proposal, derived: DerivedColumn, shape: Shape
-) -> DerivedWay | tuple[str, str]:
+) -> DerivedBound | tuple[str, str]:
     """The way from a day to what tells hours of it, in the order of time: from the day's first
     moment to that of the next."""
     if not shape.ordered or derived.type is None:
@@ -210,7 +215,7 @@ def _by_hours(
     timed = derived.type == TIMESTAMP
     exact = not (shape.zoned or timed) or _zone(proposal) == "fixed"
     days = 0 if exact else _days(_zone(proposal), DAY, timed=timed)
-    return DerivedWay(DAY, days, 1, ranged=True, nulls=shape.nulls, stray=shape.stray)
+    return DerivedBound(DAY, days, 1, ranged=True, nulls=shape.nulls, stray=shape.stray)
 
 
 def _apart(proposal: Proposal) -> tuple[int, ...]:
@@ -236,7 +241,7 @@ def _zone(proposal: Proposal) -> str:
     return "fixed" if _FIXED.fullmatch(declared.strip()) else "one"
 
 
-def _undeclared(derived: DerivedColumn) -> str:
+def _zone_not_declared(derived: DerivedColumn) -> str:
     return (
         f"{derived.shown}, depends on the session's time zone: declare that of all sessions with "
         "time-zone in [tool.dpp-rewrite]"
@@ -248,7 +253,7 @@ def judge(proposal: Proposal) -> Judgement:
     derived = proposal.pair.derived
     if derived is None:
         return passed(f"{proposal.pair.path.column} is joined itself")
-    found = way(proposal)
+    found = derived_bound(proposal)
     if isinstance(found, tuple) and found[0] == DERIVED:
         return failed(found[1])
     return passed(derived.shown)
@@ -257,9 +262,9 @@ def judge(proposal: Proposal) -> Judgement:
 def judge_zone(proposal: Proposal) -> Judgement:
     """Whether those who wrote the rows and those who read them see the same days."""
     derived = proposal.pair.derived
-    found = None if derived is None else way(proposal)
+    found = None if derived is None else derived_bound(proposal)
     if isinstance(found, tuple) and found[0] == ZONE:
         return failed(found[1])
-    if isinstance(found, DerivedWay) and found.days:
+    if isinstance(found, DerivedBound) and found.days:
         return passed(f"wider by {found.days} days, as time zones differ")
     return passed("no time zone matters")

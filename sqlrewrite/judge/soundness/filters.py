@@ -14,7 +14,11 @@ from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.conditions import GUARDS, objections_to_value
 from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed, unknown
-from sqlrewrite.judge.soundness.derived_column import DerivedWay, is_same, way
+from sqlrewrite.judge.soundness.derived_column import (
+    DerivedBound,
+    compares_own_expression,
+    derived_bound,
+)
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal, Parameter
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.expressions import columns
@@ -67,7 +71,10 @@ def _says_more(proposal: Proposal) -> bool:
     others = (it for it in proposal.pairs if it.edge.condition is proposal.pair.edge.condition)
     own = (it for it in others if it.key_side.operand is not None)
     same = [replace(proposal, pair=it) for it in own if it.derived is proposal.pair.derived]
-    return any(is_same(it.pair) and isinstance(way(it), DerivedWay) for it in same)
+    return any(
+        compares_own_expression(it.pair) and isinstance(derived_bound(it), DerivedBound)
+        for it in same
+    )
 
 
 def judge_constant(proposal: Proposal) -> Judgement:
@@ -127,7 +134,7 @@ def read_constant(proposal: Proposal, constant: Expression, side: Type) -> Const
     would rather cast the column."""
     literal = isinstance(constant, Literal)
     kind = type_of(proposal.plan, constant)
-    if is_same(proposal.pair) and not literal:
+    if compares_own_expression(proposal.pair) and not literal:
         return None
     if kind is not None and read_as(kind) == side:
         return Constant()

@@ -72,7 +72,7 @@ _WHY = {
 }
 
 
-def place(pair: Pair) -> ClauseKind | None:
+def clause_for(pair: Pair) -> ClauseKind | None:
     """Where the predicate may stand, or None."""
     found = LEGAL.get((pair.edge.kind, pair.side))
     # An inner join below a null-extended side holds for its own rows, not for those of the block.
@@ -86,7 +86,7 @@ def judge(proposal: Proposal) -> Judgement:
     both = (never_null(proposal.plan, it) for it in (pair.fact, pair.key))
     if (kind, side) == ("not in", "inside") and all(both):
         return passed("NOT IN over two columns that are NOT NULL is an anti-join")
-    if place(pair) is None:
+    if clause_for(pair) is None:
         return failed(_WHY.get(kind, f"{kind} does not let the fact be filtered"))
     if (kind, side) in (("exists", "outside"), ("lateral join", "outside")):
         functions = pair.edge.block.functions - {"?"}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from sqlrewrite.find.join_edges import Side
 from sqlrewrite.find.pairs import by_day
-from sqlrewrite.judge.attempted_dimension import written_anew
+from sqlrewrite.judge.attempted_dimension import key_is_attempted
 from sqlrewrite.judge.attempts import exact_attempts
-from sqlrewrite.judge.conditions import GUARDS, objections_to_value, shown
+from sqlrewrite.judge.conditions import GUARDS, describe, objections_to_value
 from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
-from sqlrewrite.judge.raising import deciding_is_total, raising_below, raising_in
+from sqlrewrite.judge.raising import raising_below, raising_in, rows_never_raise
 from sqlrewrite.judge.repeatable import objections_to_blocks
 from sqlrewrite.judge.single import of_whole_query
 from sqlrewrite.plan.algebra import ColumnRef, Expression, Opaque, Subquery
@@ -167,7 +167,7 @@ def _of_whole(proposal: Proposal) -> str | None:
         return "the IN's subquery refers to columns around it"
     outputs = [it.expression for it in proposal.plan.blocks[node.query.top[0]].outputs]
     others = [it for it in outputs if it is not proposal.pair.key_side.expression]
-    if not deciding_is_total(proposal, node) or any(raising_in(proposal, it) for it in others):
+    if not rows_never_raise(proposal, node) or any(raising_in(proposal, it) for it in others):
         return "what the IN's subquery computes can raise an error"
     return next((reason for _, reason in objections_to_blocks(proposal, node.query.blocks)), None)
 
@@ -176,9 +176,11 @@ def _raising_inside(proposal: Proposal) -> str | None:
     """Why the key that a derived table computes may not be computed again: the predicate may ask it
     for rows that the query has filtered out before."""
     culprit = raising_below(proposal, proposal.pair.key)
-    if culprit is None or written_anew(proposal):
+    if culprit is None or key_is_attempted(proposal):
         return None
-    return f"{proposal.label(proposal.pair.key)} is computed: {shown(culprit)} can raise an error"
+    return (
+        f"{proposal.label(proposal.pair.key)} is computed: {describe(culprit)} can raise an error"
+    )
 
 
 def _unfit(proposal: Proposal, side: Side) -> str | None:
@@ -206,7 +208,7 @@ def _failing_below(proposal: Proposal, expression: Expression) -> str | None:
     """What can raise an error in what is computed for the columns of an expression."""
     below = (raising_below(proposal, ref) for ref in columns(expression))
     culprit = next((it for it in below if it is not None), None)
-    return None if culprit is None else f"{shown(culprit)} below it can raise an error"
+    return None if culprit is None else f"{describe(culprit)} below it can raise an error"
 
 
 def _of_no_row(proposal: Proposal) -> str | None:

@@ -3,9 +3,9 @@ rows that are ranked is repeated, or the first value of other rows would be aske
 
 from __future__ import annotations
 
-from sqlrewrite.find.rank_pairs import of_those_ranked
+from sqlrewrite.find.rank_pairs import conditions_on_ranked_rows
 from sqlrewrite.find.restrictions import Conjunct
-from sqlrewrite.judge.conditions import objections_to_conjunct, shown
+from sqlrewrite.judge.conditions import describe, objections_to_conjunct
 from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
 from sqlrewrite.judge.raising import raising_inside
 from sqlrewrite.judge.repeatable import objections_to_copying, objections_to_relation
@@ -20,7 +20,7 @@ def judge_repeated(proposal: Proposal) -> Judgement:
     block = proposal.plan.blocks[proposal.plan.owner[pair.key.relation]]
     if block.strange or block.unknowns:
         return failed((*block.strange, *block.unknowns)[0])
-    if len(proposal.restrictions) < len(of_those_ranked(proposal.plan, pair)):
+    if len(proposal.restrictions) < len(conditions_on_ranked_rows(proposal.plan, pair)):
         return failed("a condition on the rows is on more than this table")
     if pair.dimension is not pair.target and not _same_rows(proposal):
         return failed("the rows beyond are not all of the same table: there may be none of them")
@@ -33,7 +33,7 @@ def judge_repeated(proposal: Proposal) -> Judgement:
         return failed(why)
     culprit = raising_inside(proposal, pair.dimension)
     if culprit is not None:
-        return failed(f"{shown(culprit)} inside {proposal.dimension_name} can raise an error")
+        return failed(f"{describe(culprit)} inside {proposal.dimension_name} can raise an error")
     for item in (it for it in proposal.restrictions if isinstance(it, Conjunct)):
         why = next((reason for _, reason in objections_to_conjunct(proposal, item)), None)
         if why is not None:
@@ -47,7 +47,7 @@ def _same_rows(proposal: Proposal) -> bool:
     scan, beyond, asked = (
         proposal.pair.scan,
         proposal.pair.dimension,
-        of_those_ranked(proposal.plan, proposal.pair),
+        conditions_on_ranked_rows(proposal.plan, proposal.pair),
     )
     own = isinstance(beyond, Scan) and scan.table is beyond.table
     plain = not scan.version and isinstance(beyond, Scan) and not beyond.version

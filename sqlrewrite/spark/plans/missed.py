@@ -18,7 +18,7 @@ from dataclasses import replace
 from sqlrewrite.decision.decided import Decided, PairDecision
 from sqlrewrite.document import Decision, decide, read
 from sqlrewrite.find.pairs import Pair, PairPlace
-from sqlrewrite.find.restrictions import Restriction, SemiJoin, neighbours, one_by_one
+from sqlrewrite.find.restrictions import Restriction, SemiJoin, flattened, neighbours
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.expressions import walk
 from sqlrewrite.plan.relations import read_by
@@ -101,7 +101,7 @@ def _read(plan: ra.Plan, judged: PairDecision) -> Counter[Name]:
 
 def _conditions(kept: Sequence[Restriction]) -> Iterator[ra.Expression]:
     """The conditions that the key query repeats, those on neighbours too."""
-    for it in one_by_one(kept):
+    for it in flattened(kept):
         if isinstance(it, SemiJoin):
             yield from _conditions(it.inner)
         else:

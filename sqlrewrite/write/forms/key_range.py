@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sqlrewrite.find.restrictions import named
+from sqlrewrite.find.restrictions import columns_named
 from sqlrewrite.judge.benefit.already_pruned import is_authors_in
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan.algebra import Scan
@@ -70,5 +70,5 @@ def _may_be_null(proposal: Proposal) -> bool:
     if not isinstance(pair.dimension, Scan) or not pair.key_plain or is_authors_in(pair):
         return False
     column = pair.dimension.table.column(pair.key.name)
-    asked = {ref.name for ref in named(proposal.restrictions)}
+    asked = {ref.name for ref in columns_named(proposal.restrictions)}
     return column is not None and column.nullable and pair.key.name not in asked
