@@ -59,38 +59,38 @@ def declared(statement: Statement, text: str, catalog: Warehouse, name: Name) ->
 def apply(statement: Statement, text: str, catalog: Warehouse, source: str) -> Warehouse | None:
     """The catalog after a statement that makes, attaches or detaches a partition; None for any
     other. Raises nothing."""
-    at = Cursor(statement.tokens, text)
-    if at.take("create", "table") or at.take("create", "unlogged", "table"):
-        at.take("if", "not", "exists")
-        name = at.name()
-        if not name or not at.take("partition", "of"):
+    cursor = Cursor(statement.tokens, text)
+    if cursor.take("create", "table") or cursor.take("create", "unlogged", "table"):
+        cursor.take("if", "not", "exists")
+        name = cursor.name()
+        if not name or not cursor.take("partition", "of"):
             return None
-        return _made(at, catalog.qualify(name), catalog, source)
-    if at.take("alter", "table"):
-        at.take("if", "exists")
-        at.take("only")
-        parent = _table(at.name(), catalog)
-        attached, detached = at.take("attach", "partition"), at.take("detach", "partition")
+        return _made(cursor, catalog.qualify(name), catalog, source)
+    if cursor.take("alter", "table"):
+        cursor.take("if", "exists")
+        cursor.take("only")
+        parent = _table(cursor.name(), catalog)
+        attached, detached = cursor.take("attach", "partition"), cursor.take("detach", "partition")
         if parent is None or not (attached or detached):
             return None
-        name = catalog.qualify(at.name())
+        name = catalog.qualify(cursor.name())
         kept = _without(parent, name)
         if detached:
             return _known(catalog, kept)
         child = catalog.relations.get(name)
         below = child.parts if isinstance(child, Table) else None
-        return _known(catalog, _with(kept, name, _bound(at), below))
+        return _known(catalog, _with(kept, name, _bound(cursor), below))
     return None
 
 
-def _made(at: Cursor, name: Name, catalog: Warehouse, source: str) -> Warehouse | None:
+def _made(cursor: Cursor, name: Name, catalog: Warehouse, source: str) -> Warehouse | None:
     """The catalog after CREATE TABLE name PARTITION OF …: the partition has the columns of its
     table."""
-    parent = _table(at.name(), catalog)
+    parent = _table(cursor.name(), catalog)
     if parent is None:
         return None
-    at.group()  # constraints of its own
-    bound, below = _bound(at), _partitioned_by(at)
+    cursor.group()  # constraints of its own
+    bound, below = _bound(cursor), _partitioned_by(cursor)
     child = replace(parent, name=name, parts=below, source=source, size_in_bytes=None)
     return _known(catalog.with_relation(child), _with(parent, name, bound, below))
 
@@ -129,42 +129,42 @@ def _known(catalog: Warehouse, table: Table) -> Warehouse:
 # --- clauses
 
 
-def _partitioned_by(at: Cursor) -> Parts | None:
+def _partitioned_by(cursor: Cursor) -> Parts | None:
     """What PARTITION BY says, somewhere behind."""
-    at = at.between(at.at, at.end)
-    while not at.done:
-        if at.take("partition", "by"):
-            strategy = at.word
-            at.at += 1
-            inner = at.group() if strategy in _STRATEGIES else None
+    cursor = cursor.between(cursor.index, cursor.end)
+    while not cursor.done:
+        if cursor.take("partition", "by"):
+            strategy = cursor.word
+            cursor.index += 1
+            inner = cursor.group() if strategy in _STRATEGIES else None
             if inner is None:
                 return None
             return Parts(strategy, tuple(_key(item) for item in inner.items()))
-        if at.group() is None:
-            at.at += 1
+        if cursor.group() is None:
+            cursor.index += 1
     return None
 
 
 def _key(item: Cursor) -> str:
-    name = item.part().lower()
+    name = item.name_part().lower()
     return name if item.done else ""
 
 
-def _bound(at: Cursor) -> PartitionBound | None:
+def _bound(cursor: Cursor) -> PartitionBound | None:
     """FOR VALUES …, or DEFAULT; None for what is not understood."""
-    if at.take("default"):
+    if cursor.take("default"):
         return PartitionBound(default=True)
-    if at.take("for", "values", "in"):
-        values = _values(at)
+    if cursor.take("for", "values", "in"):
+        values = _values(cursor)
         return None if values is None else PartitionBound(values=values)
-    if at.take("for", "values", "from"):
-        low = _values(at)
-        high = _values(at) if at.take("to") else None
+    if cursor.take("for", "values", "from"):
+        low = _values(cursor)
+        high = _values(cursor) if cursor.take("to") else None
         if low is None or high is None or None in (*low, *high):
             return None
         return PartitionBound(low=_infinite(low, -inf), high=_infinite(high, inf))
-    if at.take("for", "values", "with"):
-        inner = at.group()
+    if cursor.take("for", "values", "with"):
+        inner = cursor.group()
         words = inner.rest().lower().replace(",", " ").split() if inner is not None else []
         with suppress(ValueError, IndexError):
             given = dict(zip(words[::2], map(int, words[1::2]), strict=True))
@@ -172,8 +172,8 @@ def _bound(at: Cursor) -> PartitionBound | None:
     return None
 
 
-def _values(at: Cursor) -> tuple[BoundValue | None, ...] | None:
-    inner = at.group()
+def _values(cursor: Cursor) -> tuple[BoundValue | None, ...] | None:
+    inner = cursor.group()
     if inner is None:
         return None
     found = [_value(item) for item in inner.items()]
@@ -229,9 +229,9 @@ def _typed(column: Column, statement: Statement, text: str) -> Column:
     return column
 
 
-def _columns(at: Cursor) -> Iterator[tuple[str, str]]:
-    while not at.done and not at.opens:
-        at.at += 1
-    inner = at.group()
+def _columns(cursor: Cursor) -> Iterator[tuple[str, str]]:
+    while not cursor.done and not cursor.opens:
+        cursor.index += 1
+    inner = cursor.group()
     for item in inner.items() if inner is not None else ():
-        yield item.part().lower(), item.rest()
+        yield item.name_part().lower(), item.rest()

@@ -21,8 +21,8 @@ from sqlrewrite.catalog.files import Where, decoded, in_folder, may_define, read
 from sqlrewrite.catalog.queried import Poor, completed
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.sql.ddl import definitions
-from sqlrewrite.sql.ddl import split as script
-from sqlrewrite.sql.ddl.table import ordered
+from sqlrewrite.sql.ddl.definition_statements import definition_statements
+from sqlrewrite.sql.ddl.table import in_star_order
 from sqlrewrite.sql.parse.statements import Statement
 from sqlrewrite.text.hosts import SUFFIXES as HOST_SUFFIXES
 from sqlrewrite.text.source import SQL_SUFFIXES
@@ -94,7 +94,7 @@ class _Account:
 
 def _folded(text: str, at: Where, catalog: Warehouse, account: _Account) -> Warehouse:
     known, catalog = catalog.variables, in_force(catalog, text, runs_once=False)
-    for statement in script.statements(text, catalog.refer):
+    for statement in definition_statements(text, catalog.refer):
         if statement.tokens[0].text.lower() == "drop":
             continue
         partitioned = bounds.apply(statement, text, catalog, at.source)
@@ -118,7 +118,7 @@ def _defined(
 ) -> Warehouse:
     """The catalog after a CREATE TABLE or VIEW. IF NOT EXISTS, of a script that is run again and
     again, says what there is as well as any other."""
-    name = definitions.made_name(statement.tokens, text, catalog)
+    name = definitions.created_name(statement.tokens, text, catalog)
     if not name:
         said = "a table whose name is not written out"
         account.left_out.append(LeftOut(at(statement.start), said))
@@ -140,7 +140,7 @@ def _defined(
     if isinstance(made, Table) and isinstance(old, Table):
         made, contradicted = agreed(old, made)
         account.left_out += (LeftOut(where, f"{_shown(name)}: {why}") for why in contradicted)
-        return after.with_relation(ordered(made, after))
+        return after.with_relation(in_star_order(made, after))
     if isinstance(made, Table) and not made.names:
         account.poor.append(Poor(statement, text, name, catalog.namespace, made, where))
     return after
@@ -173,7 +173,7 @@ def agreed(old: Table, new: Table) -> tuple[Table, list[str]]:
 def _doubts(name: Name, made: TableOrView | None, statement: Statement, text: str) -> Iterator[str]:
     """What of a definition could not be read."""
     if made is None:
-        yield f"{_shown(name)} cannot be read: {definitions.unread(statement, text)}"
+        yield f"{_shown(name)} cannot be read: {definitions.why_unreadable(statement, text)}"
     elif isinstance(made, Table) and made.names:
         for column in made.columns:
             if column.type is None:

@@ -16,8 +16,8 @@ from sqlrewrite.catalog import ddl
 from sqlrewrite.catalog.files import Where, decoded, read_bytes, texts
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.sql.ddl import definitions
-from sqlrewrite.sql.ddl import split as script
 from sqlrewrite.sql.ddl.cursor import Cursor
+from sqlrewrite.sql.ddl.definition_statements import definition_statements
 from sqlrewrite.text.variables import in_force
 from sqlrewrite.warehouse import CatalogError, Column, Name, PartitionField, Table, Warehouse
 
@@ -95,28 +95,28 @@ def _shown(file: Path, start: Warehouse) -> Iterator[Shown]:
 
 def _of_text(text: str, where: Where, start: Warehouse) -> Iterator[Shown]:
     here = in_force(start, text)
-    for statement in script.statements(text, here.refer):
+    for statement in definition_statements(text, here.refer):
         if statement.tokens[0].text.lower() in ("use", "set"):
             here = definitions.apply(statement, text, here, where.source)
             continue
-        at = Cursor(statement.tokens, text)
-        while not at.done:
-            if not any(at.take(*words) for words in _BEFORE):
-                at.at += 1
+        cursor = Cursor(statement.tokens, text)
+        while not cursor.done:
+            if not any(cursor.take(*words) for words in _BEFORE):
+                cursor.index += 1
                 continue
-            parts = at.name()
-            while at.word in _BETWEEN:
-                at.at += 1
-            columns = tuple(_columns(at)) if parts and at.take("partition") else ()
+            parts = cursor.name()
+            while cursor.word in _BETWEEN:
+                cursor.index += 1
+            columns = tuple(_columns(cursor)) if parts and cursor.take("partition") else ()
             if columns:
                 yield Shown(here.qualify(parts), columns, where(statement.start))
 
 
-def _columns(at: Cursor) -> Iterator[tuple[str, str]]:
+def _columns(cursor: Cursor) -> Iterator[tuple[str, str]]:
     """The columns of a partition with their values, empty where it is told by the rows."""
-    inner = at.group()
+    inner = cursor.group()
     for item in inner.items() if inner is not None else ():
-        name = item.part()
+        name = item.name_part()
         value = item.rest().lstrip("=").strip() if not item.done else ""
         if name:
             yield name, value

@@ -11,8 +11,8 @@ from dataclasses import replace
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.facts.session import SessionSettings
 from sqlrewrite.sql.ddl import definitions
-from sqlrewrite.sql.ddl.columns import find
-from sqlrewrite.sql.ddl.table import ordered
+from sqlrewrite.sql.ddl.columns import find_column
+from sqlrewrite.sql.ddl.table import in_star_order
 from sqlrewrite.sql.parse.statements import Statement
 from sqlrewrite.warehouse import Column, Name, PartitionField, Table, Warehouse
 
@@ -34,7 +34,7 @@ class Poor:
     @property
     def why(self) -> str:
         """Why no columns are known, for people."""
-        if definitions.query_of(self.statement.tokens, self.text)[1]:
+        if definitions.created_query(self.statement.tokens, self.text)[1]:
             return "its query reads what is not known"
         return "the statement lists none, or not all"
 
@@ -59,7 +59,7 @@ def followed(
     after = definitions.apply(statement, text, before, source)
     if after is before:
         return after
-    name = definitions.made_name(statement.tokens, text, before)
+    name = definitions.created_name(statement.tokens, text, before)
     made = after.relations.get(name)
     if not isinstance(made, Table) or made.names or name[-1:] in after.relations:
         return after
@@ -72,7 +72,7 @@ def _completed(it: Poor, catalog: Warehouse) -> Table | None:
     if catalog.relations.get(it.name) is not it.made:
         return None
     here = replace(catalog, namespace=it.namespace)
-    query = definitions.query_of(it.statement.tokens, it.text)[1]
+    query = definitions.created_query(it.statement.tokens, it.text)[1]
     if not query:
         without = here.without(it.name)
         made = definitions.apply(it.statement, it.text, without, it.made.source)
@@ -82,10 +82,10 @@ def _completed(it: Poor, catalog: Warehouse) -> Table | None:
     if columns is None:
         return None
     fields = (
-        field if find(columns, field.column) else PartitionField(field.column, "unknown")
+        field if find_column(columns, field.column) else PartitionField(field.column, "unknown")
         for field in it.made.partitioned_by
     )
-    return ordered(replace(it.made, columns=columns, partitioned_by=tuple(fields)), here)
+    return in_star_order(replace(it.made, columns=columns, partitioned_by=tuple(fields)), here)
 
 
 def _columns(query: str, catalog: Warehouse) -> tuple[Column, ...] | None:

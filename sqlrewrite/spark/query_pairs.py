@@ -13,7 +13,7 @@ from sqlrewrite.catalog.names import literal_name
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Candidate, Rewrite
 from sqlrewrite.spark.session import Session, spark_errors
-from sqlrewrite.sql.ddl.definitions import apply, query_of
+from sqlrewrite.sql.ddl.definitions import apply, created_query
 from sqlrewrite.sql.parse.statements import statements
 from sqlrewrite.sql.statements.queries import StatementKind, StatementText, queries
 from sqlrewrite.warehouse import DEFAULT_NAMESPACE, Warehouse
@@ -63,7 +63,7 @@ def of_view(pair: QueryPair) -> QueryPair:
     both = []
     for made in (pair.before, pair.after):
         (statement,) = statements(made.text)
-        (query,) = queries(query_of(statement.tokens, made.text)[1])
+        (query,) = queries(created_query(statement.tokens, made.text)[1])
         both.append(replace(query, index=made.index, line=made.line))
     return replace(pair, before=both[0], after=both[1])
 

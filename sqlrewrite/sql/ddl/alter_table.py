@@ -1,7 +1,7 @@
-"""What a table is after an ALTER TABLE: the actions that are understood, each to a new table.
+"""ALTER TABLE: each action that is understood, as a function from a table to the altered table.
 
-An action that is not in these tables, or one that says more than is read of it, leaves nothing
-known of the table.
+After an action that is not listed here, or that says more than is read of it, nothing is known of
+the table.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from sqlrewrite.sql.ddl.clauses import named
-from sqlrewrite.sql.ddl.columns import find, read_column
+from sqlrewrite.sql.ddl.clauses import column_list
+from sqlrewrite.sql.ddl.columns import find_column, read_column
 from sqlrewrite.sql.ddl.cursor import Cursor
-from sqlrewrite.sql.ddl.table import ordered, partition_field
+from sqlrewrite.sql.ddl.table import STREAMING, in_star_order, partition_field
 from sqlrewrite.warehouse import Column, Table, View, Warehouse
 
 
@@ -29,55 +29,56 @@ _HARMLESS = _actions(
 )
 # … though the same words open Iceberg's ADD PARTITION FIELD and DROP PARTITION FIELD.
 _FIELD = _actions("add partition field, drop partition field")
-_STREAMING = "dpp.streaming"
 
 
-def altered(relation: Table | View, at: Cursor, catalog: Warehouse) -> Table | View | None:
+def altered(relation: Table | View, cursor: Cursor, catalog: Warehouse) -> Table | View | None:
     """The relation after the action that ``at`` stands before; None where it is not known then."""
-    words = {token.text.lower() for token in at.tokens}
-    harmless = any(at.follow(*action) for action in _HARMLESS)
-    if harmless and not any(at.follow(*words) for words in _FIELD):
-        return None if _STREAMING in words else relation
+    words = {token.text.lower() for token in cursor.tokens}
+    harmless = any(cursor.peek(*action) for action in _HARMLESS)
+    if harmless and not any(cursor.peek(*words) for words in _FIELD):
+        return None if STREAMING in words else relation
     if not isinstance(relation, Table):
         return None
     for action, change in _CHANGES:
-        if at.take(*action):
-            after = change(relation, at)
-            return None if after is None else ordered(_still_derived(relation, after), catalog)
+        if cursor.take(*action):
+            after = change(relation, cursor)
+            return (
+                None if after is None else in_star_order(_still_derived(relation, after), catalog)
+            )
     return None
 
 
-def _written(table: Table, at: Cursor) -> Table:
+def _write_ordered_by(table: Table, cursor: Cursor) -> Table:
     """Iceberg's WRITE … ORDERED BY a, b: the first alone is an order, b is one only within a."""
-    while not at.done and not at.take("ordered", "by"):
-        at.at += 1
-    return replace(table, clustered_by=() if at.done else (at.part().lower(),))
+    while not cursor.done and not cursor.take("ordered", "by"):
+        cursor.index += 1
+    return replace(table, clustered_by=() if cursor.done else (cursor.name_part().lower(),))
 
 
-def _added(table: Table, at: Cursor) -> Table | None:
+def _add_columns(table: Table, cursor: Cursor) -> Table | None:
     """Columns behind the others. Where FIRST or AFTER puts one elsewhere, or a field is added to a
     struct, it is not followed which columns there are in which order."""
-    at.take("if", "not", "exists")
-    declared = at.group() if at.opens else at
+    cursor.take("if", "not", "exists")
+    declared = cursor.group() if cursor.opens else cursor
     if declared is None:
         return None
     columns, complete = list(table.columns), table.complete and bool(table.columns)
     for item in declared.items():
-        words = {item.word_at(n) for n in range(item.at, item.end)}
+        words = {item.word_at(n) for n in range(item.index, item.end)}
         moved = bool(words & {"first", "after"})
-        nested = item.word_at(item.at + 1) == "."
+        nested = item.word_at(item.index + 1) == "."
         read = None if nested else read_column(item)
         if read is None and not nested:
             return None
         complete = complete and not moved and not nested
-        if read is not None and find(columns, read[0].name) is None:
+        if read is not None and find_column(columns, read[0].name) is None:
             columns.append(read[0])
     return replace(table, columns=tuple(columns), complete=complete)
 
 
-def _replaced(table: Table, at: Cursor) -> Table | None:
+def _replace_columns(table: Table, cursor: Cursor) -> Table | None:
     """Hive's and Spark's REPLACE COLUMNS: all but the partition columns."""
-    declared = at.group()
+    declared = cursor.group()
     if declared is None:
         return None
     read = [read_column(item) for item in declared.items()]
@@ -86,18 +87,18 @@ def _replaced(table: Table, at: Cursor) -> Table | None:
         return None
     partitions = {field.column.lower() for field in table.partitioned_by}
     kept = [it for it in table.columns if it.name.lower() in partitions]
-    kept = [it for it in kept if find(columns, it.name) is None]
+    kept = [it for it in kept if find_column(columns, it.name) is None]
     return replace(table, columns=(*columns, *kept), primary_key=())
 
 
-def _renamed_column(table: Table, at: Cursor) -> Table | None:
-    old = at.part()
-    return _changed(table, old, at.part()) if at.take("to") else None
+def _rename_column(table: Table, cursor: Cursor) -> Table | None:
+    old = cursor.name_part()
+    return _with_column(table, old, cursor.name_part()) if cursor.take("to") else None
 
 
-def _changed(table: Table, old: str, new: str, column: Column | None = None) -> Table | None:
+def _with_column(table: Table, old: str, new: str, column: Column | None = None) -> Table | None:
     """The table with another name, or another declaration, for one of its columns."""
-    before = find(table.columns, old)
+    before = find_column(table.columns, old)
     if before is None or not new:
         return None if table.columns else table
     after = replace(before, name=new) if column is None else replace(column, name=new)
@@ -114,45 +115,44 @@ def _changed(table: Table, old: str, new: str, column: Column | None = None) -> 
     )
 
 
-def _redeclared(table: Table, at: Cursor) -> Table | None:
+def _change_column(table: Table, cursor: Cursor) -> Table | None:
     """Hive's CHANGE [COLUMN] old new type …; without a type it is Spark's ALTER COLUMN."""
-    at.take("column")
-    start, old = at.at, at.part()
-    if at.word in _ASPECTS:
-        at.at = start
-        return _altered_column(table, at)
-    words = {at.word_at(n) for n in range(at.at, at.end)}
-    new = at.between(at.at, at.end).part()
-    read = read_column(at)
+    cursor.take("column")
+    start, old = cursor.index, cursor.name_part()
+    if cursor.word in _ASPECTS:
+        cursor.index = start
+        return _alter_column(table, cursor)
+    words = {cursor.word_at(n) for n in range(cursor.index, cursor.end)}
+    new = cursor.between(cursor.index, cursor.end).name_part()
+    read = read_column(cursor)
     if read is None or not new:
         return None
-    after = _changed(table, old, new, read[0])
+    after = _with_column(table, old, new, read[0])
     moved = bool(words & {"first", "after"})
     return replace(after, complete=False) if after is not None and moved else after
 
 
 _ASPECTS = frozenset({"type", "set", "drop", "comment", "first", "after"})
+_HARMLESS_TO_COLUMN = _actions("comment, set default, drop default, set mask, drop mask, set tags")
 
 
-def _altered_column(table: Table, at: Cursor) -> Table | None:
+def _alter_column(table: Table, cursor: Cursor) -> Table | None:
     """ALTER [COLUMN] name TYPE … | SET NOT NULL | DROP NOT NULL | COMMENT …"""
-    at.take("column")
-    old = at.part()
-    before = find(table.columns, old)
+    cursor.take("column")
+    old = cursor.name_part()
+    before = find_column(table.columns, old)
     if before is None:  # a field of a struct, or a table of which less is known
         return None
-    if at.follow("type"):
-        read = read_column(at)  # TYPE stands where a name would
-        return read and _changed(table, old, old, replace(before, type=read[0].type))
-    if at.follow("set", "not", "null"):
-        return _changed(table, old, old, replace(before, nullable=False))
-    if at.follow("drop", "not", "null"):
-        return _changed(table, old, old, replace(before, nullable=True))
-    if at.word in ("first", "after"):
+    if cursor.peek("type"):
+        read = read_column(cursor)  # TYPE stands where a name would
+        return read and _with_column(table, old, old, replace(before, type=read[0].type))
+    if cursor.peek("set", "not", "null"):
+        return _with_column(table, old, old, replace(before, nullable=False))
+    if cursor.peek("drop", "not", "null"):
+        return _with_column(table, old, old, replace(before, nullable=True))
+    if cursor.word in ("first", "after"):
         return replace(table, complete=False)
-    harmless = at.word == "comment" or at.follow("set", "default") or at.follow("drop", "default")
-    tagged = at.follow("set", "mask") or at.follow("drop", "mask") or at.follow("set", "tags")
-    return table if harmless or tagged else None
+    return table if any(cursor.peek(*words) for words in _HARMLESS_TO_COLUMN) else None
 
 
 def _still_derived(before: Table, after: Table) -> Table:
@@ -168,12 +168,12 @@ def _still_derived(before: Table, after: Table) -> Table:
     return after if len(kept) == len(after.derived) else replace(after, derived=kept)
 
 
-def _dropped(table: Table, at: Cursor) -> Table | None:
-    at.take("if", "exists")
-    inner = at.group() if at.opens else at
+def _drop_columns(table: Table, cursor: Cursor) -> Table | None:
+    cursor.take("if", "exists")
+    inner = cursor.group() if cursor.opens else cursor
     if inner is None:
         return None
-    parts = [(item.part().lower(), item.done) for item in inner.items()]
+    parts = [(item.name_part().lower(), item.done) for item in inner.items()]
     names = [name for name, plain in parts if plain]
     fields = {field.column.lower() for field in table.partitioned_by}
     if not names or fields & set(names) or any(name in table.primary_key for name in names):
@@ -182,40 +182,42 @@ def _dropped(table: Table, at: Cursor) -> Table | None:
     return replace(table, columns=kept)
 
 
-def _field_added(table: Table, at: Cursor) -> Table:
+def _add_partition_field(table: Table, cursor: Cursor) -> Table:
     """Iceberg's evolution: files written before are not laid out by the new field."""
-    field = partition_field(_up_to_as(at), table.columns)
+    field = partition_field(_before_as(cursor), table.columns)
     return replace(table, partitioned_by=(*table.partitioned_by, field))
 
 
-def _field_dropped(table: Table, at: Cursor) -> Table:
-    field = partition_field(_up_to_as(at), table.columns)
+def _drop_partition_field(table: Table, cursor: Cursor) -> Table:
+    field = partition_field(_before_as(cursor), table.columns)
     kept = tuple(it for it in table.partitioned_by if it.column.lower() != field.column.lower())
     return replace(table, partitioned_by=kept)
 
 
-def _up_to_as(at: Cursor) -> Cursor:
-    end = next((n for n in range(at.at, at.end) if at.word_at(n) == "as"), at.end)
-    return at.between(at.at, end)
+def _before_as(cursor: Cursor) -> Cursor:
+    end = next(
+        (n for n in range(cursor.index, cursor.end) if cursor.word_at(n) == "as"), cursor.end
+    )
+    return cursor.between(cursor.index, end)
 
 
 _Change = Callable[[Table, Cursor], Table | None]
 _CHANGES: tuple[tuple[tuple[str, ...], _Change], ...] = tuple(
     (action, change)
     for several, change in (
-        ("add partition field", _field_added),
-        ("drop partition field", _field_dropped),
-        ("add columns, add column", _added),
-        ("replace columns", _replaced),
-        ("rename column", _renamed_column),
-        ("change", _redeclared),
-        ("alter", _altered_column),
-        ("drop columns, drop column", _dropped),
+        ("add partition field", _add_partition_field),
+        ("drop partition field", _drop_partition_field),
+        ("add columns, add column", _add_columns),
+        ("replace columns", _replace_columns),
+        ("rename column", _rename_column),
+        ("change", _change_column),
+        ("alter", _alter_column),
+        ("drop columns, drop column", _drop_columns),
         # a dropped constraint may have been the primary key
         ("drop constraint, drop primary key", lambda table, _: replace(table, primary_key=())),
         # Delta's; none for NONE, and for what is not understood
-        ("cluster by", lambda table, at: replace(table, clustered_by=named(at))),
-        ("write", _written),
+        ("cluster by", lambda table, cursor: replace(table, clustered_by=column_list(cursor))),
+        ("write", _write_ordered_by),
     )
     for action in _actions(several)
 )

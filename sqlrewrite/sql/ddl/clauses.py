@@ -1,7 +1,7 @@
-"""What the clauses of a CREATE TABLE or VIEW say, whatever engine they are of.
+"""The clauses of a CREATE TABLE or VIEW, of whatever engine.
 
-Out: a ``Definition``. A clause that says nothing of columns, types, keys, partitioning and numbers
-is stepped over.
+In: a cursor behind the name. Out: a ``Definition``. A clause that says nothing of columns, types,
+keys, partitioning or statistics is stepped over.
 """
 
 from __future__ import annotations
@@ -31,16 +31,22 @@ _TEMPLATE = pattern(r"\{\{|\{%|\$\{")
 
 @dataclass(slots=True)
 class Definition:
-    """What the clauses of a CREATE TABLE or VIEW say, as they are met. ``query`` is the index of
-    the first token of its query; ``unread`` says why it cannot be read, if it cannot. ``computed``
-    are the columns that each scan computes, ``excluding`` what a LIKE behind the columns does not
-    take over of the ``model``."""
+    """What the clauses of a CREATE TABLE or VIEW say, filled in clause by clause.
+
+    ``query``: the index of the first token of its query.
+    ``failure``: why it cannot be read, if it cannot.
+    ``generated``, ``computed``: columns with the expressions that are stored or computed by scans.
+    ``complete``: whether all columns of the list could be read.
+    ``like``: the table named behind LIKE or CLONE.
+    ``excluding``: what a LIKE behind the columns does not take over; None where there is none.
+    ``bucketed``, ``clustered``: columns by which files are bucketed, and sorted or clustered.
+    """
 
     columns: tuple[Column, ...] = ()
     generated: tuple[tuple[str, str], ...] = ()
     computed: tuple[tuple[str, str], ...] = ()
     watermark: bool = False
-    listed: bool = False
+    lists_columns: bool = False
     complete: bool = True
     key: tuple[str, ...] = ()
     partitions: tuple[Cursor, ...] = ()
@@ -50,64 +56,71 @@ class Definition:
     provider: str | None = None
     hive: bool = False
     collation: str | None = None
-    settings: dict[str, str] = field(default_factory=dict)
-    model: Name = ()
+    properties: dict[str, str] = field(default_factory=dict)
+    like: Name = ()
     excluding: frozenset[str] | None = None
     query: int | None = None
-    unread: str | None = None
+    failure: str | None = None
+
+    @property
+    def extends_model(self) -> bool:
+        """Whether it adds something to the table behind LIKE, or excludes something (Flink)."""
+        return self.excluding is not None and bool(self.columns or self.excluding)
+
+    def takes_over(self, what: str) -> bool:
+        """Whether LIKE takes over what Flink's EXCLUDING calls so."""
+        return {"all", what}.isdisjoint(self.excluding or ())
 
 
-def read(at: Cursor) -> Definition:
-    """What is said behind the name of a table or view, to the end or up to its query."""
-    found = Definition()
-    if at.endless:
-        found.unread = "a quote or comment without its end"
-    while not at.done and found.query is None and found.unread is None:
-        before = at.at
+def read_clauses(cursor: Cursor) -> Definition:
+    """What stands behind the name of a table or view, up to its query or the end."""
+    definition = Definition()
+    if cursor.unterminated:
+        definition.failure = "a quote or comment without its end"
+    while not cursor.done and definition.query is None and definition.failure is None:
         for words, clause in _CLAUSES:
-            if at.take(*words):
-                clause(found, at)
+            if cursor.take(*words):
+                clause(definition, cursor)
                 break
         else:
-            _other(found, at)
-        assert at.at > before or found.query is not None or found.unread is not None
-    return found
+            _query_or_columns(definition, cursor)
+    return definition
 
 
-def _other(found: Definition, at: Cursor) -> None:
-    """A query, the columns, or a clause that says nothing of what is asked: stepped over."""
-    word, following = at.word, at.word_at(at.at + 1)
-    if word in ("select", "values", "from", "table") or (word == "with" and _is_name(at)):
-        found.query = at.at
-    elif at.opens:
-        inner = at.group()
+def _query_or_columns(definition: Definition, cursor: Cursor) -> None:
+    """The query, the list of columns, properties behind WITH, or one token to be stepped over."""
+    word, following = cursor.word, cursor.word_at(cursor.index + 1)
+    if word in ("select", "values", "from", "table") or (word == "with" and _opens_cte(cursor)):
+        definition.query = cursor.index
+    elif cursor.opens:
+        inner = cursor.group()
         if inner is None:
-            found.unread = _NOT_CLOSED
-        elif inner.word in ("select", "with", "from") and not found.listed:
-            found.query = inner.at - 1
-        elif not found.listed:
-            _columns(found, inner)
+            definition.failure = _NOT_CLOSED
+        elif inner.word in ("select", "with", "from") and not definition.lists_columns:
+            definition.query = inner.index - 1
+        elif not definition.lists_columns:
+            _columns(definition, inner)
     elif word == "as":
-        at.at += 1
-        found.query = None if at.done else at.at
+        cursor.index += 1
+        definition.query = None if cursor.done else cursor.index
     elif word == "with" and following == "(":
-        at.at += 1
-        _settings(found, at)
+        cursor.index += 1
+        _properties(definition, cursor)
     else:
-        at.at += 1
+        cursor.index += 1
 
 
-def _is_name(at: Cursor) -> bool:
+def _opens_cte(cursor: Cursor) -> bool:
     """Whether the WITH here opens a query, and no properties: ``WITH q AS (``."""
-    ahead = at.between(at.at + 1, at.end)
-    if ahead.follow("schema") or ahead.follow("row", "filter") or not ahead.name():
+    ahead = cursor.between(cursor.index + 1, cursor.end)
+    if ahead.peek("schema") or ahead.peek("row", "filter") or not ahead.name():
         return False
     if ahead.opens:
         ahead.group()
-    return ahead.follow("as") and ahead.word_at(ahead.at + 1) in ("(", "materialized", "not")
+    return ahead.peek("as") and ahead.word_at(ahead.index + 1) in ("(", "materialized", "not")
 
 
-def _columns(found: Definition, inner: Cursor) -> None:
+def _columns(definition: Definition, inner: Cursor) -> None:
     """The declared columns, and the primary key."""
     columns: list[Column] = []
     key: list[str] = []
@@ -116,68 +129,72 @@ def _columns(found: Definition, inner: Cursor) -> None:
     for item in inner.items():
         expression, by_scan = generated_as(item), computed_as(item)
         if item.take("like"):
-            found.model = item.name()
+            definition.like = item.name()
         elif item.take("watermark", "for"):
-            found.watermark = True
+            definition.watermark = True
         elif is_constraint(item):
             key += table_key(item)
         elif _TEMPLATE.match(item.rest()) or not (column := read_column(item)):
-            found.complete = False
+            definition.complete = False
         else:
             columns.append(column[0])
             key += [column[0].name] if column[1] else []
             generated += [(column[0].name, expression)] if expression else []
             computed += [(column[0].name, by_scan)] if by_scan else []
-    found.listed, found.generated, found.computed = True, tuple(generated), tuple(computed)
-    found.columns, found.key = tuple(columns), (*found.key, *key)
+    definition.lists_columns, definition.generated, definition.computed = (
+        True,
+        tuple(generated),
+        tuple(computed),
+    )
+    definition.columns, definition.key = tuple(columns), (*definition.key, *key)
 
 
-def _using(found: Definition, at: Cursor) -> None:
-    name = ".".join(at.name())
-    found.provider = UNKNOWN if _TEMPLATE.match(name) else name or None
+def _using(definition: Definition, cursor: Cursor) -> None:
+    name = ".".join(cursor.name())
+    definition.provider = UNKNOWN if _TEMPLATE.match(name) else name or None
 
 
-def _stored(found: Definition, at: Cursor) -> None:
+def _stored(definition: Definition, cursor: Cursor) -> None:
     """STORED AS, STORED BY and ROW FORMAT make a Hive table; STORED BY ICEBERG one of Iceberg's."""
-    found.hive = True
-    if at.take("iceberg"):
-        found.provider = "iceberg"
-    elif at.take("inputformat"):
-        at.string()
+    definition.hive = True
+    if cursor.take("iceberg"):
+        definition.provider = "iceberg"
+    elif cursor.take("inputformat"):
+        cursor.string()
 
 
-def _partitioned(found: Definition, at: Cursor) -> None:
-    inner = at.group()
+def _partitioned(definition: Definition, cursor: Cursor) -> None:
+    inner = cursor.group()
     if inner is not None:
-        found.partitions = tuple(inner.items())
-    elif at.opens:
-        found.unread = _NOT_CLOSED
+        definition.partitions = tuple(inner.items())
+    elif cursor.opens:
+        definition.failure = _NOT_CLOSED
 
 
-def _like(found: Definition, at: Cursor) -> None:
+def _like(definition: Definition, cursor: Cursor) -> None:
     """LIKE behind the columns, and Flink's ``(EXCLUDING OPTIONS …)`` behind it."""
-    found.model, found.excluding = at.name(), frozenset()
-    if at.opens and at.word_at(at.at + 1) in _TAKEN_OVER:
-        inner = at.group()
+    definition.like, definition.excluding = cursor.name(), frozenset()
+    if cursor.opens and cursor.word_at(cursor.index + 1) in _TAKEN_OVER:
+        inner = cursor.group()
         words = inner.rest().lower().split() if inner is not None else []
         left_out = {what for how, what in pairwise(words) if how == "excluding"}
-        found.excluding = frozenset(left_out)
+        definition.excluding = frozenset(left_out)
 
 
-def _clone(found: Definition, at: Cursor) -> None:
+def _clone(definition: Definition, cursor: Cursor) -> None:
     """A clone has the columns of today's table, unless it is of another version of it."""
-    name = at.name()
-    other = at.follow("version", "as") or at.follow("timestamp", "as") or at.follow("for")
-    found.model = () if other else name
+    name = cursor.name()
+    other = cursor.peek("version", "as") or cursor.peek("timestamp", "as") or cursor.peek("for")
+    definition.like = () if other else name
 
 
-def _collated_by(found: Definition, at: Cursor) -> None:
-    found.collation = at.part() or UNKNOWN
+def _collated_by(definition: Definition, cursor: Cursor) -> None:
+    definition.collation = cursor.name_part() or UNKNOWN
 
 
-def _settings(found: Definition, at: Cursor) -> None:
+def _properties(definition: Definition, cursor: Cursor) -> None:
     """Keys (lower case) and values of TBLPROPERTIES, OPTIONS and a Presto table's WITH."""
-    inner = at.group()
+    inner = cursor.group()
     for item in inner.items() if inner is not None else ():
         key = item.string()
         if key is None:
@@ -185,46 +202,46 @@ def _settings(found: Definition, at: Cursor) -> None:
         item.take("=")
         value = item.string()
         if value is None and key == "partitioned_by" and item.take("array"):
-            found.partitions = _array(item)
+            definition.partitions = _array(item)
         elif value is None and key == "partitioning" and item.take("array"):
             said = [it.string() or "" for it in _array(item)]  # Iceberg's in Trino: 'day(ts)'
-            found.partitions = tuple(Cursor(tokenize(it), it) for it in said)
-        found.settings[key.lower()] = (value if value is not None else item.rest()).lower()
+            definition.partitions = tuple(Cursor(tokenize(it), it) for it in said)
+        definition.properties[key.lower()] = (value if value is not None else item.rest()).lower()
 
 
 def _array(item: Cursor) -> tuple[Cursor, ...]:
     """The names in ``ARRAY['a', 'b']``."""
-    strings = (n for n in range(item.at, item.end) if item.tokens[n].text not in ("[", "]", ","))
+    strings = (n for n in range(item.index, item.end) if item.tokens[n].text not in ("[", "]", ","))
     return tuple(item.between(n, n + 1) for n in strings)
 
 
-def _quoted(found: Definition, at: Cursor) -> None:
+def _skip_string(definition: Definition, cursor: Cursor) -> None:
     """A clause whose value is a string, which may be anything."""
-    at.string()
+    cursor.string()
 
 
-def _counted(found: Definition, at: Cursor) -> None:
-    if at.word_at(at.at + 1) == "buckets" and at.word.isdigit():
-        found.buckets = int(at.word)
+def _bucket_count(definition: Definition, cursor: Cursor) -> None:
+    if cursor.word_at(cursor.index + 1) == "buckets" and cursor.word.isdigit():
+        definition.buckets = int(cursor.word)
 
 
 def _columns_of(said: str, most: int | None = None) -> _Clause:
     """A clause with columns in parentheses: the field that takes them, if any, and how many."""
 
-    def clause(found: Definition, at: Cursor) -> None:
-        names = named(at)
-        if at.opens:
-            found.unread = _NOT_CLOSED
+    def clause(definition: Definition, cursor: Cursor) -> None:
+        names = column_list(cursor)
+        if cursor.opens:
+            definition.failure = _NOT_CLOSED
         if said:
-            setattr(found, said, names[:most])
+            setattr(definition, said, names[:most])
 
     return clause
 
 
-def named(at: Cursor) -> tuple[str, ...]:
+def column_list(cursor: Cursor) -> tuple[str, ...]:
     """The columns in parentheses that stand next, in lower case; none where they are not closed."""
-    inner = at.group() if at.opens else None
-    return tuple(item.part().lower() for item in inner.items()) if inner is not None else ()
+    inner = cursor.group() if cursor.opens else None
+    return tuple(item.name_part().lower() for item in inner.items()) if inner is not None else ()
 
 
 _Clause = Callable[[Definition, Cursor], None]
@@ -237,13 +254,13 @@ _CLAUSES: tuple[tuple[tuple[str, ...], _Clause], ...] = tuple(
         ("partitioned by spec, partitioned by, partitioned on", _partitioned),
         ("like", _like),
         ("shallow clone, deep clone, clone", _clone),
-        ("tblproperties, options", _settings),
+        ("tblproperties, options", _properties),
         ("default collation", _collated_by),
-        ("comment, location", _quoted),
+        ("comment, location", _skip_string),
         # CLUSTERED BY (k) INTO 8 BUCKETS, Hive's and Spark's own; SORTED BY may stand between:
         # within a bucket by the first, by the others only in ties
         ("clustered by", _columns_of("bucketed")),
-        ("into", _counted),
+        ("into", _bucket_count),
         ("sorted by", _columns_of("clustered", 1)),
         # of Delta's liquid clustering, after which files hold narrow ranges of each
         ("cluster by", _columns_of("clustered")),

@@ -11,7 +11,7 @@ from sqlrewrite.sql.ddl.cursor import Cursor
 from sqlrewrite.warehouse import Column
 
 # What may follow a column's type: Spark's, Delta's and Hive's, and those of MySQL and Redshift.
-_BEHIND_TYPE = frozenset(
+_AFTER_TYPE = frozenset(
     """
     after as auto_increment by check comment constraint default disable distkey enable encode
     enforced first foreign generated key mask masking metadata nologging norely not null on options
@@ -28,52 +28,52 @@ _IN_PARENTHESES = re.compile(r"\b(array|map)\(([^()]*)\)")
 
 def generated_as(item: Cursor) -> str:
     """The expression of ``name type … GENERATED ALWAYS AS (expression) …``; else an empty text."""
-    ahead = item.between(item.at, item.end)
+    ahead = item.between(item.index, item.end)
     while not ahead.done:
         if ahead.take("generated", "always", "as"):
             inner = ahead.group()
             return inner.rest() if inner is not None else ""
         if ahead.group() is None:
-            ahead.at += 1
+            ahead.index += 1
     return ""
 
 
 def computed_as(item: Cursor) -> str:
     """The expression of ``name AS expression``, computed by each scan; else an empty text."""
-    ahead = item.between(item.at, item.end)
-    return ahead.rest() if ahead.part() and ahead.take("as") else ""
+    ahead = item.between(item.index, item.end)
+    return ahead.rest() if ahead.name_part() and ahead.take("as") else ""
 
 
 def is_constraint(item: Cursor) -> bool:
     """Whether an item declares no column. Each of the words may be a column's name as well:
     ``key VARCHAR(20)`` is one, ``KEY by_name (name)`` is none."""
-    ahead = item.between(item.at + 1, item.end)
-    if item.follow("primary", "key") or item.follow("foreign", "key"):
+    ahead = item.between(item.index + 1, item.end)
+    if item.peek("primary", "key") or item.peek("foreign", "key"):
         return True
     match item.word:
         case "constraint":
-            return bool(ahead.part()) and ahead.word.partition(" ")[0] in _CONSTRAINTS
+            return bool(ahead.name_part()) and ahead.word.partition(" ")[0] in _CONSTRAINTS
         case "unique" | "check" | "fulltext" | "spatial":
             return ahead.opens or ahead.word in _INDEXES
         case "key" | "index":
             named = not ahead.opens and spark_type(ahead.rest().split(")")[0] + ")") is None
-            return ahead.opens or (named and bool(ahead.part()) and ahead.opens)
+            return ahead.opens or (named and bool(ahead.name_part()) and ahead.opens)
     return False
 
 
 def table_key(item: Cursor) -> list[str]:
     """The columns of a table-level PRIMARY KEY, unless it says not to rely on it."""
     while not item.done and not item.take("primary", "key"):
-        item.at += 1
+        item.index += 1
     inner = item.group()
     if inner is None or "norely" in _bare_words(item):
         return []
-    return [part for each in inner.items() if (part := each.part())]
+    return [part for each in inner.items() if (part := each.name_part())]
 
 
 def read_column(item: Cursor) -> tuple[Column, bool] | None:
     """A column's declaration, and whether it is the primary key alone; None for what is none."""
-    name = item.part()
+    name = item.name_part()
     if not name:
         return None
     item.take(":")
@@ -86,13 +86,13 @@ def read_column(item: Cursor) -> tuple[Column, bool] | None:
 
 def type_text(item: Cursor) -> str:
     """The type that stands here as it is written, stepped over."""
-    start, depth = item.at, 0
-    while not item.done and (depth or item.word.partition(" ")[0] not in _BEHIND_TYPE):
+    start, depth = item.index, 0
+    while not item.done and (depth or item.word.partition(" ")[0] not in _AFTER_TYPE):
         if item.opens and item.group() is not None:
             continue
         depth += (item.word == "<") - (item.word == ">")
-        item.at += 1
-    return item.slice(start, item.at)
+        item.index += 1
+    return item.slice(start, item.index)
 
 
 def _bare_words(item: Cursor) -> list[str]:
@@ -102,7 +102,7 @@ def _bare_words(item: Cursor) -> list[str]:
         if item.opens and item.group() is not None:
             continue
         found += item.word.split()
-        item.at += 1
+        item.index += 1
     return found
 
 
@@ -124,6 +124,6 @@ def _of_trino(text: str) -> str:
     return text
 
 
-def find(columns: Sequence[Column], name: str) -> Column | None:
+def find_column(columns: Sequence[Column], name: str) -> Column | None:
     """The column of that name, compared without case, or None."""
     return next((column for column in columns if column.name.lower() == name.lower()), None)

@@ -25,16 +25,16 @@ class Cursor:
     def __init__(self, tokens: Sequence[Token], text: str, at: int = 0) -> None:
         self.tokens = tokens
         self.text = text
-        self.at = at
+        self.index = at
         self.end = len(tokens)
 
     @property
     def done(self) -> bool:
         """Whether no token is left."""
-        return self.at >= self.end
+        return self.index >= self.end
 
     @property
-    def endless(self) -> bool:
+    def unterminated(self) -> bool:
         """Whether the last token is a quote or comment that has no end."""
         last = self.tokens[-1]
         return last.token_type is TokenType.UNKNOWN and last.text.startswith(_QUOTES)
@@ -42,15 +42,15 @@ class Cursor:
     @property
     def word(self) -> str:
         """The token here in lower case; empty for a string, a quoted name, and at the end."""
-        return self.word_at(self.at)
+        return self.word_at(self.index)
 
     def word_at(self, at: int) -> str:
         """``word``, of the token at an index."""
         return "" if at >= self.end else word(self.tokens, at)
 
-    def follow(self, *words: str) -> bool:
+    def peek(self, *words: str) -> bool:
         """Whether these words stand here. ORDER BY and its like are one token, and two words."""
-        at = self.at
+        at = self.index
         left = list(words)
         while left:
             found = self.word_at(at).split()
@@ -62,20 +62,20 @@ class Cursor:
 
     def take(self, *words: str) -> bool:
         """Steps over these words, if they stand here."""
-        if not self.follow(*words):
+        if not self.peek(*words):
             return False
         wanted = len(words)
         while wanted > 0:
             wanted -= len(self.word.split())
-            self.at += 1
+            self.index += 1
         return True
 
     def string(self) -> str | None:
         """The value of a string that stands here, which is stepped over."""
-        if self.done or self.tokens[self.at].token_type not in QUOTED:
+        if self.done or self.tokens[self.index].token_type not in QUOTED:
             return None
-        self.at += 1
-        return self.tokens[self.at - 1].text
+        self.index += 1
+        return self.tokens[self.index - 1].text
 
     def slice(self, start: int, end: int) -> str:
         """The text from one token up to another."""
@@ -83,29 +83,29 @@ class Cursor:
             return ""
         return self.text[self.tokens[start].start : self.tokens[end - 1].end + 1]
 
-    def part(self) -> str:
+    def name_part(self) -> str:
         """One part of a name, stepped over. Tokens that touch are one part (``dwd_${day}``), a
         template in it stands as it is written, but for a variable whose value is known; empty where
         no name can be."""
-        if self.done or self._ends_name(self.at):
+        if self.done or self._ends_name(self.index):
             return ""
-        start = self.at
-        self.at += 1
+        start = self.index
+        self.index += 1
         # Strings and quoted names that touch, as before a comment, are each their own.
         while (
             not self.done
-            and self.tokens[self.at].start == self.tokens[self.at - 1].end + 1
-            and not self._ends_name(self.at)
-            and self.tokens[self.at].token_type is not TokenType.STRING
+            and self.tokens[self.index].start == self.tokens[self.index - 1].end + 1
+            and not self._ends_name(self.index)
+            and self.tokens[self.index].token_type is not TokenType.STRING
         ):
-            self.at += 1
-        if self.at == start + 1:
+            self.index += 1
+        if self.index == start + 1:
             token = self.tokens[start]
             raw = self.text[token.start : token.end + 1]
             unknown = is_template(token.text) or not token.text.strip("_")
             masked = token.token_type not in QUOTED and token.text != raw
             return raw if masked or (is_template(raw) and unknown) else token.text
-        return self.slice(start, self.at)
+        return self.slice(start, self.index)
 
     def _ends_name(self, at: int) -> bool:
         """Whether a sign stands here; the first token of a template may be a colon (``:value``)."""
@@ -115,16 +115,16 @@ class Cursor:
     def name(self) -> tuple[str, ...]:
         """A dotted name in lower case, stepped over; empty where there is none, and for one that is
         only known when it runs: ``IDENTIFIER(:schema || '.t')``."""
-        if self.word == "identifier" and self.word_at(self.at + 1) == "(":
-            inner = self.tokens[self.at + 2] if self.at + 2 < self.end else None
+        if self.word == "identifier" and self.word_at(self.index + 1) == "(":
+            inner = self.tokens[self.index + 2] if self.index + 2 < self.end else None
             if inner is not None and (inner.text == ":" or inner.token_type is TokenType.STRING):
                 return ()
-            if self.word_at(self.at + 3) in ("(", "||", ")"):  # and no column's type
+            if self.word_at(self.index + 3) in ("(", "||", ")"):  # and no column's type
                 return ()
-        parts = [self.part().lower()]
-        while parts[-1] and not self.done and self.tokens[self.at].text == ".":
-            self.at += 1
-            parts.append(self.part().lower())
+        parts = [self.name_part().lower()]
+        while parts[-1] and not self.done and self.tokens[self.index].text == ".":
+            self.index += 1
+            parts.append(self.name_part().lower())
         return tuple(parts) if all(parts) else ()
 
     @property
@@ -144,16 +144,16 @@ class Cursor:
 
     def group(self) -> Cursor | None:
         """The inside of the parentheses that open here, stepped over; None if they never close."""
-        close = self.closing(self.at) if self.opens else None
+        close = self.closing(self.index) if self.opens else None
         if close is None:
             return None
-        inner, self.at = self.between(self.at + 1, close), close + 1
+        inner, self.index = self.between(self.index + 1, close), close + 1
         return inner
 
     def items(self) -> Iterator[Cursor]:
         """What is left, cut at the commas outside of parentheses and brackets, a type's among them;
         where nothing stands between two, nothing is given."""
-        start, index, depth = self.at, self.at, 0
+        start, index, depth = self.index, self.index, 0
         while index <= self.end:
             sign = self.word_at(index) if index < self.end else ","
             if sign == "(":
@@ -176,4 +176,4 @@ class Cursor:
 
     def rest(self) -> str:
         """The text from here to the end."""
-        return self.slice(self.at, self.end)
+        return self.slice(self.index, self.end)

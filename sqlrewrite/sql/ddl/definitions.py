@@ -16,10 +16,10 @@ from sqlglot import Token
 from sqlrewrite.patterns import pattern
 from sqlrewrite.settings.regime import setting
 from sqlrewrite.sql.ddl.alter_table import altered
-from sqlrewrite.sql.ddl.clauses import Definition, read
+from sqlrewrite.sql.ddl.clauses import Definition, read_clauses
 from sqlrewrite.sql.ddl.columns import type_text
 from sqlrewrite.sql.ddl.cursor import Cursor
-from sqlrewrite.sql.ddl.head import SCHEMAS, after_kind, defined
+from sqlrewrite.sql.ddl.head import SCHEMAS, name_index, take_head
 from sqlrewrite.sql.ddl.stale_views import without_stale
 from sqlrewrite.sql.ddl.table import created_table
 from sqlrewrite.sql.parse.scripts import runs_unread
@@ -32,7 +32,7 @@ UNKNOWN_NAMESPACE: Name = ("?", "?")
 _DEFAULT_SCHEMA = "default"
 _TEMPORARY = frozenset({"temp", "temporary"})
 _BLOCK = pattern(r"\{%(?![-+]?\s*(?:set|do)\s)")
-_OTHER_NAMES = frozenset(
+_CHANGE_MEANING = frozenset(
     {
         *("spark.sql.casesensitive", "spark.sql.timestamptype"),
         *("spark.sql.parser.quotedregexcolumnnames", "spark.sql.path.enabled"),
@@ -40,13 +40,13 @@ _OTHER_NAMES = frozenset(
 )
 """Settings under which names or types are others than they are here (docs/soundness.md, "Settings
 of Spark"): a text that sets one is not followed further."""
-_PARSES = "spark.sql.legacy.timeparserpolicy"
-_BOTH_PARSERS = pattern(r"['\"`]?(?:exception\b|\?)", re.IGNORECASE)
+_TIME_PARSER_POLICY = "spark.sql.legacy.timeparserpolicy"
+_EXCEPTION_POLICY = pattern(r"['\"`]?(?:exception\b|\?)", re.IGNORECASE)
 """Under EXCEPTION no form of a date that is read by a pattern is without an error."""
-_ZONE = "spark.sql.session.timezone"
-_MODE, _DIALECT = "execution.runtime-mode", "table.sql-dialect"
+_TIME_ZONE = "spark.sql.session.timezone"
+_RUNTIME_MODE, _FLINK_DIALECT = "execution.runtime-mode", "table.sql-dialect"
 """Settings of Flink's: any mode but batch makes streams; another dialect, another language."""
-_FLINK = pattern(r"(?:re)?set\s+'?([\w.-]+)'?(?:\s*=\s*'?([^']*?)'?)?", re.IGNORECASE)
+_FLINK_SET = pattern(r"(?:re)?set\s+'?([\w.-]+)'?(?:\s*=\s*'?([^']*?)'?)?", re.IGNORECASE)
 _SET = pattern(r"\s*set\s+(?:hivevar:|hiveconf:|var(?:iable)?\s+)?`?([\w.-]+)`?\s*=", re.IGNORECASE)
 
 
@@ -57,41 +57,41 @@ def apply(statement: Statement, text: str, catalog: Warehouse, source: str) -> W
     """
     if not statement.tokens:
         return catalog
-    at = Cursor(statement.tokens, text)
+    cursor = Cursor(statement.tokens, text)
     if statement.maybe:
-        return _perhaps(at, catalog)
-    match at.word:
+        return _apply_uncertain(cursor, catalog)
+    match cursor.word:
         case "create" | "replace":
-            return without_stale(catalog, _create(at, statement, catalog, source))
+            return without_stale(catalog, _create(cursor, statement, catalog, source))
         case "cache":
-            return without_stale(catalog, _cache(at, catalog, source))
+            return without_stale(catalog, _cache(cursor, catalog, source))
         case "drop":
-            return without_stale(catalog, _drop(at, catalog))
+            return without_stale(catalog, _drop(cursor, catalog))
         case "alter":
-            return without_stale(catalog, _alter(at, catalog))
+            return without_stale(catalog, _alter(cursor, catalog))
         case "use":
-            return _use(catalog, _used(at, catalog))
+            return _in_namespace(catalog, _namespace_of_use(cursor, catalog))
         case "set" | "reset":
-            return _set(at, catalog)
+            return _set(cursor, catalog)
         case "execute" if runs_unread(statement.tokens):
             return replace(catalog, relations={}, namespace=UNKNOWN_NAMESPACE)
     return catalog
 
 
-def _perhaps(at: Cursor, catalog: Warehouse) -> Warehouse:
+def _apply_uncertain(cursor: Cursor, catalog: Warehouse) -> Warehouse:
     """The catalog after what a script may have done, and may have not: what it names is unknown."""
-    match at.word:
+    match cursor.word:
         case "create" | "replace" | "cache" | "alter":
-            _, parts = defined(at)
+            _, parts = take_head(cursor)
             return _forget(catalog.without(parts), parts) if parts else catalog
         case "drop":
-            return _drop(at, catalog)
+            return _drop(cursor, catalog)
         case "use":
-            return _use(catalog, UNKNOWN_NAMESPACE)
+            return _in_namespace(catalog, UNKNOWN_NAMESPACE)
         case "set":
-            if at.follow("set", "catalog"):
-                return _use(catalog, UNKNOWN_NAMESPACE)
-            after = _set(at, catalog)
+            if cursor.peek("set", "catalog"):
+                return _in_namespace(catalog, UNKNOWN_NAMESPACE)
+            after = _set(cursor, catalog)
             zone_set = catalog.zone_set or after.zone_set
             return replace(
                 catalog, zone_set=zone_set, streaming=catalog.streaming or after.streaming
@@ -101,110 +101,110 @@ def _perhaps(at: Cursor, catalog: Warehouse) -> Warehouse:
 
 def defined_name(tokens: Sequence[Token], text: str) -> Name:
     """The name in a CREATE, REPLACE, DROP, ALTER or CACHE as written; empty where there is none."""
-    return _defined(Cursor(tokens, text))[1]
+    return _written_name(Cursor(tokens, text))[1]
 
 
-def _defined(at: Cursor) -> tuple[frozenset[str], Name]:
+def _written_name(cursor: Cursor) -> tuple[frozenset[str], Name]:
     """The words before the name of what is defined, and the name as written."""
-    head, parts = defined(at)
+    head, parts = take_head(cursor)
     return head, parts if head & _TEMPORARY else written_apart(parts)
 
 
-def made_name(tokens: Sequence[Token], text: str, catalog: Warehouse) -> Name:
+def created_name(tokens: Sequence[Token], text: str, catalog: Warehouse) -> Name:
     """The qualified name under which a CREATE makes something, empty where it is not written."""
-    head, parts = _defined(Cursor(tokens, text))
-    return catalog.qualify(_placed(parts, head)) if parts else ()
+    head, parts = _written_name(Cursor(tokens, text))
+    return catalog.qualify(_in_global_schema(parts, head)) if parts else ()
 
 
-def _placed(parts: Name, head: Collection[str]) -> Name:
+def _in_global_schema(parts: Name, head: Collection[str]) -> Name:
     """A name as written, in the schema of global temporary views if it is one's."""
     return ("global_temp", *parts) if len(parts) == 1 and "global" in head else parts
 
 
 def defines_relation(statement: Statement, text: str) -> bool:
     """Whether this is a CREATE or REPLACE of a table or view, read or not."""
-    at = Cursor(statement.tokens, text)
-    return at.word in {"create", "replace"} and after_kind(at) > 0
+    cursor = Cursor(statement.tokens, text)
+    return cursor.word in {"create", "replace"} and name_index(cursor) > 0
 
 
 def renames(statement: Statement, text: str) -> bool:
     """Whether this is ALTER TABLE … RENAME TO another name."""
-    at = Cursor(statement.tokens, text)
-    renamed = at.word == "alter" and bool(defined(at)[1]) and at.take("rename", "to")
-    return renamed and bool(at.name())
+    cursor = Cursor(statement.tokens, text)
+    renamed = cursor.word == "alter" and bool(take_head(cursor)[1]) and cursor.take("rename", "to")
+    return renamed and bool(cursor.name())
 
 
 def sets_variable(statement: Statement, text: str) -> bool:
     """Whether this is a SET of a variable, and of no setting by which names or types are others."""
     found = _SET.match(text, statement.start)
-    return found is not None and not _reads_otherwise(text, found)
+    return found is not None and not _changes_meaning(text, found)
 
 
-def _reads_otherwise(text: str, found: re.Match[str]) -> bool:
+def _changes_meaning(text: str, found: re.Match[str]) -> bool:
     """Whether a SET is of a setting under which texts mean something else than here."""
     variable = found.group(1).lower()
-    if variable == _PARSES:
-        return _BOTH_PARSERS.match(text[found.end() :].lstrip()) is not None
-    return variable in _OTHER_NAMES
+    if variable == _TIME_PARSER_POLICY:
+        return _EXCEPTION_POLICY.match(text[found.end() :].lstrip()) is not None
+    return variable in _CHANGE_MEANING
 
 
-def unread(statement: Statement, text: str) -> str:
+def why_unreadable(statement: Statement, text: str) -> str:
     """Why a definition cannot be read."""
-    at = Cursor(statement.tokens, text)
-    defined(at)
-    return read(at).unread or "it may be one of two"
+    cursor = Cursor(statement.tokens, text)
+    take_head(cursor)
+    return read_clauses(cursor).failure or "it may be one of two"
 
 
 def written_types(statement: Statement, text: str) -> dict[str, str]:
     """The types in the list of columns as the author wrote them, by the columns' names."""
-    at = Cursor(statement.tokens, text)
-    defined(at)
-    columns = at.group() if at.opens else None
+    cursor = Cursor(statement.tokens, text)
+    take_head(cursor)
+    columns = cursor.group() if cursor.opens else None
     items = columns.items() if columns is not None else ()
-    return {name: type_text(it) for it in items if (name := it.part())}
+    return {name: type_text(it) for it in items if (name := it.name_part())}
 
 
-def _create(at: Cursor, statement: Statement, catalog: Warehouse, source: str) -> Warehouse:
-    head, parts = _defined(at)
+def _create(cursor: Cursor, statement: Statement, catalog: Warehouse, source: str) -> Warehouse:
+    head, parts = _written_name(cursor)
     if not parts or ("exists" in head and catalog.qualify(parts) in catalog.relations):
         return catalog
-    said = read(at)
-    if said.unread is not None:
+    definition = read_clauses(cursor)
+    if definition.failure is not None:
         return _forget(catalog, parts)
-    if _BLOCK.search(at.text, statement.start, at.tokens[at.end - 1].end):
-        said.complete = False
+    if _BLOCK.search(cursor.text, statement.start, cursor.tokens[cursor.end - 1].end):
+        definition.complete = False
     # A materialised view is stored, and may be older than what its query reads today: a table.
-    if "view" in head and said.query is not None and "materialized" not in head:
-        names = tuple(column.name for column in said.columns)
-        query = at.slice(said.query, at.end)
+    if "view" in head and definition.query is not None and "materialized" not in head:
+        names = tuple(column.name for column in definition.columns)
+        query = cursor.slice(definition.query, cursor.end)
         relation: TableOrView = View(parts, query, names, catalog.namespace, source)
     else:
-        relation = created_table(said, parts, catalog, source, streaming="streaming" in head)
+        relation = created_table(definition, parts, catalog, source, streaming="streaming" in head)
     if len(parts) == 1 and head & _TEMPORARY and "global" not in head:
-        return _create_temporary(catalog, relation, at, said)
-    name = catalog.qualify(_placed(parts, head))
+        return _create_temporary(catalog, relation, cursor, definition)
+    name = catalog.qualify(_in_global_schema(parts, head))
     return catalog.with_relation(replace(relation, name=name))
 
 
-def _cache(at: Cursor, catalog: Warehouse, source: str) -> Warehouse:
+def _cache(cursor: Cursor, catalog: Warehouse, source: str) -> Warehouse:
     """``CACHE TABLE x AS query`` makes a temporary view; without a query it defines nothing."""
-    _, parts = defined(at)
-    said = read(at)
-    if said.query is None or len(parts) != 1:
+    _, parts = take_head(cursor)
+    definition = read_clauses(cursor)
+    if definition.query is None or len(parts) != 1:
         return catalog
-    query = at.slice(said.query, at.end)
+    query = cursor.slice(definition.query, cursor.end)
     view = View(parts, query, namespace=catalog.namespace, source=source)
-    return _create_temporary(catalog, view, at, said)
+    return _create_temporary(catalog, view, cursor, definition)
 
 
-def query_of(tokens: Sequence[Token], text: str) -> tuple[tuple[str, ...], str]:
+def created_query(tokens: Sequence[Token], text: str) -> tuple[tuple[str, ...], str]:
     """The columns listed in a CREATE or CACHE of a table or view, and the query behind its AS."""
-    at = Cursor(tokens, text)
-    if not defined(at)[1]:
+    cursor = Cursor(tokens, text)
+    if not take_head(cursor)[1]:
         return (), ""
-    said = read(at)
-    names = tuple(column.name for column in said.columns)
-    return names, "" if said.query is None else at.slice(said.query, at.end)
+    definition = read_clauses(cursor)
+    names = tuple(column.name for column in definition.columns)
+    return names, "" if definition.query is None else cursor.slice(definition.query, cursor.end)
 
 
 # --- temporary views
@@ -216,14 +216,14 @@ def query_of(tokens: Sequence[Token], text: str) -> tuple[tuple[str, ...], str]:
 
 
 def _create_temporary(
-    catalog: Warehouse, relation: TableOrView, at: Cursor, said: Definition
+    catalog: Warehouse, relation: TableOrView, cursor: Cursor, definition: Definition
 ) -> Warehouse:
     bare, place = catalog.qualify(relation.name)[-1:], catalog.qualify(relation.name)
     was_temporary, was_known = bare in catalog.relations, place in catalog.relations
     after = catalog.with_relation(replace(relation, name=bare))
     # Its own name in its query means the table that it hides.
-    words = range(at.end if said.query is None else said.query, at.end)
-    recursive = any(at.tokens[n].text.lower() == bare[0] for n in words)
+    words = range(cursor.end if definition.query is None else definition.query, cursor.end)
+    recursive = any(cursor.tokens[n].text.lower() == bare[0] for n in words)
     if was_temporary != was_known or recursive:
         return after.without(place)
     return after.with_relation(replace(relation, name=place))
@@ -233,18 +233,18 @@ def _forget(catalog: Warehouse, parts: Name) -> Warehouse:
     return catalog.without(catalog.qualify(parts)) if parts else catalog
 
 
-def _drop(at: Cursor, catalog: Warehouse) -> Warehouse:
-    behind = after_kind(at)
-    if behind:
-        at.at = behind
-        for item in at.items():
+def _drop(cursor: Cursor, catalog: Warehouse) -> Warehouse:
+    start = name_index(cursor)
+    if start:
+        cursor.index = start
+        for item in cursor.items():
             parts = item.name()
             # DROP TABLE drops a temporary view of that name, too.
             catalog = _forget(catalog, parts)
             catalog = catalog.without(parts) if len(parts) == 1 else catalog
-    elif at.word_at(1) in SCHEMAS:
-        at.at = 4 if at.word_at(2) == "if" else 2
-        catalog = _drop_namespace(catalog, at.name())
+    elif cursor.word_at(1) in SCHEMAS:
+        cursor.index = 4 if cursor.word_at(2) == "if" else 2
+        catalog = _drop_namespace(catalog, cursor.name())
     return catalog
 
 
@@ -258,13 +258,17 @@ def _drop_namespace(catalog: Warehouse, parts: Name) -> Warehouse:
     return catalog
 
 
-def _used(at: Cursor, catalog: Warehouse) -> Name:
+def _namespace_of_use(cursor: Cursor, catalog: Warehouse) -> Name:
     """The namespace that a USE means; the default schema of a catalog is ``default``."""
-    at.at += 1
-    kind = at.word if at.word in {"catalog", *SCHEMAS} and at.at + 1 < at.end else ""
-    at.at += bool(kind)
-    parts = at.name()
-    if not parts or not at.done:
+    cursor.index += 1
+    kind = (
+        cursor.word
+        if cursor.word in {"catalog", *SCHEMAS} and cursor.index + 1 < cursor.end
+        else ""
+    )
+    cursor.index += bool(kind)
+    parts = cursor.name()
+    if not parts or not cursor.done:
         return UNKNOWN_NAMESPACE
     if len(parts) > 1:
         return parts
@@ -275,43 +279,43 @@ def _used(at: Cursor, catalog: Warehouse) -> Name:
     return (*parts, _DEFAULT_SCHEMA) if is_catalog else (catalog.namespace[0], *parts)
 
 
-def _set(at: Cursor, catalog: Warehouse) -> Warehouse:
+def _set(cursor: Cursor, catalog: Warehouse) -> Warehouse:
     """SET CATALOG; a SET of a variable: whatever has it in its name may be another now; and one of
     a setting under which nothing is what it was."""
-    if at.follow("set", "time", "zone"):
+    if cursor.peek("set", "time", "zone"):
         return replace(catalog, zone_set=True)
-    if at.take("set", "catalog"):
-        parts = at.name()
-        known = len(parts) == 1 and at.done
-        return _use(catalog, (*parts, _DEFAULT_SCHEMA) if known else UNKNOWN_NAMESPACE)
-    found = _SET.match(at.text, at.tokens[0].start)
+    if cursor.take("set", "catalog"):
+        parts = cursor.name()
+        known = len(parts) == 1 and cursor.done
+        return _in_namespace(catalog, (*parts, _DEFAULT_SCHEMA) if known else UNKNOWN_NAMESPACE)
+    found = _SET.match(cursor.text, cursor.tokens[0].start)
     variable = found.group(1).lower() if found else ""
-    if not variable or variable in (_MODE, _DIALECT):
-        return _set_in_flink(at, catalog)
+    if not variable or variable in (_RUNTIME_MODE, _FLINK_DIALECT):
+        return _set_in_flink(cursor, catalog)
     of_spark = setting(variable)
     if found is not None and of_spark is not None:
-        value = at.text[found.end() : at.tokens[-1].end + 1].strip().strip("`")
+        value = cursor.text[found.end() : cursor.tokens[-1].end + 1].strip().strip("`")
         return replace(catalog, settings={**catalog.settings, of_spark: value})
-    if variable == _ZONE:
+    if variable == _TIME_ZONE:
         return replace(catalog, zone_set=True)
-    if found is not None and _reads_otherwise(at.text, found):
+    if found is not None and _changes_meaning(cursor.text, found):
         return replace(catalog, relations={}, namespace=UNKNOWN_NAMESPACE)
     for name in catalog.relations if variable else ():
-        if _holds(name, variable):
+        if _contains(name, variable):
             catalog = catalog.without(name)
-    if variable and _holds(catalog.namespace, variable):
+    if variable and _contains(catalog.namespace, variable):
         return replace(catalog, namespace=UNKNOWN_NAMESPACE)
     return catalog
 
 
-def _set_in_flink(at: Cursor, catalog: Warehouse) -> Warehouse:
+def _set_in_flink(cursor: Cursor, catalog: Warehouse) -> Warehouse:
     """``SET 'name' = 'value'``, and RESET, which brings back its default: streaming."""
-    found = _FLINK.fullmatch(at.rest())
+    found = _FLINK_SET.fullmatch(cursor.rest())
     name, value = (found[1].lower(), (found[2] or "").lower()) if found else ("", "")
-    reset = at.word == "reset" and at.end == 1 and catalog.streaming is not None
-    if name == _MODE or reset:
+    reset = cursor.word == "reset" and cursor.end == 1 and catalog.streaming is not None
+    if name == _RUNTIME_MODE or reset:
         return replace(catalog, streaming=value != "batch")
-    if name == _DIALECT and value not in ("", "default"):
+    if name == _FLINK_DIALECT and value not in ("", "default"):
         return replace(catalog, relations={}, namespace=UNKNOWN_NAMESPACE)
     of_engine = setting(name)
     if of_engine is not None:
@@ -319,26 +323,26 @@ def _set_in_flink(at: Cursor, catalog: Warehouse) -> Warehouse:
     return catalog
 
 
-def _holds(name: Name, variable: str) -> bool:
+def _contains(name: Name, variable: str) -> bool:
     return any("$" in part and variable in re.split(r"[^\w.]+", part) for part in name)
 
 
-def _use(catalog: Warehouse, namespace: Name) -> Warehouse:
+def _in_namespace(catalog: Warehouse, namespace: Name) -> Warehouse:
     """The catalog in another namespace, where the names of temporary views are unknown."""
     for bare in [name for name in catalog.relations if len(name) == 1]:
         catalog = catalog.without((*catalog.namespace, *bare)).without((*namespace, *bare))
     return replace(catalog, namespace=namespace)
 
 
-def _alter(at: Cursor, catalog: Warehouse) -> Warehouse:
+def _alter(cursor: Cursor, catalog: Warehouse) -> Warehouse:
     """The catalog after an ALTER, which is followed as far as it is understood."""
-    parts = written_apart(defined(at)[1])
+    parts = written_apart(take_head(cursor)[1])
     relation = catalog.relations.get(catalog.qualify(parts)) if parts else None
     if relation is None:
         return catalog
-    if at.take("rename", "to"):
-        return _renamed(catalog, relation, parts, at.name())
-    after = altered(relation, at, catalog)
+    if cursor.take("rename", "to"):
+        return _renamed(catalog, relation, parts, cursor.name())
+    after = altered(relation, cursor, catalog)
     if after is None:
         return catalog.without(relation.name)
     return catalog if after is relation else catalog.with_relation(after)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from sqlglot import Token, TokenType
 
-from sqlrewrite.sql.ddl.clauses import read
+from sqlrewrite.sql.ddl.clauses import read_clauses
 from sqlrewrite.sql.ddl.cursor import Cursor
 from sqlrewrite.warehouse import Name
 
@@ -23,32 +23,32 @@ _BEFORE_NAME = frozenset({"(", "as", "select"})
 _QUERY = frozenset({TokenType.SELECT, TokenType.WITH, TokenType.FROM, TokenType.VALUES})
 
 # Words of another statement, where a semicolon is missing.
-_OF_ANOTHER = frozenset({TokenType.CREATE, TokenType.INSERT})
+_OTHER_STATEMENT = frozenset({TokenType.CREATE, TokenType.INSERT})
 
 
-def after_kind(at: Cursor) -> int:
+def name_index(cursor: Cursor) -> int:
     """The index where the name of a defined table or view begins, 0 if nothing of the kind is."""
-    for index in range(at.end):
-        word = at.word_at(index)
+    for index in range(cursor.end):
+        word = cursor.word_at(index)
         if word in _BEFORE_NAME or word in _OTHER_KINDS:
             break
         if word in {"table", "view"}:
             after = index + 1
-            while at.word_at(after) in {"if", "not", "exists"}:
+            while cursor.word_at(after) in {"if", "not", "exists"}:
                 after += 1
             return after
     return 0
 
 
-def defined(at: Cursor) -> tuple[frozenset[str], Name]:
+def take_head(cursor: Cursor) -> tuple[frozenset[str], Name]:
     """The words before the name of a defined table or view, and the name, all stepped over; no name
     where nothing of the kind is defined."""
-    at.at = after_kind(at)
-    head = frozenset(map(at.word_at, range(at.at)))
-    return head, at.name() if at.at else ()
+    cursor.index = name_index(cursor)
+    head = frozenset(map(cursor.word_at, range(cursor.index)))
+    return head, cursor.name() if cursor.index else ()
 
 
-def function_query(tokens: Sequence[Token]) -> int | None:
+def returned_query(tokens: Sequence[Token]) -> int | None:
     """The index of the query that a function of SQL returns; None of what is none, and of one that
     returns an expression.
 
@@ -85,33 +85,33 @@ def _is_query(tokens: Sequence[Token]) -> bool:
     return False
 
 
-def without_head(tokens: Sequence[Token], text: str) -> list[Token]:
+def without_clauses(tokens: Sequence[Token], text: str) -> list[Token]:
     """``CREATE TABLE name AS query`` of any CREATE or REPLACE that has a query, ``CREATE VIEW name
     AS query`` of a function's; other statements as they are."""
-    returned = function_query(tokens)
+    returned = returned_query(tokens)
     if returned is not None:
         name = next(n for n, it in enumerate(tokens) if it.token_type is TokenType.FUNCTION) + 1
         it = tokens[name - 1]
         view = Token(TokenType.VIEW, "VIEW", it.line, it.col, it.start, it.end)
-        return _made(tokens, view, (name, name + 1), returned)
-    at = Cursor(tokens, text)
-    start = after_kind(at) if at.word in ("create", "replace") else 0
+        return _create(tokens, view, (name, name + 1), returned)
+    cursor = Cursor(tokens, text)
+    start = name_index(cursor) if cursor.word in ("create", "replace") else 0
     if not start:
         return list(tokens)
-    at.at = start
-    if at.name():
-        behind = at.at
+    cursor.index = start
+    if cursor.name():
+        behind = cursor.index
     else:  # IDENTIFIER(:schema || '.t'): it makes something, and nobody knows what
-        behind = at.at = start + 1
-        at.group()
-    query = read(at).query
-    if query is None or any(it.token_type in _OF_ANOTHER for it in tokens[behind:query]):
+        behind = cursor.index = start + 1
+        cursor.group()
+    query = read_clauses(cursor).query
+    if query is None or any(it.token_type in _OTHER_STATEMENT for it in tokens[behind:query]):
         return list(tokens)
     kind = next(it for it in tokens if it.token_type in (TokenType.TABLE, TokenType.VIEW))
-    return _made(tokens, kind, (start, behind), query)
+    return _create(tokens, kind, (start, behind), query)
 
 
-def _made(tokens: Sequence[Token], kind: Token, name: tuple[int, int], query: int) -> list[Token]:
+def _create(tokens: Sequence[Token], kind: Token, name: tuple[int, int], query: int) -> list[Token]:
     """The tokens of a CREATE of which only the name and the query are left."""
     first, before = tokens[0], tokens[query - 1]
     made = Token(TokenType.CREATE, "CREATE", first.line, first.col, first.start, first.end)

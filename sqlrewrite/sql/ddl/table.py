@@ -1,8 +1,8 @@
-"""A CREATE TABLE's tokens to a ``warehouse.Table``: columns, types, keys, partitioning, numbers.
+"""The clauses of a CREATE TABLE to a ``warehouse.Table``: columns, keys, partitioning, statistics.
 
-What says nothing of these is passed over. What is not understood is unknown: a type is None, a
-partition expression the transform ``unknown``; a table whose columns come from a query, a template
-or an unknown table has none, or is not ``complete``.
+What is not understood is unknown: a type is None, a partition expression the transform ``unknown``.
+A table whose columns come from a query, a template or an unknown table has none, or is not
+``complete``.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from dataclasses import replace
 
 from sqlrewrite.patterns import pattern
 from sqlrewrite.plan.facts.type_text import parse
-from sqlrewrite.sql.ddl import flink_connectors as connectors
+from sqlrewrite.sql.ddl import flink_connectors
 from sqlrewrite.sql.ddl.clauses import UNKNOWN, Definition
-from sqlrewrite.sql.ddl.columns import find, read_column, spark_type
+from sqlrewrite.sql.ddl.columns import find_column, read_column, spark_type
 from sqlrewrite.sql.ddl.cursor import Cursor
 from sqlrewrite.warehouse import (
     GENERATED,
@@ -28,8 +28,9 @@ from sqlrewrite.warehouse import (
     derivation,
 )
 
-_STREAMING = "dpp.streaming"
-_SOME = "dpp.columns"  # 'some': there are others, which nobody has listed
+STREAMING = "dpp.streaming"
+"""The property by which our own snapshots say that a table is a stream."""
+_COLUMNS = "dpp.columns"  # 'some': there are others, which nobody has listed
 _STATISTICS = "spark.sql.statistics."
 _COLUMN_STATISTICS = "spark.sql.statistics.colstats."
 _DISTINCT_COUNT = ".distinctcount"
@@ -52,104 +53,120 @@ _SORT_ORDER = pattern(r"`?(\w+)`?\s+(?:asc|desc)\b", re.IGNORECASE)
 
 
 def created_table(
-    said: Definition, parts: Name, catalog: Warehouse, source: str, *, streaming: bool
+    definition: Definition, name: Name, catalog: Warehouse, source: str, *, streaming: bool
 ) -> Table:
-    """The table that a definition makes, under the name given. Raises nothing."""
-    relation = catalog.resolve(said.model) if said.model else None
+    """The table that a CREATE TABLE makes. ``streaming`` says that its head calls it so. Raises
+    nothing."""
+    relation = catalog.resolve(definition.like) if definition.like else None
     model = relation if isinstance(relation, Table) else None
-    provider = (
-        said.provider or ("hive" if said.hive else None) or connectors.connector(said.settings)
+    properties, provider = definition.properties, _provider(definition, model)
+    columns, fields, key = _with_inherited(definition, model)
+    complete = definition.complete and (
+        not definition.extends_model or _takes_all_columns(definition, model)
     )
-    left_out = said.excluding or frozenset()
-    kept = model if left_out.isdisjoint({"all", "options"}) else None
-    provider = provider or (kept.provider if kept is not None else None)
-    columns, key = said.columns, said.key
-    fields: list[PartitionField] = []
-    extends = said.excluding is not None and bool(columns or left_out)
-    if model is not None and (extends or not columns):
-        known = model.columns if model.complete else ()
-        columns = (*(replace(column, distinct_count=None) for column in known), *columns)
-        fields = list(model.partitioned_by) if left_out.isdisjoint({"all", "partitions"}) else []
-        inherits = extends and left_out.isdisjoint({"all", "constraints"})
-        key = (*model.primary_key, *key) if inherits else key
-    whole = said.complete and (not extends or _whole(model, left_out))
-    declared = columns if whole else ()
-    for item in said.partitions:
+    declared = columns if complete else ()
+    for item in definition.partitions:
         typed = _partition_column(item)
-        if typed is not None:
-            if not find(columns, typed.name):
-                columns = (*columns, typed)
-            fields.append(PartitionField(typed.name))
+        if typed is None:
+            fields = (*fields, partition_field(item, declared))
         else:
-            fields.append(partition_field(item, declared))
-    sorts = said.clustered or sorted_by(said.settings.get("sort-order", ""))
-    columns = tuple(_collated(column, said.collation) for column in _keyed(columns, key))
+            columns = columns if find_column(columns, typed.name) else (*columns, typed)
+            fields = (*fields, PartitionField(typed.name))
+    columns = tuple(_collated(column, definition.collation) for column in _keyed(columns, key))
     names = [column.name for column in columns]
-    stream, unsteady = _of_connector(said, model, provider)
+    stream, unsteady = _unsteadiness(definition, model, provider)
+    # Where columns come from a query or a file, those of the partitions are not all there are.
+    listed = definition.lists_columns or model is not None or not columns
     table = Table(
-        name=parts,
-        columns=tuple(_with_statistics(column, said.settings) for column in columns),
-        partitioned_by=tuple(fields),
-        primary_key=tuple(found.name for name in key if (found := find(columns, name))),
-        streaming=streaming or stream or said.settings.get(_STREAMING, "false") != "false",
+        name=name,
+        columns=tuple(_with_statistics(column, properties) for column in columns),
+        partitioned_by=fields,
+        primary_key=tuple(found.name for it in key if (found := find_column(columns, it))),
+        streaming=streaming or stream or properties.get(STREAMING, "false") != "false",
         unsteady=unsteady,
         provider=provider,
-        size_in_bytes=_number(said.settings.get(_STATISTICS + "totalsize")),
-        row_count=_number(said.settings.get(_STATISTICS + "numrows")),
+        size_in_bytes=_whole_number(properties.get(_STATISTICS + "totalsize")),
+        row_count=_whole_number(properties.get(_STATISTICS + "numrows")),
         source=source,
-        # Of a table whose columns are a query's or in a file, its partition columns are a part.
-        complete=whole
-        and (said.listed or model is not None or not columns)
-        and said.settings.get(_SOME) != "some",
-        clustered_by=sorts,
-        derived=tuple(derivation(it, text, GENERATED, names) for it, text in said.generated),
-        buckets=_buckets(said, model),
+        complete=complete and listed and properties.get(_COLUMNS) != "some",
+        clustered_by=definition.clustered or sorted_by(properties.get("sort-order", "")),
+        derived=tuple(derivation(it, text, GENERATED, names) for it, text in definition.generated),
+        buckets=_buckets(definition, model),
     )
     if provider != UNKNOWN:
-        return ordered(table, catalog)
-    moved = ordered(replace(table, provider=None), catalog).columns != table.columns
+        return in_star_order(table, catalog)
+    moved = in_star_order(replace(table, provider=None), catalog).columns != table.columns
     return replace(table, complete=False) if moved else table
 
 
-def _buckets(said: Definition, model: Table | None) -> Buckets | None:
+def _provider(definition: Definition, model: Table | None) -> str | None:
+    """The format or connector of a table, or that of the one it is LIKE."""
+    hive = "hive" if definition.hive else None
+    own = definition.provider or hive or flink_connectors.connector_name(definition.properties)
+    inherits = model is not None and definition.takes_over("options")
+    return own or (model.provider if model is not None and inherits else None)
+
+
+def _with_inherited(
+    definition: Definition, model: Table | None
+) -> tuple[tuple[Column, ...], tuple[PartitionField, ...], tuple[str, ...]]:
+    """The columns, partition fields and primary key of a table before its own PARTITIONED BY, with
+    those of the one it is LIKE."""
+    columns, key, extends = definition.columns, definition.key, definition.extends_model
+    if model is None or (columns and not extends):
+        return columns, (), key
+    known = model.columns if model.complete else ()
+    columns = (*(replace(column, distinct_count=None) for column in known), *columns)
+    if extends and definition.takes_over("constraints"):
+        key = (*model.primary_key, *key)
+    return columns, model.partitioned_by if definition.takes_over("partitions") else (), key
+
+
+def _takes_all_columns(definition: Definition, model: Table | None) -> bool:
+    """Whether a table has all columns of the one it is LIKE, and all are known. Which of these are
+    computed or metadata, and so can be excluded, is not known."""
+    takes = definition.takes_over("generated") and definition.takes_over("metadata")
+    return model is not None and model.complete and takes
+
+
+def _buckets(definition: Definition, model: Table | None) -> Buckets | None:
     """The buckets that are declared, or those of the table that it is made like."""
-    if said.bucketed and said.buckets:
-        return Buckets(said.bucketed, said.buckets)
-    return model.buckets if model is not None and not said.columns else None
+    if definition.bucketed and definition.buckets:
+        return Buckets(definition.bucketed, definition.buckets)
+    return model.buckets if model is not None and not definition.columns else None
 
 
-def _whole(model: Table | None, left_out: frozenset[str]) -> bool:
-    """Whether all columns are known that a table has from the one it is LIKE: computed columns and
-    those of metadata, which may be left out, are not told apart there."""
-    some = left_out & {"all", "generated", "metadata"}
-    return model is not None and model.complete and not some
+def _unsteadiness(
+    definition: Definition, model: Table | None, connector: str | None
+) -> tuple[bool, str]:
+    """Whether a table of Flink's is a stream, and why its scans may give other rows each time.
+    ``model`` is the table that it is LIKE."""
+    options = definition.properties
+    inherited = model.unsteady if model is not None and definition.takes_over("options") else ""
+    endless = other_rows = None
+    if connector is not None and (
+        flink_connectors.connector_name(options) or (options and inherited)
+    ):
+        endless = flink_connectors.why_endless(connector, options)
+        other_rows = flink_connectors.why_other_rows(connector, options, len(definition.columns))
+    elif model is not None and inherited and inherited != flink_connectors.WATERMARK:
+        endless, other_rows = (inherited, None) if model.streaming else (None, inherited)
+    marked = model is not None and model.unsteady == flink_connectors.WATERMARK
+    if definition.watermark or (marked and definition.takes_over("watermarks")):
+        endless = endless or flink_connectors.WATERMARK
+    recomputed = (
+        why for it in definition.computed if (why := flink_connectors.why_recomputed(*it))
+    )
+    return endless is not None, endless or other_rows or next(recomputed, "")
 
 
-def _of_connector(said: Definition, model: Table | None, name: str | None) -> tuple[bool, str]:
-    """Whether a table of Flink's is a stream, and why, or why else its rows are others for each
-    scan. ``model`` is the table that it is LIKE, ``name`` its connector."""
-    left_out = said.excluding or frozenset()
-    inherits = model is not None and model.unsteady and left_out.isdisjoint({"all", "options"})
-    why = others = None
-    if name is not None and (connectors.connector(said.settings) or (said.settings and inherits)):
-        why = connectors.endless(name, said.settings)
-        others = connectors.others_each_time(name, said.settings, len(said.columns))
-    elif inherits and model is not None and model.unsteady != connectors.WATERMARK:
-        why, others = (model.unsteady, None) if model.streaming else (None, model.unsteady)
-    marked = model is not None and model.unsteady == connectors.WATERMARK
-    if said.watermark or (marked and left_out.isdisjoint({"all", "watermarks"})):
-        why = why or connectors.WATERMARK
-    anew = (found for it in said.computed if (found := connectors.computed_anew(*it)))
-    return why is not None, why or others or next(anew, "")
-
-
-def ordered(table: Table, catalog: Warehouse) -> Table:
+def in_star_order(table: Table, catalog: Warehouse) -> Table:
     """The table with its columns in the order of ``SELECT *``."""
     if catalog.qualify(table.name)[0] != _SESSION_CATALOG or table.provider not in _PARTITIONS_LAST:
         return table
     fields = [each for each in table.partitioned_by if each.transform == "identity"]
     last = [each.column.lower() for each in fields]
-    behind = [column for name in last if (column := find(table.columns, name)) is not None]
+    behind = [column for name in last if (column := find_column(table.columns, name)) is not None]
     before = [column for column in table.columns if column.name.lower() not in last]
     return replace(table, columns=(*before, *behind))
 
@@ -162,17 +179,17 @@ def sorted_by(order: str) -> tuple[str, ...]:
 
 def _partition_column(item: Cursor) -> Column | None:
     """The column that a partition declares, ``dt DATE``; None for a name or an expression."""
-    ahead = item.between(item.at, item.end)
-    name = ahead.part()
-    if not name or ahead.done or ahead.opens or ahead.tokens[ahead.at].text == ".":
+    ahead = item.between(item.index, item.end)
+    name = ahead.name_part()
+    if not name or ahead.done or ahead.opens or ahead.tokens[ahead.index].text == ".":
         return None
-    column = read_column(item.between(item.at, item.end))
+    column = read_column(item.between(item.index, item.end))
     return column[0] if column is not None else None
 
 
 def partition_field(item: Cursor, columns: Sequence[Column]) -> PartitionField:
     """A column itself, or a transform of one column; anything else is ``unknown``."""
-    written, called = item.rest(), item.part()
+    written, called = item.rest(), item.name_part()
     if item.done and called:
         return _field_of(called, "identity", columns)
     names = list(_names(item))
@@ -187,9 +204,9 @@ def partition_field(item: Cursor, columns: Sequence[Column]) -> PartitionField:
 
 def _names(item: Cursor) -> Iterator[str]:
     """The columns among the arguments of a transform, numbers left out."""
-    inner = item.between(item.at, item.end).group()
+    inner = item.between(item.index, item.end).group()
     for each in inner.items() if inner is not None else ():
-        name = ".".join(part for part in [each.part()] if part)
+        name = ".".join(part for part in [each.name_part()] if part)
         if not name.isdigit() and each.done:
             yield name
         elif not each.done:
@@ -197,8 +214,8 @@ def _names(item: Cursor) -> Iterator[str]:
 
 
 def _field_of(name: str, transform: str, columns: Sequence[Column]) -> PartitionField:
-    """The field in the declared column's spelling; a column that is not declared is not known."""
-    column = find(columns, name)
+    """The field, its column spelled as declared; that of a column not declared is ``unknown``."""
+    column = find_column(columns, name)
     if column is not None:
         return PartitionField(column.name, transform)
     return PartitionField(name, UNKNOWN if columns else transform)
@@ -221,11 +238,11 @@ def _collated(column: Column, collation: str | None) -> Column:
     return column if plain else replace(column, type=None)
 
 
-def _with_statistics(column: Column, settings: dict[str, str]) -> Column:
+def _with_statistics(column: Column, properties: dict[str, str]) -> Column:
     key = f"{_COLUMN_STATISTICS}{column.name.lower()}{_DISTINCT_COUNT}"
-    count = _number(settings.get(key))
+    count = _whole_number(properties.get(key))
     return column if count is None else replace(column, distinct_count=count)
 
 
-def _number(text: str | None) -> int | None:
+def _whole_number(text: str | None) -> int | None:
     return int(text) if text is not None and text.isascii() and text.isdigit() else None

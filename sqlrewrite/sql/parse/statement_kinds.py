@@ -10,7 +10,7 @@ from itertools import pairwise
 from sqlglot import Token, TokenType, exp
 
 from sqlrewrite.sql.bind.dml import changes, held
-from sqlrewrite.sql.ddl.head import function_query
+from sqlrewrite.sql.ddl.head import returned_query
 from sqlrewrite.sql.lex.keywords import token_types
 from sqlrewrite.sql.lex.lexemes import LexemeKind, lexemes
 from sqlrewrite.text.templates import DEFINES
@@ -83,7 +83,7 @@ def _makes_function(tokens: Sequence[Token]) -> bool:
     """Whether a statement makes a function, and not by a query alone."""
     opens = tokens[0].token_type is TokenType.CREATE
     makes = opens and any(it.token_type is TokenType.FUNCTION for it in tokens[:5])
-    return makes and function_query(tokens) is None
+    return makes and returned_query(tokens) is None
 
 
 def _defines_alone(tokens: Sequence[Token]) -> bool:

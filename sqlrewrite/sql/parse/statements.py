@@ -18,7 +18,7 @@ from sqlglot.errors import TokenError as TokenError
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.patterns import pattern
 from sqlrewrite.results import NOT_PARSED
-from sqlrewrite.sql.ddl.head import without_head
+from sqlrewrite.sql.ddl.head import without_clauses
 from sqlrewrite.sql.deep import TOO_DEEP, deep
 from sqlrewrite.sql.lex import template_tokens
 from sqlrewrite.sql.lex import tokens as lexer
@@ -232,7 +232,9 @@ def _statement(
         failure = _told(text, tokens, None) if passed else _excused(why, templates)
         return Statement(index, start, tokens, None, failure, end=piece.until)
     try:
-        tree, tokens = _parsed(tokens, lambda it: deep(lambda: _tree(without_head(it, text), text)))
+        tree, tokens = _parsed(
+            tokens, lambda it: deep(lambda: _tree(without_clauses(it, text), text))
+        )
     except ParseError as error:  # a MERGE may be what only its engine can read
         failure = _told(text, tokens, None) if passed else _parse_failure(error, text, tokens)
     except RecursionError:

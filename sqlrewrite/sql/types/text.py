@@ -202,10 +202,10 @@ class TextState:
     def _from_query(self, text: str) -> Table | None:
         """The view or table that is made of a query; None of any other statement."""
         tokens = parse.lex(text).tokens
-        listed, query = definitions.query_of(tokens, text)
+        listed, query = definitions.created_query(tokens, text)
         if not query:
             return None
-        name = definitions.made_name(tokens, text, self.catalog)
+        name = definitions.created_name(tokens, text, self.catalog)
         unsure = self.unsure or _UNSURE.search(text[: text.rindex(query)])
         columns = None if unsure else self._columns(query)
         if columns is None or (listed and len(listed) != len(columns)):

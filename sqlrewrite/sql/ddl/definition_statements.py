@@ -20,12 +20,12 @@ from sqlrewrite.text.masking import mask, untouched
 from sqlrewrite.text.templates import Refer, no_name
 
 _STARTS = frozenset({"create", "use", "insert"})
-_STARTS_TABLE = frozenset({"alter", "drop"})
-_TELLING = frozenset({"create", "replace", "alter", "use", "set", "cache", "insert", "load"})
+_STARTS_WITH_KIND = frozenset({"alter", "drop"})
+_DEFINING = frozenset({"create", "replace", "alter", "use", "set", "cache", "insert", "load"})
 _SIGNS = {"(": 1, ")": -1}
 
 
-def statements(text: str, refer: Refer = no_name) -> Iterator[Statement]:
+def definition_statements(text: str, refer: Refer = no_name) -> Iterator[Statement]:
     """The statements that define something, or insert into something, in a text that ``readable``
     has made. Templates stand as they are written, but for the names that ``refer`` gives to
     variables. Raises nothing."""
@@ -33,10 +33,10 @@ def statements(text: str, refer: Refer = no_name) -> Iterator[Statement]:
     masked = found.text
     as_written = untouched(found, text)
     computed, index = computes_names(text), 0
-    for part in _parts(masked):
-        if _TELLING.isdisjoint(masked[start:end].lower() for _, start, end in part):
+    for part in _between_semicolons(masked):
+        if _DEFINING.isdisjoint(masked[start:end].lower() for _, start, end in part):
             continue
-        for piece in _pieces(text, spelled(masked, part)):
+        for piece in _cut_at_line_starts(text, spelled(masked, part)):
             if not as_written:
                 piece = [named(token, text, refer) for token in piece]
             if computed:
@@ -45,7 +45,7 @@ def statements(text: str, refer: Refer = no_name) -> Iterator[Statement]:
             index += 1
 
 
-def _parts(text: str) -> Iterator[Sequence[Lexeme]]:
+def _between_semicolons(text: str) -> Iterator[Sequence[Lexeme]]:
     """The lexemes between two semicolons."""
     found = lexemes(text)
     start = 0
@@ -58,20 +58,20 @@ def _parts(text: str) -> Iterator[Sequence[Lexeme]]:
         yield found[start:]
 
 
-def _pieces(text: str, tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
+def _cut_at_line_starts(text: str, tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
     """A statement's tokens, cut where the next one begins without a semicolon before it."""
     start = depth = 0
     for index in range(len(tokens)):
-        if index > start and depth <= 0 and _starts(text, tokens, index):
+        if index > start and depth <= 0 and _starts_statement(text, tokens, index):
             yield tokens[start:index]
             start, depth = index, 0
         depth += _SIGNS.get(word(tokens, index), 0)
     yield tokens[start:]
 
 
-def _starts(text: str, tokens: Sequence[Token], at: int) -> bool:
+def _starts_statement(text: str, tokens: Sequence[Token], at: int) -> bool:
     """Whether a token at the beginning of its line begins a statement."""
     first, start = word(tokens, at), tokens[at].start
-    table = first in _STARTS_TABLE and word(tokens, at + 1) in ("table", "view")
+    table = first in _STARTS_WITH_KIND and word(tokens, at + 1) in ("table", "view")
     begins = table or first in _STARTS
     return begins and not text[text.rfind("\n", 0, start) + 1 : start].strip()
