@@ -37,7 +37,7 @@ from benchmarks.tpcds_data import (
 )
 from sqlrewrite import Catalog, Outcome
 from sqlrewrite.document import decide, read
-from sqlrewrite.judge import MISSED
+from sqlrewrite.judge.rules import MISSED
 from sqlrewrite.plan.algebra import Scan
 from sqlrewrite.rulebook import rules_folder
 from sqlrewrite.settings.options import options

@@ -12,7 +12,7 @@ import pytest
 
 from sqlrewrite import Candidate, Catalog, ConfigError, rewrite
 from sqlrewrite.document import read
-from sqlrewrite.judge.planners import duckdb, flink, path
+from sqlrewrite.judge.planners import duckdb, flink, joins
 from sqlrewrite.rulebook import rules_folder
 from sqlrewrite.text.limits import Limits
 from sqlrewrite.warehouse import Table
@@ -264,5 +264,5 @@ def test_a_kind_of_node_that_a_planner_has_not_met_is_in_the_way() -> None:
     assert not flink.passed((), unseen)
     assert not duckdb.windowed(query)
     assert duckdb.windowed(unseen)
-    assert path.only_unions(query)
-    assert not path.only_unions(unseen)
+    assert joins.only_unions(query)
+    assert not joins.only_unions(unseen)

@@ -12,7 +12,7 @@ import pytest
 
 from sqlrewrite import Outcome, rewrite
 from sqlrewrite.catalog import Catalog
-from sqlrewrite.judge import DECIDED, LITERALS, NOT_SUPPRESSED, RULES
+from sqlrewrite.judge.rules import DECIDED, LITERALS, NOT_SUPPRESSED, RULES
 from sqlrewrite.rulebook import Page, engine, pages, rules_folder
 from sqlrewrite.settings.options import Keys
 

@@ -16,7 +16,7 @@ import duckdb
 import pytest
 
 from sqlrewrite import Catalog, rewrite
-from sqlrewrite.judge import DECIDED, RULES
+from sqlrewrite.judge.rules import DECIDED, RULES
 from sqlrewrite.judge.soundness.join_type import LEGAL
 from sqlrewrite.results import Rewrite
 from tests.differential.check import BATCH, Manner, Rewritten, run, without

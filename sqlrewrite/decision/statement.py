@@ -18,7 +18,10 @@ from sqlrewrite.find.reducers import alternatives
 from sqlrewrite.find.restrictions import any_of, same_rows
 from sqlrewrite.find.shared_ctes import coverings
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.judge import (
+from sqlrewrite.judge.examination import examine
+from sqlrewrite.judge.form import chosen
+from sqlrewrite.judge.proposal import Proposal
+from sqlrewrite.judge.rules import (
     CLAUSE,
     LITERALS,
     MISSED,
@@ -26,10 +29,7 @@ from sqlrewrite.judge import (
     OF_THE_DIMENSION,
     SHARED,
     Rule,
-    examine,
 )
-from sqlrewrite.judge.form import chosen
-from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.judge.single import is_single, of_whole_query
 from sqlrewrite.plan.algebra import Plan
 from sqlrewrite.results import Outcome, RuleResult, Verdict

@@ -26,9 +26,12 @@ from sqlrewrite.plan.joins import LEFT, RIGHT, extended
 from sqlrewrite.plan.lineage import LineagePath, trace, trace_query
 from sqlrewrite.plan.memo import remembered
 from sqlrewrite.plan.relations import leaves, numbers
+from sqlrewrite.sql.bind.scope import NAMELESS
 
 # CTEs that each read the one before twice have exponentially many ways down: no one looks at them.
 MOST_WAYS = 1000
+
+_NOT_READ = "a join here is not understood: "
 
 PairPlace = tuple[int, str, int, str]
 """The offset of a fact's reference, its column, the dimension's number, the name of the key."""
@@ -305,3 +308,30 @@ def _meeting(node: ra.Node, one: ra.ColumnRef, other: ra.ColumnRef) -> ra.Node:
                 break
         else:
             return node
+
+
+# --- where there is no pair -----------------------------------------------------------------------
+
+
+def unread_join(plan: ra.Plan) -> tuple[int | None, str] | None:
+    """Why a join of a statement was not understood, and the offset where; None where each was."""
+    for block in plan.blocks:
+        if block.in_view or not isinstance(block.source, ra.Join):
+            continue
+        why = next(_not_understood(plan, block), None)
+        if why is not None:
+            spans = (getattr(leaf, "span", None) for leaf in leaves(block.source))
+            return next((it.start for it in spans if it is not None), None), _NOT_READ + why
+    return None
+
+
+def _not_understood(plan: ra.Plan, block: ra.Block) -> Iterator[str]:
+    yield from block.strange
+    for leaf in leaves(block.source):
+        if isinstance(leaf, ra.Opaque) and leaf.unread:
+            yield leaf.reason
+        if leaf.alias == NAMELESS:
+            yield from block.unknowns
+        if isinstance(leaf, ra.Derived | ra.CteReference):
+            for number in leaf.query.blocks:
+                yield from plan.blocks[number].strange

@@ -42,14 +42,16 @@ from sqlrewrite.judge.repeatable import (
     objections_to_expression,
     objections_to_relation,
 )
-from sqlrewrite.judge.unlike import TYPES, unlike
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import computed_as, type_of
 from sqlrewrite.plan.expressions import columns, walk
+from sqlrewrite.plan.facts.comparisons import alike, family
 from sqlrewrite.plan.facts.functions import function
+from sqlrewrite.plan.facts.types import FLOATING, Type
 
 GUARDS = "DPP114"
 NO_TEXT = "DPP000"
+TYPES = "DPP112"
 
 
 def sift(
@@ -131,7 +133,7 @@ def _objections_to_neighbour(proposal: Proposal, item: SemiJoin) -> Iterator[Obj
             GUARDS,
             f"{describe(culprit)} inside {relation_name(item.relation)} can raise an error",
         )
-    why = unlike(proposal.plan, item.key, item.other)
+    why = unlike_types(proposal.plan, item.key, item.other)
     if why is not None:
         yield TYPES, why
 
@@ -238,3 +240,22 @@ def describe(node: ra.Expression) -> str:
 def _is_operator(name: str) -> bool:
     found = function(name)
     return found is not None and found.kind == "operator"
+
+
+def unlike_types(plan: ra.Plan, one: ra.ColumnRef, other: ra.ColumnRef) -> str | None:
+    """Why ``=`` and IN might compare two columns differently, or None."""
+    first, second = type_of(plan, one), type_of(plan, other)
+    if first is None or second is None:
+        return f"the type of {one.name if first is None else other.name} is not known"
+    if alike(first, second):
+        return None
+    return why_unlike(one.name, first, other.name, second)
+
+
+def why_unlike(one: str, kind: Type, other: str, its: Type) -> str:
+    """Why two columns of these types compare otherwise by IN than by ``=``."""
+    if kind in FLOATING or its in FLOATING:
+        return "floating-point keys are left alone: NaN and -0.0 compare in ways of their own"
+    if kind == its and family(kind) is None:
+        return f"{one} and {other} are {kind}: values of that type are no keys"
+    return f"{one} is {kind} and {other} is {its}: = and IN would compare them differently"

@@ -24,7 +24,7 @@ from typing import Any
 
 from benchmarks import functions as asked
 from sqlrewrite import Catalog, rewrite
-from sqlrewrite.judge import RULES
+from sqlrewrite.judge.rules import RULES
 from sqlrewrite.judge.soundness.join_type import LEGAL, ClauseKind
 from sqlrewrite.plan import joins
 from sqlrewrite.plan.facts import attempts, functions

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlrewrite.judge import RULES
+from sqlrewrite.judge.rules import RULES
 from tests.referee.sabotage import NONE, Switch, cases, reasons, recorded, switches
 
 RECORDED = recorded()

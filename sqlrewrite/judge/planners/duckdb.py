@@ -8,8 +8,8 @@ smallest and the largest. An IN that we write is such a join, too, and would fin
 
 from __future__ import annotations
 
-from sqlrewrite.judge.planners.join_order import filtering_side
-from sqlrewrite.judge.planners.path import (
+from sqlrewrite.judge.planners.joins import (
+    filtering_side,
     hidden_column,
     operators,
     restricted_further,

@@ -28,8 +28,12 @@ from math import inf, prod
 from sqlrewrite.find.reducers import all_restrictions
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin
 from sqlrewrite.judge.benefit.selective_predicate import selective
-from sqlrewrite.judge.planners.join_order import filtering_side
-from sqlrewrite.judge.planners.path import hidden_column, restricted_further, unlisted_join
+from sqlrewrite.judge.planners.joins import (
+    filtering_side,
+    hidden_column,
+    restricted_further,
+    unlisted_join,
+)
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import computed_as

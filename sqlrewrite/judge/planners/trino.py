@@ -18,7 +18,12 @@ from dataclasses import replace
 
 from sqlrewrite.find.reducers import conditions_on
 from sqlrewrite.find.restrictions import Conjunct, SemiJoin
-from sqlrewrite.judge.planners.path import hidden_column, join_of, restricted_further, unlisted_join
+from sqlrewrite.judge.planners.joins import (
+    hidden_column,
+    join_of,
+    restricted_further,
+    unlisted_join,
+)
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan.algebra import Node, Scan
 from sqlrewrite.plan.columns import type_of

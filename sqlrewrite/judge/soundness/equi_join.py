@@ -1,10 +1,18 @@
-"""DPP102 equi-join: the columns are tied by ``=`` or a comparison that the keys' ends bound, or by
-``<=>`` where no NULL can meet a NULL."""
+"""DPP102 equi-join: the columns are joined by ``=``, by a comparison that the keys' ends bound, or
+by ``<=>`` where no NULL can meet a NULL.
+
+A column counts as never NULL only where its format enforces NOT NULL. Measured on Spark 4.3: a
+Parquet table with ``a INT NOT NULL`` accepts a NULL and its scan says nullable; Delta and Iceberg
+refuse the row at the write.
+"""
 
 from __future__ import annotations
 
-from sqlrewrite.judge.nullability import never_null
 from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
+from sqlrewrite.plan.algebra import ColumnRef, Plan, Scan
+from sqlrewrite.plan.joins import extended
+
+_ENFORCING = frozenset({"delta", "iceberg"})
 
 
 def judge(proposal: Proposal) -> Judgement:
@@ -27,3 +35,15 @@ def judge(proposal: Proposal) -> Judgement:
         "<=> pairs NULL with NULL and IN does not: one of the columns must be NOT NULL in a table "
         "that enforces it (Delta, Iceberg)"
     )
+
+
+def never_null(plan: Plan, ref: ColumnRef) -> bool:
+    """Whether a column of a base table is NOT NULL where its block uses it."""
+    scan = plan.relations[ref.relation]
+    if not isinstance(scan, Scan) or scan.table.provider not in _ENFORCING:
+        return False
+    column = scan.table.column(ref.name)
+    block = plan.blocks[plan.owner[ref.relation]]
+    if column is None or column.nullable:
+        return False
+    return not extended(block.source, ref.relation)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from enum import Enum
 
 from sqlrewrite.find.pairs import Pair
-from sqlrewrite.judge.nullability import never_null
 from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
+from sqlrewrite.judge.soundness.equi_join import never_null
 
 
 class ClauseKind(Enum):

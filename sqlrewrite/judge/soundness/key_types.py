@@ -9,9 +9,9 @@ sides may also be written so that it compares them as the join does (docs/soundn
 from __future__ import annotations
 
 from sqlrewrite.find.derived_columns import DerivedColumn
+from sqlrewrite.judge.conditions import why_unlike
 from sqlrewrite.judge.form import chosen
 from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed, unknown
-from sqlrewrite.judge.unlike import differ
 from sqlrewrite.plan.algebra import ColumnRef, Expression
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.facts.attempts import legacy_cast
@@ -57,7 +57,7 @@ def judge(proposal: Proposal) -> Judgement:
         ):
             return passed(f"IN compares {joined} and {key} as the join does")
         other = stored if alike(joined, key) else joined
-        return failed(differ(name, other, proposal.label(pair.key), key))
+        return failed(why_unlike(name, other, proposal.label(pair.key), key))
     distinct = list(dict.fromkeys(map(str, kinds)))
     return passed(f"both are {distinct[0]}" if len(distinct) == 1 else " and ".join(distinct))
 
@@ -118,9 +118,9 @@ def _of_derived(proposal: Proposal, derived: DerivedColumn) -> Judgement:
             return unknown(f"the type of {shown} is not known")
     of_column, of_expression, source, joined, fact, key = (read_as(it) for _, it in sides if it)
     if not alike(of_column, of_expression):
-        return failed(differ(sides[0][0], of_column, sides[1][0], of_expression))
+        return failed(why_unlike(sides[0][0], of_column, sides[1][0], of_expression))
     if source != joined:
-        return failed(differ(sides[2][0], source, sides[3][0], joined))
+        return failed(why_unlike(sides[2][0], source, sides[3][0], joined))
     if fact != key or not identical(key):
-        return failed(differ(sides[4][0], fact, sides[5][0], key))
+        return failed(why_unlike(sides[4][0], fact, sides[5][0], key))
     return passed(f"both are {key}, and {derived.column} is {of_column}")

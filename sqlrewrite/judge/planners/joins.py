@@ -1,0 +1,172 @@
+"""What each engine's planner is asked: which relations stand across the join from a fact, what
+hides the fact's column from that join, and what restricts the keys beyond it.
+
+Inner joins, commas among them, are one list to Spark, from which ``ReorderJoin`` makes a left-deep
+tree: always the next relation of the list that a condition connects to those before it. (Its
+cost-based and star-schema orders are off by default.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sqlrewrite.find.pairs import Pair
+from sqlrewrite.find.restrictions import neighbours
+from sqlrewrite.judge.proposal import Proposal
+from sqlrewrite.plan import algebra as ra
+from sqlrewrite.plan.columns import expression_type
+from sqlrewrite.plan.relations import conditions_of, leaves, numbers
+from sqlrewrite.rulebook import Engine
+
+_READ = (ra.Scan, ra.Derived, ra.CteReference, ra.Inline, ra.Opaque, ra.Join, ra.Generate)
+_CLAUSES = (ra.Project, ra.Limit, ra.Aggregate, ra.Filter, ra.Window)
+_INNER = (ra.JoinType.INNER, ra.JoinType.CROSS)
+
+Input = tuple[ra.Node, bool]
+"""One of the relations that inner joins combine, and whether an explicit CROSS JOIN adds it."""
+
+
+def unlisted_join(engine: Engine, pair: Pair) -> str | None:
+    """That the engine prunes nothing by joins of this kind, if so: they are not in its table."""
+    if engine.enabled and f"{pair.edge.kind} {pair.side}" in engine.native_joins:
+        return None
+    return f"a join of this kind ({pair.edge.kind}, the fact {pair.side}) prunes nothing there"
+
+
+def restricted_further(proposal: Proposal) -> str | None:
+    """That the keys are restricted by more than what stands across the join, if they are."""
+    inside = {
+        leaf.relation
+        for node in filtering_side(proposal.plan, proposal.pair)
+        for leaf in leaves(node)
+    }
+    more = any(it.relation not in inside for it in neighbours(proposal.restrictions))
+    return "a neighbour of the dimension restricts the keys further" if more else None
+
+
+def hidden_column(proposal: Proposal) -> str | None:
+    """What hides the partition column from the join, if something does."""
+    pair, plan = proposal.pair, proposal.plan
+    if pair.path.barriers or pair.path.computed:
+        return f"{pair.path.column} does not come up to the join as itself"
+    above = pair.path.relations[:-1]
+    for relation in above:
+        if not isinstance(relation, ra.Derived | ra.CteReference) or not only_unions(
+            relation.query
+        ):
+            return f"{pair.path.column} does not come up to the join as itself"
+    if any(len(it.query.top) > 1 for it in above if isinstance(it, ra.Derived | ra.CteReference)):
+        column = pair.scan.table.column(pair.path.column)
+        kinds = {expression_type(plan, pair.fact), expression_type(plan, pair.key)}
+        plain = pair.fact_plain and pair.key_plain
+        if not plain or column is None or kinds != {column.type} or None in kinds:
+            return "above the union a cast hides the column"
+    return None
+
+
+def only_unions(query: ra.Query) -> bool:
+    """Whether the set operations at the top of a query, if any, are unions."""
+    return all(
+        it.kind == "union" if isinstance(it, ra.SetOperation) else isinstance(it, _CLAUSES)
+        for it in operators(query)
+    )
+
+
+def operators(query: ra.Query) -> Iterator[ra.Node]:
+    """What stands in a query above all that it reads and joins, from the top. Who looks for what is
+    in the way of a key takes any kind that it has no case for to be in the way."""
+    stack = [query.node]
+    while stack:
+        node = stack.pop()
+        if not isinstance(node, _READ):
+            yield node
+        if isinstance(node, ra.SetOperation):
+            stack += [node.left, node.right]
+        elif isinstance(node, _CLAUSES):
+            stack.append(node.child)
+
+
+def join_of(node: ra.Node, one: int, other: int) -> ra.Join | None:
+    """The join that brings two relations together; none where they are not in one FROM."""
+    found = None
+    while isinstance(node, ra.Join) and {one, other} <= numbers(node):
+        found, left = node, numbers(node.left)
+        if (one in left) != (other in left):
+            return found
+        node = node.left if one in left else node.right
+    return None
+
+
+# --- the order of joins ---------------------------------------------------------------------------
+
+
+def filtering_side(plan: ra.Plan, pair: Pair) -> tuple[ra.Node, ...]:
+    """The relations and joins across the join from the fact, at which the key arrives; none where
+    no single equality ties the two, or where they stand is not certain."""
+    block, query = pair.edge.block, pair.edge.query
+    if query is not None and pair.side == "outside":
+        return (plan.blocks[query.top[0]].source,) if len(query.top) == 1 else ()
+    tied = pair.edge.condition.relations
+    if pair.fact.relation not in tied or pair.key.relation not in tied:
+        return ()  # a third relation stands between them
+    inside = numbers(block.source)
+    if pair.side == "outside":
+        return (block.source,) if pair.key.relation in inside else ()
+    if not {pair.fact.relation, pair.key.relation} <= inside:
+        return ()
+    return _across(block, pair.fact.relation, pair.key.relation)
+
+
+def _across(block: ra.Block, fact: int, key: int) -> tuple[ra.Node, ...]:
+    node: ra.Node = block.source
+    while isinstance(node, ra.Join):
+        if node.type in _INNER:
+            inputs = _ordered(_inputs(node), list(conditions_of(block)))
+            at, to = _place(inputs, fact), _place(inputs, key)
+            if at != to:
+                # PartitionPruning matches inner joins, and an explicit CROSS JOIN stays one.
+                crossed = inputs[max(at, to)][1]
+                found = inputs[to : to + 1] if to > at else inputs[:at]
+                return () if crossed else tuple(it for it, _ in found)
+            node = inputs[at][0]
+        else:
+            left = numbers(node.left)
+            if (fact in left) != (key in left):
+                return (node.right if fact in left else node.left,)
+            node = node.left if fact in left else node.right
+    return ()
+
+
+def _inputs(node: ra.Node) -> list[Input]:
+    """What a spine of inner joins combines, from left to right."""
+    found: list[Input] = []
+    while isinstance(node, ra.Join) and node.type in _INNER:
+        found.append((node.right, node.type is ra.JoinType.CROSS and not node.comma))
+        node = node.left
+    return [(node, False), *reversed(found)]
+
+
+def _ordered(inputs: list[Input], conditions: Sequence[ra.Condition]) -> list[Input]:
+    """The inputs in the order in which they are joined."""
+    first, *rest = inputs
+    done, joined = [first], numbers(first[0])
+    while rest:
+        tied = (it for it in rest if _tied(joined, numbers(it[0]), conditions))
+        chosen = next(tied, rest[0])
+        rest.remove(chosen)
+        done.append(chosen)
+        joined |= numbers(chosen[0])
+    return done
+
+
+def _tied(
+    joined: frozenset[int], other: frozenset[int], conditions: Sequence[ra.Condition]
+) -> bool:
+    return any(
+        it.relations <= joined | other and it.relations & joined and it.relations & other
+        for it in conditions
+    )
+
+
+def _place(inputs: Sequence[Input], relation: int) -> int:
+    return next(at for at, (node, _) in enumerate(inputs) if relation in numbers(node))
