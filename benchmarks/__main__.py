@@ -35,7 +35,7 @@ from sqlrewrite.text.limits import Limits
 ROOT = Path(__file__).resolve().parent.parent
 
 # Where the stages are called one after the other: time is counted for what they call.
-LINE = {"sqlrewrite.document", "sqlrewrite.decision.statement"}
+LINE = {"sqlrewrite.document", "sqlrewrite.decision.decide"}
 SAMPLE = 0.001
 
 SMALL = """SELECT s.store_id, sum(s.amount) AS revenue

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 
 from sqlrewrite.catalog.queried import followed
-from sqlrewrite.decision.decided import Decided
-from sqlrewrite.decision.earlier import changed_otherwise, stale
+from sqlrewrite.decision.refresh import changes_dml_condition, stale
+from sqlrewrite.decision.statement_decision import StatementDecision
 from sqlrewrite.find.context import StatementContext
 from sqlrewrite.find.reading import Reading, guarded, missing_relation, read_statement
 from sqlrewrite.find.transliterated import (
@@ -27,7 +27,7 @@ from sqlrewrite.results import Problem
 from sqlrewrite.settings.forms import VALUES
 from sqlrewrite.settings.options import Options, ResolveError
 from sqlrewrite.settings.regime import decides, in_regime
-from sqlrewrite.sql.managed import Earlier, Stripped, strip
+from sqlrewrite.sql.managed.strip import ManagedClause, Stripped, strip
 from sqlrewrite.sql.parse.statements import Failure, Statement, lex, statements
 from sqlrewrite.sql.statements.directives import Directives, directives
 from sqlrewrite.sql.statements.references import relations_of
@@ -78,7 +78,7 @@ class Decision:
 
     document: Document
     options: Options
-    statements: tuple[Decided, ...] = field(compare=False)
+    statements: tuple[StatementDecision, ...] = field(compare=False)
 
 
 def read(
@@ -108,8 +108,8 @@ def read(
         return Document(sql, catalog, limits, Stripped(sql, sql), asked, suppressed=suppressed)
     kept = suppressed.kept if suppressed else None
     # Iceberg's tables may be in the catalog, or be made by the text.
-    changes = MARKER in sql and ("iceberg" in sql.lower() or catalog.takes_subqueries)
-    text = strip(sql, lexed.tokens, kept, changes=changes)
+    in_dml = MARKER in sql and ("iceberg" in sql.lower() or catalog.takes_subqueries)
+    text = strip(sql, lexed.tokens, kept, in_dml=in_dml)
     if text.removed:
         lexed = lex(text.text, catalog.refer)
     known, found = with_views_of(text.text, catalog, limits), []
@@ -149,18 +149,20 @@ def decide(document: Document, options: Options) -> Decision:
     """What should be done. Raises ConfigError where ``values`` has nobody to ask."""
     text = document.stripped
     changed: frozenset[str] = frozenset()
-    if options.form == VALUES or text.noted:
+    if options.form == VALUES or text.literals:
         changed = frozenset().union(*(it.changes for it in document.statements))
     earlier, back = {it.at: it for it in text.clauses}, text.insertions()
     found = []
     for reading in document.statements:
-        decided = Decided(reading, failure=reading.failure)
+        decided = StatementDecision(reading, failure=reading.failure)
         if reading.bound is not None:
             decided = _decided(reading, options, _context(document, reading, changed), earlier)
         if reading.missing is not None and not all(stale(text, decided).values()):
-            decided = Decided(reading, failure=reading.missing)
-        if changed_otherwise(text, decided):
-            decided = Decided(reading, failure=Failure(reading.statement.start, _STAYS, True))
+            decided = StatementDecision(reading, failure=reading.missing)
+        if changes_dml_condition(text, decided):
+            decided = StatementDecision(
+                reading, failure=Failure(reading.statement.start, _STAYS, True)
+            )
         if decided.failure is not None:
             start, end = reading.statement.start, reading.statement.end
             back_in = (Edit(at, it) for at, it in back.items() if start <= at <= end)
@@ -170,10 +172,13 @@ def decide(document: Document, options: Options) -> Decision:
 
 
 def _decided(
-    reading: Reading, options: Options, context: StatementContext, earlier: Mapping[int, Earlier]
-) -> Decided:
+    reading: Reading,
+    options: Options,
+    context: StatementContext,
+    earlier: Mapping[int, ManagedClause],
+) -> StatementDecision:
     # Only here, so that a text without a partitioned table does not wait for the imports.
-    from sqlrewrite.decision.statement import decide_statement
+    from sqlrewrite.decision.decide import decide_statement
 
     at, said = reading.statement.start, reading.catalog.settings
     if decides(said):
@@ -183,7 +188,7 @@ def _decided(
         done = guarded(lambda: decide_statement(reading, options, context, earlier), at)
     except ResolveError as error:
         done = Failure(at, str(error), code=NO_KEYS)
-    return Decided(reading, failure=done) if isinstance(done, Failure) else done
+    return StatementDecision(reading, failure=done) if isinstance(done, Failure) else done
 
 
 def _context(document: Document, reading: Reading, changed: frozenset[str]) -> StatementContext:
@@ -193,7 +198,9 @@ def _context(document: Document, reading: Reading, changed: frozenset[str]) -> S
         return StatementContext(reading.catalog, text, suppressed, changed=changed)
     statement = reading.statement
     start, end = map(text.original_offset, (statement.start, statement.end))
-    here = (it for it in text.noted if start <= it.start <= end)
-    noted = {(it.value, it.query): it for it in here}
-    mended = frozenset(value for span, value in text.bounded.items() if start <= span.start <= end)
-    return StatementContext(reading.catalog, text, suppressed, noted, changed, mended)
+    here = (it for it in text.literals if start <= it.start <= end)
+    literals = {(it.value, it.query): it for it in here}
+    mended = frozenset(
+        value for span, value in text.bounded_values.items() if start <= span.start <= end
+    )
+    return StatementContext(reading.catalog, text, suppressed, literals, changed, mended)

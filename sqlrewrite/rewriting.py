@@ -11,8 +11,8 @@ from dataclasses import replace
 from functools import cache
 from itertools import repeat
 
-from sqlrewrite.decision.decided import Decided
-from sqlrewrite.decision.earlier import columns_of, left_to_engine, stale
+from sqlrewrite.decision.refresh import bounded_columns, left_to_engine, stale
+from sqlrewrite.decision.statement_decision import StatementDecision
 from sqlrewrite.document import Decision, Document, decide, read
 from sqlrewrite.find.reading import BUG
 from sqlrewrite.find.transliterated import in_dialect
@@ -214,7 +214,7 @@ def changes(decision: Decision) -> Iterator[tuple[Span, str]]:
         yield span, in_dialect(text, decision.document.limits)
 
 
-def candidates(document: Document, decided: Decided) -> list[Candidate]:
+def candidates(document: Document, decided: StatementDecision) -> list[Candidate]:
     """The candidates of one statement: each of its pairs, with its verdict."""
     if not decided.judged:
         return []
@@ -233,7 +233,7 @@ def errors(decision: Decision) -> tuple[Problem, ...]:
     return tuple(decision.document.problem(it) for it in told)
 
 
-def _plan_diff(document: Document, decided: Decided) -> PlanDiff | None:
+def _plan_diff(document: Document, decided: StatementDecision) -> PlanDiff | None:
     if not decided.judged:
         return None
     from sqlrewrite.decision.record import plan_diff  # only where something was judged
@@ -254,7 +254,11 @@ def _removed(decision: Decision, told: Mapping[int, Sequence[Candidate]]) -> Ite
             gone = Removed(index, before, *lines.place(span.start), by)
             if notes.queries(before) & notes.queries(written):
                 gone = replace(gone, reason="its key query gives other keys now")
-            why = [left[it] for it in columns_of(text.bounded[span]) if it in left and not by]
+            why = [
+                left[it]
+                for it in bounded_columns(text.bounded_values[span])
+                if it in left and not by
+            ]
             yield replace(gone, reason=why[0]) if why else gone
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from sqlrewrite.find.transliterated import in_dialect, to_spark
 from sqlrewrite.results import NOT_PARSED, Problem, Removed, Rewrite
-from sqlrewrite.sql.managed import Stripped, strip
+from sqlrewrite.sql.managed.strip import Stripped, strip
 from sqlrewrite.sql.parse.statements import lex, statements
 from sqlrewrite.text import groups
 from sqlrewrite.text.edits import MARKER
@@ -46,16 +46,16 @@ def taken_out(sql: str, lines: Lines | None = None) -> tuple[Rewrite, Stripped]:
     inner = lex(grouped.text) if spans else lexed
     text, skipped = strip(grouped.text, inner.tokens), tuple[Problem, ...]()
     if MARKER in grouped.text and "{%" in grouped.text:
-        from sqlrewrite.sql.block_strip import blocked, in_the_way, strip_blocks
+        from sqlrewrite.sql.managed.template_blocks import block_tags, keep_in_blocks, strip_blocks
 
-        found = in_the_way(inner, grouped.text)
+        found = block_tags(inner, grouped.text)
         if found:
-            kept = blocked(grouped.text, inner)
+            kept = keep_in_blocks(grouped.text, inner)
             text = strip_blocks(grouped.text) or strip(grouped.text, inner.tokens, kept)
         if found and MARKER in text.text:
             at = grouped.original_offset(found[0].start)
             skipped = (Problem(NOT_PARSED, _BLOCKED.format(found[0].message), *lines.place(at)),)
-    text = grouped.followed(text) if spans else text
+    text = grouped.then(text) if spans else text
     starts = [statement.start for statement in statements(sql, lexed)]
     removed = tuple(
         Removed(
@@ -66,7 +66,7 @@ def taken_out(sql: str, lines: Lines | None = None) -> tuple[Rewrite, Stripped]:
         )
         for span in text.predicates
     )
-    notes = _notes(text, strip(sql, lexed.tokens, changes=True), lines)
+    notes = _notes(text, strip(sql, lexed.tokens, in_dml=True), lines)
     done = Rewrite(sql, text.text, len(starts), skipped=skipped, removed=removed, notes=notes)
     return done, text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from sqlrewrite.decision.decided import Decided, PairDecision
+from sqlrewrite.decision.statement_decision import PairDecision, StatementDecision
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.judge.benefit.estimate import estimate
 from sqlrewrite.judge.proposal import relation_name
@@ -19,12 +19,12 @@ Locate = Callable[[int], tuple[int, int]]
 """An offset to a line and a column."""
 
 
-def candidates(result: Decided, place: Locate) -> list[Candidate]:
+def candidates(result: StatementDecision, place: Locate) -> list[Candidate]:
     """The candidates of a statement."""
     return [_candidate(result, item, place) for item in result.judged]
 
 
-def plan_diff(result: Decided, place: Locate) -> PlanDiff | None:
+def plan_diff(result: StatementDecision, place: Locate) -> PlanDiff | None:
     """The explain diff of a statement; None where nothing is inserted."""
     added: dict[int, tuple[str, ...]] = {}
     for item in result.judged:
@@ -53,7 +53,7 @@ def _drawn(plan: Plan, added: dict[int, tuple[str, ...]]) -> tuple[PlanLine, ...
         return (PlanLine(" ", "a plan that is nested too deeply to be drawn"),)
 
 
-def _candidate(result: Decided, item: PairDecision, place: Locate) -> Candidate:
+def _candidate(result: StatementDecision, item: PairDecision, place: Locate) -> Candidate:
     pair, plan = item.proposal.pair, result.plan
     verdict = item.verdict
     predicate = " AND ".join(found.text for found in item.predicates) or None
@@ -89,7 +89,7 @@ def _join_name(pair: Pair) -> str:
     return pair.edge.kind
 
 
-def _offset(relation: object, ref: ColumnRef, result: Decided) -> int:
+def _offset(relation: object, ref: ColumnRef, result: StatementDecision) -> int:
     """Where a relation stands in the text: its name, its alias, or a column of it."""
     span = getattr(relation, "span", None)
     if span is not None:

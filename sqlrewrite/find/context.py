@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.sql.managed import Noted, Stripped
+from sqlrewrite.sql.managed.strip import LiteralPredicate, Stripped
 from sqlrewrite.sql.suppressed import Suppressed
 from sqlrewrite.warehouse import Warehouse
 
@@ -17,16 +17,15 @@ class StatementContext:
     earlier run wrote into it; and, where they are heeded, the author's comments that ask to leave
     something alone (``suppressed``).
 
-    ``noted`` are predicates of literals that an earlier run wrote, by what they bound and their key
-    query. ``changed`` are words that may name what the text itself
-    changes. ``mended`` is what predicates bound that were taken out of the statement: to write such
-    a one again adds nothing.
+    ``literals`` are predicates of literals that an earlier run wrote, by what they bound and their
+    key query. ``changed`` are words that may name what the text itself changes. ``mended`` is what
+    predicates bound that were taken out of the statement: to write such a one again adds nothing.
     """
 
     catalog: Warehouse
     text: Stripped
     suppressed: Suppressed | None = None
-    noted: Mapping[tuple[str, str], Noted] = field(default_factory=dict)
+    literals: Mapping[tuple[str, str], LiteralPredicate] = field(default_factory=dict)
     changed: frozenset[str] = frozenset()
     mended: frozenset[str] = frozenset()
 

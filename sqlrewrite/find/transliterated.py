@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from sqlrewrite.sql.managed import Stripped
+from sqlrewrite.sql.managed.strip import Stripped
 from sqlrewrite.sql.parse.statements import Failure, Statement, statements
 from sqlrewrite.text.limits import SPARK, Limits
 from sqlrewrite.warehouse import View, Warehouse

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlrewrite.decision.decided import Decided
+from sqlrewrite.decision.statement_decision import StatementDecision
 from sqlrewrite.find.scan_joins import ScanJoin
 from sqlrewrite.judge.partition_wise.storage import Storage, joins_with_storage, remedies
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.subject import Subject
 
 
-def exchanged(subject: Subject, decided: Decided) -> Iterator[Finding]:
+def exchanged(subject: Subject, decided: StatementDecision) -> Iterator[Finding]:
     """DPP013: what is missing for a join that Spark does part by part."""
     said = decided.reading.catalog.settings
     for join, found in joins_with_storage(decided.plan, subject.engine, said):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlrewrite.decision.decided import Decided, PairDecision
+from sqlrewrite.decision.statement_decision import PairDecision, StatementDecision
 from sqlrewrite.judge.benefit.already_pruned import is_authors_in
 from sqlrewrite.judge.benefit.missed_by_engine import BUILT
 from sqlrewrite.judge.benefit.selective_predicate import is_filtered
@@ -21,18 +21,17 @@ from sqlrewrite.plan.nulls import rejects_null
 from sqlrewrite.plan.relations import joins, leaves, numbers
 from sqlrewrite.results import Candidate, Outcome, Verdict
 from sqlrewrite.settings.forms import SINGLE
-from sqlrewrite.sql.marked import plain
 from sqlrewrite.text.edits import Span
 
 
-def missing(subject: Subject, decided: Decided) -> Iterator[Finding]:
+def missing(subject: Subject, decided: StatementDecision) -> Iterator[Finding]:
     """DPP001: a predicate that a rewrite would insert, and that was not there before."""
-    told = {subject.stripped.bounded[it] for it in subject.gone}
+    told = {subject.stripped.bounded_values[it] for it in subject.gone}
     for candidate, judged in zip(subject.candidates, decided.judged, strict=True):
         asked = candidate.verdict is Verdict.REWRITTEN and bool(judged.predicates)
         if not asked and judged.unasked is None:
             continue
-        about = {plain(it.value) for it in judged.predicates} or {plain(judged.unasked or "")}
+        about = {it.bounded for it in judged.predicates} or {judged.unasked or ""}
         sides = (candidate.fact, candidate.dimension)
         if told & about or sides in subject.standing:
             continue  # DPP002 speaks of it, or it is there
@@ -63,7 +62,7 @@ def _lacks(fact: str, candidate: Candidate, judged: PairDecision) -> str:
     return f"no pruning predicate on {fact}, which {by} bounds"
 
 
-def types(subject: Subject, decided: Decided) -> Iterator[Finding]:
+def types(subject: Subject, decided: StatementDecision) -> Iterator[Finding]:
     """DPP005: a join that would prune if its two keys were of one type."""
     for candidate, judged in zip(subject.candidates, decided.judged, strict=True):
         outcomes = {rule.code: rule for rule in judged.rules}
@@ -89,7 +88,7 @@ _NO_OTHER = "the search for rows beyond"
 _PRESERVED = "DPP101"
 
 
-def latest(subject: Subject, decided: Decided) -> Iterator[Finding]:
+def latest(subject: Subject, decided: StatementDecision) -> Iterator[Finding]:
     """DPP011: a partition column that is compared with the one row of an aggregate, or the first
     rows of a LIMIT, by a join or an IN, or by which a window ranks all rows."""
     for item in decided.judged:
@@ -132,7 +131,7 @@ def latest(subject: Subject, decided: Decided) -> Iterator[Finding]:
         )
 
 
-def build_side(subject: Subject, decided: Decided) -> Iterator[Finding]:
+def build_side(subject: Subject, decided: StatementDecision) -> Iterator[Finding]:
     """DPP012: a join that would prune its fact if that stood on the other side."""
     for item in decided.judged:
         proposal, scan = item.proposal, item.proposal.pair.scan
@@ -152,7 +151,7 @@ def build_side(subject: Subject, decided: Decided) -> Iterator[Finding]:
         )
 
 
-def undone(subject: Subject, decided: Decided) -> Iterator[Finding]:
+def undone(subject: Subject, decided: StatementDecision) -> Iterator[Finding]:
     """DPP006: an outer join over a partitioned table that a condition above it makes another."""
     for block in decided.plan.blocks:
         if block.in_view:

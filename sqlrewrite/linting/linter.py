@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress as suppress_errors
 from dataclasses import replace
 
-from sqlrewrite.decision.decided import Decided
+from sqlrewrite.decision.statement_decision import StatementDecision
 from sqlrewrite.document import Document, decide, heeded, read
 from sqlrewrite.find.transliterated import in_dialect
 from sqlrewrite.linting import joins, managed, merges, scans
@@ -30,7 +30,7 @@ from sqlrewrite.stripping import FOREIGN, foreign
 from sqlrewrite.text.edits import MARKER, Span
 from sqlrewrite.warehouse import Warehouse
 
-CHECKS: tuple[Callable[[Subject, Decided], Iterator[Finding]], ...] = (
+CHECKS: tuple[Callable[[Subject, StatementDecision], Iterator[Finding]], ...] = (
     joins.missing,
     joins.types,
     joins.undone,

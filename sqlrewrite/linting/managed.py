@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sqlrewrite.decision.earlier import columns_of, left_to_engine, stale
+from sqlrewrite.decision.refresh import bounded_columns, left_to_engine, stale
 from sqlrewrite.linting.findings import Finding, Severity
 from sqlrewrite.linting.subject import Subject
 from sqlrewrite.results import Outcome, Verdict
@@ -32,10 +32,10 @@ def check(subject: Subject) -> Iterator[Finding]:
     for span in subject.managed:
         if span not in subject.gone:
             continue
-        about = subject.stripped.bounded[span]
+        about = subject.stripped.bounded_values[span]
         off, code = f"take the marker {MARKER} off, and it is yours", "DPP003"
         if span not in unwanted:
-            why = next((left[it] for it in columns_of(about) if it in left), _BY_ITSELF)
+            why = next((left[it] for it in bounded_columns(about) if it in left), _BY_ITSELF)
             said, help_ = (
                 f"is not needed: {why}",
                 "`dpp-rewrite --when missed --write` takes it out",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sqlrewrite.decision.decided import Decided
+from sqlrewrite.decision.statement_decision import StatementDecision
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.findings import Finding
@@ -47,7 +47,7 @@ class WholeTarget:
         return (_HOW if self.joined else _NONE).format(shown=", ".join(self.joined or self.columns))
 
 
-def whole_target(subject: Subject, decided: Decided) -> Iterator[Finding]:
+def whole_target(subject: Subject, decided: StatementDecision) -> Iterator[Finding]:
     """DPP010: nothing in the ON of a MERGE says by itself which partitions of the target count."""
     found = whole(decided.plan, decided.reading.pairs)
     if found is None or found.scan.span is None:

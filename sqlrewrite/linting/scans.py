@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sqlrewrite.decision.decided import Decided, PairDecision
+from sqlrewrite.decision.statement_decision import PairDecision, StatementDecision
 from sqlrewrite.find.reducers import all_restrictions
 from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.linting.findings import Finding
@@ -23,7 +23,7 @@ come out; or the other side is not filtered, and nothing else is that the engine
 """
 
 
-def unbounded(subject: Subject, decided: Decided) -> Iterator[Finding]:
+def unbounded(subject: Subject, decided: StatementDecision) -> Iterator[Finding]:
     """DPP007: a scan of a partitioned table with no condition at all on a partition column."""
     for scan in scans(decided.plan):
         if _changed_whole(decided.plan, scan):
@@ -42,7 +42,9 @@ def unbounded(subject: Subject, decided: Decided) -> Iterator[Finding]:
         )
 
 
-def read_whole(subject: Subject, decided: Decided, scan: Scan, names: frozenset[str]) -> bool:
+def read_whole(
+    subject: Subject, decided: StatementDecision, scan: Scan, names: frozenset[str]
+) -> bool:
     """Whether nothing in a query bounds a scan's partition columns, of those names."""
     plan, tied = decided.plan, subject.tied.get(scan, ())
     words = [token.text.upper() for token in subject.decided.reading.statement.tokens[:6]]

@@ -11,20 +11,20 @@ from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from sqlrewrite.decision.decided import Decided
-from sqlrewrite.decision.earlier import stale
+from sqlrewrite.decision.refresh import stale
+from sqlrewrite.decision.statement_decision import StatementDecision
 from sqlrewrite.document import Decision, Document
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.findings import BY_CODE, Finding, Fix, Place, Replacement
 from sqlrewrite.results import Candidate, TableUse, Verdict
 from sqlrewrite.rewriting import candidates
 from sqlrewrite.rulebook import Engine
-from sqlrewrite.sql.managed import Stripped
+from sqlrewrite.sql.managed.strip import Stripped
 from sqlrewrite.text.edits import Span
 from sqlrewrite.text.source import Lines
 
 if TYPE_CHECKING:
-    from sqlrewrite.decision.decided import PairDecision
+    from sqlrewrite.decision.statement_decision import PairDecision
     from sqlrewrite.plan.algebra import Scan
 
 
@@ -36,9 +36,9 @@ class Subject:
     would do, which leaves alone what the author's comments ask to leave alone, with the text that
     it starts from."""
 
-    decided: Decided
-    full: Decided
-    heeding: tuple[Decided, Document]
+    decided: StatementDecision
+    full: StatementDecision
+    heeding: tuple[StatementDecision, Document]
     document: Document
     engine: Engine
     extent: Span
@@ -153,7 +153,9 @@ def subjects(decision: Decision, full: Decision, heeding: Decision) -> Iterator[
     starts = [stripped.original_offset(it.reading.statement.start) for it in decision.statements]
     ends = [*starts, len(stripped.original) + 1][1:]
     # A text that is to be left alone as a whole is not taken apart, and nothing is done to it.
-    heeded = heeding.statements or tuple(Decided(it.reading) for it in decision.statements)
+    heeded = heeding.statements or tuple(
+        StatementDecision(it.reading) for it in decision.statements
+    )
     statements = zip(decision.statements, full.statements, heeded, starts, ends, strict=True)
     for decided, all_of_it, done, start, end in statements:
         managed = tuple(span for span in stripped.predicates if start <= span.start < end)

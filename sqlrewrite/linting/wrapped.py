@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlrewrite.decision.decided import Decided
+from sqlrewrite.decision.statement_decision import StatementDecision
 from sqlrewrite.find.reducers import conditions_reaching, own_conditions
 from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.frozen import dataclass
@@ -39,7 +39,7 @@ class _Wrapped:
     tied: bool
 
 
-def wrapped(subject: Subject, decided: Decided) -> Iterator[Finding]:
+def wrapped(subject: Subject, decided: StatementDecision) -> Iterator[Finding]:
     """DPP004: each comparison of what is made of a partition column of a scan."""
     for scan in scans(decided.plan):
         names = partitions(scan, subject.engine)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from sqlglot import TokenType
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.sql.marked import Managed, predicates, value_of
+from sqlrewrite.sql.managed.recognition import ManagedPredicate, bounded_value, managed_predicates
 from sqlrewrite.sql.parse.statements import lex
 from sqlrewrite.sql.places.anchors import AnchorError, Anchors
 from sqlrewrite.sql.statements.directives import ADDING, MENDING, Directive, Directives
@@ -36,7 +36,9 @@ class Suppressed:
         codes = MENDING if mends else ADDING | MENDING
         return _said(self.directives.region(offset, codes))
 
-    def kept(self, anchors: Anchors, found: Sequence[Managed]) -> dict[Managed, Directive]:
+    def kept(
+        self, anchors: Anchors, found: Sequence[ManagedPredicate]
+    ) -> dict[ManagedPredicate, Directive]:
         """Those of a text's managed predicates that stay, each with the directive that says so: it
         covers a line of the predicate, or the scan that it is for. With one of them all stay that
         bound the same, as the ends of a range do."""
@@ -50,10 +52,10 @@ class Suppressed:
     def owners(self, text: str) -> dict[int, Directive]:
         """The directive by which each managed predicate of a text stays, by where that begins."""
         anchors = Anchors(text, lex(text).tokens)
-        kept = self.kept(anchors, list(predicates(anchors)))
+        kept = self.kept(anchors, list(managed_predicates(anchors)))
         return {it.span.start: asked for it, asked in kept.items()}
 
-    def _covering(self, anchors: Anchors, managed: Managed) -> Directive | None:
+    def _covering(self, anchors: Anchors, managed: ManagedPredicate) -> Directive | None:
         first, span = managed.tokens.start, managed.span
         lines = (self.directives.covering(at, MENDING) for at in (span.start, span.end - 1))
         found = next(filter(None, lines), None)
@@ -68,7 +70,7 @@ class Suppressed:
                     return found
         return None
 
-    def _names(self, anchors: Anchors, managed: Managed) -> frozenset[str]:
+    def _names(self, anchors: Anchors, managed: ManagedPredicate) -> frozenset[str]:
         """What a FROM may call a predicate's scan: its qualifiers, or tables partitioned so."""
         found: set[str] = set()
         for index in range(*managed.value):
@@ -82,9 +84,9 @@ class Suppressed:
         return frozenset(found)
 
 
-def _about(anchors: Anchors, managed: Managed) -> tuple[int | None, str]:
+def _about(anchors: Anchors, managed: ManagedPredicate) -> tuple[int | None, str]:
     """What a predicate bounds, and in which block."""
-    return _block(anchors, managed.span.start), value_of(anchors, managed)
+    return _block(anchors, managed.span.start), bounded_value(anchors, managed)
 
 
 def _named(anchors: Anchors, index: int) -> int:

@@ -18,7 +18,7 @@ from sqlglot.errors import SqlglotError
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.settings.forms import FUNCTIONS
 from sqlrewrite.sql.bind.trees import conjunct_trees
-from sqlrewrite.sql.managed import without
+from sqlrewrite.sql.managed.strip import strip_text
 from sqlrewrite.sql.parse.query_grammar import LED
 from sqlrewrite.sql.parse.statements import Statement, parse_condition, parse_tokens, tokenize
 from sqlrewrite.text.templates import Refer, no_name, templated
@@ -73,7 +73,7 @@ def _clause(text: str, whole: bool, refer: Refer = no_name) -> ReadClause:
     tokens, tree = tokenize(text, refer), None
     with suppress(SqlglotError, ValueError):
         tree = parse_tokens(tokens, text) if whole else parse_condition(tokens[2:], text)
-    return ReadClause(without(text, tokens), tree)
+    return ReadClause(strip_text(text, tokens), tree)
 
 
 _plain_clause = lru_cache(256)(_clause)  # they share what ties them, too

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from sqlrewrite.sql import verify
 from sqlrewrite.sql.bind.binder import Bound
-from sqlrewrite.sql.managed import without
-from sqlrewrite.sql.marked import OUTLINE
+from sqlrewrite.sql.managed.recognition import QUERY_PLACEHOLDER
+from sqlrewrite.sql.managed.strip import strip_text
 from sqlrewrite.sql.parse.statements import TokenError, tokenize
 from sqlrewrite.sql.places.anchors import Anchors
 from sqlrewrite.text.edits import MARKER, Edit
@@ -61,7 +61,7 @@ def check(
     except TokenError:
         return "the result cannot be lexed"
     # A predicate of ours that stays, because its scan is suppressed, is on both sides.
-    bare = without(before, tokenize(before)) if MARKER in before else before
+    bare = strip_text(before, tokenize(before)) if MARKER in before else before
     if read.bare != bare:
         return "a second run would not find the text as it was"
     if clause.keyword is None:
@@ -75,5 +75,5 @@ def check(
 def _outlined(text: str, queries: Sequence[str]) -> str:
     """An insertion with something in place of each key query that is quickly parsed."""
     for query in sorted(queries, key=len, reverse=True):  # one may hold another
-        text = text.replace(query, OUTLINE)
+        text = text.replace(query, QUERY_PLACEHOLDER)
     return text

@@ -60,7 +60,7 @@ def write(
         return _in_dialect([Predicate(text, value)], first)
     form = chosen(first)
     queries = KeyQueries(anchors, style, words, union)
-    if form == VALUES or (first.context.noted and not first.pair.filtered):
+    if form == VALUES or (first.context.literals and not first.pair.filtered):
         found = values.write(proposals, queries)
         if found:
             return _in_dialect(found, first)

@@ -82,7 +82,7 @@ def _only_in(proposal: Proposal) -> bool:
         spark
         and proposal.pair.operator == "="
         and chosen(proposal) == IN
-        and not proposal.context.noted
+        and not proposal.context.literals
     )
 
 

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from sqlrewrite.decision.decided import Decided, PairDecision
+from sqlrewrite.decision.statement_decision import PairDecision, StatementDecision
 from sqlrewrite.document import Decision, decide, read
 from sqlrewrite.find.pairs import Pair, PairPlace
 from sqlrewrite.find.restrictions import Restriction, SemiJoin, flattened, neighbours
@@ -63,7 +63,7 @@ def _left(session: Session, path: str, every: Decision, catalog: Warehouse) -> I
 
 
 def _pruned(
-    statement: Decided, written: Sequence[PairDecision], found: Planned
+    statement: StatementDecision, written: Sequence[PairDecision], found: Planned
 ) -> Iterator[PairPlace]:
     """The places of those pairs, of all that have a predicate, that the plan prunes."""
     needed = {it: _read(statement.plan, it) for it in written}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.sql.managed.recognition import normalized_value
 from sqlrewrite.text.edits import MARKER
 
 
@@ -16,6 +17,11 @@ class Predicate:
     value: str
     queries: tuple[str, ...] = ()
     note: str = ""
+
+    @property
+    def bounded(self) -> str:
+        """The value that it bounds, as that of a managed predicate is compared."""
+        return normalized_value(self.value)
 
     @property
     def marked(self) -> str:

@@ -27,7 +27,7 @@ from sqlrewrite.plan.facts.types import TIMESTAMP, TIMESTAMP_NTZ
 from sqlrewrite.plan.relations import read_by
 from sqlrewrite.settings.forms import VALUES
 from sqlrewrite.settings.options import Keys, NotAskedError, Options, RefusedError
-from sqlrewrite.sql.marked import plain
+from sqlrewrite.sql.managed.recognition import normalized_value
 from sqlrewrite.sql.places.anchors import Anchors
 from sqlrewrite.text.limits import SPARK
 from sqlrewrite.text.notes import note
@@ -101,7 +101,7 @@ def _literal(bound: _Bound, proposals: Sequence[Proposal]) -> tuple[str, str] | 
     earlier run has written this one. Raises RefusedError, and what ``resolve`` raises."""
     options = proposals[0].options
     noted: tuple[str, str] | None = None
-    earlier = proposals[0].context.noted.get((plain(bound.fact), bound.query))
+    earlier = proposals[0].context.literals.get((normalized_value(bound.fact), bound.query))
     if earlier is not None:  # perhaps of another scan, which spells the column otherwise
         noted = bound.fact + earlier.behind if earlier.behind else earlier.text, earlier.at
     why = _refusal(bound.query, proposals)

@@ -6,11 +6,11 @@ that names no partitioned table costs neither this work nor the imports for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
-from sqlrewrite.decision.decided import Decided, PairDecision
+from sqlrewrite.decision.refresh import as_they_stand, stands_in
+from sqlrewrite.decision.statement_decision import PairDecision, StatementDecision
 from sqlrewrite.find.context import StatementContext
 from sqlrewrite.find.pairs import Pair, at_reference
 from sqlrewrite.find.reading import Reading
@@ -36,65 +36,90 @@ from sqlrewrite.results import Outcome, RuleResult, Verdict
 from sqlrewrite.settings.forms import IN, VALUES
 from sqlrewrite.settings.options import NotAskedError, Options, RefusedError
 from sqlrewrite.sql.bind.binder import Bound
-from sqlrewrite.sql.managed import Earlier
-from sqlrewrite.sql.marked import has_managed, plain, predicates
+from sqlrewrite.sql.managed.recognition import (
+    has_managed_predicate,
+    managed_predicates,
+    normalized_value,
+)
+from sqlrewrite.sql.managed.strip import ManagedClause
 from sqlrewrite.sql.places.anchors import AnchorError, Anchors
 from sqlrewrite.text.edits import MARKER, Edit
 from sqlrewrite.write import placement, postcheck
 from sqlrewrite.write.derived import spread
 from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.predicates import write
-from sqlrewrite.write.settled import earlier_in, settled, stands
-
-Known = Callable[[placement.Slot], Earlier | None]
-"""What an earlier run wrote into a clause."""
-
 
 _OF_ONE = frozenset((SHARED.code, MISSED.code))
 """What may speak against one of several references to a CTE, and not against them all together."""
 
 
 def decide_statement(
-    reading: Reading, options: Options, context: StatementContext, earlier: Mapping[int, Earlier]
-) -> Decided:
-    """What is decided of one statement. ``earlier`` is what an earlier run wrote, by the offset of
-    its clause.
+    reading: Reading,
+    options: Options,
+    context: StatementContext,
+    clauses: Mapping[int, ManagedClause],
+) -> StatementDecision:
+    """What is decided of one statement. ``clauses`` are those into which an earlier run wrote, by
+    their offsets.
 
     Raises RecursionError for one that is nested too deeply, ConfigError and ResolveError.
     """
     bound, pairs = reading.bound, reading.pairs
     if bound is None:
-        return Decided(reading, failure=reading.told)
-    if options.form != VALUES and not context.noted:  # of which alone a MERGE makes use in its ON
+        return StatementDecision(reading, failure=reading.told)
+    if options.form != VALUES and not context.literals:  # the ON of a MERGE takes these alone
         pairs = tuple(pair for pair in pairs if pair.edge.block.role != "merge")
     plan = bound.plan
     if not pairs:
-        return Decided(reading, matters=True, failure=reading.told)
-    statement, words = reading.statement, reading.words
-    anchors = Anchors(context.text.text, statement.tokens)
+        return StatementDecision(reading, matters=True, failure=reading.told)
     judged = [PairDecision(*examine(plan, pair, pairs, options, context)) for pair in pairs]
-    judged += _by_others(plan, judged, pairs)
+    judged += _alternatives(plan, judged, pairs)
     unions = _unions(plan, judged)
     judged = list(_at_references(plan, judged, unions, pairs))
     groups = _groups(judged) + unions
-    known = partial(earlier_in, anchors=anchors, earlier=earlier, end=statement.end)
+    statement, words = reading.statement, reading.words
+    anchors = Anchors(context.text.text, statement.tokens)
     if context.suppressed is not None:
-        words = _outside(anchors, words)
-    done = _written(judged, groups, anchors, words, known)
-    return _edit(reading, bound, done, anchors, known)
+        words = _unmanaged_words(anchors, words)
+    text = _Text(anchors, words, clauses, statement.end)
+    return _insertions(reading, bound, _with_predicates(judged, groups, text), text)
 
 
-def _outside(anchors: Anchors, words: frozenset[str]) -> frozenset[str]:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Text:
+    """The text of a statement, up to its ``end``: its tokens, its ``words`` in lower case, and the
+    ``clauses`` into which an earlier run wrote, by their offsets."""
+
+    anchors: Anchors
+    words: frozenset[str]
+    clauses: Mapping[int, ManagedClause]
+    end: int
+
+    def managed_clause(self, slot: placement.Slot) -> ManagedClause | None:
+        """What an earlier run wrote into the clause of a slot. A WHERE that was all ours is looked
+        for where a new one would go."""
+        clause, tokens = slot.clause, self.anchors.tokens
+        if not self.clauses:
+            return None
+        if clause.keyword is not None:
+            return self.clauses.get(tokens[clause.keyword].start)
+        behind = clause.condition.end
+        start = tokens[behind - 1].end + 1
+        end = tokens[behind].start if behind < len(tokens) else self.end
+        return next((self.clauses[at] for at in range(start, end + 1) if at in self.clauses), None)
+
+
+def _unmanaged_words(anchors: Anchors, words: frozenset[str]) -> frozenset[str]:
     """A statement's words without those in predicates of ours that a comment keeps: an alias in one
     of them is seen nowhere else, and what is derived beside them is to be the same without them."""
-    ours = list(predicates(anchors)) if MARKER in anchors.text else []
+    ours = list(managed_predicates(anchors)) if MARKER in anchors.text else []
     if not ours:
         return words
     inside = {index for found in ours for index in range(*found.tokens)}
     return frozenset(t.text.lower() for n, t in enumerate(anchors.tokens) if n not in inside)
 
 
-def _by_others(
+def _alternatives(
     plan: Plan, judged: Sequence[PairDecision], pairs: tuple[Pair, ...]
 ) -> Iterator[PairDecision]:
     """For each fact's column that a relation ties and does not bound, the first one in its place
@@ -104,12 +129,12 @@ def _by_others(
         for item in judged
         if item.verdict is not Verdict.REJECTED or item.failing == {MISSED.code}
     }
-    known = {(pair.target.relation, pair.dimension.relation, pair.key.name) for pair in pairs}
+    seen = {(pair.target.relation, pair.dimension.relation, pair.key.name) for pair in pairs}
     for item in judged:
         if _column(item.proposal.pair) in bounded or not item.failing <= OF_THE_DIMENSION:
             continue
         for pair in alternatives(plan, item.proposal.pair):
-            if (pair.target.relation, pair.dimension.relation, pair.key.name) in known:
+            if (pair.target.relation, pair.dimension.relation, pair.key.name) in seen:
                 continue
             other = PairDecision(
                 *examine(plan, pair, pairs, item.proposal.options, item.proposal.context)
@@ -138,11 +163,11 @@ def _groups(judged: Sequence[PairDecision]) -> list[_Group]:
     groups: dict[object, list[int]] = {}
     for number, item in enumerate(judged):
         if item.verdict is Verdict.REWRITTEN:
-            groups.setdefault(_shared(item.proposal), []).append(number)
+            groups.setdefault(_group_key(item.proposal), []).append(number)
     return [_Group(tuple(numbers)) for numbers in groups.values()]
 
 
-def _shared(proposal: Proposal) -> object:
+def _group_key(proposal: Proposal) -> object:
     """What the pairs that share a predicate have in common."""
     pair = proposal.pair
     if chosen(proposal) != IN or pair.operator != "=":
@@ -191,15 +216,11 @@ def _at_references(
         yield item if SHARED.code in other.failing else other
 
 
-def _written(
-    judged: Sequence[PairDecision],
-    groups: Sequence[_Group],
-    anchors: Anchors,
-    words: frozenset[str],
-    known: Known,
+def _with_predicates(
+    judged: Sequence[PairDecision], groups: Sequence[_Group], text: _Text
 ) -> tuple[PairDecision, ...]:
-    """The pairs with the predicates of those in ``groups``; ``words`` are the statement's, in lower
-    case."""
+    """The pairs with the predicates of those in ``groups``."""
+    anchors = text.anchors
     done = list(judged)
     for group in groups:
         items = [done[number] for number in group.numbers]
@@ -209,27 +230,27 @@ def _written(
             slot = slots.pop()
             if slots:
                 raise AnchorError("the columns have different places")
-            look = placement.style(slot, anchors)
+            style = placement.style(slot, anchors)
             proposals = _merged(proposals, group)
             union = group.union and len(proposals) > 1
-            found = tuple(write(proposals, anchors, look, words, union=union))
+            found = tuple(write(proposals, anchors, style, text.words, union=union))
         except AnchorError as error:
-            written = [_refused(item, f"not written: {error}") for item in items]
+            written = [_without_place(item, f"not written: {error}") for item in items]
         except RefusedError as error:
-            unasked = error.fact if isinstance(error, NotAskedError) else None
+            names = [item.proposal.dimension_name for item in items]
             written = [
-                _failed(
-                    item,
-                    LITERALS,
-                    f"no literals of {item.proposal.dimension_name}: {error}",
-                    unasked,
-                )
-                for item in items
+                _rejected(item, LITERALS, f"no literals of {name}: {error}")
+                for item, name in zip(items, names, strict=True)
             ]
+            if isinstance(error, NotAskedError):
+                unasked = normalized_value(error.fact)
+                written = [replace(item, unasked=unasked) for item in written]
         else:
-            why = _comment(proposals, found, slot, anchors, known)
+            comment = _forbidding_comment(proposals, found, slot, text)
             written = [
-                _accepted(item, found, slot) if why is None else _failed(item, NOT_SUPPRESSED, why)
+                _accepted(item, found, slot)
+                if comment is None
+                else _rejected(item, NOT_SUPPRESSED, comment)
                 for item in items
             ]
         for number, item in zip(group.numbers, written, strict=True):
@@ -264,38 +285,37 @@ def _accepted(
     return PairDecision(item.proposal, rules, Verdict.REWRITTEN, found, slot)
 
 
-def _comment(
+def _forbidding_comment(
     proposals: Sequence[Proposal],
     found: tuple[Predicate, ...],
     slot: placement.Slot,
-    anchors: Anchors,
-    known: Known,
+    text: _Text,
 ) -> str | None:
     """Why a comment of the author's forbids predicates, if one does."""
-    context = proposals[0].context
+    context, anchors = proposals[0].context, text.anchors
     if context.suppressed is None:
         return None
-    mends = all(plain(item.value) in context.mended for item in found)
+    mends = all(item.bounded in context.mended for item in found)
     for proposal in proposals:
         at = proposal.pair.at
         if at is not None and not mends and (why := context.suppresses(at)):
             return why
-    if any(has_managed(anchors, slot.clause.condition, item.value) for item in found):
+    if any(has_managed_predicate(anchors, slot.clause.condition, item.value) for item in found):
         return "an earlier predicate for it is kept as it is"
-    before = known(slot)
-    if before is not None and all(stands(it, before) for it in found):
+    clause = text.managed_clause(slot)
+    if clause is not None and all(stands_in(it, clause) for it in found):
         return None  # and nothing is written at another place
     offsets = [edit.offset for edit in placement.edits(slot, found, anchors)]
     return next((why for offset in offsets if (why := context.keeps(offset, mends))), None)
 
 
-def _failed(judged: PairDecision, rule: Rule, why: str, unasked: str | None = None) -> PairDecision:
-    """A pair whose rules passed, and which one that is only judged now speaks against."""
+def _rejected(judged: PairDecision, rule: Rule, why: str) -> PairDecision:
+    """A pair whose rules passed, rejected by one that can only be judged of what is written."""
     result = RuleResult(rule.code, rule.name, Outcome.FAIL, why)
-    return PairDecision(judged.proposal, (*judged.rules, result), Verdict.REJECTED, unasked=unasked)
+    return PairDecision(judged.proposal, (*judged.rules, result), Verdict.REJECTED)
 
 
-def _refused(judged: PairDecision, message: str) -> PairDecision:
+def _without_place(judged: PairDecision, message: str) -> PairDecision:
     """A pair whose rules passed and which has no place in the text after all."""
     rules = tuple(
         replace(rule, outcome=Outcome.FAIL, message=message) if rule.code == CLAUSE.code else rule
@@ -304,9 +324,9 @@ def _refused(judged: PairDecision, message: str) -> PairDecision:
     return PairDecision(judged.proposal, rules, Verdict.REJECTED)
 
 
-def _edit(
-    reading: Reading, bound: Bound, judged: tuple[PairDecision, ...], anchors: Anchors, known: Known
-) -> Decided:
+def _insertions(
+    reading: Reading, bound: Bound, judged: tuple[PairDecision, ...], text: _Text
+) -> StatementDecision:
     """The insertions of a statement, clause by clause, each checked; a bad one is discarded. Where
     an earlier run wrote the same into a clause, it stays as and where the author has it."""
     slots: dict[placement.Slot, list[Predicate]] = {}
@@ -314,7 +334,7 @@ def _edit(
         if item.slot is not None:
             predicates = slots.setdefault(item.slot, [])
             predicates += [found for found in item.predicates if found not in predicates]
-    refer = reading.statement.refer
+    anchors, refer = text.anchors, reading.statement.refer
     edits: list[Edit] = []
     bugs: list[tuple[int, str]] = []
     queries: set[str] = set()
@@ -325,17 +345,19 @@ def _edit(
         made = placement.edits(slot, predicates, anchors)
         wrong = postcheck.check(slot, predicates, made, anchors, bound, queries, refer)
         if wrong is None:
-            before = known(slot)
-            theirs = settled(before, predicates) if before is not None else None
-            if before is not None:
-                written[before.at] = tuple(predicates if theirs is None else theirs.values())
-            if before is not None and theirs is not None:
-                made, standing[slot] = list(before.edits), theirs
+            clause = text.managed_clause(slot)
+            if clause is not None:
+                same = as_they_stand(clause, predicates)
+                written[clause.at] = tuple(predicates if same is None else same.values())
+                if same is not None:
+                    made, standing[slot] = list(clause.edits), same
             edits += made
             continue
         message = f"a predicate was discarded, please report this: {wrong}"
         bugs.append((made[0].offset, message))
-        judged = tuple(_refused(item, message) if item.slot == slot else item for item in judged)
+        judged = tuple(
+            _without_place(item, message) if item.slot == slot else item for item in judged
+        )
     judged = tuple(
         replace(
             item, predicates=tuple(standing[item.slot][it] for it in item.predicates), stands=True
@@ -344,4 +366,4 @@ def _edit(
         else item
         for item in judged
     )
-    return Decided(reading, True, judged, tuple(edits), tuple(bugs), written)
+    return StatementDecision(reading, True, judged, tuple(edits), tuple(bugs), written)

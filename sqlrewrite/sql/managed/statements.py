@@ -27,7 +27,7 @@ _BEFORE_KIND = 8
 """So many words may stand between CREATE and what it makes: OR REPLACE GLOBAL TEMPORARY …."""
 
 
-def written_in(anchors: Anchors) -> Callable[[int], TokenType | None]:
+def statement_openers(anchors: Anchors) -> Callable[[int], TokenType | None]:
     """What opens the statement that a token is in; None where we write nothing in it."""
     found = list(pieces(anchors.text, anchors.tokens))
     starts = [piece.tokens[0].start for piece in found]
@@ -42,7 +42,7 @@ def written_in(anchors: Anchors) -> Callable[[int], TokenType | None]:
     return opener
 
 
-def _more_than_sparks(tokens: Sequence[Token]) -> bool:
+def _has_foreign_clause(tokens: Sequence[Token]) -> bool:
     """Whether a statement is a DELETE or UPDATE with a clause that Spark's have not."""
     depth, top = 0, list[TokenType]()
     for token in tokens:
@@ -60,7 +60,7 @@ def _opener(text: str, piece: Piece) -> TokenType | None:
     tokens, kind = piece.tokens, piece.tokens[0].token_type
     if piece.why or piece.defines or kind not in _OPENERS or not opens_query(tokens):
         return None
-    if misread(text, tokens) is not None or _more_than_sparks(tokens):
+    if misread(text, tokens) is not None or _has_foreign_clause(tokens):
         return None
     words = {token.text.lower() for token in tokens[1:_BEFORE_KIND]}
     if kind is TokenType.CREATE and words.isdisjoint(_MADE_OF_A_QUERY):

@@ -1,7 +1,7 @@
 """Predicates that an earlier run wrote, recognised in a text: by their marker, and by their form.
 
-In come the tokens, out goes each ``Managed`` predicate, and what it bounds. A marker on anything
-else is the author's affair: what was edited so that we could not have written it is theirs.
+In: the tokens of a text. Out: each ``ManagedPredicate`` in it, with the value that it bounds. A
+predicate with a marker that no form is written as is the author's: they have edited it.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.settings.forms import FORMS
 from sqlrewrite.sql.lex.keywords import CHANGES, NO_QUERY, token_types
 from sqlrewrite.sql.lex.lexemes import lexemes
+from sqlrewrite.sql.managed.statements import statement_openers
 from sqlrewrite.sql.places.anchors import AnchorError, Anchors, Range
-from sqlrewrite.sql.written import written_in
 from sqlrewrite.text import notes
 from sqlrewrite.text.edits import MARKER, Span
 
-OUTLINE = "(00.00)"
+QUERY_PLACEHOLDER = "(00.00)"
 """Stands for a key query in a check: quickly lexed and parsed, and like nothing else."""
 
 _SIGNS = {
@@ -43,11 +43,14 @@ _NO_FUNCTION = token_types("and or not where on between in")
 
 
 @dataclass(frozen=True, slots=True)
-class Managed:
-    """A managed predicate: its tokens, the one of them that says what it is (IN, a comparison, the
-    function's name), those of the value that it bounds, where it stands with its marker and the
-    comment beside that, and where the marker begins; ``note`` is what the comment says, the time
-    and the key query."""
+class ManagedPredicate:
+    """A predicate that an earlier run wrote, by its ``tokens``, and its ``span`` with the marker
+    and the comment beside that.
+
+    ``word`` is its sign (IN, a comparison), the name of its function, or the parenthesis around
+    several under an OR; ``value`` what it bounds, and of several the first; ``marker`` the offset
+    of the marker; ``note`` what the comment says: a time, and a key query.
+    """
 
     tokens: Range
     word: int
@@ -57,31 +60,28 @@ class Managed:
     note: tuple[str, str] | None = None
 
 
-def predicates(anchors: Anchors, changes: bool = False) -> Iterator[Managed]:
-    """The predicates that a marker follows, a space between, in one of the forms we write: ``value
-    IN (…)``, ``value >= (…)`` and the other comparisons, ``array_contains((…), value)``; with a
-    note, ``value IN (1, 2)``, ``value BETWEEN 1 AND 2`` and the comparisons with a literal; what
-    follows from a filter for a derived column, ``value >= f(1)``; and one of these with others
-    under an OR, in parentheses. With ``changes`` those in the own condition of a DELETE or UPDATE
-    are among them."""
+def managed_predicates(anchors: Anchors, in_dml: bool = False) -> Iterator[ManagedPredicate]:
+    """The predicates that a marker follows, a space between, and that are written as one of the
+    forms is, or as several under an OR, in parentheses. ``in_dml`` says whether those in the
+    condition of a DELETE or UPDATE itself are among them."""
     text, tokens = anchors.text, anchors.tokens
     at = text.find(MARKER)
     if at < 0:
         return
-    starts, opener = [token.start for token in tokens], written_in(anchors)
+    starts, opener = [token.start for token in tokens], statement_openers(anchors)
     ends: dict[int, int] = {}
     while at >= 0:
         last = bisect_right(starts, at) - 1
         if last >= 0 and tokens[last].end + 2 == at:
-            found = _managed(anchors, last, at)
+            found = _predicate_before(anchors, last, at)
             if found is not None and not _interrupted(anchors, found.tokens.start, last, ends):
                 ends[at] = found.span.end
-                if _ours(anchors, found, opener(last), changes):
+                if _ours(anchors, found, opener(last), in_dml):
                     yield found
         at = text.find(MARKER, at + 1)
 
 
-def markers(anchors: Anchors) -> Iterator[int]:
+def marker_offsets(anchors: Anchors) -> Iterator[int]:
     """Where our marker stands as a comment of its own, and not inside a string."""
     text, tokens = anchors.text, anchors.tokens
     starts = [token.start for token in tokens]
@@ -100,60 +100,62 @@ def _in_lexeme(text: str, tokens: Sequence[Token], index: int, at: int) -> bool:
     return any(since + start < at < since + end for _, start, end in found)
 
 
-def has_managed(anchors: Anchors, condition: Range, value: str) -> bool:
+def has_managed_predicate(anchors: Anchors, condition: Range, value: str) -> bool:
     """Whether a condition has a managed predicate at its top that bounds a value: one that stays,
     since all others have been taken out."""
     pieces = anchors.pieces(condition) if MARKER in anchors.text else []
     return any(
-        found.tokens in pieces and value_of(anchors, found) == plain(value)
-        for found in predicates(anchors)
+        found.tokens in pieces and bounded_value(anchors, found) == normalized_value(value)
+        for found in managed_predicates(anchors)
     )
 
 
-def value_of(anchors: Anchors, managed: Managed) -> str:
+def bounded_value(anchors: Anchors, managed: ManagedPredicate) -> str:
     """The text of what a managed predicate bounds, in lower case, on one line."""
-    return plain(anchors.span(managed.value).of(anchors.text))
+    return normalized_value(anchors.span(managed.value).of(anchors.text))
 
 
-def plain(value: str) -> str:
+def normalized_value(value: str) -> str:
     """A value's text in lower case, on one line."""
     return " ".join(value.lower().split())
 
 
-def _managed(anchors: Anchors, last: int, at: int) -> Managed | None:
+def _predicate_before(anchors: Anchors, last: int, at: int) -> ManagedPredicate | None:
     """The predicate of ours that ends at a token, for a marker at that offset; None for none."""
     end = at + len(MARKER)
     note, found = None, None
-    said = notes.read(anchors.text, end)
-    if said is not None:
-        when, query, end = said
-        found = _alone(anchors, last, True) or _either(anchors, last)
+    comment = notes.read(anchors.text, end)
+    if comment is not None:
+        when, query, end = comment
+        found = _single(anchors, last, True) or _disjunction(anchors, last)
         note = (when, query) if found is not None else None
-    found = found or _alone(anchors, last, False) or _either(anchors, last)
+    found = found or _single(anchors, last, False) or _disjunction(anchors, last)
     if found is None or anchors.text.startswith(f" {MARKER}", end):
         return None  # a second marker would be left, on what stands before
     span = Span(anchors.tokens[found.first].start, end)
-    return Managed(Range(found.first, last + 1), found.word, found.value, span, at, note)
+    return ManagedPredicate(Range(found.first, last + 1), found.word, found.value, span, at, note)
 
 
-def _ours(anchors: Anchors, found: Managed, opener: TokenType | None, changes: bool) -> bool:
-    """Whether we write such a predicate in a statement of that kind: outside of its queries only
-    literals into the ON of a MERGE and, if ``changes``, any into that of a DELETE or UPDATE."""
+def _ours(
+    anchors: Anchors, found: ManagedPredicate, opener: TokenType | None, in_dml: bool
+) -> bool:
+    """Whether a predicate stands where a run may have written it: in a query of its statement, or
+    literals in the ON of a MERGE, or, with ``in_dml``, in the condition of a DELETE or UPDATE."""
     if opener is None or anchors.in_query(found.word):
         return opener is not None
     try:
-        around = anchors.kind(anchors.lead(found.word))
+        statement = anchors.kind(anchors.lead(found.word))
     except AnchorError:
-        around = opener
-    if around is TokenType.MERGE:
+        statement = opener
+    if statement is TokenType.MERGE:
         return found.note is not None
-    return changes if around in CHANGES else opener not in NO_QUERY
+    return in_dml if statement in CHANGES else opener not in NO_QUERY
 
 
 def _interrupted(anchors: Anchors, first: int, last: int, ours: Mapping[int, int]) -> bool:
-    """Whether a comment or the end of a statement stands inside a predicate: we write none, so the
-    author has edited it; but for the markers of ``ours`` that have been moved into it, by where
-    they begin and end."""
+    """Whether a comment or the end of a statement stands inside a predicate: the author has edited
+    it then. The markers of other predicates of ours, which a template has moved into it, are no
+    such comments: ``ours`` has where they begin and end."""
     for one, other in pairwise(anchors.tokens[first : last + 1]):
         if one.token_type is TokenType.SEMICOLON:
             return True
@@ -174,7 +176,7 @@ class _Found(NamedTuple):
     value: Range
 
 
-def _alone(anchors: Anchors, last: int, noted: bool) -> _Found | None:
+def _single(anchors: Anchors, last: int, noted: bool) -> _Found | None:
     """The predicate of ours that ends at a token, ``noted`` or not, and is under no OR."""
     with suppress(AnchorError):
         function = _opening(anchors, last) - 1
@@ -286,25 +288,25 @@ _BEFORE: Mapping[str, Callable[[Anchors, int], int]] = {
 AnchorError where something else ends there."""
 
 
-def _either(anchors: Anchors, last: int) -> _Found | None:
+def _disjunction(anchors: Anchors, last: int) -> _Found | None:
     """The predicate of ours that ends at a token and is several under an OR, in parentheses, whose
     value is that of the first; its word is the parenthesis that opens it."""
     with suppress(AnchorError):
         opening = _opening(anchors, last)
         if anchors.kind(opening - 1) in (TokenType.AND, TokenType.WHERE, TokenType.ON):
-            value = _value_of_all(anchors, anchors.disjuncts(Range(opening, last + 1)))
+            value = _value_of_disjuncts(anchors, anchors.disjuncts(Range(opening, last + 1)))
             return None if value is None else _Found(opening, opening, value)
     return None
 
 
-def _value_of_all(anchors: Anchors, parts: Sequence[Range]) -> Range | None:
+def _value_of_disjuncts(anchors: Anchors, parts: Sequence[Range]) -> Range | None:
     """The value of the first of several parts, all of which we write; None where one is not, or
     there is but one."""
-    values = [_value(anchors, part) for part in parts]
+    values = [_value_of_disjunct(anchors, part) for part in parts]
     return values[0] if len(values) > 1 and all(values) else None
 
 
-def _value(anchors: Anchors, part: Range) -> Range | None:
+def _value_of_disjunct(anchors: Anchors, part: Range) -> Range | None:
     """The value of a part of an OR, if it is one that we write: a predicate by itself, ``value IS
     NULL``, or what holds where the first of several columns is equal."""
     last = part.end - 1
@@ -312,21 +314,24 @@ def _value(anchors: Anchors, part: Range) -> Range | None:
         whole = _operand(anchors, last - 2) == part.start
         return Range(part.start, last - 1) if whole else None
     for noted in (False, True):
-        found = _alone(anchors, last, noted)
+        found = _single(anchors, last, noted)
         if found is not None and found.first == part.start:
             return found.value
     if anchors.kind(last) is not TokenType.R_PAREN or anchors.opening(last) != part.start:
         return None
     inner = Range(part.start + 1, last)
     pieces = anchors.pieces(inner)
-    return _value_of_all(anchors, pieces if len(pieces) > 1 else anchors.disjuncts(inner))
+    return _value_of_disjuncts(anchors, pieces if len(pieces) > 1 else anchors.disjuncts(inner))
 
 
 def _opens_query(anchors: Anchors, index: int) -> bool:
     """Whether a parenthesis opens a key query, or stands for one."""
     if anchors.kind(index) is not TokenType.L_PAREN:
         return False
-    return anchors.kind(index + 1) is TokenType.SELECT or anchors.raw(index + 1) == OUTLINE[1:-1]
+    return (
+        anchors.kind(index + 1) is TokenType.SELECT
+        or anchors.raw(index + 1) == QUERY_PLACEHOLDER[1:-1]
+    )
 
 
 def _operand(anchors: Anchors, index: int) -> int:

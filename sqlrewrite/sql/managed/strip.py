@@ -16,7 +16,12 @@ from sqlglot import Token, TokenType
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.patterns import pattern
 from sqlrewrite.sql.lex.keywords import CHANGES
-from sqlrewrite.sql.marked import Managed, markers, predicates, value_of
+from sqlrewrite.sql.managed.recognition import (
+    ManagedPredicate,
+    bounded_value,
+    managed_predicates,
+    marker_offsets,
+)
 from sqlrewrite.sql.places.anchors import AnchorError, Anchors, ConditionClause, Range
 from sqlrewrite.text.edits import MARKER, Edit, Span, cut
 from sqlrewrite.text.source import LINE_END
@@ -25,10 +30,11 @@ _LINE_ENDS = pattern(r"[ \t]*(?:[\r\n]|\Z)")
 
 
 @dataclass(frozen=True, slots=True)
-class Noted:
-    """A predicate of literals taken out: its place, its text, what it bounds, and what its comment
-    says. ``behind`` is what stands behind the value, ``IN (1, 2)`` and the like; empty where
-    parentheses hold several predicates."""
+class LiteralPredicate:
+    """A predicate of literals that was taken out: its ``start`` in the original, its ``text``, the
+    ``value`` that it bounds, and what its comment says: when its keys were asked for, by which
+    query. ``behind`` is what stands behind the value, ``IN (1, 2)`` and the like; empty where it is
+    several predicates under an OR."""
 
     start: int
     text: str
@@ -39,16 +45,17 @@ class Noted:
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
-    """What an earlier run wrote into one clause: the offset, in the stripped text, of its WHERE or
-    ON, or of where its WHERE was; what would put it back; the predicates with their markers, and
-    their spans in the original. ``change`` says that it is the condition of a DELETE or UPDATE."""
+class ManagedClause:
+    """What an earlier run wrote into one clause: its ``predicates`` with their markers, and their
+    ``spans`` in the original. ``at`` is the offset, in the stripped text, of the WHERE or ON, or of
+    where that was; ``edits`` would put all back; ``in_dml``: it is the condition of a DELETE or
+    UPDATE."""
 
     at: int
     edits: tuple[Edit, ...]
     predicates: tuple[str, ...]
     spans: tuple[Span, ...]
-    change: bool = False
+    in_dml: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +63,10 @@ class Stripped:
     """A text without managed predicates; ``removed`` are the spans of the original taken out, and
     ``places`` the offsets in the text where each of them was.
 
-    ``predicates`` are those in them, each with its marker, and ``foreign`` where a marker stands on
-    what is not ours: edited, wrapped or moved by the author, whose it then is. ``noted`` are those
-    of literals, which tell when and by which query their keys were found. ``clauses`` have all of
-    them clause by clause, in order. ``bounded`` is what each of the predicates bounds.
+    ``predicates`` are those in them, each with its marker, and ``bounded_values`` what each of them
+    bounds; ``literals`` are those of literals, and ``clauses`` have all of them, clause by clause.
+    ``foreign`` is where a marker stands on what is not ours: the author has edited, wrapped or
+    moved it.
     """
 
     text: str
@@ -68,9 +75,9 @@ class Stripped:
     places: tuple[int, ...] = ()
     predicates: tuple[Span, ...] = ()
     foreign: tuple[int, ...] = ()
-    noted: tuple[Noted, ...] = ()
-    clauses: tuple[Earlier, ...] = ()
-    bounded: Mapping[Span, str] = field(default_factory=dict)
+    literals: tuple[LiteralPredicate, ...] = ()
+    clauses: tuple[ManagedClause, ...] = ()
+    bounded_values: Mapping[Span, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, text: str, spans: Sequence[Span], predicates: Sequence[Span]) -> Stripped:
@@ -78,7 +85,7 @@ class Stripped:
         places = map(_offsets_without(spans), map(_start, spans))
         return cls(cut(text, spans), text, tuple(spans), tuple(places), tuple(predicates))
 
-    def followed(self, after: Stripped) -> Stripped:
+    def then(self, after: Stripped) -> Stripped:
         """Both at once: this, and what is taken out of the text that it leaves."""
         removed = _outermost((*self.removed, *map(self.original_span, after.removed)))
         both = (*self.predicates, *map(self.original_span, after.predicates))
@@ -121,20 +128,20 @@ class Stripped:
         return found
 
 
-Keep = Callable[[Anchors, Sequence[Managed]], Container[Managed]]
+Keep = Callable[[Anchors, Sequence[ManagedPredicate]], Container[ManagedPredicate]]
 """The managed predicates that stay: the author asked to leave them, or their scans, alone."""
 
 
 def strip(
-    text: str, tokens: Sequence[Token], keep: Keep | None = None, *, changes: bool = False
+    text: str, tokens: Sequence[Token], keep: Keep | None = None, *, in_dml: bool = False
 ) -> Stripped:
     """The text without the predicates that carry our marker in just the form we write, and stand as
-    conjuncts at the top of a WHERE or ON. ``tokens`` are those of the text; ``changes`` says that
+    conjuncts at the top of a WHERE or ON. ``tokens`` are those of the text; ``in_dml`` says that
     what stands in the condition of a DELETE or UPDATE goes, too, and so must come back."""
     if MARKER not in text:
         return Stripped(text, text)
     anchors = Anchors(text, tokens)
-    found = list(predicates(anchors, changes))
+    found = list(managed_predicates(anchors, in_dml))
     clauses, outer = _clauses(anchors, found, keep(anchors, found) if keep is not None else ())
     gone = sorted((it for clause in clauses for it in clause.ours), key=lambda it: it.marker)
     known = {it.marker for it in found if _inside(it.marker, outer)}
@@ -142,21 +149,25 @@ def strip(
     stripped = _offsets_without(spans)
     return replace(
         Stripped.of(text, spans, [it.span for it in gone]),
-        foreign=tuple(at for at in markers(anchors) if at not in known),
-        noted=tuple(_noted(anchors, it, it.note) for it in gone if it.note is not None),
-        clauses=tuple(
-            sorted((_earlier(anchors, it, stripped) for it in clauses), key=lambda it: it.at)
+        foreign=tuple(at for at in marker_offsets(anchors) if at not in known),
+        literals=tuple(
+            _literal_predicate(anchors, it, it.note) for it in gone if it.note is not None
         ),
-        bounded={it.span: value_of(anchors, it) for it in gone},
+        clauses=tuple(
+            sorted((_managed_clause(anchors, it, stripped) for it in clauses), key=lambda it: it.at)
+        ),
+        bounded_values={it.span: bounded_value(anchors, it) for it in gone},
     )
 
 
-def _noted(anchors: Anchors, managed: Managed, note: tuple[str, str]) -> Noted:
+def _literal_predicate(
+    anchors: Anchors, managed: ManagedPredicate, note: tuple[str, str]
+) -> LiteralPredicate:
     """A predicate of literals, with the note beside its marker."""
     start, end, text = managed.span.start, managed.marker - 1, anchors.text
     alone = managed.value.start == managed.tokens.start
     behind = text[anchors.span(managed.value).end : end] if alone else ""
-    return Noted(start, text[start:end], value_of(anchors, managed), behind, *note)
+    return LiteralPredicate(start, text[start:end], bounded_value(anchors, managed), behind, *note)
 
 
 def _offsets_without(spans: Sequence[Span]) -> Callable[[int], int]:
@@ -166,17 +177,17 @@ def _offsets_without(spans: Sequence[Span]) -> Callable[[int], int]:
     return lambda offset: offset - lengths[bisect_left(starts, offset)]
 
 
-def without(text: str, tokens: Sequence[Token]) -> str:
+def strip_text(text: str, tokens: Sequence[Token]) -> str:
     """The text that ``strip`` leaves, and nothing else of it."""
     if MARKER not in text:
         return text
     anchors = Anchors(text, tokens)
-    return cut(text, _spans(_clauses(anchors, list(predicates(anchors)))[0]))
+    return cut(text, _spans(_clauses(anchors, list(managed_predicates(anchors)))[0]))
 
 
 def _clauses(
-    anchors: Anchors, found: Sequence[Managed], staying: Container[Managed] = ()
-) -> tuple[list[_Taken], list[Span]]:
+    anchors: Anchors, found: Sequence[ManagedPredicate], staying: Container[ManagedPredicate] = ()
+) -> tuple[list[_ClauseSpans], list[Span]]:
     """What is taken out of each clause, and the predicates inside no other."""
     kept = [it.span for it in found if it in staying]
     clauses = list(_by_clause(anchors, [it for it in found if it not in staying]))
@@ -186,7 +197,7 @@ def _clauses(
     return apart, outer
 
 
-def _spans(clauses: Sequence[_Taken]) -> list[Span]:
+def _spans(clauses: Sequence[_ClauseSpans]) -> list[Span]:
     return sorted((span for clause in clauses for span in clause.spans), key=_start)
 
 
@@ -210,17 +221,17 @@ def _inside(offset: int, spans: Sequence[Span]) -> bool:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Taken:
-    """What is taken out of a clause: the predicates, and with what is around them the spans."""
+class _ClauseSpans:
+    """What is taken out of a clause: the predicates, and the spans of them and what joins them."""
 
     clause: ConditionClause
-    ours: tuple[Managed, ...]
+    ours: tuple[ManagedPredicate, ...]
     spans: tuple[Span, ...]
 
 
-def _by_clause(anchors: Anchors, taken: Sequence[Managed]) -> Iterator[_Taken]:
+def _by_clause(anchors: Anchors, taken: Sequence[ManagedPredicate]) -> Iterator[_ClauseSpans]:
     """The predicates that are conjuncts at the top of a clause, clause by clause."""
-    clauses: dict[ConditionClause, dict[int, Managed]] = {}
+    clauses: dict[ConditionClause, dict[int, ManagedPredicate]] = {}
     clause: ConditionClause | None = None
     for found in taken:
         try:
@@ -236,14 +247,16 @@ def _by_clause(anchors: Anchors, taken: Sequence[Managed]) -> Iterator[_Taken]:
         ours = [m if (m := managed.get(p.start)) and m.tokens == p else None for p in pieces]
         spans = sorted(_clause_spans(anchors, clause, pieces, ours), key=_start)
         if spans:
-            yield _Taken(clause, tuple(it for it in ours if it is not None), tuple(spans))
+            yield _ClauseSpans(clause, tuple(it for it in ours if it is not None), tuple(spans))
 
 
-def _earlier(anchors: Anchors, taken: _Taken, stripped: Callable[[int], int]) -> Earlier:
+def _managed_clause(
+    anchors: Anchors, taken: _ClauseSpans, stripped: Callable[[int], int]
+) -> ManagedClause:
     """What was taken out of a clause; ``stripped`` gives the offsets in the text without all."""
     keyword = anchors.tokens[taken.clause.keyword or 0].start
     ours, text = tuple(it.span for it in taken.ours), anchors.text
-    return Earlier(
+    return ManagedClause(
         stripped(min(keyword, taken.spans[0].start)),
         tuple(Edit(stripped(it.start), it.of(text)) for it in taken.spans),
         tuple(it.of(text) for it in ours),
@@ -253,7 +266,10 @@ def _earlier(anchors: Anchors, taken: _Taken, stripped: Callable[[int], int]) ->
 
 
 def _clause_spans(
-    anchors: Anchors, clause: ConditionClause, pieces: list[Range], ours: list[Managed | None]
+    anchors: Anchors,
+    clause: ConditionClause,
+    pieces: list[Range],
+    ours: list[ManagedPredicate | None],
 ) -> Iterator[Span]:
     """The spans of those of a clause's conjuncts that are ours, with the AND before each; of those
     that open the clause, with what we put around them. None where a whole ON is ours."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sqlrewrite.sql.managed import Keep, Stripped, strip
-from sqlrewrite.sql.marked import Managed
+from sqlrewrite.sql.managed.recognition import ManagedPredicate
+from sqlrewrite.sql.managed.strip import Keep, Stripped, strip
 from sqlrewrite.sql.parse.statements import Lexed, lex, statements
 from sqlrewrite.sql.places.anchors import Anchors
 from sqlrewrite.sql.verify import same_statements
@@ -48,7 +48,7 @@ def _some(reference: Reference) -> Name | None:
     return None if reference[0] == VARIABLE else reference[1:]
 
 
-def in_the_way(lexed: Lexed, text: str) -> list[Obstacle]:
+def block_tags(lexed: Lexed, text: str) -> list[Obstacle]:
     """The blocks of a text, and not those templates that only a catalog could read."""
     return [it for it in lexed.obstacles if text.startswith("{%", it.start)]
 
@@ -74,15 +74,15 @@ def _spans(offsets: Sequence[int]) -> list[Span]:
     return found
 
 
-def blocked(text: str, lexed: Lexed) -> Keep:
+def keep_in_blocks(text: str, lexed: Lexed) -> Keep:
     """Keeps what stands in statements with a block."""
     spans = [
         Span(it.start, it.end)
         for it in statements(text, lexed)
-        if any(at.start < it.end and it.start < at.end for at in in_the_way(lexed, text))
+        if any(at.start < it.end and it.start < at.end for at in block_tags(lexed, text))
     ]
 
-    def keep(anchors: Anchors, found: Sequence[Managed]) -> list[Managed]:
+    def keep(anchors: Anchors, found: Sequence[ManagedPredicate]) -> list[ManagedPredicate]:
         return [it for it in found if any(at.start <= it.span.start < at.end for at in spans)]
 
     return keep

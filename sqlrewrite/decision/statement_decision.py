@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from sqlrewrite.find.reading import Reading
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Outcome, RuleResult, Verdict
-from sqlrewrite.sql.marked import plain
 from sqlrewrite.sql.parse.statements import Failure
 from sqlrewrite.text.edits import Edit
 
@@ -41,7 +40,7 @@ class PairDecision:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Decided:
+class StatementDecision:
     """What is decided of one statement; ``written`` are the predicates that now follow in a clause
     into which an earlier run wrote some, by its offset.
 
@@ -67,9 +66,9 @@ class Decided:
     def bounded(self) -> dict[str, str]:
         """The marked predicates that are to be written, by what they bound, as the text has it."""
         written = (it for item in reversed(self.judged) for it in item.predicates)
-        return {plain(it.value): it.marked for it in written}
+        return {it.bounded: it.marked for it in written}
 
     @property
     def unasked(self) -> frozenset[str]:
         """What predicates of literals would bound, had someone been asked for the keys."""
-        return frozenset(plain(item.unasked) for item in self.judged if item.unasked)
+        return frozenset(item.unasked for item in self.judged if item.unasked)

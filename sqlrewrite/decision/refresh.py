@@ -1,0 +1,117 @@
+"""What becomes of the predicates of an earlier run: each stays as it stands, changes or goes.
+
+An author adds conditions behind a predicate of ours, and a formatter breaks its lines. What still
+follows from the query stays then exactly as and where it is.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+from sqlrewrite.decision.statement_decision import StatementDecision
+from sqlrewrite.results import Candidate, Verdict
+from sqlrewrite.settings.options import LEFT_TO_ENGINE
+from sqlrewrite.sql.managed.strip import ManagedClause, Stripped
+from sqlrewrite.sql.parse.statements import tokenize
+from sqlrewrite.text.edits import MARKER, Span
+from sqlrewrite.text.templates import templated
+
+if TYPE_CHECKING:
+    from sqlrewrite.write.forms.predicate import Predicate
+
+
+def as_they_stand(
+    clause: ManagedClause, predicates: Sequence[Predicate]
+) -> dict[Predicate, Predicate] | None:
+    """Each of the ``predicates`` that follow now as it stands in a clause already; None where the
+    clause does not have just these."""
+    if len(clause.predicates) != len(predicates):
+        return None
+    left = list(clause.predicates)
+    standing: dict[Predicate, Predicate] = {}
+    for predicate in predicates:
+        same = next((text for text in left if same_tokens(text, predicate.marked)), None)
+        if same is None:
+            return None
+        left.remove(same)
+        text = predicate.text if same == predicate.marked else same.partition(MARKER)[0].rstrip()
+        standing[predicate] = replace(predicate, text=text)
+    return standing
+
+
+def stands_in(predicate: Predicate, clause: ManagedClause) -> bool:
+    """Whether a predicate is one of those that stand in a clause already."""
+    return any(same_tokens(text, predicate.marked) for text in clause.predicates)
+
+
+def same_tokens(one: str, other: str) -> bool:
+    """Whether two marked predicates differ in no more than the white space between tokens."""
+    if one == other:
+        return True
+    if any(text.count(MARKER) > 1 or templated(text) for text in (one, other)):
+        return False
+    (before, _, note), (after, _, other_note) = one.partition(MARKER), other.partition(MARKER)
+    return note == other_note and _tokens(before) == _tokens(after)
+
+
+def _tokens(text: str) -> list[tuple[object, str]]:
+    return [(token.token_type, token.text) for token in tokenize(text)]
+
+
+def stale(stripped: Stripped, decided: StatementDecision) -> dict[Span, str]:
+    """The predicates of an earlier run in a statement, by their spans in the original, that are not
+    the ones that follow now in their clauses; each with the one that does in its place, if one
+    does."""
+    if decided.failure is not None:  # they are put back
+        return {}
+    clauses, statement = stripped.clauses, decided.reading.statement
+    gone: list[tuple[Span, str, dict[str, str]]] = []
+    first = bisect_left(clauses, statement.start, key=lambda clause: clause.at)
+    for clause in takewhile(lambda clause: clause.at <= statement.end, clauses[first:]):
+        follow = {it.marked: it.bounded for it in decided.written.get(clause.at, ())}
+        for text, span in zip(clause.predicates, clause.spans, strict=True):
+            if follow.pop(text, None) is None:
+                gone.append((span, stripped.bounded_values[span], follow))
+    elsewhere = decided.bounded if gone else {}
+    found: dict[Span, str] = {}
+    for span, bounded, follow in gone:
+        here = next((text for text, value in follow.items() if value == bounded), None)
+        found[span] = here or elsewhere.get(bounded, "")
+        if here:
+            del follow[here]
+    return found
+
+
+def changes_dml_condition(stripped: Stripped, decided: StatementDecision) -> bool:
+    """Whether a DELETE or UPDATE would lose a predicate of its own condition that an earlier run
+    has written there, or get another: then it would change other rows, if an author had put our
+    marker there."""
+    start, end = decided.reading.statement.start, decided.reading.statement.end
+    for clause in stripped.clauses:
+        if clause.in_dml and start <= clause.at <= end:
+            follow = {it.marked for it in decided.written.get(clause.at, ())}
+            if set(clause.predicates) != follow:
+                return True
+    return False
+
+
+def left_to_engine(candidates: Sequence[Candidate]) -> dict[str, str]:
+    """Why no predicate is written for a column (``day``, ``s.day``), where that is because the
+    engine prunes by itself."""
+    found: dict[str, str] = {}
+    for it in candidates:
+        reason = it.reason if it.verdict is not Verdict.REWRITTEN else None
+        if reason is not None and reason.code == LEFT_TO_ENGINE:
+            names = ("", f"{it.fact.alias.lower()}.", f"{it.fact.table.lower()}.")
+            for name in names:
+                found.setdefault(name + it.fact.column, reason.message)
+    return found
+
+
+def bounded_columns(value: str) -> list[str]:
+    """The columns in the value that a predicate bounds: one, or those of a tuple."""
+    return [column.strip().replace("`", "") for column in value.strip("()").split(",")]
