@@ -7,7 +7,7 @@ for. ``rewriting``, the linter and ``explain`` are a few lines on these two.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
 
 from sqlrewrite.catalog.queried import followed
@@ -28,7 +28,8 @@ from sqlrewrite.settings.forms import VALUES
 from sqlrewrite.settings.options import Options, ResolveError
 from sqlrewrite.settings.regime import decides, in_regime
 from sqlrewrite.sql.managed.strip import ManagedClause, Stripped, strip
-from sqlrewrite.sql.parse.statements import Failure, Statement, lex, statements
+from sqlrewrite.sql.parse.scripts import Piece, Script, split
+from sqlrewrite.sql.parse.statements import Failure, Lexed, Statement, lex, statements
 from sqlrewrite.sql.statements.directives import Directives, directives
 from sqlrewrite.sql.statements.references import relations_of
 from sqlrewrite.sql.suppressed import Suppressed
@@ -47,12 +48,12 @@ _STAYS = (
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What a text says, where ``catalog`` is what is known of its tables: its statements, read and
-    bound once.
+    """What a text says, where ``catalog`` is what is known of its tables: its statements, split,
+    read and bound once.
 
-    Offsets in ``statements`` are of ``stripped.text``, which is the text without what an earlier
-    run wrote into it. ``suppressed`` are the author's comments that ask to leave something alone,
-    where there are any and they are heeded. Two documents of one text are equal.
+    Offsets in ``lexed`` and ``statements`` are of ``stripped.text``, which is the text without what
+    an earlier run wrote into it. ``suppressed`` are the author's comments that ask to leave
+    something alone, where there are any and they are heeded. Two documents of one text are equal.
     """
 
     original: str
@@ -60,8 +61,14 @@ class Document:
     limits: Limits
     stripped: Stripped = field(compare=False)
     directives: Directives = field(compare=False)
-    statements: tuple[Reading, ...] = field(compare=False, default=())
+    lexed: Lexed = field(compare=False)
     suppressed: Suppressed | None = None
+    statements: tuple[Reading, ...] = field(compare=False, default=())
+
+    @property
+    def pieces(self) -> Iterator[Piece | Script]:
+        """Its statements as tokens, of which none is parsed; a script is one."""
+        return split(self.stripped.text, self.lexed.tokens)
 
     def place(self, offset: int) -> tuple[int, int]:
         """The line and column in the original of an offset in the stripped text."""
@@ -79,6 +86,24 @@ class Decision:
     document: Document
     options: Options
     statements: tuple[StatementDecision, ...] = field(compare=False)
+
+
+def tokenized(
+    sql: str, catalog: Warehouse, limits: Limits, *, heed: bool = True, lines: Lines | None = None
+) -> Document:
+    """A text of Spark's, split into statements of which none is read yet; the arguments are those
+    of ``read``. Never raises for bad SQL."""
+    catalog = in_force(catalog, sql)
+    lexed = lex(sql, catalog.refer)
+    asked = directives(sql, lexed.tokens, lines)
+    suppressed = Suppressed(asked, catalog) if heed and asked.found else None
+    kept = suppressed.kept if suppressed else None
+    # Iceberg's tables may be in the catalog, or be made by the text.
+    in_dml = MARKER in sql and ("iceberg" in sql.lower() or catalog.takes_subqueries)
+    text = strip(sql, lexed.tokens, kept, in_dml=in_dml)
+    if text.removed:
+        lexed = lex(text.text, catalog.refer)
+    return Document(sql, catalog, limits, text, asked, lexed, suppressed)
 
 
 def read(
@@ -100,22 +125,14 @@ def read(
         if transliteration.failure:
             return _not_read(sql, transliteration.failure, catalog, limits)
         sql = transliteration.text
-    catalog = in_force(catalog, sql)
-    lexed = lex(sql, catalog.refer)
-    asked = directives(sql, lexed.tokens, lines)
-    suppressed = Suppressed(asked, catalog) if heed and asked.found else None
-    if suppressed is not None and asked.whole_file and not named:
-        return Document(sql, catalog, limits, Stripped(sql, sql), asked, suppressed=suppressed)
-    kept = suppressed.kept if suppressed else None
-    # Iceberg's tables may be in the catalog, or be made by the text.
-    in_dml = MARKER in sql and ("iceberg" in sql.lower() or catalog.takes_subqueries)
-    text = strip(sql, lexed.tokens, kept, in_dml=in_dml)
-    if text.removed:
-        lexed = lex(text.text, catalog.refer)
-    known, found = with_views_of(text.text, catalog, limits), []
-    for statement in statements(text.text, lexed, limits):
+    document = tokenized(sql, catalog, limits, heed=heed, lines=lines)
+    if heed and document.directives.whole_file and not named:
+        return replace(document, stripped=Stripped(sql, sql))
+    text = document.stripped
+    known, found = with_views_of(text.text, document.catalog, limits), []
+    for statement in statements(text.text, document.lexed, limits):
         if transliteration is not None:
-            statement = cross_checked(statement, text, transliteration, limits, catalog)
+            statement = cross_checked(statement, text, transliteration, limits, document.catalog)
         reading = read_statement(statement, text.text, known, limits, whole=whole)
         if text.predicates:
             reading = replace(reading, missing=missing_relation(statement, known))
@@ -123,7 +140,7 @@ def read(
             reading = replace(reading, names=tuple(relations_of(statement.tree, read=True)))
         found.append(reading)
         known = followed(statement, text.text, known, "the text", text.text[statement.end :])
-    return Document(sql, catalog, limits, text, asked, tuple(found), suppressed)
+    return replace(document, statements=tuple(found))
 
 
 def _not_read(sql: str, why: str, catalog: Warehouse, limits: Limits) -> Document:

@@ -3,6 +3,8 @@ when they are first called."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlrewrite.catalog import Catalog as Catalog
 from sqlrewrite.linting.findings import Finding as Finding
 from sqlrewrite.linting.findings import Fix as Fix
@@ -13,16 +15,15 @@ from sqlrewrite.linting.findings import Suppression as Suppression
 from sqlrewrite.results import Candidate as Candidate
 from sqlrewrite.results import ConfigError as ConfigError
 from sqlrewrite.results import Outcome as Outcome
+from sqlrewrite.results import Output as Output
 from sqlrewrite.results import Rewrite as Rewrite
 from sqlrewrite.results import RuleResult as RuleResult
 from sqlrewrite.results import Verdict as Verdict
 from sqlrewrite.rewriting import rewrite as rewrite
 from sqlrewrite.settings.options import Options as Options
 from sqlrewrite.text.edits import Span as Span
+from sqlrewrite.text.limits import Limits
 from sqlrewrite.warehouse import CatalogError as CatalogError
-
-Output = tuple[tuple[str | None, str | None], ...]
-"""The columns that a query returns: of each its name and its Spark type, None where not known."""
 
 _TIMESTAMP_TYPES = {None: None, "TIMESTAMP_NTZ": True, "TIMESTAMP_LTZ": False}
 
@@ -47,18 +48,18 @@ def outputs(
     None is None. CREATE, DROP, USE and SET in the text hold for the statements behind them.
     Never raises for bad SQL; raises ConfigError for a ``timestamp_type`` that Spark does not have.
     """
+    from sqlrewrite.document import tokenized
+    from sqlrewrite.output_columns import outputs_of
     from sqlrewrite.plan.facts.session import SessionSettings
-    from sqlrewrite.sql.types.text import outputs_of
 
     if timestamp_type not in _TIMESTAMP_TYPES:
         raise ConfigError(f"timestamp_type is TIMESTAMP_LTZ or TIMESTAMP_NTZ, not {timestamp_type}")
-    return outputs_of(
-        sql,
-        catalog,
-        SessionSettings(ansi, allow_precision_loss, _TIMESTAMP_TYPES[timestamp_type]),
-        double_quoted=double_quoted_identifiers,
-        legacy_interval=legacy_interval,
+    settings = SessionSettings(ansi, allow_precision_loss, _TIMESTAMP_TYPES[timestamp_type])
+    possible = (
+        replace(it, legacy_interval=legacy_interval, double_quoted=double_quoted_identifiers)
+        for it in settings.possible()
     )
+    return outputs_of(tokenized(sql, catalog, Limits()), possible)
 
 
 def lint(sql: str, catalog: Catalog, options: Options | None = None) -> tuple[Finding, ...]:

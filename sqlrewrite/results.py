@@ -14,6 +14,9 @@ from sqlrewrite.frozen import dataclass
 NOT_PARSED = "DPP000"
 """What is said of a text that could not be read."""
 
+Output = tuple[tuple[str | None, str | None], ...]
+"""The columns that a query returns: of each its name and its Spark type, None where not known."""
+
 
 class ConfigError(Exception):
     """Settings or options that cannot be used; the message says which and what would do."""

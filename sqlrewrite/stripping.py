@@ -11,7 +11,8 @@ from dataclasses import replace
 from sqlrewrite.find.transliterated import in_dialect, to_spark
 from sqlrewrite.results import NOT_PARSED, Problem, Removed, Rewrite
 from sqlrewrite.sql.managed.strip import Stripped, strip
-from sqlrewrite.sql.parse.statements import lex, statements
+from sqlrewrite.sql.parse.scripts import pieces
+from sqlrewrite.sql.parse.statements import lex
 from sqlrewrite.text import groups
 from sqlrewrite.text.edits import MARKER
 from sqlrewrite.text.limits import Limits
@@ -56,7 +57,7 @@ def taken_out(sql: str, lines: Lines | None = None) -> tuple[Rewrite, Stripped]:
             at = grouped.original_offset(found[0].start)
             skipped = (Problem(NOT_PARSED, _BLOCKED.format(found[0].message), *lines.place(at)),)
     text = grouped.then(text) if spans else text
-    starts = [statement.start for statement in statements(sql, lexed)]
+    starts = [piece.tokens[0].start for piece in pieces(sql, lexed.tokens)]
     removed = tuple(
         Removed(
             max(0, bisect_right(starts, span.start) - 1),

@@ -29,6 +29,7 @@ ROOMS = (
     "embedded",
     "rewriting",
     "grouping",
+    "output_columns",
     "document",
     "stripping",
     "decision",

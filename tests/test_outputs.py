@@ -95,6 +95,25 @@ def test_statements_hold_for_those_behind_them() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "behind"),
+    [
+        ("BEGIN SELECT 1; SELECT 2; END; SELECT id FROM sales", (("id", "bigint"),)),
+        ("BEGIN END; SELECT id FROM sales", (("id", "bigint"),)),
+        ("it: BEGIN SELECT 1; END it; SELECT id FROM sales", (("id", "bigint"),)),
+        ("BEGIN DROP TABLE sales; END; SELECT id FROM sales", None),
+        ("BEGIN IF 1 = 2 THEN SET spark.sql.ansi.enabled = true; END IF; END; SELECT 1", None),
+    ],
+)
+def test_a_script_is_one_statement(text: str, behind: object) -> None:
+    assert outputs(text, CATALOG) == (None, behind)
+
+
+def test_the_cells_of_a_notebook_are_statements() -> None:
+    text = "-- Databricks notebook source\nSELECT 1 AS a\n-- COMMAND ----------\nSELECT 2 AS b"
+    assert outputs(text, CATALOG) == ((("a", "int"),), (("b", "int"),))
+
+
 def test_a_setting_that_may_change_anything_makes_what_follows_unknown() -> None:
     text = "SET spark.sql.legacy.newThing = true; SELECT 1; RESET; SELECT 1"
     assert outputs(text, CATALOG) == (None, None, None, (("1", "int"),))

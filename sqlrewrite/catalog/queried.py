@@ -90,11 +90,11 @@ def _completed(it: Poor, catalog: Warehouse) -> Table | None:
 
 def _columns(query: str, catalog: Warehouse) -> tuple[Column, ...] | None:
     """What a query returns, whatever the settings of the session; None where names are not told."""
-    from sqlrewrite.sql.types.text import outputs_of
+    from sqlrewrite.sql.types.query_output import query_output
 
-    answers = outputs_of(query, catalog, SessionSettings(None, None, None))
-    if len(answers) != 1 or answers[0] is None:
+    found = query_output(query, catalog, SessionSettings(None, None, None))
+    if found is None:
         return None
-    columns = [Column(name, kind) for name, kind in answers[0] if name is not None]
+    columns = [Column(name, kind) for name, kind in found if name is not None]
     names = {column.name.lower() for column in columns}
-    return tuple(columns) if len(columns) == len(answers[0]) == len(names) else None
+    return tuple(columns) if len(columns) == len(found) == len(names) else None

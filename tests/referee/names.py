@@ -16,8 +16,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sqlrewrite.catalog import Catalog
+from sqlrewrite.document import tokenized
+from sqlrewrite.output_columns import SessionState
 from sqlrewrite.plan.facts.session import ExactSettings
-from sqlrewrite.sql.types.text import StatementOutput, TextState, statements
+from sqlrewrite.results import Output
+from sqlrewrite.text.limits import Limits
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpus" / "spark-sql-tests"
 
@@ -65,7 +68,7 @@ class Score:
     unknown: list[Answer] = field(default_factory=list)
     untyped: Counter[str] = field(default_factory=Counter)
 
-    def add(self, answer: Answer, given: StatementOutput) -> None:
+    def add(self, answer: Answer, given: Output | None) -> None:
         """Counts one query."""
         self.queries += 1
         if given is None:
@@ -114,7 +117,7 @@ def answers(file: Path) -> Iterator[Answer]:
         yield Answer(name, sql, schema)
 
 
-def session(file: str) -> TextState:
+def session(file: str) -> SessionState:
     """The session in which a file was run."""
     settings = ExactSettings(
         ansi=not file.startswith("nonansi/"),
@@ -122,12 +125,22 @@ def session(file: str) -> TextState:
         # SQLQueryTestSuite sets spark.sql.legacy.interval.enabled for these files, in code.
         legacy_interval=None if "postgreSQL/" in file else False,
     )
-    state = TextState(Catalog.from_ddl(TABLES), settings, settings)
+    state = SessionState(Catalog.from_ddl(TABLES), settings, settings)
     text = (CORPUS / "inputs" / file).read_text(encoding="utf-8")
     for line in _SET.findall(text):
         for setting in re.split(r",(?=spark\.)", line):
-            _, state = state.after(f"SET {setting}")
+            _, state = _run(f"SET {setting}", state)
     return state
+
+
+def _run(sql: str, state: SessionState) -> tuple[Output | None, SessionState]:
+    """What the last statement of a text returns, and the session behind it."""
+    given = None
+    document = tokenized(sql, state.catalog, Limits())
+    for statement in document.pieces:
+        given = state.output(statement, document.stripped.text)
+        state = state.after(statement, document.stripped.text)
+    return given, state
 
 
 def run(part: str = "") -> Score:
@@ -140,8 +153,7 @@ def run(part: str = "") -> Score:
         state = session(name)
         for answer in answers(file):
             answered = answer.schema.startswith("struct<") and answer.schema != "struct<>"
-            for statement in statements(answer.sql):
-                given, state = state.after(statement)
+            given, state = _run(answer.sql, state)
             if answered and _QUERY.match(answer.sql):
                 score.add(answer, given)
     return score

@@ -22,7 +22,7 @@ from sqlrewrite.spark.pipeline.settings import obstacle
 from sqlrewrite.spark.session import spark_errors
 from sqlrewrite.spark.target import SparkError, SparkGoneError
 from sqlrewrite.sql.statements.references import relations_in
-from sqlrewrite.sql.types.text import outputs_of
+from sqlrewrite.sql.types.query_output import query_output
 from sqlrewrite.warehouse import Column, Name, TableOrView, View, Warehouse
 
 if TYPE_CHECKING:
@@ -158,13 +158,13 @@ def _believed(found: Warehouse, described: Mapping[Name, Sequence[Column]]) -> W
 def _shows(view: View, columns: Sequence[Column], catalog: Warehouse) -> bool:
     """Whether a view's text gives these columns; a type that depends on settings is not known."""
     session = SessionSettings(None, None, False)
-    read = outputs_of(view.query, replace(catalog, namespace=view.namespace), session)
-    if len(read) != 1 or read[0] is None or len(read[0]) != len(columns):
+    read = query_output(view.query, replace(catalog, namespace=view.namespace), session)
+    if read is None or len(read) != len(columns):
         return False
-    named = view.columns or [name for name, _ in read[0]]
+    named = view.columns or [name for name, _ in read]
     return all(
         str(name).lower() == it.name.lower() and kind in (None, it.type)
-        for name, (_, kind), it in zip(named, read[0], columns, strict=True)
+        for name, (_, kind), it in zip(named, read, columns, strict=True)
     )
 
 

@@ -50,6 +50,22 @@ class Piece:
     defines: bool = False
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Script:
+    """A script, BEGIN … END, by its pieces between semicolons; ``ended`` says whether its END is
+    there."""
+
+    pieces: tuple[Piece, ...]
+    ended: bool = True
+
+    @property
+    def statements(self) -> Iterator[Piece]:
+        """The statements in it, each without the words that lead to it."""
+        if self.ended:
+            return _statements(self.pieces)
+        return (replace(piece, why=ENDLESS) for piece in self.pieces)
+
+
 _CHANGES_NO_NAME = pattern(
     r"immediate\s+['\"][\s(]*"
     r"(?:select|with|from|values|table|insert|merge|update|delete|explain|show|desc(?:ribe)?)\b",
@@ -67,12 +83,21 @@ def runs_unread(tokens: Sequence[Token]) -> bool:
 
 def pieces(text: str, tokens: Sequence[Token]) -> Iterator[Piece]:
     """The statements of a text, those in scripts among them, by its tokens."""
-    split = _split(text, tokens)
+    for found in split(text, tokens):
+        if isinstance(found, Piece):
+            yield found
+        else:
+            yield from found.statements
+
+
+def split(text: str, tokens: Sequence[Token]) -> Iterator[Piece | Script]:
+    """The statements and scripts of a text, by its tokens."""
+    found = _between_semicolons(text, tokens)
     scripted = "begin" in text.lower() and any(it.token_type is TokenType.BEGIN for it in tokens)
-    return _parted(split) if scripted else split
+    return _with_scripts(found) if scripted else found
 
 
-def _split(text: str, tokens: Sequence[Token]) -> Iterator[Piece]:
+def _between_semicolons(text: str, tokens: Sequence[Token]) -> Iterator[Piece]:
     if tokens and not any(it in text for it in (";", _CELL_END, "{%")):
         yield Piece(list(tokens), 0, len(text))
         return
@@ -89,8 +114,8 @@ def _split(text: str, tokens: Sequence[Token]) -> Iterator[Piece]:
         yield Piece(piece, since, len(text))
 
 
-def _parted(found: Iterable[Piece]) -> Iterator[Piece]:
-    """The pieces, and in the place of those of a script the statements in them."""
+def _with_scripts(found: Iterable[Piece]) -> Iterator[Piece | Script]:
+    """The pieces, those of a script as one."""
     script: list[Piece] = []
     depth = 0
     for piece in found:
@@ -100,9 +125,10 @@ def _parted(found: Iterable[Piece]) -> Iterator[Piece]:
         script.append(piece)
         depth += _deeper(piece.tokens)
         if depth <= 0:
-            yield from _statements(script)
+            yield Script(tuple(script))
             script, depth = [], 0
-    yield from (replace(piece, why=ENDLESS) for piece in script)
+    if script:
+        yield Script(tuple(script), ended=False)
 
 
 def _begins(tokens: Sequence[Token]) -> bool:

@@ -12,7 +12,7 @@ from sqlrewrite.sql.types import tree
 from sqlrewrite.sql.types.cursor import WORD, UnreadError
 from sqlrewrite.sql.types.relation_syntax import Relations
 
-Script = tuple[tuple[str, str | None], ...]
+ScriptColumns = tuple[tuple[str, str | None], ...]
 _WIDER = ("UNION", "EXCEPT", "MINUS", "SETMINUS")
 
 
@@ -78,7 +78,7 @@ class Queries(Relations):
         self.any_of("DISTINCT", "ALL")
         return self._select(None)
 
-    def _select(self, script: Script | None) -> tree.Select:
+    def _select(self, script: ScriptColumns | None) -> tree.Select:
         items = () if script is not None else self.several(self.item)
         source = self.source() if self.take("FROM") else None
         return self._rest(items, source, script)
@@ -87,7 +87,7 @@ class Queries(Relations):
         self,
         items: tuple[tree.WrittenItem, ...],
         source: tree.WrittenRelation | None,
-        script: Script | None,
+        script: ScriptColumns | None,
     ) -> tree.Select:
         """What follows the relations of a SELECT."""
         while self.peek("LATERAL", "VIEW"):
@@ -165,7 +165,7 @@ class Queries(Relations):
             sets()
         return tuple(found)
 
-    def _transform(self) -> Script:
+    def _transform(self) -> ScriptColumns:
         if self.take("SELECT"):
             self.need("TRANSFORM", "(")
             self.any_of("DISTINCT", "ALL")
@@ -242,7 +242,7 @@ class Queries(Relations):
 
 @lru_cache(maxsize=8)
 def query_in(text: str, double_quoted: bool = False) -> tree.WrittenQuery:
-    """A text that is one query, read once for all worlds. Raises UnreadError."""
+    """A text that is one query, read once for all settings. Raises UnreadError."""
     reader = Queries(text, double_quoted=double_quoted)
     query = reader.query()
     if reader.token.kind is not None:

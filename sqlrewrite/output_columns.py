@@ -1,0 +1,187 @@
+"""A document to what each of its statements returns: names and types of columns.
+
+What a statement creates or sets holds for those behind it. A type may depend on settings of which
+it is not known how they stand, so a text is followed once under each of their values.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from sqlrewrite.document import Document
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.plan.facts.functions import function
+from sqlrewrite.plan.facts.session import ExactSettings
+from sqlrewrite.results import Output
+from sqlrewrite.sql.ddl import definitions
+from sqlrewrite.sql.lex.keywords import word
+from sqlrewrite.sql.parse.scripts import Piece, Script, runs_unread
+from sqlrewrite.sql.parse.statements import Statement
+from sqlrewrite.sql.types.query_output import agreed, output, query_columns
+from sqlrewrite.warehouse import Column, Table, Warehouse
+
+_QUERY = frozenset({"select", "with", "from", "values", "table", "map", "reduce", "("})
+_HARMLESS = tuple(
+    f"spark.sql.{it}"
+    for it in """
+    adaptive. autobroadcastjointhreshold binaryoutputstyle cbo. codegen. crossjoin. cterecursion
+    datetime. exchange. execution. groupbyaliases groupbyordinal hive. inmemorycolumnarstorage.
+    join. leafnodedefaultparallelism legacy.bucketedtablescan legacy.codingerroraction
+    legacy.cteprecedencepolicy legacy.javacharsets legacy.nullinemptylistbehavior
+    legacy.parser.havingwithoutgroupbyaswhere legacy.parsequerywithouteof
+    legacy.percentiledisccalculation legacy.raiseerrorwithouterrorclass legacy.scalarsubquery
+    legacy.sizeofnull legacy.timeparserpolicy limit. maxmetadatastringlength optimizer.
+    orderbyordinal parquet. prioritizeordinalresolutioninsort session.timezone shuffle. sources.
+    storeassignmentpolicy subquery. timetype. warehouse. window
+    """.split()
+)
+"""Settings, by how their names begin, that change no name and no type."""
+
+_BOOLEAN = {"true": True, "false": False}
+_FIELDS = {
+    "spark.sql.ansi.enabled": ("ansi", _BOOLEAN),
+    "spark.sql.decimalOperations.allowPrecisionLoss": ("precision_loss", _BOOLEAN),
+    "spark.sql.timestampType": ("ntz", {"timestamp_ntz": True, "timestamp_ltz": False}),
+    "spark.sql.legacy.interval.enabled": ("legacy_interval", _BOOLEAN),
+    "spark.sql.ansi.doubleQuotedIdentifiers": ("double_quoted", _BOOLEAN),
+}
+"""The fields of ``ExactSettings`` by setting, in Spark's spelling, which counts; their values."""
+
+_MAKES = frozenset({"create", "replace", "cache"})
+_DEFINES = _MAKES | {"drop", "alter", "use"}
+_OTHER_KIND = re.compile(
+    r"\A\s*\w+\s+(?:or\s+replace\s+)?(?:temporary\s+|temp\s+)?(?:function|variable|macro|role)\b",
+    re.IGNORECASE,
+)
+_UNSURE = re.compile(r"\bdefault\s+collation\b|\bwith\s+schema\b", re.IGNORECASE)
+"""Clauses of a definition with which its columns are not those of its query."""
+_FUNCTION = re.compile(r"\bfunction\s+(?:if\s+not\s+exists\s+)?([\w.`]+)", re.IGNORECASE)
+
+
+def outputs_of(document: Document, possible: Iterable[ExactSettings]) -> tuple[Output | None, ...]:
+    """For each statement what holds under all settings that are possible; a script is one
+    statement. None for one that is no query, and for one that is not understood."""
+    text = document.stripped.text
+    states = [SessionState(document.catalog, settings, settings) for settings in possible]
+    found: list[Output | None] = []
+    for statement in document.pieces:
+        answers = [state.output(statement, text) for state in states]
+        states = [state.after(statement, text) for state in states]
+        found.append(agreed(answers))
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionState:
+    """What a session knows between two statements; ``given`` are its settings before any SET,
+    ``unsure`` whether one was set of which it is not known what it changes."""
+
+    catalog: Warehouse
+    settings: ExactSettings
+    given: ExactSettings
+    unsure: bool = False
+
+    def output(self, statement: Piece | Script, text: str) -> Output | None:
+        """What a statement of a text returns here."""
+        if self.unsure or isinstance(statement, Script):
+            return None
+        if statement.tokens[0].text.lower() not in _QUERY:
+            return None
+        return output(query_columns(_written(statement, text), self.catalog, self.settings))
+
+    def after(self, statement: Piece | Script, text: str) -> SessionState:
+        """The state behind a statement of a text."""
+        if isinstance(statement, Script):
+            return self._after_script(statement, text)
+        first, written = word(statement.tokens, 0), _written(statement, text)
+        if first in ("set", "reset"):
+            return self._set(statement, text)
+        if first in _DEFINES and not _OTHER_KIND.search(written):
+            return self._defined(statement, text)
+        if first in ("create", "replace") and _shadows(written):
+            return replace(self, unsure=True)
+        return self
+
+    def _after_script(self, script: Script, text: str) -> SessionState:
+        """What a script does depends on the way taken: what it may have defined is unknown."""
+        state = self
+        for piece in script.statements:
+            if word(piece.tokens, 0) == "set" or runs_unread(piece.tokens):
+                state = replace(state, unsure=True)
+            elif piece.defines:
+                state = replace(state, catalog=state._defined_elsewhere(piece, text))
+        return state
+
+    def _set(self, piece: Piece, text: str) -> SessionState:
+        behind = text[piece.tokens[0].end + 1 : piece.until]
+        key, sign, value = (it.strip(' \t\r\n`"') for it in behind.partition("="))
+        if word(piece.tokens, 0) == "reset":
+            return self._reset(key)
+        if key in _FIELDS:
+            field, values = _FIELDS[key]
+            if not sign:  # it is shown
+                return self
+            if value.lower() not in values:
+                return replace(self, unsure=True)
+            return self._with_setting(field, values[value.lower()])
+        if key.lower().startswith("spark.sql.") and not key.lower().startswith(_HARMLESS):
+            return replace(self, unsure=True)
+        return replace(self, catalog=self._defined_elsewhere(piece, text))
+
+    def _reset(self, key: str) -> SessionState:
+        """The state after RESET: of one setting, or of all where no key is given."""
+        if not key:
+            return replace(self, settings=self.given, unsure=False)
+        if key not in _FIELDS:
+            return self
+        field, _ = _FIELDS[key]
+        return self._with_setting(field, getattr(self.given, field))
+
+    def _with_setting(self, field: str, value: Any) -> SessionState:
+        return replace(self, settings=replace(self.settings, **{field: value}))
+
+    def _defined(self, piece: Piece, text: str) -> SessionState:
+        found = self._from_query(piece, text) if word(piece.tokens, 0) in _MAKES else None
+        if found is not None:
+            return replace(self, catalog=self.catalog.with_relation(found))
+        if _UNSURE.search(_written(piece, text)):
+            return replace(self, unsure=True)
+        return replace(self, catalog=self._defined_elsewhere(piece, text))
+
+    def _defined_elsewhere(self, piece: Piece, text: str) -> Warehouse:
+        """The catalog after a definition that holds no query, or that a script may run."""
+        statement = Statement(0, piece.tokens[0].start, piece.tokens, None, maybe=piece.defines)
+        return definitions.apply(statement, text, self.catalog, "")
+
+    def _from_query(self, piece: Piece, text: str) -> Table | None:
+        """The view or table that is made of a query; None of any other statement."""
+        listed, query = definitions.created_query(piece.tokens, text)
+        if not query:
+            return None
+        name = definitions.created_name(piece.tokens, text, self.catalog)
+        head = text[piece.tokens[0].start : text.rindex(query, 0, piece.until)]
+        unsure = self.unsure or _UNSURE.search(head)
+        columns = None if unsure else query_columns(query, self.catalog, self.settings)
+        if columns is None or (listed and len(listed) != len(columns)):
+            return Table(name)
+        names: tuple[str | None, ...] = listed or tuple(it.name for it in columns)
+        if None in names:
+            return Table(name)
+        pairs = zip(map(str, names), columns, strict=True)
+        return Table(
+            name, tuple(Column(it, None if of.type is None else of.type.ddl) for it, of in pairs)
+        )
+
+
+def _written(piece: Piece, text: str) -> str:
+    """A statement from its first token on, with the comments behind it."""
+    return text[piece.tokens[0].start : piece.until]
+
+
+def _shadows(text: str) -> bool:
+    """Whether a function is made under the name of one of Spark's own."""
+    found = _FUNCTION.search(text)
+    return found is not None and function(found[1].split(".")[-1].strip("`").lower()) is not None

@@ -1,0 +1,56 @@
+"""The text of one query to the names and types of its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlrewrite.plan.facts.session import ExactSettings, SessionSettings
+from sqlrewrite.results import Output
+from sqlrewrite.sql.types.analysis import analyze
+from sqlrewrite.sql.types.cursor import UnreadError
+from sqlrewrite.sql.types.expression import typed
+from sqlrewrite.sql.types.queries import query_in
+from sqlrewrite.sql.types.scope import Context, ScopeColumns, TypeScope, UnknownError
+from sqlrewrite.warehouse import Warehouse
+
+
+def query_output(query: str, catalog: Warehouse, settings: SessionSettings) -> Output | None:
+    """What a query returns under all values that the settings may have; None where it is not
+    understood."""
+    return agreed([output(query_columns(query, catalog, exact)) for exact in settings.possible()])
+
+
+def query_columns(query: str, catalog: Warehouse, settings: ExactSettings) -> ScopeColumns | None:
+    """The columns of a query under exact settings; None where it is not understood."""
+    try:
+        tree = query_in(query, settings.double_quoted)
+        return analyze(tree, TypeScope(Context(catalog, settings, analyze, typed)))
+    except (UnreadError, UnknownError, RecursionError):
+        return None
+
+
+def output(columns: ScopeColumns | None) -> Output | None:
+    """Columns as a caller is given them."""
+    if columns is None:
+        return None
+    # A name with a carriage return in it Spark's own answers do not keep.
+    return tuple(
+        (None if "\r" in (it.name or "") else it.name, None if it.type is None else str(it.type))
+        for it in columns
+    )
+
+
+def agreed(answers: Sequence[Output | None]) -> Output | None:
+    """What several answers have in common: None in place of a name or type that differs, and of all
+    where one of them is None or has another number of columns."""
+    known = [it for it in answers if it is not None]
+    if len(known) < len(answers) or len({len(it) for it in known}) != 1:
+        return None
+    return tuple(
+        (_same({name for name, _ in each}), _same({kind for _, kind in each}))
+        for each in zip(*known, strict=True)
+    )
+
+
+def _same(found: set[str | None]) -> str | None:
+    return found.pop() if len(found) == 1 else None
