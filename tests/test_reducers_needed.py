@@ -15,7 +15,7 @@ import duckdb
 import pytest
 
 from sqlrewrite import Catalog, rewrite
-from sqlrewrite.decision import statement
+from sqlrewrite.decision import decide
 from sqlrewrite.find import reducers, restrictions, shared_ctes
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.find.restrictions import AnyOf, Restriction
@@ -92,7 +92,7 @@ CASES = (
     ),
     Patched(
         "references that ask for keys of different tables share no key query",
-        statement,
+        decide,
         "same_rows",
         lambda one, other: True,
         "WITH c AS (SELECT p, v FROM facts) SELECT c.v FROM c JOIN dim d ON c.p = d.k "

@@ -350,15 +350,13 @@ def test_the_mutations_leave_something_to_rewrite(catalog: Catalog) -> None:
 def test_a_mistake_of_ours_costs_one_statement(
     when: str, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sqlrewrite.decision import statement
+    from sqlrewrite.decision import decide
     from sqlrewrite.find import pairs
 
     def fail(*_: object) -> None:
         raise ValueError("a mistake")
 
-    monkeypatch.setattr(
-        *{"read": (pairs, "find_pairs"), "decide": (statement, "examine")}[when], fail
-    )
+    monkeypatch.setattr(*{"read": (pairs, "find_pairs"), "decide": (decide, "examine")}[when], fail)
     text = f"{QUERY} AND s.day IN (SELECT 1) {MARKER};\nSELECT 1"
     result = rewrite(text, catalog)
     assert result.sql == text
