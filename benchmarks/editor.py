@@ -23,7 +23,7 @@ from rich.table import Table
 from sqlrewrite import Catalog
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.server.analysis import Reader, analyse
-from sqlrewrite.server.pieces import pieces
+from sqlrewrite.server.statement_pieces import pieces
 from sqlrewrite.settings.options import options
 
 RETAIL = Path(__file__).resolve().parent.parent / "fixtures" / "retail"

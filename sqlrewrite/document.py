@@ -26,7 +26,7 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Problem
 from sqlrewrite.settings.forms import VALUES
 from sqlrewrite.settings.options import Options, ResolveError
-from sqlrewrite.settings.regime import decides, in_regime
+from sqlrewrite.settings.spark_conf import decides, in_regime
 from sqlrewrite.sql.managed.strip import ManagedClause, Stripped, strip
 from sqlrewrite.sql.parse.scripts import Piece, Script, split
 from sqlrewrite.sql.parse.statements import Failure, Lexed, Statement, lex, statements

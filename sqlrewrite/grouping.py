@@ -21,7 +21,7 @@ from sqlrewrite.judge.partition_wise.storage import joins_with_storage, remedies
 from sqlrewrite.plan.algebra import Plan, Scan
 from sqlrewrite.results import Problem, Rewrite
 from sqlrewrite.settings.options import Options
-from sqlrewrite.settings.regime import in_regime
+from sqlrewrite.settings.spark_conf import in_regime
 from sqlrewrite.sql.parse.statements import Failure, Statement, lex, statements
 from sqlrewrite.sql.places.anchors import AnchorError, Anchors
 from sqlrewrite.text.edits import Edit

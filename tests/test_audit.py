@@ -21,7 +21,7 @@ from sqlrewrite.audit.folding import folded
 from sqlrewrite.audit.judged import BY_ENGINE, judged
 from sqlrewrite.report.audit import audit_json, print_audit
 from sqlrewrite.report.audit_page import audit_page
-from sqlrewrite.report.styled import Printer
+from sqlrewrite.report.printer import Printer
 from sqlrewrite.settings.options import options
 from sqlrewrite.spark.audit.shapes import AuditJob
 

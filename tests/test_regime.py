@@ -12,7 +12,7 @@ from sqlrewrite.catalog import snapshot
 from sqlrewrite.rulebook import engine
 from sqlrewrite.run.catalogs import load_catalog
 from sqlrewrite.settings.config import load
-from sqlrewrite.settings.regime import in_regime
+from sqlrewrite.settings.spark_conf import in_regime
 from sqlrewrite.warehouse import Table
 
 DDL = """

@@ -14,7 +14,7 @@ from sqlrewrite import rewrite
 from sqlrewrite.cli.commands import COMMANDS, program
 from sqlrewrite.results import ConfigError
 from sqlrewrite.settings.config import Projects, load
-from sqlrewrite.settings.described import as_toml, reference, schema
+from sqlrewrite.settings.documentation import as_toml, reference, schema
 from sqlrewrite.settings.row import Row
 from sqlrewrite.settings.table import TABLE, Settings, decisive
 from sqlrewrite.text.limits import Limits

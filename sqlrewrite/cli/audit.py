@@ -17,7 +17,7 @@ from sqlrewrite.audit.columns import PARTS
 from sqlrewrite.cli import common
 from sqlrewrite.cli.output import progress, writing
 from sqlrewrite.cli.spark import REPORT, SPARK, Report, report_options, spark_options
-from sqlrewrite.report.styled import Printer
+from sqlrewrite.report.printer import Printer
 from sqlrewrite.run.catalogs import load_catalog
 from sqlrewrite.run.runner import Request
 from sqlrewrite.settings.kinds import COUNT, SECONDS

@@ -17,7 +17,7 @@ from sqlrewrite.catalog.names import parsed_name, quoted_name
 from sqlrewrite.cli import common
 from sqlrewrite.cli.output import output_option, progress, write_to, writing
 from sqlrewrite.cli.spark import SPARK, spark_options
-from sqlrewrite.report.styled import Printer, counted
+from sqlrewrite.report.printer import Printer, counted
 from sqlrewrite.run.catalogs import load_catalog
 from sqlrewrite.spark.session import session
 from sqlrewrite.spark.target import Target

@@ -12,7 +12,7 @@ from typing import Any, NoReturn, TextIO, cast
 import click
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.report.styled import Printer
+from sqlrewrite.report.printer import Printer
 from sqlrewrite.results import ConfigError
 from sqlrewrite.rulebook import rules_folder
 from sqlrewrite.run.pool import PoolError

@@ -11,11 +11,11 @@ from sqlrewrite.catalog import Catalog
 from sqlrewrite.catalog.load import PROJECTS
 from sqlrewrite.cli.common import Command, colour_option, printer, write_stdout
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.report.styled import Printer, counted, shown
+from sqlrewrite.report.printer import Printer, counted, shown
 from sqlrewrite.results import ConfigError
 from sqlrewrite.run.discover import Discovered, discover
 from sqlrewrite.settings.config import OWN_FILE, SECTION, SHARED_FILE, load
-from sqlrewrite.settings.regime import setting
+from sqlrewrite.settings.spark_conf import setting
 from sqlrewrite.text.source import write_file
 from sqlrewrite.text.toml import read_toml
 from sqlrewrite.warehouse import CatalogError, Warehouse

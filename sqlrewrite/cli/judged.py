@@ -9,7 +9,7 @@ from sqlrewrite.cli.output import progress
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.run import Linted, LintTask, Rules, rules_of, unread
 from sqlrewrite.linting.selection import check
-from sqlrewrite.report.styled import Printer
+from sqlrewrite.report.printer import Printer
 from sqlrewrite.settings.table import Settings
 
 

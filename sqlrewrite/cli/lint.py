@@ -17,7 +17,7 @@ from sqlrewrite.cli.output import output_to
 from sqlrewrite.linting import baseline
 from sqlrewrite.linting.run import Linted, Sum
 from sqlrewrite.report.lint import FORMATS, PEOPLE, concise
-from sqlrewrite.report.styled import Line, shown
+from sqlrewrite.report.printer import Line, shown
 from sqlrewrite.run.files import STDIN, repository
 from sqlrewrite.settings.table import section
 

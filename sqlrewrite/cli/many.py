@@ -18,7 +18,7 @@ from sqlrewrite.catalog import Catalog
 from sqlrewrite.cli import common
 from sqlrewrite.cli.output import refuse_read
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.report.styled import Printer, shown
+from sqlrewrite.report.printer import Printer, shown
 from sqlrewrite.results import Problem
 from sqlrewrite.run.catalogs import load_catalog
 from sqlrewrite.run.files import STDIN
@@ -89,7 +89,7 @@ class Files(common.Given):
 
 def _show(projects: Iterable[ProjectFiles]) -> NoReturn:
     """Prints the settings of each project, with where each was said, and ends."""
-    from sqlrewrite.settings.described import as_toml
+    from sqlrewrite.settings.documentation import as_toml
 
     for it in projects:
         files = f"{it.files[0]} and {len(it.files) - 1} more" if it.files[1:] else "".join(it.files)

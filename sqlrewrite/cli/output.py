@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from sqlrewrite.cli.common import CommandFailure, Decorator, OutputError, write_stdout
-from sqlrewrite.report.styled import Printer
+from sqlrewrite.report.printer import Printer
 from sqlrewrite.text.source import write_file
 
 

@@ -14,7 +14,7 @@ from sqlrewrite.cli.output import output_to, progress
 from sqlrewrite.cli.spark import SPARK, asking, spark_options, started_when_needed
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.report import text
-from sqlrewrite.report.styled import Line, Printer, shown
+from sqlrewrite.report.printer import Line, Printer, shown
 from sqlrewrite.results import Verdict
 from sqlrewrite.run.files import STDIN
 from sqlrewrite.run.runner import FileResult, Request, RewriteTask, Summary, unread, write
@@ -277,7 +277,7 @@ def _way(
     by_plan = _by_plan(asked, settings)
     if not (shown or by_plan):
         return GroupWay(group)
-    from sqlrewrite.report.physical import explained_lines, stock_lines
+    from sqlrewrite.report.explain import explained_lines, stock_lines
     from sqlrewrite.spark.plans.explain import explain_text
     from sqlrewrite.spark.plans.missed import missed
 

@@ -14,7 +14,7 @@ import click
 from sqlrewrite.cli import common
 from sqlrewrite.cli.output import writing
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.report.styled import Printer
+from sqlrewrite.report.printer import Printer
 from sqlrewrite.results import ConfigError, Rewrite
 from sqlrewrite.run.catalogs import load_catalog
 from sqlrewrite.run.files import STDIN

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from sqlrewrite.cli.common import printer
 from sqlrewrite.cli.judged import LintAsked, counting, judged
 from sqlrewrite.cli.many import none_changed, warn
+from sqlrewrite.linting.add_suppressions import suppressed
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.run import Linted, run
-from sqlrewrite.linting.suppressing import suppressed
 from sqlrewrite.linting.suppression import UNUSED
 from sqlrewrite.report.lint.concise import failure_lines, headline
-from sqlrewrite.report.styled import Line, counted
+from sqlrewrite.report.printer import Line, counted
 from sqlrewrite.results import Problem
 from sqlrewrite.run.runner import Request
 from sqlrewrite.run.work import UnreadFileError, read_file

@@ -11,7 +11,7 @@ from time import perf_counter, sleep, strftime
 
 from sqlrewrite.cli.many import Files
 from sqlrewrite.linting.run import known_by
-from sqlrewrite.report.styled import Printer
+from sqlrewrite.report.printer import Printer
 from sqlrewrite.results import ConfigError
 from sqlrewrite.run.files import STDIN
 from sqlrewrite.run.projects import gather

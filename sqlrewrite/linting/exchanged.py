@@ -8,7 +8,7 @@ from sqlrewrite.decision.statement_decision import StatementDecision
 from sqlrewrite.find.scan_joins import ScanJoin
 from sqlrewrite.judge.partition_wise.storage import Storage, joins_with_storage, remedies
 from sqlrewrite.linting.findings import Finding
-from sqlrewrite.linting.subject import Subject
+from sqlrewrite.linting.statement import Subject
 
 
 def exchanged(subject: Subject, decided: StatementDecision) -> Iterator[Finding]:

@@ -14,7 +14,7 @@ from sqlrewrite.judge.proposal import relation_name
 from sqlrewrite.judge.single import is_few, is_single
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.managed import ASK
-from sqlrewrite.linting.subject import Subject
+from sqlrewrite.linting.statement import Subject
 from sqlrewrite.plan.algebra import Block, Join, JoinType, Node, Scan
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.nulls import rejects_null

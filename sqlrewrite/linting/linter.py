@@ -16,13 +16,13 @@ from sqlrewrite.find.transliterated import in_dialect
 from sqlrewrite.linting import joins, managed, merges, scans
 from sqlrewrite.linting.exchanged import exchanged
 from sqlrewrite.linting.findings import Finding, LintResult, of_no_statement
-from sqlrewrite.linting.subject import Subject, place_of, subjects
+from sqlrewrite.linting.statement import Subject, place_of, subjects
 from sqlrewrite.linting.suppression import suppress
 from sqlrewrite.linting.wrapped import wrapped
 from sqlrewrite.results import NOT_PARSED
 from sqlrewrite.rewriting import errors, rendered
 from sqlrewrite.settings.options import Options, options
-from sqlrewrite.settings.regime import decides
+from sqlrewrite.settings.spark_conf import decides
 from sqlrewrite.settings.table import LEAVING
 from sqlrewrite.sql.collector import at_rest
 from sqlrewrite.sql.deep import deep

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from sqlrewrite.decision.refresh import bounded_columns, left_to_engine, stale
 from sqlrewrite.linting.findings import Finding, Severity
-from sqlrewrite.linting.subject import Subject
+from sqlrewrite.linting.statement import Subject
 from sqlrewrite.results import Outcome, Verdict
 from sqlrewrite.text.edits import MARKER
 

@@ -9,7 +9,7 @@ from sqlrewrite.find.pairs import Pair
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.scans import bounds
-from sqlrewrite.linting.subject import Subject
+from sqlrewrite.linting.statement import Subject
 from sqlrewrite.plan.algebra import Join, Plan, Scan
 
 MERGED = "DPP010"

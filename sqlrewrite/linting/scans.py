@@ -8,7 +8,7 @@ from sqlrewrite.decision.statement_decision import PairDecision, StatementDecisi
 from sqlrewrite.find.reducers import all_restrictions
 from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.linting.findings import Finding
-from sqlrewrite.linting.subject import Subject
+from sqlrewrite.linting.statement import Subject
 from sqlrewrite.plan.algebra import Block, Call, ColumnRef, Expression, Join, Plan, Scan
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.memo import remembered

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from sqlrewrite.document import Document
 from sqlrewrite.linting.findings import BY_CODE, Finding, Suppression, of_no_statement
-from sqlrewrite.linting.subject import place_of
+from sqlrewrite.linting.statement import place_of
 from sqlrewrite.sql.statements.directives import BLOCK, KINDS, SIGN, Directive
 from sqlrewrite.sql.suppressed import Suppressed
 from sqlrewrite.text.nearest import nearest

@@ -15,7 +15,7 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.benefit.already_pruned import binds_to_one_value
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.scans import bounds, partitions, read_whole, scans
-from sqlrewrite.linting.subject import Subject
+from sqlrewrite.linting.statement import Subject
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Plan, Scan, Subquery
 from sqlrewrite.plan.columns import expression_type
 from sqlrewrite.plan.expressions import columns, relations

@@ -6,8 +6,8 @@ from dataclasses import asdict
 
 from sqlrewrite.audit.answer import Answer, AuditedShape
 from sqlrewrite.report.catalog import size
-from sqlrewrite.report.data import parts, text
-from sqlrewrite.report.styled import Printer
+from sqlrewrite.report.json_text import parts, text
+from sqlrewrite.report.printer import Printer
 from sqlrewrite.report.table import print_table
 
 VERSION = 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from sqlrewrite.report.styled import Printer, counted
+from sqlrewrite.report.printer import Printer, counted
 from sqlrewrite.report.table import print_table
 from sqlrewrite.warehouse import Table, TableOrView, Warehouse
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from sqlrewrite.audit.answer import Scanned
-from sqlrewrite.report.data import text
+from sqlrewrite.report.json_text import text
 from sqlrewrite.report.page import page, table
-from sqlrewrite.report.styled import Printer
+from sqlrewrite.report.printer import Printer
 from sqlrewrite.report.table import print_table
 
 VERSION = 1

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from sqlrewrite.find.summary import StatementSummary
-from sqlrewrite.report.data import parts, text
+from sqlrewrite.report.json_text import parts, text
 from sqlrewrite.report.statistics import as_json
 from sqlrewrite.results import Candidate, Problem, Removed
 from sqlrewrite.run.runner import FileResult, Summary

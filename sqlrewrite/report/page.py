@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from sqlrewrite.report.physical import pruned_by
+from sqlrewrite.report.explain import pruned_by
 from sqlrewrite.spark.plans.explain import Explained
 
 _STYLE = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from sqlrewrite.report.styled import Printer, printable
+from sqlrewrite.report.printer import Printer, printable
 from sqlrewrite.report.table import print_table
 from sqlrewrite.rulebook import Page
 

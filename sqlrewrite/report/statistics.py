@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sqlrewrite.report.data import parts
+from sqlrewrite.report.json_text import parts
 from sqlrewrite.report.lint.concise import clean
-from sqlrewrite.report.styled import Line, counted
+from sqlrewrite.report.printer import Line, counted
 from sqlrewrite.run.statistics import Statistics
 
 SHOWN = 15

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlrewrite.report.styled import Printer, printable
+from sqlrewrite.report.printer import Printer, printable
 
 
 def print_table(printer: Printer, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

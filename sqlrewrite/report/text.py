@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.report.catalog import size
-from sqlrewrite.report.styled import Line, shown
+from sqlrewrite.report.printer import Line, shown
 from sqlrewrite.results import Candidate, Outcome, PlanDiff, Problem, Removed, TableUse, Verdict
 from sqlrewrite.run.runner import FileResult, Summary
 from sqlrewrite.text.edits import MARKER

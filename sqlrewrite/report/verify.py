@@ -7,9 +7,9 @@ from html import escape
 from typing import Any
 
 from sqlrewrite.report.catalog import size
-from sqlrewrite.report.data import parts, text
+from sqlrewrite.report.json_text import parts, text
 from sqlrewrite.report.page import bar, cells, page, table
-from sqlrewrite.report.styled import Line, Printer, shown
+from sqlrewrite.report.printer import Line, Printer, shown
 from sqlrewrite.report.table import print_table
 from sqlrewrite.spark.plans.scans import TableScan
 from sqlrewrite.spark.rows.bags import Comparison

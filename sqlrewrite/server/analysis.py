@@ -17,10 +17,10 @@ from sqlrewrite.catalog.queried import followed
 from sqlrewrite.document import Document, read
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.findings import Finding
-from sqlrewrite.linting.hosted import RegionFindings, found, together
+from sqlrewrite.linting.host_files import RegionFindings, found, together
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.results import Problem
-from sqlrewrite.server.pieces import pieces
+from sqlrewrite.server.statement_pieces import pieces
 from sqlrewrite.settings.forms import VALUES
 from sqlrewrite.settings.options import Options
 from sqlrewrite.text.blocks import renderings

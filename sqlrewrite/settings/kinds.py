@@ -15,7 +15,7 @@ from typing import Any
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.facts.functions import DECLARED
-from sqlrewrite.settings.regime import SETTINGS, setting
+from sqlrewrite.settings.spark_conf import SETTINGS, setting
 from sqlrewrite.text.limits import NESTING_MOST
 
 Pairs = tuple[tuple[str, Any], ...]

@@ -15,7 +15,7 @@ from sqlrewrite.linting.findings import CODES
 from sqlrewrite.linting.run import Linted, Rules, Sum, run
 from sqlrewrite.report.lint import concise, github, gitlab, junit, sarif, text
 from sqlrewrite.report.lint import json as json_form
-from sqlrewrite.report.styled import plain
+from sqlrewrite.report.printer import plain
 from sqlrewrite.results import Problem
 from sqlrewrite.run.runner import Request
 

@@ -7,7 +7,7 @@ import io
 import pytest
 
 from sqlrewrite.report.catalog import size
-from sqlrewrite.report.styled import Printer, plain
+from sqlrewrite.report.printer import Printer, plain
 from sqlrewrite.report.text import Detail, coloured_diff, file_lines, last_lines
 from sqlrewrite.results import (
     Candidate,

@@ -14,7 +14,7 @@ from sqlrewrite.linting.findings import Finding
 from sqlrewrite.server import analysis as module
 from sqlrewrite.server.analysis import Reader, analyse
 from sqlrewrite.server.hover import hover
-from sqlrewrite.server.pieces import pieces
+from sqlrewrite.server.statement_pieces import pieces
 from sqlrewrite.settings.options import options
 from sqlrewrite.text.hosts import host_of
 from tests.hosts.test_notebooks import CALL, SQL, cell, notebook

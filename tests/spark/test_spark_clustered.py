@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from sqlrewrite import Catalog, rewrite
-from sqlrewrite.report.physical import explained_lines
+from sqlrewrite.report.explain import explained_lines
 from sqlrewrite.report.verify import verified_json
 from sqlrewrite.spark.plans.explain import By, Explained, explain_text
 from sqlrewrite.spark.plans.scans import class_name, fact_scans, metric, plan_nodes

@@ -14,7 +14,7 @@ from sqlrewrite.judge.planners import duckdb, flink, spark, trino
 from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
 from sqlrewrite.results import ConfigError
 from sqlrewrite.rulebook import Engine
-from sqlrewrite.settings.regime import decides
+from sqlrewrite.settings.spark_conf import decides
 from sqlrewrite.settings.table import LEAVING
 
 PLANNERS: Mapping[str, Callable[[Proposal], str | None]] = {

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from sqlrewrite.linting.findings import BY_CODE, Finding, Severity
 from sqlrewrite.linting.run import Linted, Sum
-from sqlrewrite.report.styled import Line, counted, shown
+from sqlrewrite.report.printer import Line, counted, shown
 from sqlrewrite.report.text import NO_CATALOG, NO_FILES
 from sqlrewrite.results import Problem
 

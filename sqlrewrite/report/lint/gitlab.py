@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlrewrite.linting.findings import Severity
 from sqlrewrite.linting.run import Linted, Sum
-from sqlrewrite.report.data import text
+from sqlrewrite.report.json_text import text
 
 _SEVERITIES = {Severity.ERROR: "critical", Severity.WARNING: "major", Severity.NOTE: "info"}
 

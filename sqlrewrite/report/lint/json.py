@@ -7,8 +7,8 @@ from typing import Any
 
 from sqlrewrite.linting.findings import Finding, Fix
 from sqlrewrite.linting.run import Linted, Sum
-from sqlrewrite.report.data import parts, text
 from sqlrewrite.report.json import problem
+from sqlrewrite.report.json_text import parts, text
 from sqlrewrite.report.statistics import as_json
 
 VERSION = 1

@@ -15,7 +15,7 @@ from urllib.parse import quote
 import sqlrewrite
 from sqlrewrite.linting.findings import CODES, Code, Finding, Fix, Place, Severity
 from sqlrewrite.linting.run import Linted, Sum
-from sqlrewrite.report.data import text
+from sqlrewrite.report.json_text import text
 from sqlrewrite.rulebook import Page, pages
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"

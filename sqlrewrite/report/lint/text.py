@@ -8,7 +8,7 @@ from unicodedata import east_asian_width
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.run import AROUND, MOST_LINES, Linted
 from sqlrewrite.report.lint.concise import STYLES, clean, headline
-from sqlrewrite.report.styled import Line
+from sqlrewrite.report.printer import Line
 
 _WIDTH = 110
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from sqlrewrite.catalog import snapshot
 from sqlrewrite.catalog.names import literal_name, quoted
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.settings.regime import SETTINGS
+from sqlrewrite.settings.spark_conf import SETTINGS
 from sqlrewrite.spark.catalog import describe
 from sqlrewrite.spark.catalog.generated import generated
 from sqlrewrite.spark.session import Session, current_namespace, spark_errors, tried

@@ -1,7 +1,7 @@
 """What a session's settings mean for a rewrite: how its texts are read, what its planner does.
 
 In comes a session, out goes a ``State``. One query asks for all settings that are not at their
-defaults; what they mean for pruning is in ``settings.regime``, what for reading in
+defaults; what they mean for pruning is in ``settings.spark_conf``, what for reading in
 docs/soundness.md, "Settings of Spark".
 """
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.rulebook import Engine, engine
-from sqlrewrite.settings.regime import in_regime
+from sqlrewrite.settings.spark_conf import in_regime
 from sqlrewrite.spark.session import current_namespace, spark_errors
 from sqlrewrite.warehouse import Name
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from sqlrewrite.catalog.names import literal_name, quoted
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.settings.regime import setting
+from sqlrewrite.settings.spark_conf import setting
 from sqlrewrite.spark.query_pairs import use
 from sqlrewrite.spark.session import Session, literal_text, spark_errors
 from sqlrewrite.spark.target import SparkError

@@ -14,7 +14,7 @@ from dataclasses import replace
 from sqlglot import Token
 
 from sqlrewrite.patterns import pattern
-from sqlrewrite.settings.regime import setting
+from sqlrewrite.settings.spark_conf import setting
 from sqlrewrite.sql.ddl.alter_table import altered
 from sqlrewrite.sql.ddl.clauses import Definition, read_clauses
 from sqlrewrite.sql.ddl.columns import type_text

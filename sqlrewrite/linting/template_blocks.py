@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from sqlrewrite.linting.findings import Finding, Fix, LintResult, Replacement
-from sqlrewrite.linting.subject import place_of
+from sqlrewrite.linting.statement import place_of
 from sqlrewrite.results import NOT_PARSED, Rewrite
 from sqlrewrite.text.blocks import renderings
 from sqlrewrite.text.edits import Span

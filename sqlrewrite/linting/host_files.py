@@ -22,7 +22,7 @@ from sqlrewrite.linting.findings import (
     of_no_statement,
 )
 from sqlrewrite.linting.linter import findings
-from sqlrewrite.linting.subject import place_of
+from sqlrewrite.linting.statement import place_of
 from sqlrewrite.linting.suppression import UNUSED
 from sqlrewrite.results import NOT_PARSED, Problem
 from sqlrewrite.settings.options import Options

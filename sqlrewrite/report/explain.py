@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sqlrewrite.report.catalog import size
-from sqlrewrite.report.data import parts, text
-from sqlrewrite.report.styled import Line, shown
+from sqlrewrite.report.json_text import parts, text
+from sqlrewrite.report.printer import Line, shown
 from sqlrewrite.spark.plans.empty_tables import ASSUMED_LARGE, ASSUMED_SMALL, Stock
 from sqlrewrite.spark.plans.explain import By, Explained, Pruning, ScanState
 
