@@ -26,7 +26,7 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Problem
 from sqlrewrite.settings.forms import VALUES
 from sqlrewrite.settings.options import Options, ResolveError
-from sqlrewrite.settings.spark_conf import decides, in_regime
+from sqlrewrite.settings.spark_conf import affects_pruning, engine_under
 from sqlrewrite.sql.managed.strip import ManagedClause, Stripped, strip
 from sqlrewrite.sql.parse.scripts import Piece, Script, split
 from sqlrewrite.sql.parse.statements import Failure, Lexed, Statement, lex, statements
@@ -198,9 +198,9 @@ def _decided(
     from sqlrewrite.decision.decide import decide_statement
 
     at, said = reading.statement.start, reading.catalog.settings
-    if decides(said):
+    if affects_pruning(said):
         when = options.when or "auto"
-        options = replace(options, engine=in_regime(options.engine, said), when=when)
+        options = replace(options, engine=engine_under(options.engine, said), when=when)
     try:
         done = guarded(lambda: decide_statement(reading, options, context, earlier), at)
     except ResolveError as error:

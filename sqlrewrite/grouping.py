@@ -21,7 +21,7 @@ from sqlrewrite.judge.partition_wise.storage import joins_with_storage, remedies
 from sqlrewrite.plan.algebra import Plan, Scan
 from sqlrewrite.results import Problem, Rewrite
 from sqlrewrite.settings.options import Options
-from sqlrewrite.settings.spark_conf import in_regime
+from sqlrewrite.settings.spark_conf import engine_under
 from sqlrewrite.sql.parse.statements import Failure, Statement, lex, statements
 from sqlrewrite.sql.places.anchors import AnchorError, Anchors
 from sqlrewrite.text.edits import Edit
@@ -110,7 +110,7 @@ def _statement(
         if document.stripped.predicates:
             raise Unsplit("predicates of an earlier run stand in the text: --strip takes them out")
         found_split = split(plan, wanted)
-        count = group_count(found_split.joins, in_regime(wanted.engine, said), wanted.groups)
+        count = group_count(found_split.joins, engine_under(wanted.engine, said), wanted.groups)
         anchors = Anchors(document.stripped.text, reading.statement.tokens)
         made = edits(found_split, count, _cut(found_split, count), anchors)
         wrong = _wrong(reading.statement, document.stripped.original, made)

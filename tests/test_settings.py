@@ -15,8 +15,7 @@ from sqlrewrite.cli.commands import COMMANDS, program
 from sqlrewrite.results import ConfigError
 from sqlrewrite.settings.config import Projects, load
 from sqlrewrite.settings.documentation import as_toml, reference, schema
-from sqlrewrite.settings.row import Row
-from sqlrewrite.settings.table import TABLE, Settings, decisive
+from sqlrewrite.settings.table import TABLE, Setting, Settings, decisive
 from sqlrewrite.text.limits import Limits
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -59,14 +58,14 @@ def test_the_schema_is_that_of_the_table(update_goldens: bool) -> None:
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.key)
-def test_a_default_is_a_value(row: Row) -> None:
+def test_a_default_is_a_value(row: Setting) -> None:
     """What the schema names as the default may be written into a file."""
     said = json.loads(schema())["properties"][row.key].get("default")
     assert said is None or row.kind.read(said) == row.default
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.key)
-def test_an_option_wherever_it_is_said(row: Row) -> None:
+def test_an_option_wherever_it_is_said(row: Setting) -> None:
     """A command without the option, as a row misspells it, would leave the setting out."""
     for command in row.commands:
         assert command.split()[0] in COMMANDS
@@ -87,7 +86,7 @@ def test_who_wins(folder: Path) -> None:
     environment = {"DPP_REWRITE_DEPTH": "2", "DPP_REWRITE_HINT": "yes"}
     found = Projects(None, environment, {"depth": 0}).at(".")
     assert (found.depth, found.hint, found.when, found.predicate) == (0, True, "missed", "in")
-    assert found.said == {
+    assert found.origins == {
         "depth": "--depth",
         "hint": "DPP_REWRITE_HINT",
         "when": "dpp-rewrite.toml",
@@ -98,7 +97,7 @@ def test_what_options_add_and_hide(folder: Path) -> None:
     Path("dpp-rewrite.toml").write_text('ignore = ["DPP001"]\nselect = ["DPP002"]')
     more = Projects(None, {}, {"ignore": ("DPP003",)}).at(".")
     assert (more.select, more.ignore) == (("DPP002",), ("DPP001", "DPP003"))
-    assert more.said["ignore"] == "dpp-rewrite.toml and --ignore"
+    assert more.origins["ignore"] == "dpp-rewrite.toml and --ignore"
     other = Projects(None, {}, {"select": ("DPP004",)}).at(".")
     assert (other.select, other.ignore) == (("DPP004",), ())
     both = Projects(None, {}, {"select": ("DPP",), "ignore": ("DPP003",)}).at(".")

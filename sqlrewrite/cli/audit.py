@@ -20,8 +20,8 @@ from sqlrewrite.cli.spark import REPORT, SPARK, Report, report_options, spark_op
 from sqlrewrite.report.printer import Printer
 from sqlrewrite.run.catalogs import load_catalog
 from sqlrewrite.run.runner import Request
-from sqlrewrite.settings.kinds import COUNT, SECONDS
 from sqlrewrite.settings.table import section
+from sqlrewrite.settings.value_kinds import COUNT, SECONDS
 from sqlrewrite.spark.target import Target
 from sqlrewrite.text.source import write_file
 from sqlrewrite.warehouse import Warehouse
@@ -92,7 +92,7 @@ Examples:
 @click.option(
     "--timeout",
     metavar="SECONDS",
-    type=common.KindType(SECONDS),
+    type=common.ValueKindType(SECONDS),
     default=10.0,
     show_default=True,
     help="Skip a query text that takes longer than this in processor time.",
@@ -105,7 +105,7 @@ Examples:
 @click.option(
     "--top",
     metavar="N",
-    type=common.KindType(COUNT),
+    type=common.ValueKindType(COUNT),
     default=10,
     show_default=True,
     help="Report this many shapes, those whose runs read the most.",

@@ -17,9 +17,8 @@ from sqlrewrite.results import ConfigError
 from sqlrewrite.rulebook import rules_folder
 from sqlrewrite.run.pool import PoolError
 from sqlrewrite.settings.config import Projects
-from sqlrewrite.settings.kinds import BOOLEAN, CODES, PATHS, SIZE, Kind
-from sqlrewrite.settings.row import Row
-from sqlrewrite.settings.table import TABLE, Settings, named
+from sqlrewrite.settings.table import TABLE, Setting, Settings, named
+from sqlrewrite.settings.value_kinds import BOOLEAN, CODES, PATHS, SIZE, ValueKind
 from sqlrewrite.spark.target import SparkError
 from sqlrewrite.text.limits import SPARK
 from sqlrewrite.warehouse import CatalogError
@@ -68,10 +67,10 @@ class Command(click.Command):
                 formatter.write_dl([records[name] for name in names if name in records])
 
 
-class KindType(click.ParamType[Any]):
+class ValueKindType(click.ParamType[Any]):
     """The value of an option, read as its kind reads it, whose error says what is allowed."""
 
-    def __init__(self, kind: Kind) -> None:
+    def __init__(self, kind: ValueKind) -> None:
         self.kind = kind
         self.name = "value"
 
@@ -109,7 +108,7 @@ def setting_options(command: str) -> Decorator:
 def setting_option(name: str, usual: str) -> Decorator:
     """The option of one setting, for a command that reads no files of settings and has its own
     default."""
-    return _option(named(name)._replace(said=usual))
+    return _option(named(name)._replace(default_text=usual))
 
 
 def _named_in(folder: str, *more: str) -> Callable[[], Iterable[str]]:
@@ -136,7 +135,7 @@ def completing(names: Callable[[], Iterable[str]]) -> Callable[..., list[Any]]:
     return found
 
 
-def _option(row: Row) -> Decorator:
+def _option(row: Setting) -> Decorator:
     """The option of a setting; what is not given is None, or nothing, and left to the project."""
     kind, schema = row.kind, row.kind.schema
     more: dict[str, Any] = {"metavar": row.metavar}
@@ -147,7 +146,7 @@ def _option(row: Row) -> Decorator:
     elif "enum" in schema:
         more["type"] = click.Choice(schema["enum"])
     elif kind is SIZE or schema.get("type") == "integer":
-        more["type"] = KindType(kind)
+        more["type"] = ValueKindType(kind)
     elif row.default == ():
         more |= {"multiple": True, "callback": None if kind is PATHS else _read_each(kind)}
     if kind is PATHS or "FILE" in (row.metavar or ""):
@@ -155,11 +154,11 @@ def _option(row: Row) -> Decorator:
     if names := _NAMES.get(row.name) or (_codes if kind is CODES else None):
         more["shell_complete"] = completing(names)
     spelled = [it for it in (row.short, f"{row.option}/{row.off}".rstrip("/")) if it]
-    usual = f"  [default: {row.usual}]" if row.usual else ""
+    usual = f"  [default: {row.shown_default}]" if row.shown_default else ""
     return click.option(*spelled, help=row.help + usual, **more)
 
 
-def _read_each(kind: Kind) -> Callable[..., tuple[Any, ...]]:
+def _read_each(kind: ValueKind) -> Callable[..., tuple[Any, ...]]:
     """What reads an option that may be repeated, and hold several each time."""
 
     def read(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> tuple[Any, ...]:

@@ -15,7 +15,7 @@ from sqlrewrite.report.printer import Printer, counted, shown
 from sqlrewrite.results import ConfigError
 from sqlrewrite.run.discover import Discovered, discover
 from sqlrewrite.settings.config import OWN_FILE, SECTION, SHARED_FILE, load
-from sqlrewrite.settings.spark_conf import setting
+from sqlrewrite.settings.spark_conf import known_setting
 from sqlrewrite.text.source import write_file
 from sqlrewrite.text.toml import read_toml
 from sqlrewrite.warehouse import CatalogError, Warehouse
@@ -94,7 +94,7 @@ def _catalogs(folder: str, found: Discovered, err: Printer) -> Iterator[KnownSou
         what = "no DDL, no dbt project: `dpp-rewrite catalog pull` asks a live Spark"
         err.line((what, "yellow"))
     for key, (value, where) in found.spark.items():
-        if key in (_QUOTES, _ANSI, _SCHEMA) or setting(key):
+        if key in (_QUOTES, _ANSI, _SCHEMA) or known_setting(key):
             err.line(("found ", "bold green"), (f"{shown(where)}: {key} = {value}", ""))
 
 
@@ -162,7 +162,7 @@ def _of_spark(found: Discovered) -> Iterator[str]:
         where = said[_PRUNING][1]
         yield f'predicate = "set"  # prunes without dynamic pruning, which {where} switches off'
     for key, (value, where) in found.spark.items():
-        if name := setting(key):
+        if name := known_setting(key):
             yield f"spark-conf.{_string(name)} = {_string(value)}  # {where}"
 
 

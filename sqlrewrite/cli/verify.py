@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sqlrewrite.cli import spark
-from sqlrewrite.cli.common import Command, CommandFailure, KindType, setting_options
-from sqlrewrite.settings.kinds import AT_LEAST_ONE, AT_LEAST_TWO, SECONDS, TOLERANCE
+from sqlrewrite.cli.common import Command, CommandFailure, ValueKindType, setting_options
 from sqlrewrite.settings.table import section
+from sqlrewrite.settings.value_kinds import AT_LEAST_ONE, AT_LEAST_TWO, SECONDS, TOLERANCE
 
 if TYPE_CHECKING:
     from sqlrewrite.spark.rows.verify import Verified
@@ -49,14 +49,14 @@ scalar subqueries. Before, rows and seconds are reported, no scans.""",
 @click.option(
     "--sample",
     metavar="PARTITIONS",
-    type=KindType(AT_LEAST_TWO),
+    type=ValueKindType(AT_LEAST_TWO),
     help="Read this many partitions of each fact, some that the predicate keeps and some that it "
     "does not, always the same ones.  [default: all]",
 )
 @click.option(
     "--runs",
     metavar="N",
-    type=KindType(AT_LEAST_ONE),
+    type=ValueKindType(AT_LEAST_ONE),
     default=1,
     show_default=True,
     help="Run each side N times, in alternation, and report the median time.",
@@ -64,13 +64,13 @@ scalar subqueries. Before, rows and seconds are reported, no scans.""",
 @click.option(
     "--timeout",
     metavar="SECONDS",
-    type=KindType(SECONDS),
+    type=ValueKindType(SECONDS),
     help="Stop a statement that takes longer than this.",
 )
 @click.option(
     "--float-tolerance",
     metavar="RELATIVE",
-    type=KindType(TOLERANCE),
+    type=ValueKindType(TOLERANCE),
     default=0.0,
     help="How far floating-point values may be apart, relative to the larger one, as 1e-9: a sum "
     "depends on the order in which Spark adds.  [default: not at all]",

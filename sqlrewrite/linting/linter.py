@@ -22,7 +22,7 @@ from sqlrewrite.linting.wrapped import wrapped
 from sqlrewrite.results import NOT_PARSED
 from sqlrewrite.rewriting import errors, rendered
 from sqlrewrite.settings.options import Options, options
-from sqlrewrite.settings.spark_conf import decides
+from sqlrewrite.settings.spark_conf import affects_pruning
 from sqlrewrite.settings.table import LEAVING
 from sqlrewrite.sql.collector import at_rest
 from sqlrewrite.sql.deep import deep
@@ -67,8 +67,8 @@ def lint(sql: str, catalog: Warehouse, wanted: Options | None = None) -> LintRes
 def findings(document: Document, wanted: Options) -> LintResult:
     """The same of a document, which was read without heeding its comments."""
     decision = full = heeding = decide(document, wanted)
-    left = wanted.when in LEAVING or any(decides(it.catalog.settings) for it in document.statements)
-    if left and document.stripped.predicates:
+    conf_known = any(affects_pruning(it.catalog.settings) for it in document.statements)
+    if (wanted.when in LEAVING or conf_known) and document.stripped.predicates:
         # Tells what is not needed from what no longer follows.
         full = decide(document, wanted.with_all())
     if document.directives.found:

@@ -29,7 +29,7 @@ def load_catalog(
     try:
         return declaring(found, settings.derived)
     except CatalogError as error:
-        raise CatalogError(f"{settings.said.get('derived', 'the settings')}: {error}") from error
+        raise CatalogError(f"{settings.origins.get('derived', 'the settings')}: {error}") from error
 
 
 def _loaded(
@@ -44,6 +44,6 @@ def _loaded(
     try:
         return (load or Catalog.load)(*paths, schema=schema, variables=variables)
     except CatalogError as error:
-        said = settings.said.get("catalog", "")
-        where = f" (catalog of {said})" if said and not said.startswith("-") else ""
+        origin = settings.origins.get("catalog", "")
+        where = f" (catalog of {origin})" if origin and not origin.startswith("-") else ""
         raise CatalogError(f"{error}{where}") from error

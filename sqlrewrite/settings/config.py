@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlrewrite.results import ConfigError
-from sqlrewrite.settings.row import PREFIX
-from sqlrewrite.settings.table import KEYS, Settings, named
+from sqlrewrite.settings.table import KEYS, PREFIX, Settings, named
 from sqlrewrite.text.nearest import nearest
 from sqlrewrite.text.toml import read_toml
 
@@ -88,18 +87,18 @@ class Projects:
     def _over(self, base: Settings) -> Settings:
         """The settings of a file, under those of the environment and the options."""
         found = replace(base, **self._environment)
-        said = {**base.said, **{name: named(name).variable for name in self._environment}}
+        origins = {**base.origins, **{name: named(name).variable for name in self._environment}}
         values: dict[str, Any] = {}
         for row in map(named, self._chosen):
             if row.hides:
                 found = replace(found, **{row.hides: named(row.hides).default})
-                said.pop(row.hides, None)
+                origins.pop(row.hides, None)
         for name, value in self._chosen.items():
             row = named(name)
             values[name] = getattr(found, name) + value if row.adds else value
-            more = f"{said[name]} and " if row.adds and name in said else ""
-            said[name] = more + row.option
-        return replace(found, **values, said=said)
+            earlier = f"{origins[name]} and " if row.adds and name in origins else ""
+            origins[name] = earlier + row.option
+        return replace(found, **values, origins=origins)
 
 
 def files_above(path: str) -> Iterator[str]:
@@ -183,14 +182,14 @@ def _settings(table: Mapping[str, Any], path: str) -> Settings:
             values[row.name] = row.kind.read(value)
         except ValueError as error:
             raise ConfigError(f"{where} {key} must be {error}, not {value!r}") from None
-    said = dict.fromkeys(values, path)
+    origins = dict.fromkeys(values, path)
     root = os.path.dirname(path) or "."
     values["catalog"] = tuple(_from_root(name, root) for name in values.get("catalog", ()))
     if values.get("engine", "").endswith(".toml"):
         values["engine"] = _from_root(values["engine"], root)
     if "baseline" in values:
         values["baseline"] = _from_root(values["baseline"], root)
-    return Settings(**values, root=root, source=path, said=said)
+    return Settings(**values, root=root, source=path, origins=origins)
 
 
 def _from_root(name: str, root: str) -> str:

@@ -9,8 +9,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from sqlrewrite.settings.row import Row
-from sqlrewrite.settings.table import TABLE, Settings
+from sqlrewrite.settings.table import TABLE, Setting, Settings
 
 
 def as_toml(settings: Settings) -> str:
@@ -22,13 +21,13 @@ def _lines(settings: Settings) -> Iterator[str]:
     for row in TABLE:
         value = getattr(settings, row.name)
         if value is None:
-            yield f"# {row.key}: {row.usual or 'none'}"
+            yield f"# {row.key}: {row.shown_default or 'none'}"
         else:
-            said = settings.said.get(row.name, "default")
-            yield f"{row.key} = {_toml(dict(value) if _is_table(row) else value)}  # {said}"
+            origin = settings.origins.get(row.name, "default")
+            yield f"{row.key} = {_toml(dict(value) if _is_table(row) else value)}  # {origin}"
 
 
-def _is_table(row: Row) -> bool:
+def _is_table(row: Setting) -> bool:
     return row.kind.schema.get("type") == "object"
 
 
@@ -46,9 +45,9 @@ def reference() -> str:
     rows += [
         (
             f"`{row.key}`",
-            row.kind.what,
+            row.kind.description,
             row.help,
-            row.said or _usual(row),
+            row.default_text or _default(row),
             ", ".join(f"`{command}`" for command in row.commands),
             row.since,
         )
@@ -58,7 +57,7 @@ def reference() -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-def _usual(row: Row) -> str:
+def _default(row: Setting) -> str:
     return "" if row.default in (None, (), {}) else f"`{_toml(row.default)}`"
 
 
@@ -75,7 +74,7 @@ def schema() -> str:
     return json.dumps(known, indent=2, ensure_ascii=False) + "\n"
 
 
-def _property(row: Row) -> dict[str, Any]:
+def _property(row: Setting) -> dict[str, Any]:
     found = {"description": row.help, **row.kind.schema}
     if row.default is None:
         return found

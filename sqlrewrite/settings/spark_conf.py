@@ -1,8 +1,8 @@
-"""The regime: what the settings of the sessions that run the queries make of an engine's rules.
+"""What settings of Spark make of an engine's rules.
 
 In: an engine, and settings of Spark by name, as ``catalog pull`` finds them, a project gives them,
-or a text SETs them. Out: the engine as it works there. What is not said is as the engine's file has
-it: Spark's own defaults.
+or a text SETs them. Out: the engine as it works in such a session. A setting that is not given has
+Spark's own default, which the engine's file states.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ PRUNING = (
     _REUSE,
     _THRESHOLD,
 )
-"""All that the rules of pruning depend on."""
+"""All settings that the rules of pruning depend on."""
 
 BUCKETS = "spark.sql.sources.bucketing.enabled"
 COALESCED = "spark.sql.bucketing.coalesceBucketsInJoin.enabled"
@@ -48,11 +48,11 @@ STORAGE = {
     COMPATIBLE: False,
     GROUPING: False,
 }
-"""On what a join without an exchange depends, with the defaults of Spark 4 and of Iceberg
-(docs/partition-wise.md)."""
+"""The settings that a join without an exchange depends on, with the defaults of Spark 4 and of
+Iceberg (docs/partition-wise.md)."""
 
 SETTINGS = (*PRUNING, *STORAGE)
-"""What is asked of a session."""
+"""The settings that a session is asked for."""
 
 _IN_FLINK = "table.optimizer.dynamic-filtering.enabled"
 _BY_NAME = {name.lower(): name for name in (*SETTINGS, _IN_FLINK)}
@@ -60,62 +60,62 @@ _SIZE = pattern(r"\s*(-?\d+)\s*([kmgtp]?)b?\s*", re.IGNORECASE)
 _UNITS = " kmgtp"
 
 
-def setting(name: str) -> str | None:
+def known_setting(name: str) -> str | None:
     """The name of one of ``SETTINGS``, or of Flink's, as it is spelled; None for any other."""
     return _BY_NAME.get(name.strip().strip("`").lower())
 
 
-def decides(said: Mapping[str, str]) -> bool:
-    """Whether settings that pruning depends on are among them."""
-    return any(setting(name) in (*PRUNING, _IN_FLINK) for name in said)
+def affects_pruning(conf: Mapping[str, str]) -> bool:
+    """Whether one of the settings is among those that pruning depends on."""
+    return any(known_setting(name) in (*PRUNING, _IN_FLINK) for name in conf)
 
 
-def on(said: Mapping[str, str], name: str) -> bool:
+def is_on(conf: Mapping[str, str], name: str) -> bool:
     """Whether a setting of ``STORAGE`` is on."""
-    return _flag(_lowered(said), name, STORAGE[name])
+    return _flag(_lowered(conf), name, STORAGE[name])
 
 
-def _lowered(said: Mapping[str, str]) -> dict[str, str]:
-    return {name.lower(): value.strip().lower() for name, value in said.items()}
+def _lowered(conf: Mapping[str, str]) -> dict[str, str]:
+    return {name.lower(): value.strip().lower() for name, value in conf.items()}
 
 
-def _flag(by_name: Mapping[str, str], name: str, usual: bool) -> bool:
-    return {"true": True, "false": False}.get(by_name.get(name.lower(), ""), usual)
+def _flag(lowered: Mapping[str, str], name: str, default: bool) -> bool:
+    return {"true": True, "false": False}.get(lowered.get(name.lower(), ""), default)
 
 
-def in_regime(engine: Engine, said: Mapping[str, str]) -> Engine:
-    """The engine under settings, by their names in any case; of another engine than Spark only
-    whether Flink filters dynamically. A value that is none is passed over, as Spark takes none."""
+def engine_under(engine: Engine, conf: Mapping[str, str]) -> Engine:
+    """The engine under settings, whose names may be in any case. Of Flink only whether it filters
+    dynamically is known, of other engines nothing. A value that Spark would refuse is ignored."""
     if engine.name == "flink":
-        off = said.get(_IN_FLINK, "").strip().lower() == "false"
+        off = conf.get(_IN_FLINK, "").strip().lower() == "false"
         return replace(engine, enabled=False) if off else engine
     if engine.name != "spark":
         return engine
-    by_name = _lowered(said)
-    flag = partial(_flag, by_name)
+    lowered = _lowered(conf)
+    flag = partial(_flag, lowered)
     only = flag(f"{_DPP}.reuseBroadcastOnly", engine.reuse_broadcast_only)
-    # What is pruned by a broadcast that is there anyway needs that one is reused at all.
+    # A filter that reuses a broadcast needs the reuse of exchanges to be on.
     reused = not only or flag(_REUSE, True)
     return replace(
         engine,
         enabled=reused and flag(f"{_DPP}.enabled", engine.enabled),
         use_stats=flag(f"{_DPP}.useStats", engine.use_stats),
         reuse_broadcast_only=only,
-        fallback_filter_ratio=_ratio(by_name, engine.fallback_filter_ratio),
-        broadcast_threshold=_threshold(by_name, engine.broadcast_threshold),
+        fallback_filter_ratio=_ratio(lowered, engine.fallback_filter_ratio),
+        broadcast_threshold=_threshold(lowered, engine.broadcast_threshold),
     )
 
 
-def _ratio(said: Mapping[str, str], usual: float) -> float:
+def _ratio(lowered: Mapping[str, str], default: float) -> float:
     try:
-        return float(said[f"{_DPP}.fallbackFilterRatio".lower()])
+        return float(lowered[f"{_DPP}.fallbackFilterRatio".lower()])
     except (KeyError, ValueError):
-        return usual
+        return default
 
 
-def _threshold(said: Mapping[str, str], usual: int) -> int:
+def _threshold(lowered: Mapping[str, str], default: int) -> int:
     """The largest size of what is broadcast, which may be written with a unit."""
-    match = _SIZE.fullmatch(said.get(_THRESHOLD.lower(), str(usual)))
+    match = _SIZE.fullmatch(lowered.get(_THRESHOLD.lower(), str(default)))
     if match is None:
-        return usual
+        return default
     return int(match[1]) << 10 * max(0, _UNITS.index(match[2].lower() or " "))

@@ -1,9 +1,9 @@
-"""The table of settings: one row each, from which all else follows.
+"""The table of settings: one row each, from which everything else follows.
 
-A row is a field of ``Settings``: its name, type and default, and beside them what kind of value it
-takes, the sentence that explains it, and which commands have it as an option. The keys of a TOML
-file, the variables of the environment, the options with their ``--help``, the table in
-``docs/reference.md`` and ``docs/dpp-rewrite.schema.json`` are all made from these rows.
+A row is a field of ``Settings``: its name, type and default, what kind of value it takes, the
+sentence that explains it, and which commands have it as an option. The keys of a TOML file, the
+variables of the environment, the options with their ``--help``, the table in ``docs/reference.md``
+and ``docs/dpp-rewrite.schema.json`` are all made from these rows.
 """
 
 from __future__ import annotations
@@ -11,44 +11,112 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field, fields
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.settings import kinds
+from sqlrewrite.settings import value_kinds as kinds
 from sqlrewrite.settings.forms import CHOICES, FORMS, IN
-from sqlrewrite.settings.kinds import BOOLEAN, CODES, COUNT, SIZE, STRING, STRINGS, Pairs, one_of
-from sqlrewrite.settings.row import Row, setting
+from sqlrewrite.settings.value_kinds import (
+    BOOLEAN,
+    CODES,
+    COUNT,
+    SIZE,
+    STRING,
+    STRINGS,
+    Pairs,
+    ValueKind,
+    one_of,
+)
 from sqlrewrite.text.limits import SPARK, Limits
 
 WHENS = ("eligible", "missed", "auto")
-"""Which predicates are wanted: every one that is sound and worthwhile; of these only the ones that
-the engine would not derive by itself; or what pays in the engine's regime, as the settings that are
-known make it: the ones that it does not derive there, in a form that prunes there."""
+"""Which predicates to write: every sound and worthwhile one; of these only the ones that the engine
+would not derive by itself; or the same under the settings of Spark that are known, in a form that
+prunes there."""
 
 STRATEGIES = ("predicates", "partition-wise")
 """What is written: predicates that prune; or a join by groups of partitions, and nothing else."""
 
 LEAVING = ("missed", "auto")
-"""Under which what has to be assumed is enough to leave a predicate to the engine."""
+"""Values of ``when`` that leave a predicate to the engine, be it by an assumption."""
 
 ON_SPARK = ("rewrite", "explain", "verify")
 ON_QUERIES = (*ON_SPARK, "lint", "audit")
 ON_CATALOG = (*ON_QUERIES, "catalog show", "catalog check")
 ON_FILES = ("rewrite", "lint")
 
+PREFIX = "DPP_REWRITE_"
+"""What the variables of the environment begin with."""
 
-_known = partial(setting, section="known", commands=ON_CATALOG)
-_inserted = partial(setting, section="inserted", commands=ON_QUERIES, decides=True)
-_values = partial(setting, section="values", commands=ON_SPARK, metavar="N")
-_counts = partial(setting, section="counts", commands=("lint",))
-_files = partial(setting, section="files", commands=ON_FILES)
-_work = partial(setting, section="work", commands=ON_FILES)
+
+class Setting(NamedTuple):
+    """A row of the table.
+
+    ``section`` is the part of ``--help`` that it stands in, ``commands`` are those that have it as
+    an option; ``short`` and ``off`` are the other spellings of that option. ``default_text`` is the
+    default in words, where the value itself does not say it. ``adds``: the option's values are
+    added to those of the project instead of replacing them. ``hides`` names the project's setting
+    that the option puts out of force. ``decides``: what is written into a text depends on it.
+    """
+
+    name: str
+    default: Any
+    kind: ValueKind
+    help: str
+    section: str = ""
+    commands: tuple[str, ...] = ()
+    short: str = ""
+    off: str = ""
+    metavar: str | None = None
+    default_text: str = ""
+    adds: bool = False
+    hides: str = ""
+    decides: bool = False
+    since: str = "0.1.0"
+
+    @property
+    def key(self) -> str:
+        """Its key in a TOML file."""
+        return self.name.replace("_", "-")
+
+    @property
+    def option(self) -> str:
+        """Its option, where there is one."""
+        return f"--{self.key}"
+
+    @property
+    def variable(self) -> str:
+        """Its variable of the environment."""
+        return PREFIX + self.name.upper()
+
+    @property
+    def shown_default(self) -> str:
+        """The default as ``--help`` shows it; empty where that is just "not given"."""
+        if self.default_text or self.default in (None, False, (), {}):
+            return self.default_text
+        return self.key if self.default is True else str(self.default)
+
+
+def _setting(default: Any, kind: ValueKind, help: str, **row: Any) -> Any:
+    """A field of ``Settings``, with the rest of its row as metadata."""
+    metadata = {"kind": kind, "help": help, **row}
+    if default == {}:
+        return field(default_factory=dict, metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+_known = partial(_setting, section="known", commands=ON_CATALOG)
+_inserted = partial(_setting, section="inserted", commands=ON_QUERIES, decides=True)
+_values = partial(_setting, section="values", commands=ON_SPARK, metavar="N")
+_counts = partial(_setting, section="counts", commands=("lint",))
+_files = partial(_setting, section="files", commands=ON_FILES)
+_work = partial(_setting, section="work", commands=ON_FILES)
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What holds for a file. ``root`` is the folder of the file that says so, ``source`` that file,
-    and ``said`` where each setting was found that is not left at its default."""
+    """What holds for a file. ``source`` is the file of settings, ``root`` its folder, and
+    ``origins`` says where each setting was found that is not left at its default."""
 
     catalog: tuple[str, ...] = _known(
         (),
@@ -64,7 +132,7 @@ class Settings:
         "Current schema, in which table names without a schema are looked up.",
         metavar="NAME",
     )
-    engine: str = setting(
+    engine: str = _setting(
         "spark",
         STRING,
         "The engine whose rules apply: spark, flink, trino, duckdb, or a .toml file.",
@@ -73,7 +141,7 @@ class Settings:
         metavar="NAME|FILE",
         decides=True,
     )
-    dialect: str = setting(
+    dialect: str = _setting(
         SPARK,
         STRING,
         "The SQL dialect that is read and written: spark, trino, duckdb, flink.",
@@ -93,7 +161,7 @@ class Settings:
         "Which predicates to write. eligible: every sound and worthwhile one. missed: of these, "
         "only those that the engine would not derive by itself. auto: as missed, under the "
         "settings of Spark that are known, and in the form set where dynamic pruning is off.",
-        said="auto where settings of Spark are known, else eligible",
+        default_text="auto where settings of Spark are known, else eligible",
     )
     hint: bool = _inserted(
         True, BOOLEAN, "Put /*+ BROADCAST(…) */ into the subquery.", off="--no-hint"
@@ -107,14 +175,14 @@ class Settings:
         "Look for filters beyond partitioned tables too. Not given: only where statistics say that "
         "it pays.",
         off="--not-through-facts",
-        said="where it pays",
+        default_text="where it pays",
     )
     key_limit: int | None = _inserted(
         None,
         SIZE,
         "Write no predicate that would collect more bytes of keys than this, by the statistics.",
         metavar="SIZE",
-        said="32MB",
+        default_text="32MB",
     )
     collapse_over: int = _values(
         1_000, COUNT, "values: for more keys than this, write BETWEEN the smallest and the largest."
@@ -136,10 +204,10 @@ class Settings:
         "partition-wise: the number of groups. Not given: as many as make one side of each small "
         "enough to be broadcast, where sizes are known and it pays.",
         metavar="N",
-        said="where it pays",
+        default_text="where it pays",
         commands=ON_SPARK,
     )
-    functions: Mapping[str, str] = setting(
+    functions: Mapping[str, str] = _setting(
         {},
         kinds.FUNCTIONS,
         "Your own functions, by the name they are called by. deterministic: one value for one "
@@ -148,51 +216,55 @@ class Settings:
         "or moved.",
         decides=True,
     )
-    derived: Mapping[str, Mapping[str, str]] = setting(
+    derived: Mapping[str, Mapping[str, str]] = _setting(
         {},
         kinds.DERIVED,
         "Columns that are computed from other columns of their row, by table and column: "
         "`dt = \"date_format(ts, 'yyyy-MM-dd')\"`. A filter or a join on `ts` then bounds "
         "`dt`. `dpp-rewrite catalog check` counts the rows for which it does not hold.",
     )
-    variables: Mapping[str, str] = setting(
+    variables: Mapping[str, str] = _setting(
         {},
         kinds.VARIABLES,
         'Values of variables in names: with `db = "prod"`, `${db}.t`, `${hiveconf:db}.t` and '
         "`{{ db }}.t` are the table prod.t, in queries and DDL. A text that sets the variable "
         "itself is read without this value.",
     )
-    spark_conf: Mapping[str, str] = setting(
+    spark_conf: Mapping[str, str] = _setting(
         {},
         kinds.CONF,
         "Spark's settings in the sessions that run the queries, where they differ from what "
         "`catalog pull` found or from Spark's defaults. What Spark prunes by itself depends on "
         "them, and so does what `when` writes.",
     )
-    time_zone: str | None = setting(
+    time_zone: str | None = _setting(
         None,
         kinds.ZONE,
         "The time zone (spark.sql.session.timeZone) of all sessions that write and read columns "
         "derived from a TIMESTAMP. Not given: the sessions may differ, so bounds are two days "
         "wider.",
-        said="not known",
+        default_text="not known",
         decides=True,
     )
-    double_quoted_identifiers: bool | None = setting(
+    double_quoted_identifiers: bool | None = _setting(
         None,
         BOOLEAN,
         'Whether Spark reads "…" as a name (spark.sql.ansi.doubleQuotedIdentifiers, with ANSI mode '
         "on) or as a string. Not given: a statement where it may be either is left alone.",
-        said="not known",
+        default_text="not known",
         decides=True,
     )
-    file_limit: int = setting(
-        Limits().file, SIZE, "Skip files larger than this.", said="4MB", decides=True
+    file_limit: int = _setting(
+        Limits().file, SIZE, "Skip files larger than this.", default_text="4MB", decides=True
     )
-    statement_limit: int = setting(
-        Limits().statement, SIZE, "Skip statements larger than this.", said="1MB", decides=True
+    statement_limit: int = _setting(
+        Limits().statement,
+        SIZE,
+        "Skip statements larger than this.",
+        default_text="1MB",
+        decides=True,
     )
-    nesting_limit: int = setting(
+    nesting_limit: int = _setting(
         Limits().nesting, kinds.NESTING, "Skip statements nested deeper than this.", decides=True
     )
     select: tuple[str, ...] = _counts(
@@ -200,7 +272,7 @@ class Settings:
         CODES,
         "Report only findings with these codes. DPP00 selects all codes that begin with it.",
         metavar="CODES",
-        said="all",
+        default_text="all",
         hides="ignore",
     )
     ignore: tuple[str, ...] = _counts(
@@ -268,7 +340,7 @@ class Settings:
         "How many files are processed at once.",
         short="-j",
         metavar="N",
-        said="the number of cores",
+        default_text="the number of cores",
     )
     cache: bool = _work(
         True,
@@ -276,15 +348,15 @@ class Settings:
         "Remember the results of runs over many files, to be faster the next time.",
         off="--no-cache",
     )
-    explain: str = setting(
+    explain: str = _setting(
         "logical",
         one_of(("logical", "spark", "none")),
         "How the plan changes. logical: our own plan. spark: Spark's plan, as `explain` prints it.",
         section="reported",
         commands=("rewrite",),
-        said="logical; with --check: none",
+        default_text="logical; with --check: none",
     )
-    strict: bool = setting(
+    strict: bool = _setting(
         False,
         BOOLEAN,
         "Count a statement that does not parse: as a finding, and for --check.",
@@ -293,11 +365,11 @@ class Settings:
     )
     root: str = "."
     source: str | None = None
-    said: Mapping[str, str] = field(default_factory=dict, compare=False)
+    origins: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def limits(self) -> Limits:
-        """How much is read."""
+        """How large and how deep a text may be to be read, and what its quotes mean."""
         return Limits(
             self.file_limit,
             self.statement_limit,
@@ -311,14 +383,16 @@ def _default(it: Any) -> Any:
     return {} if it.default_factory is dict else it.default
 
 
-TABLE = tuple(Row(it.name, _default(it), **it.metadata) for it in fields(Settings) if it.metadata)
-"""All settings, in the order in which they are told."""
+TABLE = tuple(
+    Setting(it.name, _default(it), **it.metadata) for it in fields(Settings) if it.metadata
+)
+"""All settings, in the order of the reference."""
 
-KEYS: Mapping[str, Row] = {row.key: row for row in TABLE}
+KEYS: Mapping[str, Setting] = {row.key: row for row in TABLE}
 """Each setting by its key."""
 
 
-def named(name: str) -> Row:
+def named(name: str) -> Setting:
     """The setting of that name, which is its key with ``_`` for ``-``."""
     return KEYS[name.replace("_", "-")]
 

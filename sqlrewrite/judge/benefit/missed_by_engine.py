@@ -14,7 +14,7 @@ from sqlrewrite.judge.planners import duckdb, flink, spark, trino
 from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
 from sqlrewrite.results import ConfigError
 from sqlrewrite.rulebook import Engine
-from sqlrewrite.settings.spark_conf import decides
+from sqlrewrite.settings.spark_conf import affects_pruning
 from sqlrewrite.settings.table import LEAVING
 
 PLANNERS: Mapping[str, Callable[[Proposal], str | None]] = {
@@ -59,7 +59,7 @@ def judge(proposal: Proposal) -> Judgement:
 
 def _assumed(proposal: Proposal) -> Iterator[str]:
     """What has to be assumed of what is not known, to tell what the engine does."""
-    if not decides(proposal.context.catalog.settings):
+    if not affects_pruning(proposal.context.catalog.settings):
         yield f"{proposal.engine.name}'s settings are its defaults"
     if proposal.engine.takes_keys and proposal.pair.scan.table.provider is None:
         yield f"the connector of {proposal.pair.scan.alias} takes keys"

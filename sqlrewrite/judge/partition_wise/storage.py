@@ -25,14 +25,14 @@ from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.facts.comparisons import read_as
 from sqlrewrite.plan.facts.types import FLOATING
 from sqlrewrite.rulebook import Engine
-from sqlrewrite.settings import regime
+from sqlrewrite.settings import spark_conf
 from sqlrewrite.warehouse import Buckets, PartitionField
 
 _OWN = frozenset({"parquet", "orc", "csv", "json", "avro", "text"})
 _TRANSFORMS = frozenset({"identity", "years", "months", "days", "hours", "bucket", "truncate"})
 _MOST_TIMES = 4  # spark.sql.bucketing.coalesceBucketsInJoin.maxBucketRatio
 _BUCKET_BYTES = 128 << 20
-_BY_STORAGE = ((regime.GROUPING, True), (regime.STORED, True), (regime.PUSHED, True))
+_BY_STORAGE = ((spark_conf.GROUPING, True), (spark_conf.STORED, True), (spark_conf.PUSHED, True))
 BROADCAST_SIDES = {
     JoinType.INNER: (0, 1),
     JoinType.LEFT: (1,),
@@ -59,7 +59,7 @@ def joins_with_storage(
 ) -> Iterator[tuple[ScanJoin, Storage | None]]:
     """The scan joins of a plan, each with what is to be said of it; None where the tables are not
     laid out alike, where one of them is broadcast anyway, and where it is not known."""
-    engine = regime.in_regime(engine, said)
+    engine = spark_conf.engine_under(engine, said)
     for join in scan_joins(plan):
         yield join, _storage(plan, join, engine, said)
 
@@ -103,7 +103,7 @@ def _same_type(plan: Plan, join: ScanJoin, column: str) -> bool:
 def _missing(said: Mapping[str, str], *wanted: tuple[str, bool]) -> tuple[tuple[str, str], ...]:
     """The settings of ``wanted`` that are not as they should be."""
     return tuple(
-        (it, str(value).lower()) for it, value in wanted if regime.on(said, it) is not value
+        (it, str(value).lower()) for it, value in wanted if spark_conf.is_on(said, it) is not value
     )
 
 
@@ -117,9 +117,9 @@ def _by_buckets(
         return None
     if more != fewer and keys > len(one.columns):  # coalesced only where all keys are the buckets'
         return None
-    wanted = [(regime.BUCKETS, True)]
-    wanted += [(regime.COALESCED, True)] if more != fewer else []
-    wanted += [(regime.ALL_KEYS, False)] if keys > len(one.columns) else []
+    wanted = [(spark_conf.BUCKETS, True)]
+    wanted += [(spark_conf.COALESCED, True)] if more != fewer else []
+    wanted += [(spark_conf.ALL_KEYS, False)] if keys > len(one.columns) else []
     into = f"{one.count} buckets" if fewer == more else f"{one.count} and {other.count} buckets"
     alike = f"clustered by {', '.join(one.columns)} into {into}"
     return Storage(alike, _missing(said, *wanted))
@@ -139,12 +139,12 @@ def _by_fields(join: ScanJoin, tied: Mapping[str, str], said: Mapping[str, str])
     if None in relations:
         return None
     wanted = [*_BY_STORAGE]
-    wanted += [(regime.COMPATIBLE, True)] if "compatible" in relations else []
+    wanted += [(spark_conf.COMPATIBLE, True)] if "compatible" in relations else []
     fewer = max(map(len, sides)) > len(first)
-    if fewer and not any(regime.on(said, it) for it in regime.SUBSETS):
-        wanted.append((regime.SUBSETS[0], True))
+    if fewer and not any(spark_conf.is_on(said, it) for it in spark_conf.SUBSETS):
+        wanted.append((spark_conf.SUBSETS[0], True))
     if fewer or len(join.keys) > len({it.column for it in first}):
-        wanted.append((regime.ALL_KEYS, False))
+        wanted.append((spark_conf.ALL_KEYS, False))
     return Storage(f"partitioned by {', '.join(map(_shown, first))}", _missing(said, *wanted))
 
 
@@ -188,7 +188,7 @@ def _by_partitions(
     clause, wanted = "USING iceberg PARTITIONED BY ({})", [*_BY_STORAGE]
     if others:
         clause = f"CLUSTERED BY ({{}}) INTO {_count(join)} BUCKETS"
-        wanted = [(regime.BUCKETS, True), (regime.ALL_KEYS, False)]
+        wanted = [(spark_conf.BUCKETS, True), (spark_conf.ALL_KEYS, False)]
     both = zip(scans, names, strict=True)
     ddl = (f"{scan.parts[-1]}: {clause.format(', '.join(its))}" for scan, its in both)
     return Storage(alike, _missing(said, *wanted), tuple(ddl))

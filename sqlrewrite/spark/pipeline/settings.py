@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.rulebook import Engine, engine
-from sqlrewrite.settings.spark_conf import in_regime
+from sqlrewrite.settings.spark_conf import engine_under
 from sqlrewrite.spark.session import current_namespace, spark_errors
 from sqlrewrite.warehouse import Name
 
@@ -60,7 +60,7 @@ def told(namespace: Name, said: Mapping[str, str]) -> State:
     quoted = flag("spark.sql.ansi.enabled", True) and flag(
         "spark.sql.ansi.doubleQuotedIdentifiers", False
     )
-    return State(namespace, in_regime(engine("spark"), said), quoted, obstacle(said))
+    return State(namespace, engine_under(engine("spark"), said), quoted, obstacle(said))
 
 
 def obstacle(said: Mapping[str, str]) -> str:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from sqlrewrite.catalog.names import literal_name, quoted
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.settings.spark_conf import setting
+from sqlrewrite.settings.spark_conf import known_setting
 from sqlrewrite.spark.query_pairs import use
 from sqlrewrite.spark.session import Session, literal_text, spark_errors
 from sqlrewrite.spark.target import SparkError
@@ -70,7 +70,7 @@ def warehouse(session: Session, catalog: Warehouse, texts: Iterable[str]) -> Ite
             spark.conf.set(EXCLUDED, f"{excluded},{PRUNING_RULE}" if excluded else PRUNING_RULE)
             given = {key.lower() for key, _ in session.target.conf}
             for key, value in catalog.settings.items():
-                if setting(key) and key.lower() not in given:
+                if known_setting(key) and key.lower() not in given:
                     spark.conf.set(key, value)
             used = list(_used(catalog, texts))
             for schema in sorted({it.name[-2] for it in used} | {catalog.namespace[-1]}):

@@ -14,7 +14,7 @@ from dataclasses import replace
 from sqlglot import Token
 
 from sqlrewrite.patterns import pattern
-from sqlrewrite.settings.spark_conf import setting
+from sqlrewrite.settings.spark_conf import known_setting
 from sqlrewrite.sql.ddl.alter_table import altered
 from sqlrewrite.sql.ddl.clauses import Definition, read_clauses
 from sqlrewrite.sql.ddl.columns import type_text
@@ -292,7 +292,7 @@ def _set(cursor: Cursor, catalog: Warehouse) -> Warehouse:
     variable = found.group(1).lower() if found else ""
     if not variable or variable in (_RUNTIME_MODE, _FLINK_DIALECT):
         return _set_in_flink(cursor, catalog)
-    of_spark = setting(variable)
+    of_spark = known_setting(variable)
     if found is not None and of_spark is not None:
         value = cursor.text[found.end() : cursor.tokens[-1].end + 1].strip().strip("`")
         return replace(catalog, settings={**catalog.settings, of_spark: value})
@@ -317,7 +317,7 @@ def _set_in_flink(cursor: Cursor, catalog: Warehouse) -> Warehouse:
         return replace(catalog, streaming=value != "batch")
     if name == _FLINK_DIALECT and value not in ("", "default"):
         return replace(catalog, relations={}, namespace=UNKNOWN_NAMESPACE)
-    of_engine = setting(name)
+    of_engine = known_setting(name)
     if of_engine is not None:
         return replace(catalog, settings={**catalog.settings, of_engine: value})
     return catalog

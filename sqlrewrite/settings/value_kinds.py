@@ -1,8 +1,8 @@
-"""What kinds of values a setting may have.
+"""The kinds of values that settings have.
 
-A ``Kind`` reads a value as a TOML file has it, and as the text of an option or of a variable of the
-environment. Its ``schema`` says the same in JSON Schema; the options of the command line take their
-choices and bounds from it.
+A ``ValueKind`` reads a value from a TOML file, and from the text of an option or of an environment
+variable. Its ``schema`` describes the value in JSON Schema, from which the command line takes the
+choices of an option.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Any
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.facts.functions import DECLARED
-from sqlrewrite.settings.spark_conf import SETTINGS, setting
+from sqlrewrite.settings.spark_conf import SETTINGS, known_setting
 from sqlrewrite.text.limits import NESTING_MOST
 
 Pairs = tuple[tuple[str, Any], ...]
-"""What stands by a name or a pattern, in order."""
+"""Names or patterns, each with its value, in order."""
 
 
 def _same(value: Any) -> Any:
@@ -27,37 +27,38 @@ def _same(value: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Kind:
-    """``what`` a value must be, in words; whether one ``holds``; what a setting is made of it.
+class ValueKind:
+    """``description`` says in words what a value must be, ``accepts`` whether one is that, and
+    ``convert`` makes the setting of a value of TOML.
 
-    ``parse`` turns a text into the value that a TOML file would have; what it cannot turn it gives
-    back, or raises ValueError with what it must be.
+    ``parse`` turns a text into the value that TOML would have. It returns a text that it cannot
+    turn as it is, or raises ValueError with what it must be.
     """
 
-    what: str
+    description: str
     schema: Mapping[str, Any]
-    holds: Callable[[Any], bool]
-    make: Callable[[Any], Any] = _same
+    accepts: Callable[[Any], bool]
+    convert: Callable[[Any], Any] = _same
     parse: Callable[[str], Any] = _same
 
     def read(self, value: Any) -> Any:
-        """The setting. Raises ValueError with what the value must be."""
-        if not self.holds(value):
-            raise ValueError(self.what)
-        return self.make(value)
+        """The setting, from a value of TOML. Raises ValueError with what the value must be."""
+        if not self.accepts(value):
+            raise ValueError(self.description)
+        return self.convert(value)
 
     def read_text(self, text: str) -> Any:
-        """The setting that one word says. Raises ValueError as ``read``."""
+        """The setting, from a text. Raises ValueError as ``read``."""
         return self.read(self.parse(text))
 
 
-def one_of(choices: tuple[str, ...]) -> Kind:
+def one_of(choices: tuple[str, ...]) -> ValueKind:
     """One of a few words."""
     what = " or ".join(map(repr, choices))
-    return Kind(what, {"enum": [*choices]}, lambda it: isinstance(it, str) and it in choices)
+    return ValueKind(what, {"enum": [*choices]}, lambda it: isinstance(it, str) and it in choices)
 
 
-def number(least: int, most: int | None = None) -> Kind:
+def number(least: int, most: int | None = None) -> ValueKind:
     """A whole number within bounds."""
     what = f"a whole number, {least} or more"
     bounds = {"minimum": least}
@@ -71,10 +72,10 @@ def number(least: int, most: int | None = None) -> Kind:
     def parse(text: str) -> int | str:
         return int(text) if re.fullmatch("[0-9]{1,18}", text) else text
 
-    return Kind(what, {"type": "integer", **bounds}, holds, parse=parse)
+    return ValueKind(what, {"type": "integer", **bounds}, holds, parse=parse)
 
 
-def fraction(what: str, holds: Callable[[float], bool]) -> Kind:
+def fraction(what: str, holds: Callable[[float], bool]) -> ValueKind:
     """A number with or without a fraction."""
 
     def parse(text: str) -> float | str:
@@ -83,7 +84,7 @@ def fraction(what: str, holds: Callable[[float], bool]) -> Kind:
         except ValueError:
             return text
 
-    return Kind(what, {}, lambda it: isinstance(it, float) and holds(it), parse=parse)
+    return ValueKind(what, {}, lambda it: isinstance(it, float) and holds(it), parse=parse)
 
 
 SECONDS = fraction("a number of seconds above 0", lambda it: 0 < it < inf)
@@ -143,14 +144,14 @@ _TEXT: Mapping[str, Any] = {"type": "string"}
 _LIST: Mapping[str, Any] = {"type": "array", "items": _TEXT}
 
 _WORD = "[A-Za-z_][A-Za-z0-9_]*"
-STRING = Kind("a string", _TEXT, lambda it: isinstance(it, str))
+STRING = ValueKind("a string", _TEXT, lambda it: isinstance(it, str))
 _ZONE = r"[A-Za-z][A-Za-z0-9_+:/-]*|[+-][0-9]{1,2}(:?[0-9]{2}){0,2}"
-ZONE = Kind(
+ZONE = ValueKind(
     "a time zone, as 'Europe/Berlin', 'UTC' or '+02:00'",
     {**_TEXT, "pattern": f"^({_ZONE})$"},
     _matches(_ZONE),
 )
-BOOLEAN = Kind(
+BOOLEAN = ValueKind(
     "true or false",
     {"type": "boolean"},
     lambda it: isinstance(it, bool),
@@ -161,24 +162,24 @@ AT_LEAST_ONE = number(1)
 AT_LEAST_TWO = number(2)
 GROUPS = number(2, 64)
 NESTING = number(1, NESTING_MOST)
-SIZE = Kind(
+SIZE = ValueKind(
     "a size like 33554432 or 32MB",
     {"anyOf": [COUNT.schema, {**_TEXT, "pattern": "^ *[0-9]+ *[kKmMgG]?[bB]? *$"}]},
-    lambda it: COUNT.holds(it) or _matches(_SIZE)(it),
+    lambda it: COUNT.accepts(it) or _matches(_SIZE)(it),
     _bytes,
 )
-STRINGS = Kind("a list of strings", _LIST, _are_strings, tuple, _items)
-CODES = Kind(
+STRINGS = ValueKind("a list of strings", _LIST, _are_strings, tuple, _items)
+CODES = ValueKind(
     "a list of strings", _LIST, _are_strings, _codes, lambda text: text.replace(",", " ").split()
 )
-PATHS = Kind(
+PATHS = ValueKind(
     "a string or a list of strings",
     {"anyOf": [_TEXT, _LIST]},
     lambda it: isinstance(it, str) or _are_strings(it),
     lambda it: (it,) if isinstance(it, str) else tuple(it),
     lambda text: [it for it in text.split(os.pathsep) if it],
 )
-CODES_BY_PATTERN = Kind(
+CODES_BY_PATTERN = ValueKind(
     "a table of patterns, each with a list of codes",
     {"type": "object", "additionalProperties": _LIST},
     lambda it: _are_by_name(it, _are_strings),
@@ -199,38 +200,38 @@ def _column_and_expression(text: str) -> dict[str, dict[str, str]]:
     return found
 
 
-DERIVED = Kind(
+DERIVED = ValueKind(
     "a table of tables, each with its columns and the expressions that they are computed by",
     {"type": "object", "additionalProperties": {"type": "object", "additionalProperties": _TEXT}},
-    lambda it: _are_by_name(it, lambda columns: _are_by_name(columns, STRING.holds)),
+    lambda it: _are_by_name(it, lambda columns: _are_by_name(columns, STRING.accepts)),
     lambda it: {table.lower(): dict(columns) for table, columns in it.items()},
     _column_and_expression,
 )
-SEVERITIES = Kind(
+SEVERITIES = ValueKind(
     "a table of codes, each with its severity",
     {"type": "object", "additionalProperties": _TEXT},
-    lambda it: _are_by_name(it, STRING.holds),
+    lambda it: _are_by_name(it, STRING.accepts),
     lambda it: tuple((code.upper(), severity) for code, severity in it.items()),
     lambda text: _name_and_word(text, "CODE=LEVEL"),
 )
-VARIABLES = Kind(
+VARIABLES = ValueKind(
     "a table of variables, each with a name of letters, digits and _",
     {"type": "object", "additionalProperties": {**_TEXT, "pattern": f"^{_WORD}$"}},
     lambda it: _are_by_name(it, _matches(_WORD)),
     dict,
     _name_and_word,
 )
-CONF = Kind(
+CONF = ValueKind(
     f"a table of settings of Spark, of {', '.join(SETTINGS)}",
     {"type": "object", "propertyNames": {"enum": [*SETTINGS]}},
     lambda it: (
         _are_by_name(it, lambda value: isinstance(value, str | int | float))
-        and all(map(setting, it))
+        and all(map(known_setting, it))
     ),
-    lambda it: {setting(name): str(value).lower() for name, value in it.items()},
+    lambda it: {known_setting(name): str(value).lower() for name, value in it.items()},
     _name_and_word,
 )
-FUNCTIONS = Kind(
+FUNCTIONS = ValueKind(
     f"a table of functions, each with {' or '.join(map(repr, DECLARED))}",
     {"type": "object", "additionalProperties": {"enum": [*DECLARED]}},
     lambda it: _are_by_name(it, lambda said: isinstance(said, str) and said in DECLARED),

@@ -1,4 +1,4 @@
-"""The regime: what the settings of the sessions make of what is worth a predicate."""
+"""Settings of Spark's sessions decide which predicates are worthwhile."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sqlrewrite.catalog import snapshot
 from sqlrewrite.rulebook import engine
 from sqlrewrite.run.catalogs import load_catalog
 from sqlrewrite.settings.config import load
-from sqlrewrite.settings.spark_conf import in_regime
+from sqlrewrite.settings.spark_conf import engine_under
 from sqlrewrite.warehouse import Table
 
 DDL = """
@@ -120,7 +120,7 @@ def test_a_set_of_the_text_is_followed() -> None:
     assert [it.verdict.value for it in done.candidates] == ["rewritten", "rejected"]
 
 
-def test_a_snapshot_and_the_settings_say_the_regime(tmp_path: Path) -> None:
+def test_a_snapshot_and_the_settings_say_what_pays(tmp_path: Path) -> None:
     text = snapshot.write(known({THRESHOLD: "-1", DPP: "true"}))
     assert snapshot.read(text, "here").settings == {THRESHOLD: "-1", DPP: "true"}
     Path(tmp_path, "warehouse.json").write_text(text)
@@ -132,7 +132,7 @@ def test_a_snapshot_and_the_settings_say_the_regime(tmp_path: Path) -> None:
 
 def test_another_engine_has_none_of_them() -> None:
     trino = engine("trino")
-    assert in_regime(trino, {THRESHOLD: "-1"}) is trino
+    assert engine_under(trino, {THRESHOLD: "-1"}) is trino
 
 
 CALENDAR = """
