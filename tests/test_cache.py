@@ -19,7 +19,7 @@ import sqlrewrite
 from sqlrewrite import Catalog
 from sqlrewrite.cli.commands import program
 from sqlrewrite.find import reading
-from sqlrewrite.linting import run as lint_run
+from sqlrewrite.linting import files as lint_files
 from sqlrewrite.linting.findings import Finding, Place, Severity
 from sqlrewrite.results import Problem
 from sqlrewrite.run import cache, runner, stamps, work
@@ -387,7 +387,7 @@ def test_a_file_that_is_not_ours_is_not_there(files: list[str], spoil: Callable[
 
 REQUEST = Request(Catalog())
 JOBS: dict[str, Job[Any]] = {
-    "lint": lint_run.LintTask(REQUEST),
+    "lint": lint_files.LintTask(REQUEST),
     "rewrite": runner.RewriteTask(REQUEST),
 }
 
@@ -529,8 +529,8 @@ def test_another_folder_to_stand_in_knows_the_same(
 
         return call
 
-    for module in (lint_run, runner):
-        monkeypatch.setattr(module, "run", noted(module.run))
+    for module, name in ((lint_files, "lint_file"), (runner, "run")):
+        monkeypatch.setattr(module, name, noted(getattr(module, name)))
 
     def run(path: str) -> int:
         done.clear()

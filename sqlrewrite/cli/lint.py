@@ -15,7 +15,7 @@ from sqlrewrite.cli.common import Command, printer, setting_options, sorted_out,
 from sqlrewrite.cli.judged import LintAsked, counting, judged
 from sqlrewrite.cli.output import output_to
 from sqlrewrite.linting import baseline
-from sqlrewrite.linting.run import Linted, Sum
+from sqlrewrite.linting.files import LintedFile, LintSummary
 from sqlrewrite.report.lint import FORMATS, PEOPLE, concise
 from sqlrewrite.report.printer import Line, shown
 from sqlrewrite.run.files import STDIN, repository
@@ -124,13 +124,13 @@ def _refuse_contradictions(asked: LintAsked) -> None:
         raise click.UsageError(f"{chosen[0]} needs files: stdin is read once and cannot be written")
 
 
-def _run(asked: LintAsked) -> Sum:
+def _run(asked: LintAsked) -> LintSummary:
     of, people = asked.run(), asked.format in PEOPLE
     rules = counting(asked, of)
     out = printer(err=False, color=asked.color)
     err = printer(err=True, color=asked.color)
     form = import_module(f"sqlrewrite.report.lint.{asked.format}")
-    total, kept = Sum(statistics=many.statistics(asked.statistics)), list[Linted]()
+    total, kept = LintSummary(statistics=many.statistics(asked.statistics)), list[LintedFile]()
     known = {its.path: baseline.Writing(its.baseline.root) for its in rules}
     # Where findings go to the terminal, a bar would stand among them.
     hidden = asked.quiet or (people and out.stream.isatty())
@@ -165,7 +165,7 @@ def _run(asked: LintAsked) -> Sum:
     return total
 
 
-def _root(of: many.Run, results: Iterable[Linted]) -> str:
+def _root(of: many.Run, results: Iterable[LintedFile]) -> str:
     """From where reports name files: the repository, or else the settings; what is around them all,
     where there are several."""
     folders = {os.path.dirname(result.path) for result in results}
@@ -174,7 +174,7 @@ def _root(of: many.Run, results: Iterable[Linted]) -> str:
     return os.path.commonpath(repositories or settings)
 
 
-def _written(known: Mapping[str, baseline.Writing], total: Sum) -> Iterator[Line]:
+def _written(known: Mapping[str, baseline.Writing], total: LintSummary) -> Iterator[Line]:
     """Writes the baselines, and says so; none where findings of a file would be missing."""
     if total.failures:
         yield (("the baseline is not written: not all files were read", "bold red"),)
@@ -185,7 +185,7 @@ def _written(known: Mapping[str, baseline.Writing], total: Sum) -> Iterator[Line
         yield ((f"{found.counted.total()} findings written to {shown(path)}{kept}", "bold"),)
 
 
-def _all_of(result: Linted) -> Linted:
+def _all_of(result: LintedFile) -> LintedFile:
     """A result that shows what is suppressed, with the reason for it."""
     told = (
         replace(it, message=f"{it.message} (suppressed: {by.reason})", suppression=None)

@@ -8,8 +8,8 @@ from sqlrewrite.cli.common import printer
 from sqlrewrite.cli.judged import LintAsked, counting, judged
 from sqlrewrite.cli.many import none_changed, warn
 from sqlrewrite.linting.add_suppressions import suppressed
+from sqlrewrite.linting.files import LintedFile, lint_file
 from sqlrewrite.linting.findings import Finding
-from sqlrewrite.linting.run import Linted, run
 from sqlrewrite.linting.suppression import UNUSED
 from sqlrewrite.report.lint.concise import failure_lines, headline
 from sqlrewrite.report.printer import Line, counted
@@ -49,7 +49,7 @@ def add(asked: LintAsked) -> int:
 
 
 def _written(
-    result: Linted, request: Request
+    result: LintedFile, request: Request
 ) -> tuple[int, tuple[Finding, ...], tuple[Problem, ...]]:
     """Writes the comments into a file: how many findings they suppress, those that stay, and what
     could not be done."""
@@ -60,7 +60,7 @@ def _written(
     source = decode(data)
 
     def findings(text: str) -> tuple[Finding, ...]:
-        return run(result.path, source.encode(text), request).findings
+        return lint_file(result.path, source.encode(text), request).findings
 
     host = host_of(result.path, source.text)
     text, left = suppressed(source.text, result.shown, findings, host)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from time import perf_counter, sleep, strftime
 
 from sqlrewrite.cli.many import Files
-from sqlrewrite.linting.run import known_by
+from sqlrewrite.linting.selection import input_files
 from sqlrewrite.report.printer import Printer
 from sqlrewrite.results import ConfigError
 from sqlrewrite.run.files import STDIN
@@ -63,4 +63,4 @@ def _watched(asked: Files) -> Iterator[str]:
         return
     for project in found.projects:
         yield from project.files
-        yield from known_by(project.settings)
+        yield from input_files(project.settings)

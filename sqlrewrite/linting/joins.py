@@ -1,20 +1,22 @@
-"""DPP001, DPP005, DPP006, DPP011 and DPP012: joins that could prune and do not, or are not what
+"""DPP001, DPP005, DPP006, DPP011 to DPP013: joins that could prune or be cheaper, or are not what
 they say."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlrewrite.decision.statement_decision import PairDecision, StatementDecision
+from sqlrewrite.decision.statement_decision import PairDecision
+from sqlrewrite.find.scan_joins import ScanJoin
 from sqlrewrite.judge.benefit.already_pruned import is_authors_in
 from sqlrewrite.judge.benefit.missed_by_engine import BUILT
 from sqlrewrite.judge.benefit.selective_predicate import is_filtered
 from sqlrewrite.judge.form import chosen
+from sqlrewrite.judge.partition_wise.storage import Storage, joins_with_storage, remedies
 from sqlrewrite.judge.proposal import relation_name
 from sqlrewrite.judge.single import is_few, is_single
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.managed import ASK
-from sqlrewrite.linting.statement import Subject
+from sqlrewrite.linting.statement import CheckedStatement
 from sqlrewrite.plan.algebra import Block, Join, JoinType, Node, Scan
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.nulls import rejects_null
@@ -24,27 +26,27 @@ from sqlrewrite.settings.forms import SINGLE
 from sqlrewrite.text.edits import Span
 
 
-def missing(subject: Subject, decided: StatementDecision) -> Iterator[Finding]:
+def missing(checked: CheckedStatement) -> Iterator[Finding]:
     """DPP001: a predicate that a rewrite would insert, and that was not there before."""
-    told = {subject.stripped.bounded_values[it] for it in subject.gone}
-    for candidate, judged in zip(subject.candidates, decided.judged, strict=True):
+    told = {checked.stripped.bounded_values[it] for it in checked.replaced}
+    for candidate, judged in zip(checked.candidates, checked.decided.judged, strict=True):
         asked = candidate.verdict is Verdict.REWRITTEN and bool(judged.predicates)
         if not asked and judged.unasked is None:
             continue
         about = {it.bounded for it in judged.predicates} or {judged.unasked or ""}
         sides = (candidate.fact, candidate.dimension)
-        if told & about or sides in subject.standing:
+        if told & about or sides in checked.already_written:
             continue  # DPP002 speaks of it, or it is there
-        fact, why = _fact(candidate), subject.refused.get(sides)
+        fact, why = _fact(candidate), checked.refusals.get(sides)
         added = " ".join((candidate.predicate or "").split())
         does = f"does not: {why}" if why else "does"
-        yield subject.finding(
+        yield checked.finding(
             "DPP001",
-            _span(subject, judged),
+            _span(checked, judged),
             fact,
             _lacks(fact, candidate, judged),
             f"add `{added}`; `dpp-rewrite --write` {does}" if asked else ASK,
-            subject.mended if asked and not why else None,
+            checked.fix if asked and not why else None,
         )
 
 
@@ -62,9 +64,9 @@ def _lacks(fact: str, candidate: Candidate, judged: PairDecision) -> str:
     return f"no pruning predicate on {fact}, which {by} bounds"
 
 
-def types(subject: Subject, decided: StatementDecision) -> Iterator[Finding]:
+def types(checked: CheckedStatement) -> Iterator[Finding]:
     """DPP005: a join that would prune if its two keys were of one type."""
-    for candidate, judged in zip(subject.candidates, decided.judged, strict=True):
+    for candidate, judged in zip(checked.candidates, checked.decided.judged, strict=True):
         outcomes = {rule.code: rule for rule in judged.rules}
         reason = candidate.reason
         if reason is None or (reason.code, reason.outcome) != ("DPP112", Outcome.FAIL):
@@ -74,9 +76,9 @@ def types(subject: Subject, decided: StatementDecision) -> Iterator[Finding]:
         if outcomes["DPP120"].outcome is not Outcome.PASS:
             continue  # nothing is lost: the other side is not filtered
         fact = _fact(candidate)
-        yield subject.finding(
+        yield checked.finding(
             "DPP005",
-            _span(subject, judged),
+            _span(checked, judged),
             fact,
             f"{fact} cannot be pruned by the join with {candidate.dimension.table}: "
             f"{reason.message}",
@@ -88,10 +90,10 @@ _NO_OTHER = "the search for rows beyond"
 _PRESERVED = "DPP101"
 
 
-def latest(subject: Subject, decided: StatementDecision) -> Iterator[Finding]:
+def latest(checked: CheckedStatement) -> Iterator[Finding]:
     """DPP011: a partition column that is compared with the one row of an aggregate, or the first
     rows of a LIMIT, by a join or an IN, or by which a window ranks all rows."""
-    for item in decided.judged:
+    for item in checked.decided.judged:
         proposal, scan = item.proposal, item.proposal.pair.scan
         few = is_few(proposal)
         single = proposal.pair.first or few or is_single(proposal)
@@ -121,9 +123,9 @@ def latest(subject: Subject, decided: StatementDecision) -> Iterator[Finding]:
             help_ = f"compare it with a set of them: array_contains((SELECT …), {column})"
         if proposal.engine.takes_keys:
             help_ = f"write the value itself: {proposal.other_form}"
-        yield subject.finding(
+        yield checked.finding(
             "DPP011",
-            subject.original(scan.span),
+            checked.original(scan.span),
             column,
             f"{column} is compared with {what} through {by}: every partition is read to "
             "find the rows that it leaves",
@@ -131,9 +133,9 @@ def latest(subject: Subject, decided: StatementDecision) -> Iterator[Finding]:
         )
 
 
-def build_side(subject: Subject, decided: StatementDecision) -> Iterator[Finding]:
+def build_side(checked: CheckedStatement) -> Iterator[Finding]:
     """DPP012: a join that would prune its fact if that stood on the other side."""
-    for item in decided.judged:
+    for item in checked.decided.judged:
         proposal, scan = item.proposal, item.proposal.pair.scan
         built = BUILT.get(proposal.engine.planner)
         if built is None or scan.span is None or item.verdict is Verdict.ALREADY_PRUNED:
@@ -142,27 +144,27 @@ def build_side(subject: Subject, decided: StatementDecision) -> Iterator[Finding
         why = built(proposal) if inner and is_filtered(proposal) else None
         if why is None:
             continue
-        yield subject.finding(
+        yield checked.finding(
             "DPP012",
-            subject.original(scan.span),
+            checked.original(scan.span),
             f"{scan.alias}.{proposal.pair.path.column}",
             f"{why}: {proposal.engine.name}'s dynamic filter prunes nothing of it",
             f"write FROM {scan.parts[-1]} JOIN {proposal.dimension_name}",
         )
 
 
-def undone(subject: Subject, decided: StatementDecision) -> Iterator[Finding]:
+def undone(checked: CheckedStatement) -> Iterator[Finding]:
     """DPP006: an outer join over a partitioned table that a condition above it makes another."""
-    for block in decided.plan.blocks:
+    for block in checked.plan.blocks:
         if block.in_view:
             continue
         for join in joins(block.source):
             tables = (leaf.table for leaf in leaves(join) if isinstance(leaf, Scan))
             if join.type is not join.declared and any(it.partitioned_by for it in tables):
-                yield from _undone(subject, block, join)
+                yield from _undone(checked, block, join)
 
 
-def _undone(subject: Subject, block: Block, join: Join) -> Iterator[Finding]:
+def _undone(checked: CheckedStatement, block: Block, join: Join) -> Iterator[Finding]:
     """One such join, told at its optional side, whose NULLs a condition rejects."""
     sides = {
         JoinType.LEFT: (join.right,),
@@ -177,10 +179,10 @@ def _undone(subject: Subject, block: Block, join: Join) -> Iterator[Finding]:
         was, now = join.declared.value.upper(), join.type.value.upper()
         a = "an" if now.startswith("I") else "a"
         name = relation_name(next(iter(leaves(side))))
-        line, column = subject.lines.place(subject.original(where).start)
-        yield subject.finding(
+        line, column = checked.lines.place(checked.original(where).start)
+        yield checked.finding(
             "DPP006",
-            subject.original(spans[0]),
+            checked.original(spans[0]),
             name,
             f"the {was} JOIN is worth no more than {a} {now} JOIN: a condition in WHERE "
             f"(line {line}, column {column}) rejects the rows it adds for {name}",
@@ -206,10 +208,32 @@ def _fact(candidate: Candidate) -> str:
     return f"{fact.alias or fact.table}.{fact.column}"
 
 
-def _span(subject: Subject, judged: PairDecision) -> Span:
+def _span(checked: CheckedStatement, judged: PairDecision) -> Span:
     """The fact's table reference in the author's text."""
     target = judged.proposal.pair.target
     if target.span is not None:
-        return subject.original(target.span)
-    start = subject.decided.reading.statement.start
-    return subject.original(Span(start, start))
+        return checked.original(target.span)
+    start = checked.decided.reading.statement.start
+    return checked.original(Span(start, start))
+
+
+def exchanged(checked: CheckedStatement) -> Iterator[Finding]:
+    """DPP013: what is missing for a join that Spark does part by part."""
+    said = checked.decided.reading.catalog.settings
+    for join, found in joins_with_storage(checked.plan, checked.engine, said):
+        span = join.other.span
+        if found is None or span is None or not (found.settings or found.ddl):
+            continue
+        yield checked.finding(
+            "DPP013",
+            checked.original(span),
+            f"{join.one.alias} {join.other.alias}",
+            message(join, found),
+            "; ".join(remedies(found)),
+        )
+
+
+def message(join: ScanJoin, found: Storage) -> str:
+    """That the rows of both are exchanged, and need not be."""
+    names = f"{join.one.parts[-1]} and {join.other.parts[-1]}"
+    return f"{names} are both {found.alike}, and yet the join exchanges rows"

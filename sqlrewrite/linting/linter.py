@@ -10,15 +10,12 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress as suppress_errors
 from dataclasses import replace
 
-from sqlrewrite.decision.statement_decision import StatementDecision
 from sqlrewrite.document import Document, decide, heeded, read
 from sqlrewrite.find.transliterated import in_dialect
 from sqlrewrite.linting import joins, managed, merges, scans
-from sqlrewrite.linting.exchanged import exchanged
 from sqlrewrite.linting.findings import Finding, LintResult, of_no_statement
-from sqlrewrite.linting.statement import Subject, place_of, subjects
+from sqlrewrite.linting.statement import CheckedStatement, checked_statements, place_of
 from sqlrewrite.linting.suppression import suppress
-from sqlrewrite.linting.wrapped import wrapped
 from sqlrewrite.results import NOT_PARSED
 from sqlrewrite.rewriting import errors, rendered
 from sqlrewrite.settings.options import Options, options
@@ -30,16 +27,16 @@ from sqlrewrite.stripping import FOREIGN, foreign
 from sqlrewrite.text.edits import MARKER, Span
 from sqlrewrite.warehouse import Warehouse
 
-CHECKS: tuple[Callable[[Subject, StatementDecision], Iterator[Finding]], ...] = (
+CHECKS: tuple[Callable[[CheckedStatement], Iterator[Finding]], ...] = (
     joins.missing,
     joins.types,
     joins.undone,
-    wrapped,
+    scans.wrapped,
     scans.unbounded,
     merges.whole_target,
     joins.latest,
     joins.build_side,
-    exchanged,
+    joins.exchanged,
 )
 
 
@@ -59,23 +56,23 @@ def lint(sql: str, catalog: Warehouse, wanted: Options | None = None) -> LintRes
         done = rendered(sql, catalog, chosen) if "{%" in sql else None
         if done is None:
             return found(sql)
-        from sqlrewrite.linting import agreed  # which only texts of dbt have need of
+        from sqlrewrite.linting import template_blocks  # only texts of dbt need it
 
-        return agreed.lint(sql, done, found)
+        return template_blocks.lint(sql, done, found)
 
 
 def findings(document: Document, wanted: Options) -> LintResult:
     """The same of a document, which was read without heeding its comments."""
-    decision = full = heeding = decide(document, wanted)
+    decision = unrestricted = rewriting = decide(document, wanted)
     conf_known = any(affects_pruning(it.catalog.settings) for it in document.statements)
     if (wanted.when in LEAVING or conf_known) and document.stripped.predicates:
         # Tells what is not needed from what no longer follows.
-        full = decide(document, wanted.with_all())
+        unrestricted = decide(document, wanted.with_all())
     if document.directives.found:
-        heeding = decide(heeded(document), wanted)
+        rewriting = decide(heeded(document), wanted)
     found: list[Finding] = []
-    for subject in subjects(decision, full, heeding):
-        found += _statement(subject)
+    for checked in checked_statements(decision, unrestricted, rewriting):
+        found += _statement(checked)
     found += _foreign(document)
     bugs = tuple(it for it in errors(decision) if it.code != NOT_PARSED)
     found = list(suppress(found, document))
@@ -83,32 +80,32 @@ def findings(document: Document, wanted: Options) -> LintResult:
     return in_dialect((tuple(found), bugs), document.limits)
 
 
-def _statement(subject: Subject) -> list[Finding]:
+def _statement(checked: CheckedStatement) -> list[Finding]:
     """All findings of one statement; an unbounded scan is told only where nothing else is."""
-    if subject.decided.failure is not None:
-        return [_not_parsed(subject)]
-    found = list(managed.check(subject))
-    decided = subject.decided
+    if checked.decided.failure is not None:
+        return [_not_parsed(checked)]
+    found = list(managed.check(checked))
+    decided = checked.decided
     if not decided.matters:
         return found
     with suppress_errors(RecursionError):  # so deep that just the rewriter got through
-        found += deep(lambda: [it for check in CHECKS for it in check(subject, decided)])
+        found += deep(lambda: [it for check in CHECKS for it in check(checked)])
     told = {it.place.span for it in found if it.code not in ("DPP006", "DPP007")}
     wanted = (it for it in found if it.code != "DPP007" or it.place.span not in told)
     # The same may be found twice: by two dimensions, or in two operands.
     return list({(it.code, it.place.span, it.message, it.help): it for it in wanted}.values())
 
 
-def _not_parsed(subject: Subject) -> Finding:
-    failure, text = subject.decided.failure, subject.stripped.text
+def _not_parsed(checked: CheckedStatement) -> Finding:
+    failure, text = checked.decided.failure, checked.stripped.text
     assert failure is not None
-    tokens = subject.decided.reading.statement.tokens
+    tokens = checked.decided.reading.statement.tokens
     end = next(
         (it.end + 1 for it in tokens if it.start == failure.offset),
         min(failure.offset + 1, len(text)),
     )
-    span = subject.original(Span(failure.offset, max(end, failure.offset)))
-    finding = subject.finding(NOT_PARSED, span, "", f"not read: {failure.message}")
+    span = checked.original(Span(failure.offset, max(end, failure.offset)))
+    finding = checked.finding(NOT_PARSED, span, "", f"not read: {failure.message}")
     # What is left alone on purpose never counts, what does not parse only if that is asked for.
     return replace(finding, counts=not failure.parsed)
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from sqlrewrite.decision.refresh import bounded_columns, left_to_engine, stale
 from sqlrewrite.linting.findings import Finding, Severity
-from sqlrewrite.linting.statement import Subject
+from sqlrewrite.linting.statement import CheckedStatement
 from sqlrewrite.results import Outcome, Verdict
 from sqlrewrite.text.edits import MARKER
 
@@ -21,18 +21,18 @@ ASK = "`dpp-rewrite --predicate values --write` with --master or --remote asks S
 _BY_ITSELF = "the engine prunes by itself"
 
 
-def check(subject: Subject) -> Iterator[Finding]:
+def check(checked: CheckedStatement) -> Iterator[Finding]:
     """The managed predicates of a statement that a rewrite would change or take out."""
-    if not subject.managed:
+    if not checked.managed:
         return
-    all_of_it = subject.full is subject.decided
-    unwanted = subject.gone if all_of_it else stale(subject.stripped, subject.full)
-    left = left_to_engine(subject.candidates)
-    unasked = subject.full.unasked
-    for span in subject.managed:
-        if span not in subject.gone:
+    all_of_it = checked.unrestricted is checked.decided
+    unwanted = checked.replaced if all_of_it else stale(checked.stripped, checked.unrestricted)
+    left = left_to_engine(checked.candidates)
+    unasked = checked.unrestricted.unasked
+    for span in checked.managed:
+        if span not in checked.replaced:
             continue
-        about = subject.stripped.bounded_values[span]
+        about = checked.stripped.bounded_values[span]
         off, code = f"take the marker {MARKER} off, and it is yours", "DPP003"
         if span not in unwanted:
             why = next((left[it] for it in bounded_columns(about) if it in left), _BY_ITSELF)
@@ -47,20 +47,20 @@ def check(subject: Subject) -> Iterator[Finding]:
             code, said = "DPP002", "does not hold the keys that follow now: it may take rows away"
             help_ = ASK
         else:
-            said = f"does not follow any more: {_why(subject, about)}"
+            said = f"does not follow any more: {_why(checked, about)}"
             help_ = f"`dpp-rewrite --write` takes it out; if you want it, {off}"
-        fix = None if help_ is ASK else subject.mended
-        found = subject.finding(code, span, about, f"the predicate on {about} {said}", help_, fix)
+        fix = None if help_ is ASK else checked.fix
+        found = checked.finding(code, span, about, f"the predicate on {about} {said}", help_, fix)
         # One that is not needed is slower to read and no more: it takes no row away.
         yield found if span in unwanted else replace(found, severity=Severity.WARNING)
 
 
-def _why(subject: Subject, about: str) -> str:
+def _why(checked: CheckedStatement, about: str) -> str:
     """Why no predicate is written for a column, as far as a join speaks of it."""
-    if not subject.decided.matters:
+    if not checked.decided.matters:
         return "no table of the query is known to be partitioned (is the catalog the right one?)"
     qualifier, _, column = about.rpartition(".")
-    for found in subject.candidates:
+    for found in checked.candidates:
         named = found.fact.column == column.lower().strip("`")
         if named and qualifier.lower() in ("", found.fact.alias.lower(), found.fact.table.lower()):
             if found.verdict is Verdict.REJECTED:

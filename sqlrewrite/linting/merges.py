@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sqlrewrite.decision.statement_decision import StatementDecision
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.scans import bounds
-from sqlrewrite.linting.statement import Subject
+from sqlrewrite.linting.statement import CheckedStatement
 from sqlrewrite.plan.algebra import Join, Plan, Scan
 
 MERGED = "DPP010"
@@ -47,14 +46,14 @@ class WholeTarget:
         return (_HOW if self.joined else _NONE).format(shown=", ".join(self.joined or self.columns))
 
 
-def whole_target(subject: Subject, decided: StatementDecision) -> Iterator[Finding]:
+def whole_target(checked: CheckedStatement) -> Iterator[Finding]:
     """DPP010: nothing in the ON of a MERGE says by itself which partitions of the target count."""
-    found = whole(decided.plan, decided.reading.pairs)
+    found = whole(checked.plan, checked.decided.reading.pairs)
     if found is None or found.scan.span is None:
         return
     scan = found.scan
-    where, what = subject.original(found.scan.span), scan.alias or scan.parts[-1]
-    yield subject.finding(MERGED, where, what, found.why, found.how)
+    where, what = checked.original(found.scan.span), scan.alias or scan.parts[-1]
+    yield checked.finding(MERGED, where, what, found.why, found.how)
 
 
 def whole(plan: Plan, pairs: Sequence[Pair]) -> WholeTarget | None:

@@ -1,20 +1,70 @@
-"""Which findings count: ``select`` and ``ignore``, per-file ignores, and severities.
+"""Which findings count: ``select`` and ``ignore``, per-file ignores, severities, the baseline, and
+changed statements.
 
-A code means itself, a beginning of codes (``DPP``, ``DPP00``) all that begin so; the longer one
-wins where both select and ignore fit, and ``ignore`` where they are equally long, as in ruff.
+A code means itself, a prefix of codes (``DPP``, ``DPP00``) all that begin with it. Where both
+select and ignore fit, the longer one wins, and ``ignore`` where they are equally long, as in ruff.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import lru_cache
+from pathlib import Path
 
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.linting import baseline
+from sqlrewrite.linting.baseline import Baseline
 from sqlrewrite.linting.findings import BY_CODE, Finding, Severity
 from sqlrewrite.results import NOT_PARSED, ConfigError
 from sqlrewrite.run.files import Patterns
+from sqlrewrite.run.statements import documents_of, surveyed
 from sqlrewrite.settings.table import Settings
+from sqlrewrite.text.limits import Limits
 from sqlrewrite.text.nearest import nearest
+from sqlrewrite.warehouse import Warehouse
+
+
+@dataclass(frozen=True, slots=True)
+class FindingFilter:
+    """Which findings count in a project; ``path`` is where its baseline is, or would be."""
+
+    settings: Settings = field(default_factory=Settings)
+    baseline: Baseline = field(default_factory=Baseline)
+    path: str = ""
+
+    def applied(self, path: str, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+        """The findings of a file that are selected; those of the baseline are suppressed."""
+        if not findings:
+            return findings
+        return tuple(self.baseline.of(path, selected(self.settings, path, findings)))
+
+
+def finding_filter(settings: Settings, *, with_baseline: bool = True) -> FindingFilter:
+    """Which findings count in a project. Raises ConfigError."""
+    try:
+        check(settings)
+    except ConfigError as error:
+        raise ConfigError(f"{settings.source or 'the environment'}: {error}") from error
+    path = baseline.path_of(settings)
+    if with_baseline and (settings.baseline or os.path.exists(path)):
+        return FindingFilter(settings, baseline.load(path), path)
+    return FindingFilter(settings, Baseline(root=baseline.root_of(path)), path)
+
+
+def input_files(settings: Settings) -> Iterator[str]:
+    """The files besides its own that the findings of a project depend on, whether or not they
+    exist: its baseline and its catalogs."""
+    from sqlrewrite.catalog.files import in_folder  # only who looks again needs it
+
+    yield baseline.path_of(settings)
+    for path in settings.catalog:
+        yield path
+        if os.path.isdir(path):
+            yield from map(str, in_folder(Path(path)))
+        elif path.endswith(".json"):  # of a manifest
+            yield os.path.join(os.path.dirname(path), "catalog.json")
 
 
 def check(settings: Settings) -> None:
@@ -42,6 +92,26 @@ def selected(settings: Settings, path: str, found: Iterable[Finding]) -> Iterato
     for finding in found:
         if _wanted(finding.code, *asked) and not _longest(finding.code, ignored):
             yield _judged(finding, severities, strict=settings.strict)
+
+
+def in_changed_statements(
+    path: str,
+    text: str,
+    findings: Iterable[Finding],
+    changed: Sequence[tuple[int, int]],
+    limits: Limits,
+) -> tuple[Finding, ...]:
+    """The findings of a file in statements that hold one of the changed stretches of lines. A whole
+    statement counts: a condition added to its WHERE may let a scan be pruned lines above."""
+    documents = documents_of(path, text, Warehouse(), limits)
+    spans = [(it.line, it.end_line) for it in surveyed(documents)]
+
+    def counts(finding: Finding) -> bool:
+        own = (finding.place.line, finding.place.end_line)
+        first, last = next((it for it in spans if it[0] <= own[0] <= it[1]), own)
+        return any(first <= high and low <= last for low, high in changed)
+
+    return tuple(filter(counts, findings))
 
 
 def _judged(finding: Finding, severities: Mapping[str, str], *, strict: bool) -> Finding:

@@ -1,7 +1,7 @@
-"""The input of a check: one statement with its plan, its verdicts and its places in the text.
+"""The input of the checks: one statement with its plan, its verdicts and its places in the text.
 
-In: a ``Decision``. Out: a ``Subject`` for each of its statements, which turns offsets of the
-stripped text into places of the author's, and makes findings.
+In: a ``Decision``. Out: a ``CheckedStatement`` for each of its statements, which turns offsets of
+the stripped text into places in the author's, and makes findings.
 """
 
 from __future__ import annotations
@@ -25,20 +25,22 @@ from sqlrewrite.text.source import Lines
 
 if TYPE_CHECKING:
     from sqlrewrite.decision.statement_decision import PairDecision
-    from sqlrewrite.plan.algebra import Scan
+    from sqlrewrite.plan.algebra import Plan, Scan
 
 
 @dataclass(frozen=True, eq=False)
-class Subject:
-    """One statement of a text; ``extent`` is where it stands in the original text, ``managed`` are
-    the predicates in it that an earlier run wrote, and ``full`` is ``decided`` with those, too,
-    that are not wanted because the engine finds them by itself. ``heeding`` is what a rewrite
-    would do, which leaves alone what the author's comments ask to leave alone, with the text that
-    it starts from."""
+class CheckedStatement:
+    """One statement of a text, as the checks see it.
+
+    ``decided`` disregards the author's comments, and ``unrestricted`` is the same with the
+    predicates that are left to the engine. ``rewriting`` is what a rewrite decides, which heeds the
+    comments, with the document that it starts from. ``extent`` is where the statement stands in the
+    original text, ``managed`` are the predicates in it that an earlier run wrote.
+    """
 
     decided: StatementDecision
-    full: StatementDecision
-    heeding: tuple[StatementDecision, Document]
+    unrestricted: StatementDecision
+    rewriting: tuple[StatementDecision, Document]
     document: Document
     engine: Engine
     extent: Span
@@ -48,6 +50,11 @@ class Subject:
     def stripped(self) -> Stripped:
         """The text that the statement's offsets are of."""
         return self.document.stripped
+
+    @property
+    def plan(self) -> Plan:
+        """The statement's plan."""
+        return self.decided.plan
 
     @property
     def lines(self) -> Lines:
@@ -60,9 +67,8 @@ class Subject:
         return candidates(self.document, self.decided)
 
     @cached_property
-    def heeded(self) -> list[Candidate]:
-        """The candidates of a rewrite that heeds the author's comments."""
-        decided, document = self.heeding
+    def _rewriting_candidates(self) -> list[Candidate]:
+        decided, document = self.rewriting
         same = decided is self.decided and document is self.document
         return self.candidates if same else candidates(document, decided)
 
@@ -93,75 +99,75 @@ class Subject:
         return sha256(words.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
     @cached_property
-    def tied(self) -> Mapping[Scan, Sequence[PairDecision]]:
-        """The pairs of each scan, judged."""
+    def decisions_by_scan(self) -> Mapping[Scan, Sequence[PairDecision]]:
+        """The decisions on the pairs of each scan."""
         found: dict[Scan, list[PairDecision]] = {}
         for it in self.decided.judged:
             found.setdefault(it.proposal.pair.scan, []).append(it)
         return found
 
     @cached_property
-    def gone(self) -> dict[Span, str]:
-        """The managed predicates that a rewrite takes out, each with what it writes in its place,
-        and those that it would take out if no comment kept them."""
-        decided, document = self.heeding
+    def replaced(self) -> dict[Span, str]:
+        """The managed predicates that a rewrite takes out, or would if no comment kept them, each
+        with what is written in its place."""
+        decided, document = self.rewriting
         stripped = document.stripped
         free = frozenset(stripped.predicates)
         kept = {it: by for it, by in stale(self.stripped, self.decided).items() if it not in free}
         return {**kept, **stale(stripped, decided)}
 
     @cached_property
-    def standing(self) -> frozenset[tuple[TableUse, TableUse]]:
-        """The facts and dimensions of which a rewrite finds the predicate written already."""
+    def already_written(self) -> frozenset[tuple[TableUse, TableUse]]:
+        """The facts and dimensions whose predicate a rewrite finds in the text."""
         return frozenset(
             (it.fact, it.dimension)
-            for it in self.heeded
+            for it in self._rewriting_candidates
             if it.verdict is Verdict.ALREADY_PRUNED and it.predicate
         )
 
     @cached_property
-    def refused(self) -> Mapping[tuple[TableUse, TableUse], str]:
-        """Why a rewrite inserts nothing for a fact and a dimension: the place, if not the scan, may
-        be one that a comment asks to leave alone."""
+    def refusals(self) -> Mapping[tuple[TableUse, TableUse], str]:
+        """Why a rewrite inserts nothing for a fact and a dimension: a comment may ask to leave the
+        place alone, if not the scan."""
         found: dict[tuple[TableUse, TableUse], str] = {}
-        for it in self.heeded:
+        for it in self._rewriting_candidates:
             if it.verdict is Verdict.REJECTED and it.reason:
                 found.setdefault((it.fact, it.dimension), it.reason.message)
-        for it in self.heeded:
+        for it in self._rewriting_candidates:
             if it.verdict is Verdict.REWRITTEN:  # another condition between them serves
                 found.pop((it.fact, it.dimension), None)
         return found
 
     @cached_property
-    def mended(self) -> Fix:
-        """All that a rewrite changes in the statement: the fix of each finding that it mends."""
+    def fix(self) -> Fix:
+        """All that a rewrite changes in the statement: the fix of each of its findings."""
         return Fix(tuple(self._replacements()))
 
     def _replacements(self) -> Iterator[Replacement]:
-        """The insertions, and what is taken out, without what goes only to come back."""
-        decided, document = self.heeding
+        """The insertions and removals, without what is removed only to be inserted again."""
+        decided, document = self.rewriting
         for span, new in document.stripped.changes(decided.edits):
             if self.extent.start <= span.start < self.extent.end:
                 yield Replacement(place_of(self.lines, span), new)
 
 
-def subjects(decision: Decision, full: Decision, heeding: Decision) -> Iterator[Subject]:
-    """Each statement of a text; ``full`` is what is decided for all predicates, ``heeding`` as the
-    text's comments ask."""
-    document = decision.document
+def checked_statements(
+    decision: Decision, unrestricted: Decision, rewriting: Decision
+) -> Iterator[CheckedStatement]:
+    """Each statement of a text, from three decisions on it: see ``CheckedStatement``."""
+    document, engine = decision.document, decision.options.engine
     stripped = document.stripped
     starts = [stripped.original_offset(it.reading.statement.start) for it in decision.statements]
     ends = [*starts, len(stripped.original) + 1][1:]
-    # A text that is to be left alone as a whole is not taken apart, and nothing is done to it.
-    heeded = heeding.statements or tuple(
+    # A text that is to be left alone as a whole is not split, and nothing is done to it.
+    acting = rewriting.statements or tuple(
         StatementDecision(it.reading) for it in decision.statements
     )
-    statements = zip(decision.statements, full.statements, heeded, starts, ends, strict=True)
-    for decided, all_of_it, done, start, end in statements:
+    statements = zip(decision.statements, unrestricted.statements, acting, strict=True)
+    for (decided, full, acts), start, end in zip(statements, starts, ends, strict=True):
         managed = tuple(span for span in stripped.predicates if start <= span.start < end)
-        acts, extent = (done, heeding.document), Span(start, end)
-        engine = decision.options.engine
-        yield Subject(decided, all_of_it, acts, document, engine, extent, managed)
+        done = (acts, rewriting.document)
+        yield CheckedStatement(decided, full, done, document, engine, Span(start, end), managed)
 
 
 def place_of(lines: Lines, span: Span) -> Place:

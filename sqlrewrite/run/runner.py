@@ -18,7 +18,7 @@ from sqlrewrite.find.summary import StatementSummary
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import ConfigError, PlanDiff, Problem, Rewrite, Verdict
 from sqlrewrite.rewriting import OnDocument, rewrite_as
-from sqlrewrite.run.surveyed import documents_of, surveyed
+from sqlrewrite.run.statements import documents_of, surveyed
 from sqlrewrite.run.work import UnreadFileError, read_source
 from sqlrewrite.settings.options import Options, Resolve, not_asked, options
 from sqlrewrite.settings.table import Settings

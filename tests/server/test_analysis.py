@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sqlrewrite import Catalog, document, lint
-from sqlrewrite.linting import hosted
+from sqlrewrite.linting import host_files
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.server import analysis as module
 from sqlrewrite.server.analysis import Reader, analyse
@@ -28,7 +28,7 @@ def linted(path: str, text: str, catalog: Catalog) -> Sequence[Finding]:
     host = host_of(path, text)
     if host is None:
         return lint(text, catalog)
-    return hosted.lint(host, catalog, OPTIONS)[0]
+    return host_files.lint(host, catalog, OPTIONS)[0]
 
 
 def check(path: str, text: str, catalog: Catalog, reader: Reader | None = None) -> None:

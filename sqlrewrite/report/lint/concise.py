@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from sqlrewrite.linting.files import LintedFile, LintSummary
 from sqlrewrite.linting.findings import BY_CODE, Finding, Severity
-from sqlrewrite.linting.run import Linted, Sum
 from sqlrewrite.report.printer import Line, counted, shown
 from sqlrewrite.report.text import NO_CATALOG, NO_FILES
 from sqlrewrite.results import Problem
@@ -17,7 +17,7 @@ STYLES: Mapping[Severity, str] = {
 }
 
 
-def lines(result: Linted) -> Iterator[Line]:
+def lines(result: LintedFile) -> Iterator[Line]:
     """The lines of one file."""
     for finding in result.shown:
         yield headline(result.path, finding)
@@ -44,7 +44,7 @@ def failure_lines(path: str, failures: tuple[Problem, ...]) -> Iterator[Line]:
         yield ((f"{shown(path)}: ", "bold"), ("error", "bold red"), (f" {clean(it.message)}", ""))
 
 
-def statistics(total: Sum) -> Iterator[Line]:
+def statistics(total: LintSummary) -> Iterator[Line]:
     """How many findings there are of each code, most frequent first."""
     found = sorted(total.codes.items(), key=lambda item: (-item[1], item[0]))
     width = max((len(str(count)) for _, count in found), default=1)
@@ -53,7 +53,7 @@ def statistics(total: Sum) -> Iterator[Line]:
         yield ((f"{count:>{width}}", "bold"), (f"  {code}", "bold yellow"), (name, ""))
 
 
-def last_lines(total: Sum, *, known: bool) -> Iterator[Line]:
+def last_lines(total: LintSummary, *, known: bool) -> Iterator[Line]:
     """How many findings there are, how many can be fixed, and how many are suppressed; before it,
     that no catalog was given (``known``), which may be why there are none."""
     if total.files > total.failed and not known:

@@ -9,19 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from sqlrewrite.linting.files import LintedFile, LintSummary
 from sqlrewrite.linting.findings import Finding, Severity
-from sqlrewrite.linting.run import Linted, Sum
 
 CAP = 10
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
 
-def report(results: Sequence[Linted], total: Sum) -> str:
+def report(results: Sequence[LintedFile], total: LintSummary) -> str:
     """The commands, one a line."""
     return "".join(f"{line}\n" for line in _lines(results))
 
 
-def _lines(results: Sequence[Linted]) -> Iterator[str]:
+def _lines(results: Sequence[LintedFile]) -> Iterator[str]:
     for level in _LEVELS.values():
         found = list(_commands(results, level))
         yield from found[: CAP if len(found) <= CAP else CAP - 1]
@@ -30,7 +30,7 @@ def _lines(results: Sequence[Linted]) -> Iterator[str]:
             yield f"::{level} title=dpp-rewrite::+{more} more: `dpp-rewrite lint` shows them"
 
 
-def _commands(results: Sequence[Linted], level: str) -> Iterator[str]:
+def _commands(results: Sequence[LintedFile], level: str) -> Iterator[str]:
     """The annotations of one level; what could not be done is an error of the file."""
     for result in results:
         if level == "error":
@@ -42,7 +42,7 @@ def _commands(results: Sequence[Linted], level: str) -> Iterator[str]:
                 yield _command(result, finding, level)
 
 
-def _command(result: Linted, finding: Finding, level: str) -> str:
+def _command(result: LintedFile, finding: Finding, level: str) -> str:
     place = finding.place
     fields = {"file": _property(result.path), "line": place.line, "endLine": place.end_line}
     if place.line == place.end_line:

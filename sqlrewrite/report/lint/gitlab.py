@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sqlrewrite.linting.files import LintedFile, LintSummary
 from sqlrewrite.linting.findings import Severity
-from sqlrewrite.linting.run import Linted, Sum
 from sqlrewrite.report.json_text import text
 
 _SEVERITIES = {Severity.ERROR: "critical", Severity.WARNING: "major", Severity.NOTE: "info"}
 
 
-def report(results: Sequence[Linted], total: Sum) -> str:
+def report(results: Sequence[LintedFile], total: LintSummary) -> str:
     """The issues of all files. The fingerprints are of statements, and so outlive moved lines."""
     issues = [
         {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from sqlrewrite.linting.files import LintedFile, LintSummary
 from sqlrewrite.linting.findings import Finding, Fix
-from sqlrewrite.linting.run import Linted, Sum
 from sqlrewrite.report.json import problem
 from sqlrewrite.report.json_text import parts, text
 from sqlrewrite.report.statistics import as_json
@@ -15,7 +15,7 @@ VERSION = 1
 _PLACE = "line column end_line end_column"
 
 
-def report(results: Sequence[Linted], total: Sum) -> str:
+def report(results: Sequence[LintedFile], total: LintSummary) -> str:
     """The whole report, with a newline at its end. Paths are as they were given."""
     whole: dict[str, Any] = {
         "version": VERSION,

@@ -9,14 +9,14 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
+from sqlrewrite.linting.files import LintedFile, LintSummary
 from sqlrewrite.linting.findings import Finding
-from sqlrewrite.linting.run import Linted, Sum
 
 # What XML 1.0 cannot hold, escaped or not.
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def report(results: Sequence[Linted], total: Sum) -> str:
+def report(results: Sequence[LintedFile], total: LintSummary) -> str:
     """The whole document."""
     suites = [_suite(result) for result in results]
     keys = ("tests", "failures", "errors", "skipped")
@@ -28,7 +28,7 @@ def report(results: Sequence[Linted], total: Sum) -> str:
     return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'
 
 
-def _suite(result: Linted) -> ElementTree.Element:
+def _suite(result: LintedFile) -> ElementTree.Element:
     path = _xml(result.path)
     cases = [_case(path, finding) for finding in result.findings]
     for it in result.failures:

@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
 
-from sqlrewrite.linting.run import Linted
+from sqlrewrite.linting.files import LintedFile
 
 
-def named(results: Iterable[Linted], root: str) -> list[Linted]:
+def named(results: Iterable[LintedFile], root: str) -> list[LintedFile]:
     """The results, with the paths of their files from ``root``, or in full where they lie outside
     of it, with forward slashes; ``given`` are those that they had."""
 

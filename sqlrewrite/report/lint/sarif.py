@@ -13,8 +13,8 @@ from typing import Any
 from urllib.parse import quote
 
 import sqlrewrite
+from sqlrewrite.linting.files import LintedFile, LintSummary
 from sqlrewrite.linting.findings import CODES, Code, Finding, Fix, Place, Severity
-from sqlrewrite.linting.run import Linted, Sum
 from sqlrewrite.report.json_text import text
 from sqlrewrite.rulebook import Page, pages
 
@@ -28,7 +28,7 @@ _BASE = 37
 _END_OF_FILE = 0xFFFF
 
 
-def report(results: Sequence[Linted], total: Sum) -> str:
+def report(results: Sequence[LintedFile], total: LintSummary) -> str:
     """One run over all files."""
     known = {page.code: page for page in pages()}
     driver = {
@@ -68,7 +68,7 @@ def _rule(code: Code, page: Page) -> dict[str, Any]:
     }
 
 
-def _results(found: Linted) -> list[dict[str, Any]]:
+def _results(found: LintedFile) -> list[dict[str, Any]]:
     hashes = line_hashes(found.text) if found.findings else {}
     return [
         _result(found.path, *each, hashes)

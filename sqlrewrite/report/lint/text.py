@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from unicodedata import east_asian_width
 
+from sqlrewrite.linting.files import AROUND, MOST_LINES, LintedFile
 from sqlrewrite.linting.findings import Finding
-from sqlrewrite.linting.run import AROUND, MOST_LINES, Linted
 from sqlrewrite.report.lint.concise import STYLES, clean, headline
 from sqlrewrite.report.printer import Line
 
 _WIDTH = 110
 
 
-def lines(result: Linted) -> Iterator[Line]:
+def lines(result: LintedFile) -> Iterator[Line]:
     """The lines of one file; each finding ends in an empty one."""
     around = dict(result.lines)
     for finding in result.shown:

@@ -1,7 +1,7 @@
-"""One file from bytes to what is to be said of it, and the sum over many.
+"""Lints one file, from its bytes to its findings, and sums up many.
 
-In come a file's name and bytes, out goes a ``Linted``, whatever happened: a file that cannot be
-read, and a mistake of ours, are results too, so that one file never stops the others.
+In come a file's name and bytes, out goes a ``LintedFile``, whatever happened: a file that cannot be
+read, and a bug of ours, are results too, so that one file never stops the others.
 """
 
 from __future__ import annotations
@@ -11,20 +11,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
 from hashlib import sha256
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.linting import baseline
-from sqlrewrite.linting.baseline import Baseline
 from sqlrewrite.linting.findings import BY_CODE, Finding, Fix, Place, of_no_statement, unsuppressed
 from sqlrewrite.linting.linter import lint
-from sqlrewrite.linting.selection import check, selected
 from sqlrewrite.results import NOT_PARSED, ConfigError, Problem
-from sqlrewrite.run.runner import Request, count, internal_error
-from sqlrewrite.run.runner import run as rewritten
+from sqlrewrite.run.runner import Request, count, internal_error, run
 from sqlrewrite.run.work import UnreadFileError, read_source
-from sqlrewrite.settings.table import Settings
 from sqlrewrite.sql.deep import TOO_DEEP
 from sqlrewrite.text.edits import Span
 from sqlrewrite.text.hosts import host_of
@@ -35,19 +29,19 @@ if TYPE_CHECKING:
     from sqlrewrite.run.statistics import Statistics
 
 AROUND = 1
-"""So many lines are shown before and behind a finding's own."""
+"""The number of lines that are shown before and after those of a finding."""
 
 MOST_LINES = 7
-"""No more lines are shown of a finding; one more is kept, to tell that there are more."""
+"""The most lines that are shown of a finding; one more is kept, to tell that there are more."""
 
 _LONG = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Linted:
-    """What was found in one file: ``failures`` are what could not be done, ``lines`` those around
-    the findings, each with its number; ``counted`` its statistics, where these are asked for.
-    ``given`` is the path that it was found by, where a report calls it otherwise."""
+class LintedFile:
+    """What was found in one file. ``failures`` could not be done, ``lines`` are those around the
+    findings, each with its number, and ``counted`` the statistics, where these are asked for.
+    ``given`` is the path as it was given, where a report names the file otherwise."""
 
     path: str
     text: str = ""
@@ -64,8 +58,8 @@ class Linted:
 
     @property
     def fixes(self) -> tuple[Fix | None, ...]:
-        """What a report says of each finding's fix. A statement's findings share one: where that is
-        long, it stands with the first of them only, or the report would grow as its square."""
+        """The fix of each finding in a report. A statement's findings share one: a long one stands
+        with the first of them only, or the report would grow with its square."""
         found: list[Fix | None] = []
         said: set[int] = set()
         for fix in (it.fix for it in self.findings):
@@ -76,8 +70,8 @@ class Linted:
 
     @property
     def fingerprints(self) -> tuple[str, ...]:
-        """A hash for each finding that stays the same when lines move: of its path, code, statement
-        and subject, and of how many such came before it."""
+        """A hash for each finding, which stays the same when lines move: of its path, code,
+        statement and subject, and of how many of these came before it."""
         met: Counter[tuple[str, ...]] = Counter()
         found = []
         for it in self.findings:
@@ -88,51 +82,7 @@ class Linted:
         return tuple(found)
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """Which findings count; ``path`` is where the baseline is, or would be."""
-
-    settings: Settings = field(default_factory=Settings)
-    baseline: Baseline = field(default_factory=Baseline)
-    path: str = ""
-
-    def of(self, result: Linted) -> Linted:
-        """A result with the findings that are wanted; those that are known are suppressed."""
-        if not result.findings:
-            return result
-        wanted = selected(self.settings, result.path, result.findings)
-        found = tuple(self.baseline.of(result.path, wanted))
-        return result if found == result.findings else replace(result, findings=found)
-
-
-def rules_of(settings: Settings, *, known: bool = True) -> Rules:
-    """Which findings count in a project, those of its baseline left out if they are ``known``.
-    Raises ConfigError."""
-    try:
-        check(settings)
-    except ConfigError as error:
-        raise ConfigError(f"{settings.source or 'the environment'}: {error}") from error
-    path = baseline.path_of(settings)
-    if known and (settings.baseline or os.path.exists(path)):
-        return Rules(settings, baseline.load(path), path)
-    return Rules(settings, Baseline(root=baseline.root_of(path)), path)
-
-
-def known_by(settings: Settings) -> Iterator[str]:
-    """The files besides its own that what is found in a project depends on, be they there or not:
-    its baseline, and those of its catalogs."""
-    from sqlrewrite.catalog.files import in_folder  # which who looks but once has no need of
-
-    yield baseline.path_of(settings)
-    for path in settings.catalog:
-        yield path
-        if os.path.isdir(path):
-            yield from map(str, in_folder(Path(path)))
-        elif path.endswith(".json"):  # a manifest's
-            yield os.path.join(os.path.dirname(path), "catalog.json")
-
-
-def run(path: str, data: bytes, request: Request) -> Linted:
+def lint_file(path: str, data: bytes, request: Request) -> LintedFile:
     """All findings in one file's bytes. Raises only for what is wrong with the request."""
     try:
         text = read_source(data, request.settings.file_limit).text
@@ -143,20 +93,20 @@ def run(path: str, data: bytes, request: Request) -> Linted:
         if host is None:
             found, bugs = lint(text, request.catalog, request.options())
         else:
-            from sqlrewrite.linting import hosted  # a file of SQL has no need of it
+            from sqlrewrite.linting import host_files  # a file of SQL does not need it
 
-            found, bugs = hosted.lint(host, request.catalog, request.options())
+            found, bugs = host_files.lint(host, request.catalog, request.options())
     except (ConfigError, CatalogError):
         raise
     except Exception as error:
-        return Linted(path, text, failures=(internal_error(error),))
-    return Linted(path, text, found, bugs, tuple(dict(_lines(text, found)).items()))
+        return LintedFile(path, text, failures=(internal_error(error),))
+    return LintedFile(path, text, found, bugs, tuple(dict(_lines(text, found)).items()))
 
 
 def _lines(text: str, findings: Iterable[Finding]) -> Iterator[tuple[int, str]]:
-    """The lines that findings are shown with: some before and behind each, not many of one."""
+    """The lines that findings are shown with: some around each, and no more than a few of one."""
     every = LINE_END.split(text) if findings else []
-    count = len(every) - (not every[-1]) if every else 0  # behind a last line end there is no line
+    count = len(every) - (not every[-1]) if every else 0  # after the last line end there is no line
     for finding in findings:
         place = finding.place
         last = max(place.line, min(count, place.end_line + AROUND))
@@ -164,12 +114,12 @@ def _lines(text: str, findings: Iterable[Finding]) -> Iterator[tuple[int, str]]:
             yield number, every[number - 1]
 
 
-def unread(path: str, why: Problem) -> Linted:
+def unread(path: str, why: Problem) -> LintedFile:
     """The result for a file that is not read; one that is left alone for its size is no failure."""
     if why.code:
-        return Linted(path, failures=(why,))
+        return LintedFile(path, failures=(why,))
     message, start = f"not read: {why.message}", Place(Span(0, 0), 1, 1, 1, 1)
-    return Linted(path, "", (of_no_statement(NOT_PARSED, message, start, counts=False),))
+    return LintedFile(path, "", (of_no_statement(NOT_PARSED, message, start, counts=False),))
 
 
 _Kept = tuple[tuple[Finding, ...], tuple[tuple[int, str], ...]]
@@ -178,20 +128,20 @@ _Kept = tuple[tuple[Finding, ...], tuple[tuple[int, str], ...]]
 
 @dataclass(frozen=True, slots=True)
 class LintTask:
-    """What is to be done with each of many files, in any process: all findings, wanted or not;
-    ``text`` asks for the whole texts of those files that have some, ``count`` for the statistics of
-    the file, which no cache has."""
+    """What is done with each of many files, in any process: all findings are looked for, also those
+    that will not count. ``text`` asks for the texts of files with findings, ``count`` for the
+    statistics, which are not cached."""
 
     request: Request
     text: bool = True
     count: bool = False
     kept = _Kept  # the type of what ``keep`` gives
 
-    def __call__(self, path: str, data: bytes) -> Linted:
+    def __call__(self, path: str, data: bytes) -> LintedFile:
         """The result for a file's bytes."""
-        found = run(path, data, self.request)
+        found = lint_file(path, data, self.request)
         if self.count:
-            done = rewritten(path, data, self.request, survey=True)
+            done = run(path, data, self.request, survey=True)
             found = replace(found, counted=count(done, self.request))
         return found if self.text and found.findings else replace(found, text="")
 
@@ -200,28 +150,28 @@ class LintTask:
         """A file of more bytes is not read."""
         return self.request.settings.file_limit
 
-    def unread(self, path: str, why: Problem) -> Linted:
+    def unread(self, path: str, why: Problem) -> LintedFile:
         """The result for a file that is not read."""
         return unread(path, why)
 
-    def keep(self, result: Linted) -> _Kept | None:
+    def keep(self, result: LintedFile) -> _Kept | None:
         """The findings with their lines, of a file with which nothing went wrong."""
         if self.count or result.failures or any(TOO_DEEP in it.message for it in result.findings):
             return None  # another run may do better
         return (result.findings, result.lines)
 
-    def recall(self, path: str, data: bytes | None, kept: _Kept) -> Linted | None:
+    def recall(self, path: str, data: bytes | None, kept: _Kept) -> LintedFile | None:
         """The result for a file of those findings."""
         findings, lines = kept
         if any(it.code not in BY_CODE for it in findings):
             return None
         if not self.text or not findings:
-            return Linted(path, "", findings, lines=lines)
-        return None if data is None else Linted(path, decode(data).text, findings, lines=lines)
+            return LintedFile(path, "", findings, lines=lines)
+        return None if data is None else LintedFile(path, decode(data).text, findings, lines=lines)
 
 
 @dataclass(slots=True)
-class Sum:
+class LintSummary:
     """Counts over files, to which each is added: ``codes`` of the findings shown, and ``counting``
     those that fail a run; ``failed`` are the files with ``failures``."""
 
@@ -234,7 +184,7 @@ class Sum:
     codes: Counter[str] = field(default_factory=Counter)
     statistics: Statistics | None = None
 
-    def add(self, result: Linted) -> None:
+    def add(self, result: LintedFile) -> None:
         """Counts one more file."""
         self.files += 1
         if self.statistics is not None and result.counted is not None:
