@@ -176,11 +176,11 @@ def test_limits(tmp_path: Path) -> None:
     found = load(str(tmp_path), environment=given)
     assert (found.file_limit, found.statement_limit, found.nesting_limit) == (2 << 20, 5 << 10, 99)
     with pytest.raises(
-        ConfigError, match="NESTING_LIMIT must be a number from 1 to 1000, not '2k'"
+        ConfigError, match="NESTING_LIMIT must be a whole number from 1 to 1000, not '2k'"
     ):
         load(str(tmp_path), environment={"DPP_REWRITE_NESTING_LIMIT": "2k"})
     path.write_text("[tool.dpp-rewrite]\nnesting-limit = 5000\n")
-    with pytest.raises(ConfigError, match="nesting-limit must be a number from 1 to 1000"):
+    with pytest.raises(ConfigError, match="nesting-limit must be a whole number from 1 to 1000"):
         load(str(tmp_path), environment={})
 
 
