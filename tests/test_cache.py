@@ -22,11 +22,11 @@ from sqlrewrite.find import reading
 from sqlrewrite.linting import files as lint_files
 from sqlrewrite.linting.findings import Finding, Place, Severity
 from sqlrewrite.results import Problem
-from sqlrewrite.run import cache, runner, stamps, work
+from sqlrewrite.run import cache, file_content, jobs, runner
 from sqlrewrite.run.cache import VERSION, Cache, fingerprint, packed, unpacked
+from sqlrewrite.run.jobs import Job, each
 from sqlrewrite.run.pool import WORTH
 from sqlrewrite.run.runner import Request
-from sqlrewrite.run.work import Job, each
 from sqlrewrite.text.edits import MARKER, Span
 from tests.lint.conftest import DDL
 
@@ -42,7 +42,11 @@ class Upper:
         return data.decode().upper()
 
     limit: int = 1000
-    kept: Any = str | int
+    kept_type: Any = str | int
+    cache_key: tuple[object, ...] = ()
+
+    def of_stdin(self, name: str, data: bytes) -> str:
+        return self(name, data)
 
     def unread(self, path: str, why: Problem) -> str:
         return why.message
@@ -132,26 +136,27 @@ def test_a_folder_that_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.fixture
-def settled(monkeypatch: pytest.MonkeyPatch) -> None:
+def lasting_stamps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files that were written just now count as written long ago."""
-    monkeypatch.setattr(stamps, "_SETTLED", 0)
+    monkeypatch.setattr(file_content, "_RACY", 0)
 
 
 @pytest.fixture
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The files that are read, as they are."""
     found: list[str] = []
-    read = work.read_file
+    read = file_content.read_file
 
     def noted(path: str, limit: int) -> tuple[bytes, os.stat_result]:
         found.append(path)
         return read(path, limit)
 
-    monkeypatch.setattr(work, "read_file", noted)
+    for module in (file_content, jobs):
+        monkeypatch.setattr(module, "read_file", noted)
     return found
 
 
-@pytest.mark.usefixtures("settled")
+@pytest.mark.usefixtures("lasting_stamps")
 def test_a_file_that_is_as_it_was_is_read_again_where_its_text_is_wanted(
     files: list[str], reads: list[str]
 ) -> None:
@@ -200,7 +205,7 @@ def test_what_more_memory_might_mend_is_not_kept(
     assert run().count(WRITTEN[command]) == WORTH
 
 
-@pytest.mark.usefixtures("settled")
+@pytest.mark.usefixtures("lasting_stamps")
 def test_what_is_long_is_kept_once(files: list[str], reads: list[str]) -> None:
     """A folder's index would grow with it, and is read as a whole."""
     Path("b").write_text("b" * 900)
@@ -215,7 +220,7 @@ def test_what_is_long_is_kept_once(files: list[str], reads: list[str]) -> None:
     assert set(reads) == {"b"}
 
 
-@pytest.mark.usefixtures("settled")
+@pytest.mark.usefixtures("lasting_stamps")
 def test_a_change_of_the_same_size_and_time_is_seen(files: list[str]) -> None:
     Path("b").write_text("quiet")
     _run(files)
@@ -226,7 +231,7 @@ def test_a_change_of_the_same_size_and_time_is_seen(files: list[str]) -> None:
     assert _run(files) == ("TEXT A, LOUD!, TEXT C", ["b"])
 
 
-@pytest.mark.usefixtures("settled")
+@pytest.mark.usefixtures("lasting_stamps")
 def test_another_file_of_the_name_is_seen(files: list[str]) -> None:
     Path("b").write_text("quiet")
     _run(files)
@@ -244,7 +249,7 @@ def test_a_file_that_was_written_just_now_is_read_again(files: list[str], reads:
     assert "b" in reads
 
 
-@pytest.mark.usefixtures("settled")
+@pytest.mark.usefixtures("lasting_stamps")
 def test_a_file_that_is_touched_is_known_by_its_text(files: list[str], reads: list[str]) -> None:
     Path("b").write_text("quiet")
     _run(files)
@@ -255,7 +260,7 @@ def test_a_file_that_is_touched_is_known_by_its_text(files: list[str], reads: li
     assert "b" not in reads
 
 
-@pytest.mark.usefixtures("settled")
+@pytest.mark.usefixtures("lasting_stamps")
 def test_folders_of_the_same_file_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     where = str(tmp_path / "cache")
@@ -286,7 +291,7 @@ def _read_only() -> None:
 
 
 @pytest.mark.parametrize("spoil", [_others_can_write, _a_file, _read_only])
-@pytest.mark.usefixtures("settled")
+@pytest.mark.usefixtures("lasting_stamps")
 def test_a_cache_that_cannot_be_used_is_not(files: list[str], spoil: Callable[[], None]) -> None:
     spoil()
     for _ in range(3):
@@ -361,7 +366,7 @@ HOSTILE: dict[str, Callable[[bytes], object]] = {
 
 
 @pytest.mark.parametrize("how", HOSTILE)
-@pytest.mark.usefixtures("settled")
+@pytest.mark.usefixtures("lasting_stamps")
 def test_a_value_that_is_not_ours_is_not_there(files: list[str], how: str) -> None:
     """It runs nothing, the work is done anew, and the next run knows it again."""
     assert _run(files) == ("TEXT A, TEXT B, TEXT C", files)
@@ -374,7 +379,7 @@ def test_a_value_that_is_not_ours_is_not_there(files: list[str], how: str) -> No
 @pytest.mark.parametrize(
     "spoil", [_broken_file, _of_an_earlier_version, _of_another_program, _with_a_trigger]
 )
-@pytest.mark.usefixtures("settled")
+@pytest.mark.usefixtures("lasting_stamps")
 def test_a_file_that_is_not_ours_is_not_there(files: list[str], spoil: Callable[[], None]) -> None:
     """It runs nothing, and is made anew by one of the next runs."""
     _run(files)
@@ -398,7 +403,7 @@ def test_what_a_command_keeps_is_read_as_that_alone(job: str, how: str) -> None:
     """What is read from a cache is of the command's own type, or nothing."""
     changed = HOSTILE[how](sealed(packed(["TEXT"]) or b""))
     found = changed[4:] if isinstance(changed, bytes) else b""
-    assert unpacked(found, JOBS[job].kept) is None
+    assert unpacked(found, JOBS[job].kept_type) is None
 
 
 def test_a_finding_of_another_release_is_not_recalled() -> None:
@@ -406,8 +411,8 @@ def test_a_finding_of_another_release_is_not_recalled() -> None:
     found = Finding("DPP999", "a message", place, "", "", Severity.NOTE)
     kept = packed(((found,), ()))
     job = JOBS["lint"]
-    assert unpacked(kept, job.kept) == ((found,), ())
-    assert job.recall("a", None, unpacked(kept, job.kept)) is None
+    assert unpacked(kept, job.kept_type) == ((found,), ())
+    assert job.recall("a", None, unpacked(kept, job.kept_type)) is None
 
 
 def test_all_of_the_program_is_in_the_fingerprint() -> None:
@@ -432,7 +437,7 @@ def test_a_fingerprint_tells_settings_and_catalogs_apart() -> None:
     assert fingerprint(one, "lint", "spark") == found[0]
 
 
-@pytest.mark.usefixtures("settled")
+@pytest.mark.usefixtures("lasting_stamps")
 @pytest.mark.parametrize(
     "command",
     [
@@ -484,7 +489,7 @@ def test_the_commands_say_the_same_from_the_cache(
     assert run() == without
 
 
-@pytest.mark.usefixtures("settled")
+@pytest.mark.usefixtures("lasting_stamps")
 def test_what_is_recalled_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Changed files, too, are recalled: what --write finds done before it has still to write."""
     monkeypatch.chdir(tmp_path)

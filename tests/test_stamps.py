@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from sqlrewrite.run.stamps import stamps
+from sqlrewrite.run.file_content import stamps
 
 
 def test_a_file_of_the_same_time_and_another_size_has_changed(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
     gc.disable()  # for as long as modules are imported, which all stay
     try:
         from sqlrewrite.cli.commands import program
-        from sqlrewrite.cli.common import fail
+        from sqlrewrite.cli.streams import fail
     except KeyboardInterrupt:  # click, which says so otherwise, is not there yet
         with suppress(OSError):
             sys.stderr.write("interrupted\n")

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sqlrewrite.audit.columns import PARTS
-from sqlrewrite.cli import common
-from sqlrewrite.cli.output import progress, writing
+from sqlrewrite.cli.options import Command, ValueKindType, combined, setting_options, settings_at
 from sqlrewrite.cli.spark import REPORT, SPARK, Report, report_options, spark_options
+from sqlrewrite.cli.streams import CommandFailure, progress, report_unwritable
 from sqlrewrite.report.printer import Printer
 from sqlrewrite.run.catalogs import load_catalog
 from sqlrewrite.run.runner import Request
@@ -46,7 +46,7 @@ _APPLIED = re.compile(r"[0-9]{3,}-[0-9a-f]{12}\.sql")
 
 @click.command(
     "audit",
-    cls=common.Command,
+    cls=Command,
     sections={
         "What the history is": ("input_format", *(f"{part}_column" for part in PARTS)),
         "What is known": (*section("known"), "config", "isolated"),
@@ -69,7 +69,7 @@ Examples:
     type=click.Choice(_FORMATS),
     help="The format of each INPUT.  [default: by its name or the files in it, else a table]",
 )
-@common.together(
+@combined(
     *(
         click.option(
             "--schema-column" if part == "schema" else f"--{part}",
@@ -80,7 +80,7 @@ Examples:
         for part in PARTS
     )
 )
-@common.setting_options("audit")
+@setting_options("audit")
 @spark_options
 @click.option(
     "-o",
@@ -92,7 +92,7 @@ Examples:
 @click.option(
     "--timeout",
     metavar="SECONDS",
-    type=common.ValueKindType(SECONDS),
+    type=ValueKindType(SECONDS),
     default=10.0,
     show_default=True,
     help="Skip a query text that takes longer than this in processor time.",
@@ -105,7 +105,7 @@ Examples:
 @click.option(
     "--top",
     metavar="N",
-    type=common.ValueKindType(COUNT),
+    type=ValueKindType(COUNT),
     default=10,
     show_default=True,
     help="Report this many shapes, those whose runs read the most.",
@@ -135,7 +135,7 @@ def command(
     query texts. Queries of the same shape are judged once. See docs/audit.md.
     """
     columns = {part: given.pop(f"{part}_column") for part in PARTS}
-    settings = common.settings_at(".", given)
+    settings = settings_at(".", given)
     todo = Request(load_catalog(settings), settings)
     local = where.embedded or (where.master or "").startswith("local")
     if local:
@@ -146,9 +146,9 @@ def command(
         _of_event_logs(inputs, where, todo.catalog, report)
         return
     if not todo.catalog.relations:
-        raise common.CommandFailure("the tables are not known: give --catalog")
+        raise CommandFailure("the tables are not known: give --catalog")
     if out is None and not local:
-        raise common.CommandFailure(
+        raise CommandFailure(
             "the results need a folder that all machines of the cluster can reach: give -o DIR"
         )
     with tempfile.TemporaryDirectory(prefix="dpp-rewrite-audit-") as folder:
@@ -209,7 +209,7 @@ def _of_event_logs(
 def _write_texts(folder: Path, found: Answer) -> None:
     """The rewritten text of each top shape, in files that are named by their rank and shape. Files
     so named of an earlier run go: what they say may be true no more."""
-    with writing(str(folder)):
+    with report_unwritable(str(folder)):
         folder.mkdir(parents=True, exist_ok=True)
         for path in folder.iterdir():
             if _APPLIED.fullmatch(path.name):

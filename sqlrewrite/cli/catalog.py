@@ -9,16 +9,24 @@ from typing import Any
 import click
 
 from sqlrewrite.catalog import snapshot
-from sqlrewrite.cli import common
 from sqlrewrite.cli.catalog_spark import check_command, pull
-from sqlrewrite.cli.output import output_option, refuse_read, write_to
+from sqlrewrite.cli.options import (
+    CONTEXT,
+    Command,
+    colour_option,
+    output_option,
+    setting_option,
+    setting_options,
+    settings_at,
+)
+from sqlrewrite.cli.streams import CommandFailure, printer, refuse_read, write_stdout, write_to
 from sqlrewrite.run.catalogs import load_catalog
 from sqlrewrite.warehouse import Warehouse
 
 
 @click.group(
     "catalog",
-    context_settings=common.CONTEXT,
+    context_settings=CONTEXT,
     short_help="Show, infer, pull or check the tables that are known.",
 )
 def command() -> None:
@@ -31,14 +39,14 @@ command.add_command(pull)
 
 @command.command(
     "show",
-    cls=common.Command,
+    cls=Command,
     short_help="Print the tables that the catalog describes.",
     epilog="""\b
 Examples:
   dpp-rewrite catalog show -c ddl/                what was understood
   dpp-rewrite catalog show -c ddl/ --format json  a snapshot for --catalog""",
 )
-@common.setting_options("catalog show")
+@setting_options("catalog show")
 @click.option(
     "--format",
     type=click.Choice(["text", "json"]),
@@ -46,7 +54,7 @@ Examples:
     show_default=True,
     help="text: a table; json: the snapshot form, which --catalog reads.",
 )
-@common.colour_option
+@colour_option
 def show(format: str, color: bool | None, **given: Any) -> None:
     """Prints what the tool knows about the tables, from any --catalog.
 
@@ -55,20 +63,18 @@ def show(format: str, color: bool | None, **given: Any) -> None:
     """
     from sqlrewrite.dialects import dialect
 
-    settings = common.settings_at(".", given)
+    settings = settings_at(".", given)
     dialect(settings.dialect)  # DDL of each is read as it comes; a name that is none is told
     if not settings.catalog:
-        raise common.CommandFailure(
-            "no catalog: give --catalog, or set `catalog` in [tool.dpp-rewrite]"
-        )
+        raise CommandFailure("no catalog: give --catalog, or set `catalog` in [tool.dpp-rewrite]")
     known = load_catalog(settings)
     from sqlrewrite.report.catalog import print_catalog, print_left_out, print_origin
 
     if format == "json":
-        common.write_stdout(snapshot.write(known).encode("utf-8"))
-        print_left_out(common.printer(err=True, color=color), known)
+        write_stdout(snapshot.write(known).encode("utf-8"))
+        print_left_out(printer(err=True, color=color), known)
     else:
-        out = common.printer(err=False, color=color)
+        out = printer(err=False, color=color)
         print_catalog(out, known)
         for path in known.sources:
             if path.endswith(".json"):
@@ -78,7 +84,7 @@ def show(format: str, color: bool | None, **given: Any) -> None:
 
 @command.command(
     "infer",
-    cls=common.Command,
+    cls=Command,
     short_help="Guess the DDL of tables from the queries that use them.",
     epilog="""\b
 Examples:
@@ -86,13 +92,9 @@ Examples:
   dpp-rewrite catalog infer etl/ dags/sql -o ddl.sql  to correct and commit""",
 )
 @click.argument("paths", nargs=-1, required=True, metavar="PATHS...")
-@click.option(
-    "--schema",
-    metavar="NAME",
-    help="Current schema, in which table names without a schema are looked up.",
-)
+@setting_option("schema")
 @output_option("DDL")
-@common.colour_option
+@colour_option
 def infer_command(
     paths: tuple[str, ...], schema: str | None, output: str, color: bool | None
 ) -> None:
@@ -109,16 +111,16 @@ def infer_command(
 
     found = find(paths)
     if found.missing:
-        raise common.CommandFailure(f"{found.missing[0]}: no such file or directory")
+        raise CommandFailure(f"{found.missing[0]}: no such file or directory")
     refuse_read(output, found.files, "--output")
     known, guessed = infer(found.files, Warehouse().use(schema))
-    err = common.printer(err=True, color=color)
+    err = printer(err=True, color=color)
     count = sum(len(name) > 1 for name in known.relations)
     if count:  # else what stands in the file already is worth more
         write_to(output, ddl(known, guessed))
     print_left_out(err, known)
     if not count:
-        raise common.CommandFailure(
+        raise CommandFailure(
             "nothing is written: these files show no table by CREATE TABLE, CREATE VIEW or "
             "INSERT … PARTITION (dt = …)"
         )

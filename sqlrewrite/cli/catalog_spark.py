@@ -14,9 +14,15 @@ import click
 from sqlrewrite import __version__
 from sqlrewrite.catalog import snapshot
 from sqlrewrite.catalog.names import parsed_name, quoted_name
-from sqlrewrite.cli import common
-from sqlrewrite.cli.output import output_option, progress, write_to, writing
+from sqlrewrite.cli.options import (
+    Command,
+    colour_option,
+    output_option,
+    setting_options,
+    settings_at,
+)
 from sqlrewrite.cli.spark import SPARK, spark_options
+from sqlrewrite.cli.streams import CommandFailure, printer, progress, report_unwritable, write_to
 from sqlrewrite.report.printer import Printer, counted
 from sqlrewrite.run.catalogs import load_catalog
 from sqlrewrite.spark.session import session
@@ -30,7 +36,7 @@ if TYPE_CHECKING:
 
 @click.command(
     "check",
-    cls=common.Command,
+    cls=Command,
     sections={"What is known of the tables": ("catalog", "schema"), "Which Spark": SPARK},
     short_help="Count rows that contradict a declared derived column.",
     epilog="""\b
@@ -42,9 +48,9 @@ Exit status: 0 if each declaration holds for all rows, 1 if one does not, 2 if o
 counted.""",
 )
 @click.argument("tables", nargs=-1, metavar="[TABLES]...")
-@common.setting_options("catalog check")
+@setting_options("catalog check")
 @spark_options
-@common.colour_option
+@colour_option
 def check_command(tables: tuple[str, ...], where: Target, color: bool | None, **given: Any) -> None:
     """Counts the rows in which a derived column differs from its declared expression.
 
@@ -54,11 +60,11 @@ def check_command(tables: tuple[str, ...], where: Target, color: bool | None, **
     """
     from sqlrewrite.spark.catalog import derived
 
-    settings = common.settings_at(".", given)
+    settings = settings_at(".", given)
     known = load_catalog(settings)
     wanted = _declared(known, tables)
     if not wanted:
-        raise common.CommandFailure(
+        raise CommandFailure(
             "no derived column of these tables is declared: [tool.dpp-rewrite.derived] declares "
             "the expression that a column is computed by"
         )
@@ -66,7 +72,7 @@ def check_command(tables: tuple[str, ...], where: Target, color: bool | None, **
         zone = ("spark.sql.session.timeZone", settings.time_zone)
         where = replace(where, conf=(zone, *where.conf))
     found: list[derived.Checked] = []
-    out, err = (common.printer(err=it, color=color) for it in (False, True))
+    out, err = (printer(err=it, color=color) for it in (False, True))
     with session(where) as running, progress(err, "", len(wanted)) as told:
         for name, declared in wanted:
             found += derived.check(running, name, declared)
@@ -74,7 +80,7 @@ def check_command(tables: tuple[str, ...], where: Target, color: bool | None, **
     for it in found:
         _print_checked(out, it)
     if any(it.why for it in found):
-        raise common.CommandFailure("some declarations could not be checked")
+        raise CommandFailure("some declarations could not be checked")
     if any(it.wrong for it in found):
         raise SystemExit(1)
 
@@ -105,7 +111,7 @@ def _print_checked(out: Printer, it: Checked) -> None:
 
 @click.command(
     "pull",
-    cls=common.Command,
+    cls=Command,
     sections={
         "Which tables": ("schema", "include"),
         "Which Spark": SPARK,
@@ -137,7 +143,7 @@ in FILE.partial until FILE is written.""",
 )
 @spark_options
 @output_option("snapshot")
-@common.colour_option
+@colour_option
 def pull(
     patterns: tuple[str, ...],
     schema: tuple[str, ...],
@@ -157,9 +163,9 @@ def pull(
     """
     from sqlrewrite.spark.catalog import derived, pull
 
-    err = common.printer(err=True, color=color)
+    err = printer(err=True, color=color)
     partial = pull.Partial(Path(f"{output}.partial"), where.name) if output != "-" else None
-    with session(where) as running, writing(output):
+    with session(where) as running, report_unwritable(output):
         wanted, skipped = pull.names(running, _patterns(patterns, schema, include))
         kept = partial.read() if partial else {}
         found: dict[Name, TableOrView] = {name: kept[name] for name in wanted if name in kept}
@@ -184,7 +190,7 @@ def pull(
             _print_skipped(err, skipped)
             if partial:
                 partial.end()
-            raise common.CommandFailure("nothing is written: none of these tables could be read")
+            raise CommandFailure("nothing is written: none of these tables could be read")
         known = Warehouse(found, pull.namespace(running), settings=pull.settings(running))
         now = datetime.now(UTC).isoformat(timespec="seconds")
         said = {"by": f"dpp-rewrite {__version__}", "at": now, "from": where.name}

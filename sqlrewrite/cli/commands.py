@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 import sqlrewrite
-from sqlrewrite.cli.common import CONTEXT
+from sqlrewrite.cli.options import CONTEXT
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

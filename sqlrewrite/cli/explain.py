@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from sqlrewrite.cli import spark
-from sqlrewrite.cli.common import Command, setting_options
+from sqlrewrite.cli.options import Command, setting_options
 from sqlrewrite.settings.table import LEAVING, section
 
 
@@ -47,7 +47,7 @@ def command(report: spark.Report, **given: Any) -> None:
     catalog, so that it plans as production would, and drops them afterwards. With --when missed or
     auto that plan decides what Spark prunes by itself.
     """
-    asked = spark.task(**given)
+    rewritten = spark.rewritten_file(**given)
     out = report.out
     from sqlrewrite.report.explain import explained_json, explained_lines, stock_lines
     from sqlrewrite.report.page import explained_page
@@ -62,20 +62,20 @@ def command(report: spark.Report, **given: Any) -> None:
         if report.format == "text":
             out.print([*([()] if len(found) > 1 else []), *explained_lines(explained)])
 
-    with session(asked.target) as running:
-        rewrite, request = asked.rewrite, asked.request
+    with session(rewritten.target) as running:
+        rewrite, request = rewritten.rewrite, rewritten.request
         if request.settings.when in LEAVING:
-            rewrite = missed(running, asked.name, rewrite, request)
+            rewrite = missed(running, rewritten.name, rewrite, request)
         under = None
         if request.settings.strategy == "partition-wise":
             from sqlrewrite.grouping import missing
 
             under = missing(rewrite.original, request.catalog, request.options())
-        stock = explain_text(running, asked.name, rewrite, request.catalog, keep, under)
+        stock = explain_text(running, rewritten.name, rewrite, request.catalog, keep, under)
     if report.format == "text":
         if not found:
-            nothing = f"{asked.name}: no statement joins a fact by a partition column"
+            nothing = f"{rewritten.name}: no statement joins a fact by a partition column"
             out.line((nothing, "yellow"))
-        notes = [((f"{it.line}: {it.message}", "bold cyan"),) for it in asked.rewrite.notes]
+        notes = [((f"{it.line}: {it.message}", "bold cyan"),) for it in rewritten.rewrite.notes]
         report.err.print([*notes, *stock_lines(stock)])
     report.end(lambda: explained_json(found, stock), lambda: explained_page(found))

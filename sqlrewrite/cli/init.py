@@ -9,7 +9,8 @@ import click
 
 from sqlrewrite.catalog import Catalog
 from sqlrewrite.catalog.load import PROJECTS
-from sqlrewrite.cli.common import Command, colour_option, printer, write_stdout
+from sqlrewrite.cli.options import Command, colour_option
+from sqlrewrite.cli.streams import printer, write_stdout
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.report.printer import Printer, counted, shown
 from sqlrewrite.results import ConfigError

@@ -10,10 +10,18 @@ from typing import Any
 
 import click
 
-from sqlrewrite.cli import many
-from sqlrewrite.cli.common import Command, printer, setting_options, sorted_out, write_stdout
-from sqlrewrite.cli.judged import LintAsked, counting, judged
-from sqlrewrite.cli.output import output_to
+from sqlrewrite.cli.files import (
+    FILES,
+    REPORTED,
+    FileRun,
+    none_changed,
+    report_left_out,
+    statistics,
+    warn,
+)
+from sqlrewrite.cli.lint_files import LintOptions, filters, linted_files
+from sqlrewrite.cli.options import Command, file_options, setting_options, with_chosen
+from sqlrewrite.cli.streams import output_to, printer, write_stdout
 from sqlrewrite.linting import baseline
 from sqlrewrite.linting.files import LintedFile, LintSummary
 from sqlrewrite.report.lint import FORMATS, PEOPLE, concise
@@ -28,10 +36,10 @@ from sqlrewrite.settings.table import section
     sections={
         "What is known": (*section("known"), "config", "isolated", "stdin_filename"),
         "What a rewrite would insert": section("inserted"),
-        "Which files": many.FILES,
+        "Which files": FILES,
         "What counts": (*section("counts"), "write_baseline", "add_suppressions"),
         "How the work is done": (*section("work"), "watch"),
-        "What is reported": many.SHOWN,
+        "What is reported": REPORTED,
         "Exit status": (*section("exit"), "exit_zero"),
     },
     short_help="Report what keeps queries from pruning; change nothing.",
@@ -58,7 +66,7 @@ Exit status:
      unreadable file""",
 )
 @setting_options("lint")
-@many.file_options(
+@file_options(
     FORMATS,
     "Format of the report on stdout.",
     "Print the number of findings by code, and what was understood, not the findings.",
@@ -86,111 +94,113 @@ def command(ctx: click.Context, /, **given: Any) -> None:
     like, what git ignores left out), or - for stdin. Findings go to stdout, the summary to stderr.
     `dpp-rewrite --write` fixes those with a [*].
     """
-    asked = LintAsked(**sorted_out(given))
-    _refuse_contradictions(asked)
-    if asked.watch:
+    options = LintOptions(**with_chosen(given))
+    _refuse_contradictions(options)
+    if options.watch:
         from sqlrewrite.cli.watch import watch
 
-        out, err = (printer(err=it, color=asked.color) for it in (False, True))
-        watch(lambda: _run(asked), asked, err, out)
-    if asked.add_suppressions:
+        out, err = (printer(err=it, color=options.color) for it in (False, True))
+        watch(lambda: _run(options), options, err, out)
+    if options.add_suppressions:
         from sqlrewrite.cli.suppressions import add
 
-        ctx.exit(add(asked))
-    with output_to(asked.output_file):
-        total = _run(asked)
-    done = asked.write_baseline and not total.failures
-    ctx.exit(0 if asked.exit_zero or done else total.status)
+        ctx.exit(add(options))
+    with output_to(options.output_file):
+        total = _run(options)
+    done = options.write_baseline and not total.failures
+    ctx.exit(0 if options.exit_zero or done else total.status)
 
 
-def _refuse_contradictions(asked: LintAsked) -> None:
-    if asked.write_baseline and asked.changed_since is not None:
+def _refuse_contradictions(options: LintOptions) -> None:
+    if options.write_baseline and options.changed_since is not None:
         raise click.UsageError(
             "--write-baseline cannot go with --changed-since: a baseline has all findings"
         )
-    if asked.statistics and asked.format not in (*PEOPLE, "json"):
-        raise click.UsageError(f"--statistics cannot go with --format {asked.format}")
+    if options.statistics and options.format not in (*PEOPLE, "json"):
+        raise click.UsageError(f"--statistics cannot go with --format {options.format}")
     modes = ("add_suppressions", "write_baseline", "watch", "statistics")
-    chosen = [f"--{it.replace('_', '-')}" for it in modes if getattr(asked, it)]
+    chosen = [f"--{it.replace('_', '-')}" for it in modes if getattr(options, it)]
     if len(chosen) > 1 and chosen != ["--watch", "--statistics"]:
         raise click.UsageError(f"{chosen[0]} cannot go with {chosen[1]}")
-    if asked.add_suppressions and asked.format not in PEOPLE:
-        raise click.UsageError(f"--add-suppressions cannot go with --format {asked.format}")
-    if asked.watch and (asked.format not in PEOPLE or asked.output_file is not None):
+    if options.add_suppressions and options.format not in PEOPLE:
+        raise click.UsageError(f"--add-suppressions cannot go with --format {options.format}")
+    if options.watch and (options.format not in PEOPLE or options.output_file is not None):
         raise click.UsageError(
             "--watch is for people: it takes no --output-file and needs a --format for people"
         )
-    if STDIN in asked.paths and (asked.watch or asked.add_suppressions):
+    if STDIN in options.paths and (options.watch or options.add_suppressions):
         raise click.UsageError(f"{chosen[0]} needs files: stdin is read once and cannot be written")
 
 
-def _run(asked: LintAsked) -> LintSummary:
-    of, people = asked.run(), asked.format in PEOPLE
-    rules = counting(asked, of)
-    out = printer(err=False, color=asked.color)
-    err = printer(err=True, color=asked.color)
-    form = import_module(f"sqlrewrite.report.lint.{asked.format}")
-    total, kept = LintSummary(statistics=many.statistics(asked.statistics)), list[LintedFile]()
-    known = {its.path: baseline.Writing(its.baseline.root) for its in rules}
+def _run(options: LintOptions) -> LintSummary:
+    run, people = options.run(), options.format in PEOPLE
+    which = filters(options, run)
+    out = printer(err=False, color=options.color)
+    err = printer(err=True, color=options.color)
+    form = import_module(f"sqlrewrite.report.lint.{options.format}")
+    total, reported = LintSummary(statistics=statistics(options.statistics)), list[LintedFile]()
+    baselines = {it.path: baseline.Writing(it.baseline.root) for it in which}
     # Where findings go to the terminal, a bar would stand among them.
-    hidden = asked.quiet or (people and out.stream.isatty())
-    many.warn(of, err)
-    none = many.none_changed(of, err)
-    for its, result in judged(asked, of, rules, err, hidden=hidden):
+    hidden = options.quiet or (people and out.stream.isatty())
+    warn(run, err)
+    none = none_changed(run, err)
+    for selected, result in linted_files(options, run, which, err, hidden=hidden):
         total.add(result)
-        if asked.write_baseline:
-            keys = (its.baseline.key(result.path, it) for it in result.shown)
-            known[its.path].add(result.path, keys)
+        if options.write_baseline:
+            keys = (selected.baseline.key(result.path, it) for it in result.shown)
+            baselines[selected.path].add(result.path, keys)
         elif not people:
-            kept.append(result)
-        elif result.findings and not asked.statistics:
-            out.print(form.lines(_all_of(result) if asked.verbose else result))
+            reported.append(result)
+        elif result.findings and not options.statistics:
+            out.print(form.lines(_all_shown(result) if options.verbose else result))
         if result.failures:
             err.print(concise.failure_lines(result.path, result.failures))
-    if asked.write_baseline:
-        err.print(_written(known, total))
+    if options.write_baseline:
+        err.print(_write_baselines(baselines, total))
         return total
     if not people:
         from sqlrewrite.report.lint.names import named
 
-        report = form.report(named(kept, _root(of, kept)), total)
+        report = form.report(named(reported, _root(run, reported)), total)
         write_stdout(report.encode("utf-8", "backslashreplace"))
     elif total.statistics is not None:
         from sqlrewrite.report.statistics import lines
 
         out.print([*concise.statistics(total), (), *lines(total.statistics, would=True)])
-    if not (asked.quiet or none or (of.passed_on and not total.files)):
-        err.print(concise.last_lines(total, known=of.known))
-    many.tell_left_out(of, err)
+    if not (options.quiet or none or (run.stdin_is_excluded and not total.files)):
+        err.print(concise.last_lines(total, known=run.has_catalog))
+    report_left_out(run, err)
     return total
 
 
-def _root(of: many.Run, results: Iterable[LintedFile]) -> str:
-    """From where reports name files: the repository, or else the settings; what is around them all,
-    where there are several."""
+def _root(run: FileRun, results: Iterable[LintedFile]) -> str:
+    """The folder from which reports name files: the repository, else that of the settings; where
+    there are several, the folder above them all."""
     folders = {os.path.dirname(result.path) for result in results}
     repositories = {found for folder in folders if (found := repository(folder))}
-    settings = {os.path.abspath(group.settings.root) for group in of.groups}
+    settings = {os.path.abspath(group.settings.root) for group in run.groups}
     return os.path.commonpath(repositories or settings)
 
 
-def _written(known: Mapping[str, baseline.Writing], total: LintSummary) -> Iterator[Line]:
-    """Writes the baselines, and says so; none where findings of a file would be missing."""
+def _write_baselines(
+    baselines: Mapping[str, baseline.Writing], total: LintSummary
+) -> Iterator[Line]:
+    """Writes the baselines, and reports it; none if the findings of a file would be missing."""
     if total.failures:
         yield (("the baseline is not written: not all files were read", "bold red"),)
         return
-    for path, found in known.items():
+    for path, found in baselines.items():
         others = baseline.write(path, found)
         kept = f", {others} of other files kept" if others else ""
         yield ((f"{found.counted.total()} findings written to {shown(path)}{kept}", "bold"),)
 
 
-def _all_of(result: LintedFile) -> LintedFile:
-    """A result that shows what is suppressed, with the reason for it."""
-    told = (
+def _all_shown(result: LintedFile) -> LintedFile:
+    """A result whose suppressed findings are shown, too, each with the reason."""
+    findings = (
         replace(it, message=f"{it.message} (suppressed: {by.reason})", suppression=None)
         if (by := it.suppression)
         else it
         for it in result.findings
     )
-    return replace(result, findings=tuple(told))
+    return replace(result, findings=tuple(findings))

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from sqlrewrite.cli import common, many
-from sqlrewrite.cli.many import Group
-from sqlrewrite.cli.output import output_to, progress
-from sqlrewrite.cli.spark import SPARK, asking, spark_options, started_when_needed
+from sqlrewrite.cli.files import (
+    FILES,
+    REPORTED,
+    FileGroup,
+    FileOptions,
+    none_changed,
+    report_left_out,
+    results,
+    statistics,
+    warn,
+)
+from sqlrewrite.cli.options import Command, file_options, setting_options, with_chosen
+from sqlrewrite.cli.spark import SPARK, keys_from_spark, spark_on_demand, spark_options
+from sqlrewrite.cli.streams import copy_to_stdout, output_to, printer, read_stdin, write_stdout
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.report import text
 from sqlrewrite.report.printer import Line, Printer, shown
 from sqlrewrite.results import Verdict
 from sqlrewrite.run.files import STDIN
-from sqlrewrite.run.runner import FileResult, Request, RewriteTask, Summary, unread, write
+from sqlrewrite.run.runner import FileResult, Request, RewriteTask, Summary, write
 from sqlrewrite.settings.forms import VALUES
 from sqlrewrite.settings.table import LEAVING, Settings, section
 from sqlrewrite.spark.target import Target
@@ -27,8 +37,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RewriteAsked(many.Files):
-    """The options as given."""
+class RewriteOptions(FileOptions):
+    """The values of the command's options."""
 
     strip: bool
     write: bool
@@ -36,17 +46,31 @@ class RewriteAsked(many.Files):
     diff: bool
     where: Target
 
+    def explain(self, settings: Settings) -> str:
+        """Which explain diff is printed."""
+        return "none" if self.check and "explain" not in self.chosen else settings.explain
+
+    def uses_plan(self, settings: Settings) -> bool:
+        """Whether Spark's plan decides which predicates Spark needs."""
+        spark = settings.when in LEAVING and self.explain(settings) == "spark"
+        return spark and not self.strip
+
+    @property
+    def reports_work_only(self) -> bool:
+        """Whether only what is to be done is reported, as in a hook, not what was considered."""
+        return self.check and not self.verbose
+
 
 @click.command(
     "rewrite",
-    cls=common.Command,
+    cls=Command,
     sections={
         "What is known": (*section("known"), "config", "isolated", "stdin_filename"),
-        "Which files": many.FILES,
+        "Which files": FILES,
         "What is inserted": (*section("inserted"), *section("values"), "strip"),
         "What happens to the files": ("write", "check", "diff"),
         "How the work is done": section("work"),
-        "What is reported": (*section("reported"), *many.SHOWN),
+        "What is reported": (*section("reported"), *REPORTED),
         "Which Spark, for --predicate values and --explain spark": SPARK,
         "Exit status": (*section("exit"), "exit_zero"),
     },
@@ -71,8 +95,8 @@ Settings from the nearest pyproject.toml; options win over them:
   catalog = ["warehouse/ddl"]
   schema = "retail\"""",
 )
-@common.setting_options("rewrite")
-@many.file_options(
+@setting_options("rewrite")
+@file_options(
     ("text", "json"),
     "text for people, on stderr; json for programs, on stdout in place of the SQL.",
     "Print counts of what was understood, and why no more was written, not the SQL.",
@@ -99,201 +123,111 @@ def command(ctx: click.Context, /, **given: Any) -> None:
     their reasons, and the explain diff, go to stderr. A file that needs no predicate is printed
     byte for byte.
     """
-    asked = RewriteAsked(**common.sorted_out(given))
-    _refuse_contradictions(asked)
-    with output_to(asked.output_file):
-        status = _run(asked)
-    ctx.exit(0 if asked.exit_zero else status)
+    options = RewriteOptions(**with_chosen(given))
+    _refuse_contradictions(options)
+    with output_to(options.output_file):
+        status = _run(options)
+    ctx.exit(0 if options.exit_zero else status)
 
 
-def _refuse_contradictions(asked: RewriteAsked) -> None:
-    if asked.write and (asked.check or asked.diff):
-        other = "--check" if asked.check else "--diff"
+def _refuse_contradictions(options: RewriteOptions) -> None:
+    if options.write and (options.check or options.diff):
+        other = "--check" if options.check else "--diff"
         raise click.UsageError(f"--write cannot go with {other}, which writes nothing")
-    if asked.diff and asked.format == "json":
+    if options.diff and options.format == "json":
         raise click.UsageError("--diff cannot go with --format json: both go to stdout")
-    if asked.statistics and asked.diff:
+    if options.statistics and options.diff:
         raise click.UsageError("--statistics cannot go with --diff: both go to stdout")
-    if asked.statistics and asked.strip:
+    if options.statistics and options.strip:
         raise click.UsageError("--statistics cannot go with --strip, which only removes predicates")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GroupWay:
-    """How the files of a group are done: what leaves to Spark, in a file's result, that which it
-    prunes by itself, and what prints its plans of a file; where not asked for, what does nothing.
-    """
+class GroupSteps:
+    """What is done with the files of a group: the job for each; ``leave_to_spark``, which takes out
+    of a result what Spark prunes by itself; and ``explain``, which prints Spark's plans."""
 
-    group: Group
-    left_to_spark: Callable[[FileResult], FileResult] = lambda result: result
+    settings: Settings
+    job: RewriteTask
+    leave_to_spark: Callable[[FileResult], FileResult] = lambda result: result
     explain: Callable[[FileResult], None] = lambda result: None
 
 
-def _run(asked: RewriteAsked) -> int:
-    """Does all of it; the status to exit with."""
-    of = asked.run(strip=asked.strip)
-    out = common.printer(err=False, color=asked.color)
-    err = common.printer(err=True, color=asked.color)
-    kept: list[FileResult] = []
-    summary, strict = Summary(statistics=many.statistics(asked.statistics)), False
-    hidden = asked.quiet or (out.stream.isatty() and not (asked.write or asked.check))
-    many.warn(of, err)
-    none = many.none_changed(of, err)
-    if of.passed_on and asked.format == "text" and not (asked.check or asked.diff):
-        common.write_stdout(common.read_stdin())
-    with started_when_needed(asked.where) as running:
-        ways = [_way(asked, group, err, running) for group in of.groups]
-        for way, path, result in _results(asked, of, ways, err, hidden=hidden):
-            settings = way.group.settings
+def _run(options: RewriteOptions) -> int:
+    """Runs the command. Returns the exit status."""
+    run = options.run(strip=options.strip)
+    out = printer(err=False, color=options.color)
+    err = printer(err=True, color=options.color)
+    reported: list[FileResult] = []
+    summary, strict = Summary(statistics=statistics(options.statistics)), False
+    hidden = options.quiet or (out.stream.isatty() and not (options.write or options.check))
+    warn(run, err)
+    none = none_changed(run, err)
+    if run.stdin_is_excluded and options.format == "text" and not (options.check or options.diff):
+        write_stdout(read_stdin())
+    with spark_on_demand(options.where) as session:
+        groups = [_steps(options, group, err, session) for group in run.groups]
+        jobs = [group.job for group in groups]
+        for number, path, result in results(run, jobs, err, "rewriting files", hidden=hidden):
+            group = groups[number]
+            result = group.leave_to_spark(result)
             summary.add(result)
-            strict = strict or (bool(result.errors) and settings.strict)
-            if asked.format == "json":
-                kept.append(result)
+            strict = strict or (bool(result.errors) and group.settings.strict)
+            if options.format == "json":
+                reported.append(result)
                 continue
-            if not asked.statistics:
-                _print_output(asked, path, result, out)
+            if not options.statistics:
+                _print_output(options, path, result, out)
             if not result.silent:
-                err.print(_said(asked, settings, result))
-            way.explain(result)
-    if asked.format == "json":
+                err.print(_lines(options, group.settings, result))
+            group.explain(result)
+    if options.format == "json":
         from sqlrewrite.report import json
 
-        common.write_stdout(json.report(kept, summary).encode("ascii"))
-    elif not (asked.quiet or none or (of.passed_on and not summary.files)):
-        if summary.changed and not (asked.check or asked.statistics):
+        write_stdout(json.report(reported, summary).encode("ascii"))
+    elif not (options.quiet or none or (run.stdin_is_excluded and not summary.files)):
+        if summary.changed and not (options.check or options.statistics):
             err.print([()])
-        known = asked.strip or of.known
-        would = asked.check or asked.diff or (asked.statistics and not asked.write)
+        known = options.strip or run.has_catalog
+        would = options.check or options.diff or (options.statistics and not options.write)
         err.print(text.last_lines(summary, known=known, would=would))
-    if summary.statistics is not None and asked.format == "text":
+    if summary.statistics is not None and options.format == "text":
         from sqlrewrite.report.statistics import lines
 
-        out.print(lines(summary.statistics, would=not asked.write))
-    many.tell_left_out(of, err)
-    return summary.status(check=asked.check, strict=strict)
+        out.print(lines(summary.statistics, would=not options.write))
+    report_left_out(run, err)
+    return summary.status(check=options.check, strict=strict)
 
 
-def _results(
-    asked: RewriteAsked, of: many.Run, ways: Sequence[GroupWay], err: Printer, *, hidden: bool
-) -> Iterator[tuple[GroupWay, str, FileResult]]:
-    """Each path with what became of it, one at a time, so that many files take no more memory."""
-    for path in of.missing:
-        yield ways[0], path, unread(path, many.missing(path))
-    few = of.count < many.MANY
-    with progress(err, "rewriting files", of.count, hidden=hidden or few) as told:
-        for way in ways:
-            task = _task(asked, way.group)
-            kept = ("rewrite", task.plans, task.verdicts, task.survey, task.count)
-            done = many.results(of, way.group, task, replace(task, write=False), kept=kept)
-            for path, result in zip(way.group.files, done, strict=True):
-                yield way, path, way.left_to_spark(result)
-                told(advance=1)
-
-
-def _task(asked: RewriteAsked, group: Group) -> RewriteTask:
-    """What is to be done with each file of a group."""
+def _steps(
+    options: RewriteOptions, group: FileGroup, err: Printer, session: Callable[[], Session]
+) -> GroupSteps:
+    """What is done with the files of a group, with the help of Spark where that is asked for."""
     settings, request = group.settings, group.request
-    wanted, people = _explain(asked, settings), asked.format == "text"
-    plain = people and wanted != "spark"
-    counting = asked.statistics and people
-    return RewriteTask(
-        request,
-        plans=people and not (asked.quiet or counting) and wanted == "logical",
-        # What the plan has a say in is written when it has been read.
-        write=asked.write and not _by_plan(asked, settings),
-        text=not (plain and (asked.write or (asked.check and not asked.diff))),
-        unchanged=not (plain and (asked.write or asked.check or asked.diff)),
-        # Where no table is known, that there are candidates all the same is told in the end.
-        survey=not people,
-        count=asked.statistics,
-        verdicts=not (people and (asked.quiet or _hushed(asked)) and request.catalog.relations),
-    )
-
-
-def _print_output(asked: RewriteAsked, path: str, result: FileResult, out: Printer) -> None:
-    """What stdout gets of one file: the diff, or the SQL unless it goes to the file itself."""
-    if asked.diff:
-        diff = result.diff()
-        if out.stream.isatty() and out.colour:
-            out.print(text.coloured_diff(diff.decode("utf-8", "replace")))
-        else:
-            common.write_stdout(diff)
-    elif not asked.check and (not asked.write or path == STDIN):
-        data = result.output or b""
-        if result.output is None and result.rewrite is not None:  # too large to be read
-            common.copy_to_stdout(path)
-        common.write_stdout(data)
-        if data and not asked.quiet and out.stream.isatty():  # the verdicts stand apart
-            common.write_stdout(b"\n" if data.endswith(b"\n") else b"\n\n")
-
-
-def _said(asked: RewriteAsked, settings: Settings, result: FileResult) -> list[Line]:
-    """The lines of one file for stderr."""
-    if asked.quiet or asked.statistics:
-        return list(text.file_lines(result, text.ERRORS_ONLY))
-    detail = text.Detail(
-        verdicts=frozenset({Verdict.REWRITTEN}) if _hushed(asked) else frozenset(Verdict),
-        rules=asked.verbose,
-        plans=_explain(asked, settings) == "logical",
-    )
-    lines = list(text.file_lines(result, detail))
-    if asked.check and result.changed:
-        lines.append((("would rewrite ", "bold"), (shown(result.path), "bold")))
-    return lines
-
-
-def _hushed(asked: RewriteAsked) -> bool:
-    """Whether only what is to be done is said, and not what was considered: as a hook does."""
-    return asked.check and not asked.verbose
-
-
-def _explain(asked: RewriteAsked, settings: Settings) -> str:
-    """Which explain diff is wanted."""
-    return "none" if asked.check and "explain" not in asked.chosen else settings.explain
-
-
-def _by_plan(asked: RewriteAsked, settings: Settings) -> bool:
-    """Whether Spark's plan says what Spark misses."""
-    return settings.when in LEAVING and _explain(asked, settings) == "spark" and not asked.strip
-
-
-def _asks(asked: RewriteAsked, request: Request) -> bool:
-    """Whether Spark is asked for keys. A check without a Spark to ask, as in CI, holds what was
-    written for up to date while its key queries are."""
-    wanted = request.settings.predicate == VALUES and not request.strip
-    return wanted and not (asked.check and asked.where == Target())
-
-
-def _way(
-    asked: RewriteAsked, group: Group, err: Printer, running: Callable[[], Session]
-) -> GroupWay:
-    """How the files of a group are done, with the help of Spark where that is asked for."""
-    settings = group.settings
-    if _asks(asked, group.request):
-        resolve = asking(running, asked.where, settings)
-        group = replace(group, request=replace(group.request, resolve=resolve))
-    request = group.request
-    shown = _explain(asked, settings) == "spark" and asked.format == "text" and not asked.quiet
-    by_plan = _by_plan(asked, settings)
-    if not (shown or by_plan):
-        return GroupWay(group)
+    if _asks_for_keys(options, request):
+        request = replace(request, resolve=keys_from_spark(session, options.where, settings))
+    job = _job(options, request)
+    people = options.format == "text" and not options.quiet
+    shows, by_plan = options.explain(settings) == "spark" and people, options.uses_plan(settings)
+    if not (shows or by_plan):
+        return GroupSteps(settings, job)
     from sqlrewrite.report.explain import explained_lines, stock_lines
     from sqlrewrite.spark.plans.explain import explain_text
     from sqlrewrite.spark.plans.missed import missed
 
-    session = running()
+    started = session()
 
-    def left_to_spark(result: FileResult) -> FileResult:
+    def leave_to_spark(result: FileResult) -> FileResult:
         if result.rewrite is None or result.hosted or not by_plan:
             return result
-        done = replace(result, rewrite=missed(session, result.path, result.rewrite, request))
-        return write(done) if asked.write else done
+        done = replace(result, rewrite=missed(started, result.path, result.rewrite, request))
+        return write(done) if options.write else done
 
-    def show(result: FileResult) -> None:
-        if result.rewrite is None or result.hosted or not shown:
+    def explain(result: FileResult) -> None:
+        if result.rewrite is None or result.hosted or not shows:
             return
         stock = explain_text(
-            session,
+            started,
             result.path,
             result.rewrite,
             request.catalog,
@@ -301,4 +235,65 @@ def _way(
         )
         err.print(stock_lines(stock))
 
-    return GroupWay(group, left_to_spark, show)
+    return GroupSteps(settings, job, leave_to_spark, explain)
+
+
+def _job(options: RewriteOptions, request: Request) -> RewriteTask:
+    """What is to be done with each file of a group, and no more than the output needs."""
+    settings, people = request.settings, options.format == "text"
+    explain = options.explain(settings)
+    from_files = people and explain != "spark"
+    counting = options.statistics and people
+    return RewriteTask(
+        request,
+        plans=people and not (options.quiet or counting) and explain == "logical",
+        # What the plan has a say in is written when it has been read.
+        write=options.write and not options.uses_plan(settings),
+        text=not (from_files and (options.write or (options.check and not options.diff))),
+        unchanged=not (from_files and (options.write or options.check or options.diff)),
+        survey=not people,
+        count=options.statistics,
+        # Where no table is known, the last line depends on whether there are candidates.
+        verdicts=not (
+            people and (options.quiet or options.reports_work_only) and request.catalog.relations
+        ),
+    )
+
+
+def _asks_for_keys(options: RewriteOptions, request: Request) -> bool:
+    """Whether Spark is asked for keys. A check without a Spark to ask, as in CI, takes what was
+    written for up to date while its key queries are."""
+    values = request.settings.predicate == VALUES and not request.strip
+    return values and not (options.check and options.where == Target())
+
+
+def _print_output(options: RewriteOptions, path: str, result: FileResult, out: Printer) -> None:
+    """Prints to stdout the diff of one file, or its SQL unless that is written to the file."""
+    if options.diff:
+        diff = result.diff()
+        if out.stream.isatty() and out.colour:
+            out.print(text.coloured_diff(diff.decode("utf-8", "replace")))
+        else:
+            write_stdout(diff)
+    elif not options.check and (not options.write or path == STDIN):
+        data = result.output or b""
+        if result.output is None and result.rewrite is not None:  # too large to be read
+            copy_to_stdout(path)
+        write_stdout(data)
+        if data and not options.quiet and out.stream.isatty():  # the verdicts stand apart
+            write_stdout(b"\n" if data.endswith(b"\n") else b"\n\n")
+
+
+def _lines(options: RewriteOptions, settings: Settings, result: FileResult) -> list[Line]:
+    """The lines of one file for stderr."""
+    if options.quiet or options.statistics:
+        return list(text.file_lines(result, text.ERRORS_ONLY))
+    detail = text.Detail(
+        verdicts=frozenset({Verdict.REWRITTEN} if options.reports_work_only else Verdict),
+        rules=options.verbose,
+        plans=options.explain(settings) == "logical",
+    )
+    lines = list(text.file_lines(result, detail))
+    if options.check and result.changed:
+        lines.append((("would rewrite ", "bold"), (shown(result.path), "bold")))
+    return lines

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 import click
 
-from sqlrewrite.cli import common
+from sqlrewrite.cli.options import CONTEXT, Command, colour_option, completing
+from sqlrewrite.cli.streams import CommandFailure, printer
 
 
 def _codes() -> Iterable[str]:
@@ -17,16 +18,16 @@ def _codes() -> Iterable[str]:
 
 @click.command(
     "rules",
-    cls=common.Command,
+    cls=Command,
     short_help="List the rules, or explain one.",
-    context_settings=common.CONTEXT,
+    context_settings=CONTEXT,
     epilog="""\b
 Examples:
   dpp-rewrite rules                 all of them
   dpp-rewrite rules DPP101          one, with its reasons and examples""",
 )
-@click.argument("code", required=False, shell_complete=common.completing(_codes))
-@common.colour_option
+@click.argument("code", required=False, shell_complete=completing(_codes))
+@colour_option
 def command(code: str | None, color: bool | None) -> None:
     """Lists the rules, or explains one: why, reference, example before and after.
 
@@ -36,16 +37,14 @@ def command(code: str | None, color: bool | None) -> None:
     from sqlrewrite.rulebook import pages
 
     known = pages()
-    out = common.printer(err=False, color=color)
+    out = printer(err=False, color=color)
     if code is None:
         print_rules(out, known)
         return
     wanted = code.lower()
     page = next((it for it in known if wanted in (it.code.lower(), it.name.lower())), None)
     if page is None:
-        raise common.CommandFailure(
-            _unknown(code, [it.code for it in known], [it.name for it in known])
-        )
+        raise CommandFailure(_unknown(code, [it.code for it in known], [it.name for it in known]))
     print_page(out, page)
 
 

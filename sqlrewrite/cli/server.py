@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from sqlrewrite.cli.common import Command, CommandFailure, Given, setting_options, sorted_out
+from sqlrewrite.cli.options import Command, GivenOptions, setting_options, with_chosen
+from sqlrewrite.cli.streams import CommandFailure
 
 _MISSING = "the server needs pygls: pip install 'dpp-rewrite[server]'"
 
@@ -28,12 +29,12 @@ def command(stdio: bool, **given: Any) -> None:
     The server lints open files while you type, offers fixes, and shows what prunes a table.
     Settings and catalog are found for each open file as the command `lint` finds them.
     """
-    asked = Given(**sorted_out(given))
-    asked.projects()  # what is wrong with the settings is said now
+    options = GivenOptions(**with_chosen(given))
+    options.projects()  # what is wrong with the settings is said now
     try:
         from sqlrewrite.server.protocol import make
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol", "attrs", "cattrs"):
             raise
         raise CommandFailure(_MISSING) from error
-    make(asked.config, asked.chosen, isolated=asked.isolated).start_io()
+    make(options.config, options.chosen, isolated=options.isolated).start_io()

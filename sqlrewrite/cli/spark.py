@@ -1,5 +1,5 @@
-"""What the commands that use Spark share: the options that choose a Spark, and the file that they
-work on."""
+"""What the commands that use Spark share: the options that choose a Spark, the report, and the file
+that they work on."""
 
 from __future__ import annotations
 
@@ -11,15 +11,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sqlrewrite.cli import common
-from sqlrewrite.cli.output import writing
+from sqlrewrite.cli.options import colour_option, combined, settings_at
+from sqlrewrite.cli.streams import (
+    CommandFailure,
+    printer,
+    read_stdin,
+    report_unwritable,
+    write_stdout,
+)
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.report.printer import Printer
 from sqlrewrite.results import ConfigError, Rewrite
 from sqlrewrite.run.catalogs import load_catalog
 from sqlrewrite.run.files import STDIN
+from sqlrewrite.run.jobs import once
 from sqlrewrite.run.runner import Request, RewriteTask
-from sqlrewrite.run.work import once
 from sqlrewrite.settings.forms import VALUES
 from sqlrewrite.settings.options import Keys, Resolve, ResolveError
 from sqlrewrite.settings.table import Settings
@@ -40,10 +46,10 @@ def spark_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """``--master``, ``--remote``, ``--conf``: the function is given their Target as ``where``."""
 
     @wraps(function)
-    def told(*args: Any, master: str, remote: str, conf: Sequence[str], **given: Any) -> Any:
+    def command(*args: Any, master: str, remote: str, conf: Sequence[str], **given: Any) -> Any:
         return function(*args, where=_target(master, remote, conf), **given)
 
-    return common.together(
+    return combined(
         click.option(
             "--master",
             metavar="URL",
@@ -53,12 +59,12 @@ def spark_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--conf", metavar="KEY=VALUE", multiple=True, help="A setting of Spark; repeatable."
         ),
-    )(told)
+    )(command)
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a report goes to: stdout, as text or JSON, and a page of HTML where one is named."""
+    """Where a report goes: to stdout, as text or JSON, and to an HTML page where one is named."""
 
     format: str
     html: str | None
@@ -67,19 +73,19 @@ class Report:
     @property
     def out(self) -> Printer:
         """Stdout, for people."""
-        return common.printer(err=False, color=self.color)
+        return printer(err=False, color=self.color)
 
     @property
     def err(self) -> Printer:
         """Stderr."""
-        return common.printer(err=True, color=self.color)
+        return printer(err=True, color=self.color)
 
     def end(self, json: Callable[[], str], page: Callable[[], str]) -> None:
-        """Writes those of both that are asked for."""
+        """Writes the JSON report, the page, or both, as the options ask."""
         if self.format == "json":
-            common.write_stdout(json().encode("ascii"))
+            write_stdout(json().encode("ascii"))
         if self.html is not None:
-            with writing(self.html):
+            with report_unwritable(self.html):
                 write_file(self.html, page().encode("utf-8"))
 
 
@@ -87,10 +93,10 @@ def report_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """``--format``, ``--html`` and ``--color``: the function is given them as ``report``."""
 
     @wraps(function)
-    def told(*args: Any, format: str, html: str | None, color: bool | None, **given: Any) -> Any:
+    def command(*args: Any, format: str, html: str | None, color: bool | None, **given: Any) -> Any:
         return function(*args, report=Report(format, html, color), **given)
 
-    return common.together(
+    return combined(
         click.option(
             "--format",
             type=click.Choice(["text", "json"]),
@@ -99,13 +105,13 @@ def report_options(function: Callable[..., Any]) -> Callable[..., Any]:
             help="text for people, json for programs.",
         ),
         click.option("--html", metavar="FILE", help="Also write the report as an HTML page."),
-        common.colour_option,
-    )(told)
+        colour_option,
+    )(command)
 
 
 @dataclass(frozen=True, slots=True)
-class SparkTask:
-    """A file rewritten, as it was asked for, and the Spark to try it on."""
+class RewrittenFile:
+    """A file and its rewriting, the request that it was made for, and the Spark to try it on."""
 
     name: str
     rewrite: Rewrite
@@ -113,35 +119,34 @@ class SparkTask:
     target: Target
 
 
-def task(*, path: str, where: Target, **given: Any) -> SparkTask:
+def rewritten_file(*, path: str, where: Target, **given: Any) -> RewrittenFile:
     """Reads and rewrites the file. Raises CommandFailure for one that cannot be read or parsed."""
-    settings = common.settings_at("." if path == STDIN else path, given)
-    todo = Request(load_catalog(settings), settings)
-    data = common.read_stdin() if path == STDIN else None
+    settings = settings_at("." if path == STDIN else path, given)
+    request = Request(load_catalog(settings), settings)
     name = "<stdin>" if path == STDIN else path
-    with started_when_needed(where) as running:
+    with spark_on_demand(where) as session:
         if settings.predicate == VALUES:
-            todo = replace(todo, resolve=asking(running, where, settings))
-        work = RewriteTask(todo, plans=False)
-        result = once(work, path) if data is None else work(name, data)
+            request = replace(request, resolve=keys_from_spark(session, where, settings))
+        job = RewriteTask(request, plans=False)
+        result = job.of_stdin(name, read_stdin()) if path == STDIN else once(job, path)
     for error in result.errors:
         place = "" if error.code == "io-error" else f":{error.line}:{error.column}"
-        raise common.CommandFailure(f"{name}{place}: {error.message}")
+        raise CommandFailure(f"{name}{place}: {error.message}")
     assert result.rewrite is not None
     if result.source is None:  # too large to be read
-        raise common.CommandFailure(f"{name}: {result.rewrite.skipped[0].message}")
-    host = host_of(name, result.source.text)
-    if host is None:
-        return SparkTask(name, result.rewrite, todo, where)
-    from sqlrewrite.embedded import as_sql  # a file of SQL has no need of it
+        raise CommandFailure(f"{name}: {result.rewrite.skipped[0].message}")
+    rewrite, host = result.rewrite, host_of(name, result.source.text)
+    if host is not None:
+        from sqlrewrite.embedded import as_sql  # a file of SQL does not need it
 
-    return SparkTask(name, as_sql(host, todo.catalog, todo.options()), todo, where)
+        rewrite = as_sql(host, request.catalog, request.options())
+    return RewrittenFile(name, rewrite, request, where)
 
 
 @contextmanager
-def waiting(err: Printer) -> Iterator[tuple[Callable[[str], None], Callable[[], None]]]:
-    """What says on stderr, where someone sits and waits, what is being done, and what takes that
-    away again."""
+def status_line(err: Printer) -> Iterator[tuple[Callable[[str], None], Callable[[], None]]]:
+    """Two functions: one shows on stderr, where that is a terminal, what is being done, the other
+    takes it away again."""
     with ExitStack() as shown:
 
         def begin(what: str) -> None:
@@ -166,23 +171,23 @@ def _target(master: str | None, remote: str | None, conf: Sequence[str]) -> Targ
 
 
 @contextmanager
-def started_when_needed(where: Target) -> Iterator[Callable[[], Session]]:
-    """What starts a Spark when it is called first, and gives the same one from then on; it ends
-    with the block."""
+def spark_on_demand(where: Target) -> Iterator[Callable[[], Session]]:
+    """A function that starts a Spark at its first call and returns the same one from then on; it
+    ends with the block."""
     with ExitStack() as ends:
 
         @cache
-        def running() -> Session:
+        def started() -> Session:
             from sqlrewrite.spark.session import session
 
             return ends.enter_context(session(where))
 
-        yield running
+        yield started
 
 
-def asking(running: Callable[[], Session], where: Target, settings: Settings) -> Resolve:
-    """What asks a Spark for the keys of ``--predicate values``, and starts it for the first. Raises
-    ConfigError where it does not start: that concerns no single statement."""
+def keys_from_spark(session: Callable[[], Session], where: Target, settings: Settings) -> Resolve:
+    """Asks a Spark for the keys of ``--predicate values``, and starts it for the first. Raises
+    ConfigError where it does not start, since that concerns all statements."""
 
     @cache
     def resolver() -> Resolve:
@@ -194,7 +199,7 @@ def asking(running: Callable[[], Session], where: Target, settings: Settings) ->
                 f"{settings.dialect}'s SQL; in Python resolve=… asks another engine"
             )
         try:
-            spark = running().spark
+            spark = session().spark
         except SparkError as error:
             raise ConfigError(f"--predicate values asks Spark for the keys: {error}") from error
         return values.resolver(

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sqlrewrite.cli import spark
-from sqlrewrite.cli.common import Command, CommandFailure, ValueKindType, setting_options
+from sqlrewrite.cli.options import Command, ValueKindType, setting_options
+from sqlrewrite.cli.streams import CommandFailure
 from sqlrewrite.settings.table import section
 from sqlrewrite.settings.value_kinds import AT_LEAST_ONE, AT_LEAST_TWO, SECONDS, TOLERANCE
 
@@ -95,7 +96,7 @@ def command(
     same few partitions of each fact: a difference there is real, but no difference there does not
     exclude one elsewhere.
     """
-    asked = spark.task(**given)
+    rewritten = spark.rewritten_file(**given)
     out = report.out
     from sqlrewrite.report.verify import print_verified, verified_json, verified_page
     from sqlrewrite.spark.rows.verify import How, verify_text
@@ -103,7 +104,7 @@ def command(
 
     found: list[Verified] = []
     how = How(runs, timeout, sample, float_tolerance)
-    with spark.waiting(report.err) as (begin, end):
+    with spark.status_line(report.err) as (begin, end):
 
         def keep(verified: Verified) -> None:
             end()
@@ -115,10 +116,12 @@ def command(
             begin(f"{place} is run, before and after")
 
         begin("Spark is starting")
-        with session(asked.target) as running:
-            verify_text(running, asked.name, asked.rewrite, asked.request.catalog, keep, how, at)
+        with session(rewritten.target) as running:
+            verify_text(
+                running, rewritten.name, rewritten.rewrite, rewritten.request.catalog, keep, how, at
+            )
     if report.format == "text" and not found:
-        out.line((f"{asked.name}: nothing is inserted, so nothing was run", "yellow"))
+        out.line((f"{rewritten.name}: nothing is inserted, so nothing was run", "yellow"))
     report.end(lambda: verified_json(found), lambda: verified_page(found))
     if any(it.outcome.differs for it in found):
         ctx.exit(1)

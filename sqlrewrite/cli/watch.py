@@ -9,26 +9,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from time import perf_counter, sleep, strftime
 
-from sqlrewrite.cli.many import Files
+from sqlrewrite.cli.files import FileOptions
 from sqlrewrite.linting.selection import input_files
 from sqlrewrite.report.printer import Printer
 from sqlrewrite.results import ConfigError
+from sqlrewrite.run.file_content import Stamp, stamps
 from sqlrewrite.run.files import STDIN
 from sqlrewrite.run.projects import gather
-from sqlrewrite.run.stamps import Stamp, stamps
 from sqlrewrite.settings.config import files_above
 from sqlrewrite.warehouse import CatalogError
 
 INTERVAL = 0.5
-"""So many seconds are waited at least."""
+"""The least seconds between two looks."""
 
-SHARE = 20
-"""And so many times as long as looking took, so that a large folder keeps no core busy."""
+PAUSE_FACTOR = 20
+"""The pause is at least this many times as long as a look, so that a large folder keeps no core
+busy."""
 
 
-def watch(run: Callable[[], object], asked: Files, err: Printer, out: Printer) -> None:
-    """Runs, and again after each change. Only an exception ends it: Ctrl-C."""
-    known = stamps(_watched(asked))
+def watch(run: Callable[[], object], options: FileOptions, err: Printer, out: Printer) -> None:
+    """Runs at once and again after each change, until an exception ends it, such as Ctrl-C."""
+    known = stamps(_watched(options))
     while True:
         if out.stream.isatty():
             out.stream.write("\x1b[2J\x1b[H")  # as clear does
@@ -38,27 +39,27 @@ def watch(run: Callable[[], object], asked: Files, err: Printer, out: Printer) -
         except (ConfigError, CatalogError) as error:  # to be mended while we watch
             err.line(("error: ", "bold red"), (str(error), ""))
         err.line((f"{strftime('%H:%M:%S')} watching for changes; Ctrl-C ends", "dim"))
-        known = _changed(known, lambda: stamps(_watched(asked)))
+        known = _changed(known, lambda: stamps(_watched(options)))
 
 
 def _changed(known: dict[str, Stamp], look: Callable[[], dict[str, Stamp]]) -> dict[str, Stamp]:
-    """Waits until the files are not as they were; as they are then."""
+    """Waits until the files have changed. Returns their new stamps."""
     while True:
         start = perf_counter()
         found = look()
         if found != known:
             return found
-        sleep(max(INTERVAL, SHARE * (perf_counter() - start)))
+        sleep(max(INTERVAL, PAUSE_FACTOR * (perf_counter() - start)))
 
 
-def _watched(asked: Files) -> Iterator[str]:
+def _watched(options: FileOptions) -> Iterator[str]:
     """The files that the result of a run depends on, whether or not they exist."""
-    for path in asked.paths:
+    for path in options.paths:
         yield from files_above(path)
-    if asked.config is not None:
-        yield asked.config
+    if options.config is not None:
+        yield options.config
     try:
-        found = gather(asked.paths, asked.projects(), STDIN)
+        found = gather(options.paths, options.projects(), STDIN)
     except ConfigError:  # a file of settings, which is watched
         return
     for project in found.projects:

@@ -17,8 +17,8 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.findings import BY_CODE, Finding, Fix, Place, of_no_statement, unsuppressed
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.results import NOT_PARSED, ConfigError, Problem
+from sqlrewrite.run.file_content import UnreadFileError, read_source
 from sqlrewrite.run.runner import Request, count, internal_error, run
-from sqlrewrite.run.work import UnreadFileError, read_source
 from sqlrewrite.sql.deep import TOO_DEEP
 from sqlrewrite.text.edits import Span
 from sqlrewrite.text.hosts import host_of
@@ -135,7 +135,8 @@ class LintTask:
     request: Request
     text: bool = True
     count: bool = False
-    kept = _Kept  # the type of what ``keep`` gives
+    kept_type = _Kept
+    cache_key = ("lint",)
 
     def __call__(self, path: str, data: bytes) -> LintedFile:
         """The result for a file's bytes."""
@@ -144,6 +145,8 @@ class LintTask:
             done = run(path, data, self.request, survey=True)
             found = replace(found, counted=count(done, self.request))
         return found if self.text and found.findings else replace(found, text="")
+
+    of_stdin = __call__
 
     @property
     def limit(self) -> int:

@@ -1,12 +1,11 @@
 """A cache of the results of earlier runs, so that an unchanged repository takes almost no time.
 
-Kept are, by the hash of a text, what a job keeps of its result and, as in git's index, each
-folder's files by their ``stat``, so that a file that is as it was need not be read. A part of each
-key is a fingerprint of all that a result depends on besides the text: the program, its parser, the
-settings, the catalog. It is a SQLite file in a folder of the user's own. Its values are MessagePack
-and decoded as the one type that is expected (msgspec): whatever somebody has put there, reading it
-runs nothing, and a value of another type is a cache miss. If the cache fails, the work is done
-without it.
+It keeps, by the hash of a file's content, what a job keeps of its result and, as in git's index,
+the stamp of each file in a folder, so that an unchanged file need not be read. Each key includes a
+fingerprint of everything else that a result depends on: the program, its parser, the settings, the
+catalog. The cache is a SQLite file in a folder of the user's own. Its values are MessagePack and
+decoded as the one type that is expected (msgspec): reading a forged value runs nothing, and a value
+of another type is a cache miss. Where the cache fails, the run goes on without it.
 """
 
 from __future__ import annotations
@@ -17,25 +16,30 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import platformdirs
 from msgspec import DecodeError, msgpack
 
-from sqlrewrite.run.stamps import Stamp, stamp
+from sqlrewrite.run.file_content import Stamp, file_hash, stamp
+from sqlrewrite.settings.table import decisive
 from sqlrewrite.warehouse import Warehouse
 
+if TYPE_CHECKING:
+    from sqlrewrite.run.runner import Request
+
 VERSION = 4
-"""Of the file's form: another form is another file."""
+"""The version of the file's form; each has a file of its own."""
 
 Seen = tuple[bytes, bytes | None]
-"""What is known of a file that is as it was: the hash of its bytes, and what is kept of its result
-where that is short."""
+"""What is known of an unchanged file: the hash of its content, and what is kept of its result where
+that is short."""
 
 _Folder = dict[bytes, tuple[Stamp, bytes, bytes | None]]
 
@@ -100,9 +104,25 @@ def _decoder(kind: Any) -> msgpack.Decoder[Any]:
     return msgpack.Decoder(kind)
 
 
+def cache_for(request: Request, job_key: tuple[object, ...]) -> Cache | None:
+    """The cache of a job's results under a request; None where none is to be kept, or can be."""
+    if not request.settings.cache or request.asks:  # an engine may answer otherwise tomorrow
+        return None
+    choices = decisive(request.settings)
+    if request.settings.engine.endswith(".toml"):
+        choices["engine"] = str(file_hash(request.settings.engine))
+    # No result depends on where the catalog was read, whose paths differ from folder to folder.
+    relations = {name: replace(it, source="") for name, it in request.catalog.relations.items()}
+    placeless = replace(request.catalog, relations=relations, sources=(), left_out=())
+    try:
+        return Cache(fingerprint(placeless, job_key, request.strip, choices))
+    except OSError:  # the current folder is gone
+        return None
+
+
 class Cache:
-    """Results by the hash of a text, and hashes by a file's ``stat``. What is new is written now
-    and then, and the rest at ``close``."""
+    """Results by the hash of a text, and hashes by a file's stamp. What is new is written now and
+    then, and the rest at ``close``."""
 
     def __init__(self, fingerprint: bytes, where: str | None = None) -> None:
         self._fingerprint = fingerprint
@@ -118,7 +138,7 @@ class Cache:
         return sha256(self._fingerprint + digest).digest()
 
     def seen(self, path: str) -> Seen | None:
-        """What is known of a file that is as it was when it was noted; None of any other."""
+        """What is known of a file whose stamp is unchanged; None of any other."""
         above, name = _cut(path)
         known = self._folders.get(above)
         if known is None:
@@ -134,26 +154,26 @@ class Cache:
         return entry[1:] if as_it_was else None
 
     def note(self, path: str, found: Stamp | None, digest: bytes, kept: bytes) -> None:
-        """Keeps what a file is known by, for ``seen``."""
+        """Keeps a file's stamp, with what ``seen`` tells of it."""
         above, name = _cut(path)
         if found is not None and above in self._met:
             short = None if len(kept) > _LITTLE else kept
             self._met[above][name] = (found, digest, short)
 
     def known(self, digests: Iterable[bytes]) -> set[bytes]:
-        """The hashes of those texts that have a result."""
+        """Those of the hashes that have a result."""
         keys = {self._key(digest): digest for digest in digests}
         return {keys[key] for batch in _batches(list(keys)) for key, _ in self._stored(batch, "1")}
 
     def values(self, digests: Sequence[bytes]) -> Iterator[bytes | None]:
-        """What was kept for each text of those hashes in turn, None where there is nothing; a few
-        at a time, so that many take no more memory."""
+        """What was kept for each hash in turn, or None; read in batches, so that many take no more
+        memory."""
         for batch in _batches([self._key(digest) for digest in digests]):
             stored = dict(self._stored(batch, "value"))
             yield from (_unsealed(stored.get(key)) for key in batch)
 
     def put(self, digest: bytes, kept: bytes) -> None:
-        """Keeps what is kept of a text, unless it is large."""
+        """Keeps a result under the hash of its text, unless it is large."""
         value = _sealed(kept)
         if self._database is not None and len(value) <= _MOST:
             self._new[self._key(digest)] = value
@@ -215,7 +235,7 @@ class Cache:
 
 
 def _cut(path: str) -> tuple[str, bytes]:
-    """A path's folder, with its separator, and name: ``os.path.split`` takes thrice the time."""
+    """A path's folder, with its separator, and its name, faster than ``os.path.split``."""
     cut = path.rfind(os.sep) + 1
     return path[:cut], os.fsencode(path[cut:])
 

@@ -18,8 +18,8 @@ from sqlrewrite.find.summary import StatementSummary
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import ConfigError, PlanDiff, Problem, Rewrite, Verdict
 from sqlrewrite.rewriting import OnDocument, rewrite_as
+from sqlrewrite.run.file_content import UnreadFileError, read_source
 from sqlrewrite.run.statements import documents_of, surveyed
-from sqlrewrite.run.work import UnreadFileError, read_source
 from sqlrewrite.settings.options import Options, Resolve, not_asked, options
 from sqlrewrite.settings.table import Settings
 from sqlrewrite.sql.deep import TOO_DEEP
@@ -234,7 +234,7 @@ class RewriteTask:
     verdicts: bool = True
     survey: bool = False
     count: bool = False
-    kept = _Kept  # the type of what ``keep`` gives
+    kept_type = _Kept
 
     def __call__(self, path: str, data: bytes) -> FileResult:
         """The result for a file's bytes, fit to be sent to another process."""
@@ -251,6 +251,15 @@ class RewriteTask:
                 found = tuple(replace(it, rules=()) for it in found)
             result = replace(result, rewrite=replace(done, plans=plans, candidates=found))
         return write(result) if self.write else result
+
+    def of_stdin(self, name: str, data: bytes) -> FileResult:
+        """The result for bytes that are in no file, to which nothing is written."""
+        return replace(self, write=False)(name, data)
+
+    @property
+    def cache_key(self) -> tuple[object, ...]:
+        """What tells its cached results from those of other jobs."""
+        return ("rewrite", self.plans, self.verdicts, self.survey, self.count)
 
     @property
     def limit(self) -> int:

@@ -12,7 +12,7 @@ from typing import Any
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.selection import FindingFilter, finding_filter, input_files
 from sqlrewrite.run.catalogs import load_catalog
-from sqlrewrite.run.stamps import Stamp, stamps
+from sqlrewrite.run.file_content import Stamp, stamps
 from sqlrewrite.settings.config import Projects, files_above
 from sqlrewrite.settings.options import Options, options
 from sqlrewrite.settings.table import Settings

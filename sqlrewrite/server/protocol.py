@@ -23,8 +23,8 @@ from sqlrewrite import __version__
 from sqlrewrite.linting.files import unread
 from sqlrewrite.linting.findings import Finding, Severity, unsuppressed
 from sqlrewrite.results import ConfigError
+from sqlrewrite.run.file_content import UnreadFileError, check_size
 from sqlrewrite.run.runner import internal_error
-from sqlrewrite.run.work import UnreadFileError, check_size
 from sqlrewrite.server import actions, hover
 from sqlrewrite.server.analysis import Analysis, Reader, analyse
 from sqlrewrite.server.positions import Positions

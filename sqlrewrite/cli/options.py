@@ -1,18 +1,15 @@
-"""What the commands share: options, settings and catalog, streams, errors and exit statuses."""
+"""The options of commands: those of the table of settings, and others that several share."""
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
-from typing import Any, NoReturn, TextIO, cast
+from typing import Any
 
 import click
 
+from sqlrewrite.cli.streams import CommandFailure, clean_exit
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.report.printer import Printer
 from sqlrewrite.results import ConfigError
 from sqlrewrite.rulebook import rules_folder
 from sqlrewrite.run.pool import PoolError
@@ -26,13 +23,7 @@ from sqlrewrite.warehouse import CatalogError
 CONTEXT: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
-"""What adds an option to a command, or several."""
-
-
-class CommandFailure(click.ClickException):
-    """Something could not be done: the message goes to stderr, the exit status is 2."""
-
-    exit_code = 2
+"""Adds an option to a command, or several."""
 
 
 class Command(click.Command):
@@ -47,7 +38,7 @@ class Command(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         """Runs the command; what the user got wrong ends in a sentence, not in a traceback."""
         try:
-            with _clean_ends():
+            with clean_exit():
                 return super().invoke(ctx)
         except (ConfigError, CatalogError, PoolError, SparkError) as error:
             raise CommandFailure(str(error)) from error
@@ -84,14 +75,14 @@ class ValueKindType(click.ParamType[Any]):
             self.fail(f"{value!r} is not {error}", param, ctx)
 
 
-def together(*options: Decorator) -> Decorator:
-    """Several options as one, in this order."""
+def combined(*options: Decorator) -> Decorator:
+    """Several options as one decorator, in this order."""
     return lambda function: reduce(lambda inner, it: it(inner), reversed(options), function)
 
 
 def setting_options(command: str) -> Decorator:
-    """The options of those settings that a command has, and which file says the others."""
-    return together(
+    """The options of a command's settings, and those that say where the others are read."""
+    return combined(
         click.option(
             "--config",
             type=click.Path(readable=False),
@@ -105,10 +96,9 @@ def setting_options(command: str) -> Decorator:
     )
 
 
-def setting_option(name: str, usual: str) -> Decorator:
-    """The option of one setting, for a command that reads no files of settings and has its own
-    default."""
-    return _option(named(name)._replace(default_text=usual))
+def setting_option(name: str, default: str = "") -> Decorator:
+    """The option of one setting, for a command that reads no settings and has its own default."""
+    return _option(named(name)._replace(default_text=default))
 
 
 def _named_in(folder: str, *more: str) -> Callable[[], Iterable[str]]:
@@ -126,7 +116,7 @@ _NAMES = {"engine": _named_in("engines"), "dialect": _named_in("dialects", SPARK
 
 
 def completing(names: Callable[[], Iterable[str]]) -> Callable[..., list[Any]]:
-    """What a shell completes a word by: these names, else what its type knows."""
+    """Completes a word in the shell by these names, else by the option's type."""
 
     def found(ctx: click.Context, param: click.Parameter, word: str) -> list[Any]:
         fitting = sorted(it for it in names() if it.lower().startswith(word.lower()))
@@ -136,7 +126,7 @@ def completing(names: Callable[[], Iterable[str]]) -> Callable[..., list[Any]]:
 
 
 def _option(row: Setting) -> Decorator:
-    """The option of a setting; what is not given is None, or nothing, and left to the project."""
+    """The option of a setting. Its value is None, or empty, where it is left to the project."""
     kind, schema = row.kind, row.kind.schema
     more: dict[str, Any] = {"metavar": row.metavar}
     if kind is BOOLEAN:
@@ -159,7 +149,7 @@ def _option(row: Setting) -> Decorator:
 
 
 def _read_each(kind: ValueKind) -> Callable[..., tuple[Any, ...]]:
-    """What reads an option that may be repeated, and hold several each time."""
+    """Reads an option that may be repeated, and hold several values each time."""
 
     def read(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> tuple[Any, ...]:
         try:
@@ -171,8 +161,8 @@ def _read_each(kind: ValueKind) -> Callable[..., tuple[Any, ...]]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Given:
-    """What the options of ``setting_options`` were given: ``chosen`` are settings, by name."""
+class GivenOptions:
+    """The values of the options of ``setting_options``; ``chosen`` are settings, by name."""
 
     chosen: Mapping[str, Any]
     config: str | None
@@ -185,17 +175,17 @@ class Given:
         return Projects(self.config, chosen=self.chosen, isolated=self.isolated)
 
 
-def sorted_out(given: Mapping[str, Any]) -> dict[str, Any]:
-    """A command's options, with those of settings that were given apart, under ``chosen``."""
+def with_chosen(given: Mapping[str, Any]) -> dict[str, Any]:
+    """A command's options, those of them that are settings, and were given, under ``chosen``."""
     names = {row.name for row in TABLE}
-    rest = {name: value for name, value in given.items() if name not in names}
-    told = {name: value for name, value in given.items() if name in names}
-    return {**rest, "chosen": {it: value for it, value in told.items() if value not in (None, ())}}
+    others = {name: value for name, value in given.items() if name not in names}
+    settings = {name: given[name] for name in names & given.keys()}
+    return {**others, "chosen": {k: it for k, it in settings.items() if it not in (None, ())}}
 
 
 def settings_at(path: str, given: Mapping[str, Any]) -> Settings:
     """The settings at a file or folder, by a command's options first. Raises ConfigError."""
-    return Given(**sorted_out(given)).projects().at(path)
+    return GivenOptions(**with_chosen(given)).projects().at(path)
 
 
 colour_option: Decorator = click.option(
@@ -205,116 +195,49 @@ colour_option: Decorator = click.option(
 )
 
 
-def printer(*, err: bool, color: bool | None) -> Printer:
-    """The printer for stdout or stderr, in colour where the option or else the world wants it."""
-    stream = sys.stderr if err else sys.stdout
-    if stream is None:  # closed by whoever started us
-        stream = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for the rest of the run
-    colour = _wants_colour(stream.isatty()) if color is None else color
-    return Printer(cast(TextIO, _Stream(stream)), colour=colour)
+def output_option(what: str) -> Decorator:
+    """``--output``, the file that this is written to."""
+    help = f"Write the {what} to this file.  [default: -, stdout]"
+    return click.option("-o", "--output", metavar="FILE", default="-", help=help)
 
 
-def _wants_colour(terminal: bool) -> bool:
-    if os.environ.get("NO_COLOR"):
-        return False
-    if os.environ.get("FORCE_COLOR", "0") not in ("", "0"):
-        return True
-    return terminal and os.environ.get("TERM") != "dumb"
-
-
-class OutputError(Exception):
-    """Standard output or error does not take what we write; the message says why."""
-
-
-class _Output:
-    """Turns OSError on stdout and stderr into OutputError. A class, since a context made by a
-    generator takes more time than most of what is written in it."""
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
-            what = f"the output cannot be written: {error.strerror or error}"
-            raise OutputError(what) from error
-
-
-_OUTPUT = _Output()
-
-
-class _Stream:
-    """A stream that raises OutputError where it cannot be written."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-    def write(self, text: str) -> int:
-        with _OUTPUT:
-            return self._stream.write(text)
-
-    def flush(self) -> None:
-        with _OUTPUT:
-            self._stream.flush()
-
-
-def read_stdin() -> bytes:
-    """All that comes from stdin. Raises CommandFailure where it is closed."""
-    if sys.stdin is None:
-        raise CommandFailure("standard input is closed: nothing can be read for `-`")
-    return sys.stdin.buffer.read()
-
-
-def write_stdout(data: bytes) -> None:
-    """Bytes to stdout, exactly and at once, so that they keep their place among stderr's lines."""
-    if sys.stdout is None:
-        raise OutputError("standard output is closed")
-    stream, rest = sys.stdout.buffer, memoryview(data)
-    with _OUTPUT:
-        while rest:  # under PYTHONUNBUFFERED the stream is raw, and one call may write only a part
-            rest = rest[stream.write(rest) :]
-        stream.flush()
-
-
-def copy_to_stdout(path: str) -> None:
-    """A file's bytes to stdout, never many of them at once."""
-    try:
-        with open(path, "rb") as file:
-            while data := file.read(1 << 20):
-                write_stdout(data)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be read: {error.strerror or error}") from error
-
-
-@contextmanager
-def _clean_ends() -> Iterator[None]:
-    """Ctrl-C, and a reader that went away (``| head``), end us as they end any other program."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        click.echo("interrupted", err=True)
-        sys.exit(130)
-    except BrokenPipeError:
-        _to_nowhere()
-        sys.exit(141)
-    except OutputError as error:
-        fail(f"error: {error}")
-
-
-def fail(message: str) -> NoReturn:
-    """Says why we cannot go on, if that can still be said, and ends with status 2."""
-    with suppress(OSError):
-        click.echo(message, err=True)
-    _to_nowhere()
-    sys.exit(2)
-
-
-def _to_nowhere() -> None:
-    """What is still buffered must not fail once more when Python flushes at its end."""
-    null = os.open(os.devnull, os.O_WRONLY)
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, AttributeError):  # closed, or no real file
-            os.dup2(null, stream.fileno())
+def file_options(
+    formats: Sequence[str], form: str, statistics: str, quiet: str, verbose: str
+) -> Decorator:
+    """The paths of a command over files, and its options that are no settings of a project, with
+    the help of those that it has in words of its own."""
+    return combined(
+        click.argument(
+            "paths", nargs=-1, required=True, type=click.Path(readable=False), metavar="PATHS..."
+        ),
+        click.option("--stdin-filename", metavar="PATH", help="The name to report for `-`."),
+        click.option(
+            "--show-settings",
+            is_flag=True,
+            help="Print the settings of the files and where each is set; do nothing else.",
+        ),
+        click.option(
+            "--show-files", is_flag=True, help="Print the names of the files; do nothing else."
+        ),
+        click.option(
+            "--changed-since",
+            metavar="REF",
+            help="Only files that have changed since this branch left REF, such as origin/main; "
+            "lint: only findings in changed statements.",
+        ),
+        click.option(
+            "-o",
+            "--output-file",
+            type=click.Path(readable=False),
+            metavar="FILE",
+            help="Write the output to this file, not to stdout.",
+        ),
+        click.option(
+            "--format", type=click.Choice(formats), default="text", show_default=True, help=form
+        ),
+        click.option("--statistics", is_flag=True, help=statistics),
+        click.option("-q", "--quiet", is_flag=True, help=quiet),
+        click.option("-v", "--verbose", is_flag=True, help=verbose),
+        colour_option,
+        click.option("--exit-zero", is_flag=True, help="Exit 0 whatever is found in the files."),
+    )

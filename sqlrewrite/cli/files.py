@@ -1,0 +1,238 @@
+"""The commands over many files: which files these are, and the results for each in turn.
+
+Files with the same settings form a group; most often there is only one group.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING, NoReturn, TypeVar
+
+import click
+
+from sqlrewrite.catalog import Catalog
+from sqlrewrite.cli.options import GivenOptions
+from sqlrewrite.cli.streams import progress, read_stdin, refuse_read, write_stdout
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.report.printer import Printer, counted, shown
+from sqlrewrite.results import Problem
+from sqlrewrite.run.catalogs import load_catalog
+from sqlrewrite.run.files import STDIN
+from sqlrewrite.run.jobs import Job, each, once
+from sqlrewrite.run.pool import WORTH
+from sqlrewrite.run.projects import Gathered, ProjectFiles, gather
+from sqlrewrite.run.runner import Request
+from sqlrewrite.settings.table import Settings, section
+from sqlrewrite.text.nearest import nearest
+
+if TYPE_CHECKING:
+    from sqlrewrite.run.changed import ChangedFiles
+    from sqlrewrite.run.statistics import Statistics
+
+MANY = 50
+"""With so many files there is a progress bar."""
+
+FILES = (*section("files"), "changed_since", "show_files")
+"""The options that say which files."""
+
+REPORTED = ("format", "output_file", "statistics", "show_settings", "quiet", "verbose", "color")
+"""The options that say what is reported."""
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FileOptions(GivenOptions):
+    """The values of the options of every command over files."""
+
+    paths: tuple[str, ...]
+    stdin_filename: str | None
+    show_settings: bool
+    show_files: bool
+    changed_since: str | None
+    output_file: str | None
+    format: str
+    statistics: bool
+    quiet: bool
+    verbose: bool
+    color: bool | None
+    exit_zero: bool
+
+    def run(self, *, strip: bool = False) -> FileRun:
+        """The files that the paths mean, and how each is to be rewritten."""
+        if self.quiet and self.verbose:
+            raise click.UsageError("--quiet cannot go with --verbose")
+        logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # we report what it warns of
+        found = gather(self.paths, self.projects(), self.stdin_filename or STDIN)
+        changed = None
+        if self.changed_since is not None:
+            found, changed = _only_changed(found, self.changed_since)
+        for it in found.projects:
+            refuse_read(self.output_file, (*it.files, *it.settings.catalog))
+        if self.show_settings:
+            _show_settings(found.projects)
+        if self.show_files:
+            _show_files(found)
+        load = cache(Catalog.load)  # once for all projects, where an option names it
+        groups = []
+        for it in found.projects:
+            files = () if strip else tuple(path for path in it.files if path != STDIN)
+            request = Request(load_catalog(it.settings, load, files), it.settings, strip)
+            groups.append(FileGroup(it.settings, it.files, request))
+        return FileRun(self, tuple(groups), found.missing, found.warnings, changed)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FileGroup:
+    """Files that have the same settings, and how each of them is rewritten."""
+
+    settings: Settings
+    files: tuple[str, ...]
+    request: Request
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FileRun:
+    """A run over many files: its options, the files, the paths that lead nowhere, and folders with
+    the reason why git would not list them; ``changed`` is set where only changes count."""
+
+    options: FileOptions
+    groups: tuple[FileGroup, ...]
+    missing: tuple[str, ...]
+    warnings: tuple[tuple[str, str], ...]
+    changed: ChangedFiles | None = None
+
+    @property
+    def count(self) -> int:
+        """How many files there are."""
+        return sum(len(group.files) for group in self.groups)
+
+    @property
+    def stdin_is_excluded(self) -> bool:
+        """Whether stdin was given, and is left as it is because its name is excluded."""
+        read = any(STDIN in group.files for group in self.groups)
+        return STDIN in self.options.paths and not read
+
+    @property
+    def has_catalog(self) -> bool:
+        """Whether each group has a catalog with something in it, be it only remarks."""
+        catalogs = (group.request.catalog for group in self.groups)
+        return all(it.relations or it.left_out for it in catalogs)
+
+
+def results(
+    run: FileRun, jobs: Sequence[Job[Result]], err: Printer, title: str, *, hidden: bool
+) -> Iterator[tuple[int, str, Result]]:
+    """For each path the number of its group, and what the group's job makes of it, one at a time,
+    so that many files take no more memory. A bar tells how many are done, unless ``hidden``."""
+    for path in run.missing:
+        problem = Problem("io-error", f"cannot be read: {_why_missing(path)}", 1, 1)
+        yield 0, path, jobs[0].unread(path, problem)
+    with progress(err, title, run.count, hidden=hidden or run.count < MANY) as update:
+        for number, (group, job) in enumerate(zip(run.groups, jobs, strict=True)):
+            for path, result in zip(group.files, _of_group(run, group, job), strict=True):
+                yield number, path, result
+                update(advance=1)
+
+
+def _of_group(run: FileRun, group: FileGroup, job: Job[Result]) -> Iterator[Result]:
+    """The job's result for each file of a group."""
+    if STDIN in group.files:  # only this process can read it
+        name = run.options.stdin_filename or "<stdin>"
+        for path in group.files:
+            yield job.of_stdin(name, read_stdin()) if path == STDIN else once(job, path)
+        return
+    cached = None
+    if run.count >= WORTH:
+        from sqlrewrite.run.cache import cache_for
+
+        cached = cache_for(group.request, job.cache_key)
+    # An engine that is asked has one session, which only this process can use.
+    processes = 1 if group.request.asks else group.settings.jobs
+    yield from each(job, group.files, processes, cached)
+
+
+def statistics(needed: bool) -> Statistics | None:
+    """Empty statistics where they are needed."""
+    if not needed:
+        return None
+    from sqlrewrite.run.statistics import Statistics
+
+    return Statistics()
+
+
+def warn(run: FileRun, err: Printer) -> None:
+    """Reports the folders where files may be taken that git would leave out."""
+    for folder, why in () if run.options.quiet else run.warnings:
+        message = shown(f" git lists no files, none is left out by .gitignore: {why}")
+        err.line((f"{shown(folder)}: ", "bold"), ("warning", "bold yellow"), (message, ""))
+
+
+def none_changed(run: FileRun, err: Printer) -> bool:
+    """Whether only changed files count and there is none, which is reported."""
+    none = run.changed is not None and not run.count and not run.missing
+    if none and not run.options.quiet:
+        err.line((f"no file of SQL has changed since {run.options.changed_since}", ""))
+    return none
+
+
+def report_left_out(run: FileRun, err: Printer) -> None:
+    """Reports in a line how much of the catalogs could not be read, and the command that lists
+    it."""
+    catalogs = {id(group.request.catalog): group.request.catalog for group in run.groups}
+    count = sum(len(catalog.left_out) for catalog in catalogs.values())
+    if count and not run.options.quiet:
+        paths = list(dict.fromkeys(path for it in catalogs.values() for path in it.sources))
+        paths = paths or [it for it in run.options.paths if it != STDIN]
+        options = " ".join(f"-c {shown(path)}" for path in paths) or "-c FOLDER"
+        what = f"{counted(count, 'remark')} on what it could not read"
+        err.line(("catalog: ", "bold"), (f"{what}: dpp-rewrite catalog show {options}", ""))
+
+
+def _show_settings(projects: Iterable[ProjectFiles]) -> NoReturn:
+    """Prints the settings of each project, with the place that each is from, and ends."""
+    from sqlrewrite.settings.documentation import as_toml
+
+    for it in projects:
+        files = f"{it.files[0]} and {len(it.files) - 1} more" if it.files[1:] else "".join(it.files)
+        write_stdout(f"# Settings of {files or 'no file'}\n{as_toml(it.settings)}".encode())
+    raise click.exceptions.Exit(0)
+
+
+def _show_files(found: Gathered) -> NoReturn:
+    """Prints the names of the files, and ends; with status 2 where a path leads nowhere."""
+    for it in found.projects:
+        write_stdout(b"".join(os.fsencode(path) + b"\n" for path in it.files))
+    for path in found.missing:
+        click.echo(f"{path}: {_why_missing(path)}", err=True)
+    raise click.exceptions.Exit(2 if found.missing else 0)
+
+
+def _only_changed(found: Gathered, since: str) -> tuple[Gathered, ChangedFiles]:
+    """The files that have changed since a revision, and what has changed in them."""
+    from sqlrewrite.run.changed import changes
+
+    paths = [path for it in found.projects for path in it.files]
+    if STDIN in paths:
+        raise click.UsageError("--changed-since cannot go with `-`: git knows nothing of stdin")
+    changed = changes(paths, since)
+    kept = (
+        replace(it, files=tuple(path for path in it.files if changed.has(path)))
+        for it in found.projects
+    )
+    return replace(found, projects=tuple(kept)), changed
+
+
+def _why_missing(path: str) -> str:
+    """Why a path cannot be read; it may be a command, misspelt."""
+    from sqlrewrite.cli.commands import COMMANDS
+
+    if os.path.exists(path):
+        return "permission denied"
+    near = nearest(path, COMMANDS, 0.7)
+    hint = f"; did you mean the command `dpp-rewrite {near}`?" if near else ""
+    return f"no such file or directory{hint}"

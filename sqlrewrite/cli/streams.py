@@ -1,0 +1,208 @@
+"""What the commands read from and write to: streams, files of output, and how a run ends."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, redirect_stdout, suppress
+from functools import partial
+from io import BytesIO, TextIOWrapper
+from typing import Any, NoReturn, TextIO, cast
+
+import click
+
+from sqlrewrite.report.printer import Printer
+from sqlrewrite.text.source import write_file
+
+
+class CommandFailure(click.ClickException):
+    """Something could not be done: the message goes to stderr, the exit status is 2."""
+
+    exit_code = 2
+
+
+def printer(*, err: bool, color: bool | None) -> Printer:
+    """The printer for stdout or stderr, in colour where the option or else the environment asks for
+    it."""
+    stream = sys.stderr if err else sys.stdout
+    if stream is None:  # closed by whoever started us
+        stream = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for the rest of the run
+    colour = _wants_colour(stream.isatty()) if color is None else color
+    return Printer(cast(TextIO, _Stream(stream)), colour=colour)
+
+
+def _wants_colour(terminal: bool) -> bool:
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR", "0") not in ("", "0"):
+        return True
+    return terminal and os.environ.get("TERM") != "dumb"
+
+
+class OutputError(Exception):
+    """Standard output or error cannot be written; the message says why."""
+
+
+class _Output:
+    """Turns OSError on stdout and stderr into OutputError. A class, since a context made by a
+    generator takes more time than most of what is written in it."""
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
+            what = f"the output cannot be written: {error.strerror or error}"
+            raise OutputError(what) from error
+
+
+_OUTPUT = _Output()
+
+
+class _Stream:
+    """A stream that raises OutputError where it cannot be written."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        with _OUTPUT:
+            return self._stream.write(text)
+
+    def flush(self) -> None:
+        with _OUTPUT:
+            self._stream.flush()
+
+
+def read_stdin() -> bytes:
+    """All that comes from stdin. Raises CommandFailure where it is closed."""
+    if sys.stdin is None:
+        raise CommandFailure("standard input is closed: nothing can be read for `-`")
+    return sys.stdin.buffer.read()
+
+
+def write_stdout(data: bytes) -> None:
+    """Bytes to stdout, exactly and at once, so that they keep their place among stderr's lines."""
+    if sys.stdout is None:
+        raise OutputError("standard output is closed")
+    stream, rest = sys.stdout.buffer, memoryview(data)
+    with _OUTPUT:
+        while rest:  # under PYTHONUNBUFFERED the stream is raw, and one call may write only a part
+            rest = rest[stream.write(rest) :]
+        stream.flush()
+
+
+def copy_to_stdout(path: str) -> None:
+    """A file's bytes to stdout, never many of them at once."""
+    try:
+        with open(path, "rb") as file:
+            while data := file.read(1 << 20):
+                write_stdout(data)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be read: {error.strerror or error}") from error
+
+
+def refuse_read(path: str | None, read: Iterable[str], option: str = "--output-file") -> None:
+    """Raises UsageError where the file to write is one of those that are read."""
+    if path is None or not os.path.isfile(path):  # a device, or nothing yet
+        return
+    if any(os.path.exists(it) and os.path.samefile(it, path) for it in read):
+        raise click.UsageError(
+            f"{option} {path}: this file is read, and what stands in it would be lost; give "
+            "another name"
+        )
+
+
+@contextmanager
+def report_unwritable(path: str) -> Iterator[None]:
+    """Raises CommandFailure where the file, or the folder, cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise CommandFailure(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def write_to(path: str, text: str) -> None:
+    """Writes a text to a file, or to stdout, which is ``-``."""
+    if path == "-":
+        write_stdout(text.encode("utf-8"))
+        return
+    with report_unwritable(path):
+        write_file(path, text.encode("utf-8"))
+
+
+@contextmanager
+def progress(
+    err: Printer, what: str, total: int | None = None, *, done: int = 0, hidden: bool = False
+) -> Iterator[Callable[..., None]]:
+    """A progress bar on stderr, where that is a terminal, and the function that updates it, like
+    rich's ``Progress.update``; nothing where ``hidden``."""
+    if hidden or not err.stream.isatty():
+        yield lambda **changes: None
+        return
+    from rich import progress as rich
+
+    columns = (rich.BarColumn(), rich.MofNCompleteColumn(), rich.TimeRemainingColumn())
+    said = rich.TextColumn("{task.description}")
+    own: dict[str, Any] = {"redirect_stdout": False, "redirect_stderr": False, "transient": True}
+    with rich.Progress(*columns, said, console=err.console, **own) as bar:
+        yield partial(bar.update, bar.add_task(what, total=total, completed=done))
+
+
+@contextmanager
+def output_to(path: str | None) -> Iterator[None]:
+    """Collects stdout and writes it to the file in the end, whole or, after an error, not at all.
+    Without a path the output goes to stdout."""
+    if path is None or path == "-":
+        yield
+        return
+    if os.path.isdir(path):
+        raise OutputError(f"--output-file {path}: it is a directory; give the name of a file")
+    folder = os.path.dirname(path) or "."
+    if not path or not os.path.isdir(folder):
+        why = f"there is no folder {folder}" if path else "it is no name of a file"
+        raise OutputError(f"--output-file {path!r}: {why}")
+    kept = BytesIO()
+    text = TextIOWrapper(kept, "utf-8", "backslashreplace", newline="", write_through=True)
+    with redirect_stdout(text):
+        yield
+    try:
+        write_file(path, kept.getvalue())
+    except OSError as error:
+        raise OutputError(f"{path}: {error.strerror or error}") from error
+
+
+@contextmanager
+def clean_exit() -> Iterator[None]:
+    """Ends the program as others end after Ctrl-C, or when their reader has gone (``| head``)."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        click.echo("interrupted", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        _discard_output()
+        sys.exit(141)
+    except OutputError as error:
+        fail(f"error: {error}")
+
+
+def fail(message: str) -> NoReturn:
+    """Prints why the program cannot go on, if that is possible, and ends it with status 2."""
+    with suppress(OSError):
+        click.echo(message, err=True)
+    _discard_output()
+    sys.exit(2)
+
+
+def _discard_output() -> None:
+    """Sends what is still buffered nowhere, so that Python's last flush does not fail again."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, AttributeError):  # closed, or no real file
+            os.dup2(null, stream.fileno())

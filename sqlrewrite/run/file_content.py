@@ -1,0 +1,98 @@
+"""A file's content: its bytes, their hash, and the stamp that tells an unchanged file.
+
+In: a file's name. Out: its bytes or text, or an UnreadFileError that says why not.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterable
+
+from sqlrewrite.results import Problem
+from sqlrewrite.text.hosts import kind_of
+from sqlrewrite.text.limits import over
+from sqlrewrite.text.source import Source, SourceError, decode
+
+Stamp = tuple[int, int, int, int]
+"""What identifies an unchanged file: size, modification and change time in nanoseconds, inode."""
+
+_RACY = 2_000_000_000
+"""A file changed less than so many nanoseconds ago may change again and keep its times: some file
+systems count in steps of two seconds. git calls such files racily clean, and reads them."""
+
+
+class UnreadFileError(Exception):
+    """A file that is not read; ``problem`` says why, and has no code where the file is left alone
+    for its size."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.problem = Problem(code, message, 1, 1)
+
+
+def stamp(status: os.stat_result) -> Stamp:
+    """The stamp of a file of that status."""
+    return (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+
+
+def lasting_stamp(status: os.stat_result) -> Stamp | None:
+    """The stamp of a file; None where it changed so recently that its next change might have the
+    same stamp."""
+    changed = max(status.st_mtime_ns, status.st_ctime_ns)
+    return stamp(status) if changed + _RACY < time.time_ns() else None
+
+
+def stamps(paths: Iterable[str]) -> dict[str, Stamp]:
+    """The stamps of those files that exist. Two equal results say that no file has come, gone or
+    changed in between."""
+    found: dict[str, Stamp] = {}
+    for path in paths:
+        try:
+            found[path] = stamp(os.stat(path))
+        except OSError:
+            continue
+    return found
+
+
+def read_file(path: str, limit: int = sys.maxsize) -> tuple[bytes, os.stat_result]:
+    """A file's bytes, and its status from before they were read, so that a change meanwhile shows.
+    Raises UnreadFileError."""
+    try:
+        with open(path, "rb") as file:
+            status = os.fstat(file.fileno())
+            check_size(status.st_size, limit)
+            return file.read(), status
+    except OSError as error:
+        raise UnreadFileError("io-error", f"cannot be read: {error.strerror or error}") from error
+
+
+def read_source(data: bytes, limit: int) -> Source:
+    """The text in a file's bytes. Raises UnreadFileError."""
+    check_size(len(data), limit)
+    try:
+        return decode(data)
+    except SourceError as error:
+        raise UnreadFileError("io-error", str(error)) from error
+
+
+def check_size(size: int, limit: int) -> None:
+    """Raises UnreadFileError for a file of too many bytes."""
+    if size > limit:
+        raise UnreadFileError("", over("file", size, limit))
+
+
+def content_hash(data: bytes, path: str) -> bytes:
+    """A hash of a file's bytes and of the language that its name stands for."""
+    from hashlib import sha256  # a small run does not need it
+
+    return sha256(kind_of(path).encode() + data).digest()
+
+
+def file_hash(path: str, limit: int = sys.maxsize) -> bytes | None:
+    """The same of a file; None where it cannot be read or is too large."""
+    try:
+        return content_hash(read_file(path, limit)[0], path)
+    except UnreadFileError:
+        return None
