@@ -49,8 +49,12 @@ def command(report: spark.Report, **given: Any) -> None:
     """
     rewritten = spark.rewritten_file(**given)
     out = report.out
-    from sqlrewrite.report.explain import explained_json, explained_lines, stock_lines
-    from sqlrewrite.report.page import explained_page
+    from sqlrewrite.report.explain import (
+        explained_json,
+        explained_lines,
+        explained_page,
+        stock_lines,
+    )
     from sqlrewrite.spark.plans.explain import Explained, explain_text
     from sqlrewrite.spark.plans.missed import missed
     from sqlrewrite.spark.session import session

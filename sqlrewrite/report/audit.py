@@ -7,8 +7,7 @@ from dataclasses import asdict
 from sqlrewrite.audit.answer import Answer, AuditedShape
 from sqlrewrite.report.catalog import size
 from sqlrewrite.report.json_text import parts, text
-from sqlrewrite.report.printer import Printer
-from sqlrewrite.report.table import print_table
+from sqlrewrite.report.printer import Printer, print_table
 
 VERSION = 1
 SAID = {

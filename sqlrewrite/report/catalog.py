@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from sqlrewrite.report.printer import Printer, counted
-from sqlrewrite.report.table import print_table
+from sqlrewrite.report.printer import Printer, counted, print_table
 from sqlrewrite.warehouse import Table, TableOrView, Warehouse
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")

@@ -8,8 +8,7 @@ from dataclasses import asdict
 from sqlrewrite.audit.answer import Scanned
 from sqlrewrite.report.json_text import text
 from sqlrewrite.report.page import page, table
-from sqlrewrite.report.printer import Printer
-from sqlrewrite.report.table import print_table
+from sqlrewrite.report.printer import Printer, print_table
 
 VERSION = 1
 _HEADINGS = ("table", "scans", "by a condition", "by join keys", "join keys dropped", "unpruned")

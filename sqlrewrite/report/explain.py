@@ -1,12 +1,14 @@
-"""Spark's plans before and after a rewriting: as lines for people, and as JSON."""
+"""Spark's plans before and after a rewriting: for people, as JSON, and as a page."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from html import escape
 from typing import Any
 
 from sqlrewrite.report.catalog import size
 from sqlrewrite.report.json_text import parts, text
+from sqlrewrite.report.page import page, table
 from sqlrewrite.report.printer import Line, shown
 from sqlrewrite.spark.plans.empty_tables import ASSUMED_LARGE, ASSUMED_SMALL, Stock
 from sqlrewrite.spark.plans.explain import By, Explained, Pruning, ScanState
@@ -15,6 +17,7 @@ VERSION = 1
 
 _STYLES = {By.STATIC: "cyan", By.NATIVE: "cyan", By.OURS: "bold green"}
 _MARKS = {"+": "green", "-": "red"}
+_CLASSES = {"+": "add", "-": "del"}
 
 
 def explained_lines(explained: Explained) -> Iterator[Line]:
@@ -73,6 +76,22 @@ def explained_json(found: Iterable[Explained], stock: Stock) -> str:
             "statements": [_data(explained) for explained in found],
         }
     )
+
+
+def explained_page(found: Iterable[Explained]) -> str:
+    """The scans of each statement, and its plan diff."""
+    return page("What Spark's scans are pruned by", map(_section, found))
+
+
+def _section(explained: Explained) -> str:
+    place = escape(f"{explained.path}:{explained.line}")
+    rows = [(it.table, pruned_by(it.before), pruned_by(it.after)) for it in explained.scans]
+    lines = "\n".join(
+        f'<span class="{_CLASSES.get(it.mark, "")}">{escape(f"{it.mark} {it.text}")}</span>'
+        for it in explained.diff
+    )
+    headings = ("scan", "pruned before by", "pruned after by")
+    return f"<h2>{place}</h2>{table(headings, rows)}<pre>{lines}</pre>"
 
 
 def _data(explained: Explained) -> dict[str, Any]:

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from sqlrewrite.report.explain import pruned_by
-from sqlrewrite.spark.plans.explain import Explained
-
 _STYLE = """
 :root { color-scheme: light dark; --line: #8885; --old: #c33; --new: #2a8; }
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem }
@@ -21,23 +18,6 @@ pre { overflow-x: auto; padding: 1rem; border: 1px solid var(--line); border-rad
   min-width: 1px; background: #8888 } .bar.old, .bar.rewritten { background: var(--old) }
 .bar.new, .bar.pruned { background: var(--new) } .bar.rejected { background: #d92 }
 """
-_MARKS = {"+": "add", "-": "del"}
-
-
-def explained_page(found: Iterable[Explained]) -> str:
-    """The scans of each statement, and its plan diff."""
-    sections = []
-    for it in found:
-        rows = [(scan.table, pruned_by(scan.before), pruned_by(scan.after)) for scan in it.scans]
-        lines = "\n".join(
-            f'<span class="{_MARKS.get(line.mark, "")}">{escape(f"{line.mark} {line.text}")}</span>'
-            for line in it.diff
-        )
-        sections.append(
-            f"<h2>{escape(f'{it.path}:{it.line}')}</h2>"
-            f"{table(('scan', 'pruned before by', 'pruned after by'), rows)}<pre>{lines}</pre>"
-        )
-    return page("What Spark's scans are pruned by", sections)
 
 
 def page(title: str, sections: Iterable[str]) -> str:

@@ -1,12 +1,12 @@
-"""Lines of styled text, and the one who prints them.
+"""Prints lines of styled text and tables to a stream, in colour or plain.
 
-Reports say what a line is made of; whether that becomes colour is decided here. rich is imported
-only where it does: without a terminal, as in a hook, a line is its plain text, and start-up quick.
+rich is imported only for colour and for what needs a terminal: without one, as in a hook, a line is
+its plain text, and the start is quick.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
@@ -27,8 +27,7 @@ def counted(count: int, noun: str) -> str:
 
 
 def shown(path: str) -> str:
-    """A file's name with what would move a terminal's cursor as escapes: a stranger may have given
-    it."""
+    """A file's name for people, with escapes for what would move a terminal's cursor."""
     if path.isprintable():
         return path
     return "".join(
@@ -80,8 +79,34 @@ class Printer:
 
 
 def printable(text: str, stream: TextIO) -> str:
-    """``text`` as far as the stream's encoding can say it: a report must not fail on an arrow."""
+    """``text`` with escapes for what the stream's encoding lacks: a report must not fail on an
+    arrow."""
     if text.isascii():
         return text
     encoding = getattr(stream, "encoding", None) or "utf-8"
     return text.encode(encoding, "backslashreplace").decode(encoding)
+
+
+def print_table(printer: Printer, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Prints rows under headings: as a table in a terminal, else in aligned columns. Those whose
+    heading begins with ``>`` align to the right."""
+    names = [heading.removeprefix(">") for heading in headings]
+    right = [heading.startswith(">") for heading in headings]
+    if printer.stream.isatty() or printer.colour:
+        from rich.table import Table
+
+        table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 3, 0, 0))
+        for name, is_right in zip(names, right, strict=True):
+            table.add_column(name, justify="right" if is_right else "left", overflow="fold")
+        for row in rows:
+            table.add_row(*row)
+        printer.console.print(table)
+        return
+    widths = [max(map(len, column)) for column in zip(names, *rows, strict=True)]
+    for row in (names, *rows):
+        cells = (
+            cell.rjust(width) if is_right else cell.ljust(width)
+            for cell, width, is_right in zip(row, widths, right, strict=True)
+        )
+        printer.stream.write(printable("   ".join(cells).rstrip() + "\n", printer.stream))
+    printer.stream.flush()

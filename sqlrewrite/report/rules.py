@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from sqlrewrite.report.printer import Printer, printable
-from sqlrewrite.report.table import print_table
+from sqlrewrite.report.printer import Printer, print_table, printable
 from sqlrewrite.rulebook import Page
 
 _NAMED_BLOCK = re.compile(r"^```(\w+) (.+)$", re.MULTILINE)

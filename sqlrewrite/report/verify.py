@@ -9,8 +9,7 @@ from typing import Any
 from sqlrewrite.report.catalog import size
 from sqlrewrite.report.json_text import parts, text
 from sqlrewrite.report.page import bar, cells, page, table
-from sqlrewrite.report.printer import Line, Printer, shown
-from sqlrewrite.report.table import print_table
+from sqlrewrite.report.printer import Line, Printer, print_table, shown
 from sqlrewrite.spark.plans.scans import TableScan
 from sqlrewrite.spark.rows.bags import Comparison
 from sqlrewrite.spark.rows.sample import Sampled
