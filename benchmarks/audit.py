@@ -36,7 +36,7 @@ from benchmarks.tpcds_data import load_tpcds, spark_queries
 from sqlrewrite import Catalog
 from sqlrewrite.audit.folding import folded
 from sqlrewrite.audit.judged import judged
-from sqlrewrite.settings.options import options
+from sqlrewrite.settings.options import make_options
 from sqlrewrite.spark.audit import histories, shapes, summary
 from sqlrewrite.spark.session import Session, session
 from sqlrewrite.spark.target import Target
@@ -118,7 +118,7 @@ def _run(catalog: Catalog, texts: Path, folder: str, asked: argparse.Namespace) 
         conf.append(("spark.default.parallelism", str(cores)))
         conf.append(("spark.sql.files.maxPartitionBytes", str(texts.stat().st_size // cores // 4)))
     with session(Target(master=f"local[{asked.cores}]", conf=tuple(conf))) as running:
-        job = shapes.AuditJob(catalog, options(when="missed"), f"{folder}/out")
+        job = shapes.AuditJob(catalog, make_options(when="missed"), f"{folder}/out")
         history = histories.history(running, [str(texts)], {}, None)
         for when in ("the first time", "the second time"):
             running.spark.sparkContext.setJobGroup(when, when)
@@ -156,7 +156,7 @@ def _scaled(running: Session, group: str, whole: float, most: int) -> None:
 def _parse(catalog: Catalog, queries: Sequence[str]) -> None:
     """Judging against parsing, and folding, in processor time of one process."""
     texts = random.Random(1).sample(list(queries), min(SAMPLE, len(queries)))
-    wanted = options(when="missed")
+    wanted = make_options(when="missed")
     known = [it for it in texts if judged(it, None, catalog, wanted, 60).outcome != "error"]
 
     def parse(text: str) -> None:

@@ -24,7 +24,7 @@ from sqlrewrite import Catalog
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.server.analysis import Reader, analyse
 from sqlrewrite.server.statement_pieces import pieces
-from sqlrewrite.settings.options import options
+from sqlrewrite.settings.options import make_options
 
 RETAIL = Path(__file__).resolve().parent.parent / "fixtures" / "retail"
 LIMIT = 50
@@ -75,7 +75,7 @@ def _typed(text: str) -> Iterator[str]:
 
 def _read(text: str) -> tuple[float, list[float]]:
     """The milliseconds of the first reading, and of each that follows."""
-    catalog, wanted, reader = Catalog.load(str(RETAIL / "ddl.sql")), options(), Reader()
+    catalog, wanted, reader = Catalog.load(str(RETAIL / "ddl.sql")), make_options(), Reader()
     since = time.process_time()
     analyse("q.sql", text, catalog, wanted, reader)
     first = time.process_time() - since

@@ -35,7 +35,7 @@ from benchmarks.tpcds_data import (
 )
 from benchmarks.warehouse import cache_folder, generate_data
 from sqlrewrite import Catalog
-from sqlrewrite.settings.options import options
+from sqlrewrite.settings.options import make_options
 from sqlrewrite.spark import enable
 from sqlrewrite.spark.audit import histories, shapes, summary
 from sqlrewrite.spark.pipeline.settings import state
@@ -160,7 +160,7 @@ def _foretold(
     history = place / "history.json"
     history.write_text("".join(json.dumps(it) + "\n" for it in rows), "utf-8")
     catalog = Catalog.from_ddl(";\n".join(ddl.values()), schema="tpcds")
-    wanted = options(when="missed", predicate="auto")
+    wanted = make_options(when="missed", predicate="auto")
     wanted = replace(wanted, engine=state(running.spark).engine)
     job = shapes.AuditJob(catalog, wanted, str(place / "out"), timeout=60)
     read = histories.history(running, [str(history)], {}, None)

@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.audit import bases, known_tables, write_history
-from sqlrewrite.settings.options import options
+from sqlrewrite.settings.options import make_options
 from sqlrewrite.spark.audit import histories, shapes
 from sqlrewrite.spark.session import session
 from sqlrewrite.spark.target import Target
@@ -68,7 +68,7 @@ def _audit(history: str, place: str) -> None:
     """The audit itself; says the shapes, how many it decided, and the hash of its result."""
     conf = (("spark.sql.shuffle.partitions", "4"), ("spark.driver.memory", "1g"))
     with session(Target(master=MASTER, conf=conf)) as running:
-        job = shapes.AuditJob(known_tables(), options(), place, per_round=PER_ROUND)
+        job = shapes.AuditJob(known_tables(), make_options(), place, per_round=PER_ROUND)
         read = histories.history(running, [history], {}, None)
         counts = shapes.decide_shapes(running, read, job, lambda step: None)
         rows = running.spark.read.parquet(f"{place}/shapes").drop("stands")

@@ -40,7 +40,7 @@ from sqlrewrite.document import decide, read
 from sqlrewrite.judge.rules import MISSED
 from sqlrewrite.plan.algebra import Scan
 from sqlrewrite.rulebook import rules_folder
-from sqlrewrite.settings.options import options
+from sqlrewrite.settings.options import make_options
 
 MEASURED = FIXTURES.parent.parent / "docs" / "tpcds.json"
 SETTINGS = ("default", "sort-merge", "int-keys")
@@ -101,7 +101,7 @@ def score(
 def _predictions(sql: str, catalog: Catalog, engine: str) -> Iterator[tuple[str, bool, str]]:
     """Each fact scan of a query with whether the engine is taken to prune it, and if not, why; the
     scans that nothing is joined to on their partition column first, with no reason."""
-    wanted = options(engine=engine, when="missed")
+    wanted = make_options(engine=engine, when="missed")
     for decided in decide(read(sql, catalog, wanted.limits), wanted).statements:
         if not decided.matters:
             continue

@@ -17,7 +17,7 @@ from sqlrewrite.document import Decision, Document, decide, read
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.patterns import pattern
 from sqlrewrite.results import NOT_PARSED, Problem, Rewrite
-from sqlrewrite.rewriting import OnDocument, changes, result
+from sqlrewrite.rewriting import DocumentObserver, changes, result
 from sqlrewrite.settings.options import Options
 from sqlrewrite.sql.collector import at_rest
 from sqlrewrite.sql.parse.scripts import pieces
@@ -129,29 +129,33 @@ def documents(
 
 
 def rewrite(
-    path: str, host: Host, catalog: Warehouse, wanted: Options, show: OnDocument | None = None
+    path: str,
+    host: Host,
+    catalog: Warehouse,
+    options: Options,
+    observe: DocumentObserver | None = None,
 ) -> Rewrite:
-    """What ``rewriting.rewrite_as`` makes of a text, of all regions of a file."""
+    """What ``rewriting.rewrite_with_options`` makes of a text, of all regions of a file."""
     with at_rest(host.text):
-        read_parts = list(documents(host, catalog, wanted.limits, named=show is not None))
-        if show is not None:
+        read_parts = list(documents(host, catalog, options.limits, named=observe is not None))
+        if observe is not None:
             for _, document in read_parts:
-                show(document)
+                observe(document)
         asked = [it for _, it in read_parts if it.directives.whole_file is not None]
         if asked:  # one of them speaks for the file
-            told = result(decide(asked[0], wanted))
+            told = result(decide(asked[0], options))
             return replace(told, original=host.text, sql=host.text)
-        done = [_done(part, decide(document, wanted)) for part, document in read_parts]
+        done = [_done(part, decide(document, options)) for part, document in read_parts]
         return _together(path, host, done)
 
 
-def as_sql(host: Host, catalog: Warehouse, wanted: Options) -> Rewrite:
+def as_sql(host: Host, catalog: Warehouse, options: Options) -> Rewrite:
     """The regions of a file, before and after, as one text of SQL, where each begins in the line
     that it stands in: for who runs it."""
     with at_rest(host.text):
-        read = list(documents(host, catalog, wanted.limits))
+        read = list(documents(host, catalog, options.limits))
         left = any(it.directives.whole_file is not None for _, it in read)
-        done = [] if left else [_done(part, decide(it, wanted)) for part, it in read]
+        done = [] if left else [_done(part, decide(it, options)) for part, it in read]
     before = [(it.part.region, it.part.region.text) for it in done]
     after = [(it.part.region, changed(it.part.region.text, it.changes)) for it in done]
     told = _summed([it.told for it in done], ())
@@ -207,10 +211,10 @@ def _unwritten(it: RegionResult) -> RegionResult:
 def _holds(path: str, text: str, host: Host, done: Iterable[RegionResult]) -> bool:
     """Whether the regions of a changed file hold what they should, and all others what they did."""
     again = host_of(path, text)
-    wanted = [region.text for region in host.regions]
+    expected = [region.text for region in host.regions]
     for it in done:
-        wanted[it.part.number] = changed(it.part.region.text, it.changes)
-    return again is not None and [region.text for region in again.regions] == wanted
+        expected[it.part.number] = changed(it.part.region.text, it.changes)
+    return again is not None and [region.text for region in again.regions] == expected
 
 
 def _left(host: Host, at: int, why: str) -> Problem:

@@ -36,17 +36,17 @@ Told = tuple[int, str]
 """What is said of an offset in the text."""
 
 
-def by_groups(sql: str, catalog: Warehouse, wanted: Options) -> Rewrite:
+def by_groups(sql: str, catalog: Warehouse, options: Options) -> Rewrite:
     """A text in which joins are written by groups of partitions. Raises nothing for bad SQL."""
     if quoted(sql, lex(sql).places):
         why = "a mark of groups of partitions stands in a string: the text is left as it is"
         return Rewrite(sql, sql, 1, skipped=(Problem(CODE, why, 1, 1),))
-    document = read(without(sql), catalog, wanted.limits, whole=True)
+    document = read(without(sql), catalog, options.limits, whole=True)
     text, made, told = document.stripped.original, list[Edit](), list[Told]()
     grouped: list[int] = []
     for reading in document.statements:
         if reading.failure is None and reading.bound is not None:
-            work = partial(_statement, document, reading, wanted)
+            work = partial(_statement, document, reading, options)
             found = guarded(work, reading.statement.start)
             if isinstance(found, Failure):
                 told.append((found.offset, found.message))
@@ -65,29 +65,29 @@ def by_groups(sql: str, catalog: Warehouse, wanted: Options) -> Rewrite:
         notes=tuple(Problem(CODE, it, *document.place(at)) for at, it in told),
         grouped=tuple(grouped),
     )
-    return in_dialect(done, wanted.limits)
+    return in_dialect(done, options.limits)
 
 
-def missing(sql: str, catalog: Warehouse, wanted: Options) -> dict[int, dict[str, str]]:
+def missing(sql: str, catalog: Warehouse, options: Options) -> dict[int, dict[str, str]]:
     """The settings that are missing for joins part by part, by the numbers of their statements."""
     found: dict[int, dict[str, str]] = {}
-    for reading in read(without(sql), catalog, wanted.limits).statements:
+    for reading in read(without(sql), catalog, options.limits).statements:
         if reading.bound is None:
             continue
         plan, said = reading.bound.plan, reading.catalog.settings
-        for _, known in joins_with_storage(plan, wanted.engine, said):
+        for _, known in joins_with_storage(plan, options.engine, said):
             if known is not None and known.settings:
                 found.setdefault(reading.statement.index, {}).update(known.settings)
     return found
 
 
 def _statement(
-    document: Document, reading: Reading, wanted: Options
+    document: Document, reading: Reading, options: Options
 ) -> tuple[list[Edit], list[Told]]:
     """The insertions into one statement, and what is said of its joins."""
     assert reading.bound is not None
     plan, said, told = reading.bound.plan, reading.catalog.settings, list[Told]()
-    found_meetings = list(joins_with_storage(plan, wanted.engine, said))
+    found_meetings = list(joins_with_storage(plan, options.engine, said))
     for join, found in found_meetings:
         at = reading.statement.start if join.other.span is None else join.other.span.start
         names = f"{join.one.parts[-1]} and {join.other.parts[-1]}"
@@ -103,14 +103,14 @@ def _statement(
     if not found_meetings and len(parted) < 2:
         return [], told
     try:
-        if wanted.limits.dialect != SPARK:
+        if options.limits.dialect != SPARK:
             raise Unsplit(
-                f"it is written in Spark's words alone, and not in {wanted.limits.dialect}'s"
+                f"it is written in Spark's words alone, and not in {options.limits.dialect}'s"
             )
         if document.stripped.predicates:
             raise Unsplit("predicates of an earlier run stand in the text: --strip takes them out")
-        found_split = split(plan, wanted)
-        count = group_count(found_split.joins, engine_under(wanted.engine, said), wanted.groups)
+        found_split = split(plan, options)
+        count = group_count(found_split.joins, engine_under(options.engine, said), options.groups)
         anchors = Anchors(document.stripped.text, reading.statement.tokens)
         made = edits(found_split, count, _cut(found_split, count), anchors)
         wrong = _wrong(reading.statement, document.stripped.original, made)

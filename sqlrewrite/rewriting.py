@@ -18,7 +18,7 @@ from sqlrewrite.find.reading import BUG
 from sqlrewrite.find.transliterated import in_dialect
 from sqlrewrite.results import Candidate, PlanDiff, Problem, Removed, Rewrite
 from sqlrewrite.settings.forms import IN, VALUES
-from sqlrewrite.settings.options import Options, Resolve, options
+from sqlrewrite.settings.options import Options, Resolve, make_options
 from sqlrewrite.sql.collector import at_rest
 from sqlrewrite.sql.parse.statements import Failure, Statement, lex
 from sqlrewrite.sql.statements.directives import directives
@@ -29,7 +29,7 @@ from sqlrewrite.text.limits import SPARK, Limits
 from sqlrewrite.text.source import apply
 from sqlrewrite.warehouse import Warehouse
 
-OnDocument = Callable[[Document], None]
+DocumentObserver = Callable[[Document], None]
 """What looks at a document that is about to be decided on."""
 
 
@@ -74,7 +74,7 @@ def rewrite(
     for bad SQL; raises ConfigError for an engine, a form or a ``when`` that is not there, and for
     ``values`` without ``resolve``.
     """
-    wanted = options(
+    options = make_options(
         engine=engine,
         dialect=dialect,
         predicate=predicate,
@@ -91,50 +91,52 @@ def rewrite(
         strategy=strategy,
         groups=groups,
     )
-    return rewrite_as(sql, catalog, wanted)
+    return rewrite_with_options(sql, catalog, options)
 
 
-def rewrite_as(
-    sql: str, catalog: Warehouse, wanted: Options, show: OnDocument | None = None
+def rewrite_with_options(
+    sql: str, catalog: Warehouse, options: Options, observe: DocumentObserver | None = None
 ) -> Rewrite:
-    """``rewrite`` for options that are made and checked; ``show`` is given the document."""
+    """``rewrite`` for options that are made and checked; ``observe`` is given the document."""
     with at_rest(sql):  # until no more is left of it than the result
-        return _rewritten(sql, catalog, wanted, show)
+        return _rewritten(sql, catalog, options, observe)
 
 
-def _rewritten(sql: str, catalog: Warehouse, wanted: Options, show: OnDocument | None) -> Rewrite:
-    if wanted.strategy == "partition-wise":
+def _rewritten(
+    sql: str, catalog: Warehouse, options: Options, observe: DocumentObserver | None
+) -> Rewrite:
+    if options.strategy == "partition-wise":
         from sqlrewrite.grouping import by_groups  # which is asked for by name
 
-        return by_groups(sql, catalog, wanted)
-    in_blocks = rendered(sql, catalog, wanted, show) if "{%" in sql else None
+        return by_groups(sql, catalog, options)
+    in_blocks = rendered(sql, catalog, options, observe) if "{%" in sql else None
     if in_blocks is not None:
         return in_blocks
-    document = read(sql, catalog, wanted.limits, named=show is not None)
-    if show is not None:
-        show(document)
-    return result(decide(document, wanted))
+    document = read(sql, catalog, options.limits, named=observe is not None)
+    if observe is not None:
+        observe(document)
+    return result(decide(document, options))
 
 
 def rendered(
-    sql: str, catalog: Warehouse, wanted: Options, show: OnDocument | None = None
+    sql: str, catalog: Warehouse, options: Options, observe: DocumentObserver | None = None
 ) -> Rewrite | None:
-    """A text with ``{% if %}`` blocks, rewritten so that what is written is right in each text that
-    it may render to; None where that cannot be, or one of them is not read. ``show`` is given the
-    document of the last of these, which has most in it."""
-    if wanted.limits.dialect != SPARK:
+    """A text with ``{% if %}`` blocks, rewritten so that it is right in whatever it may render to;
+    None where that cannot be, or a rendering is not read. ``observe`` is given the document of the
+    last rendering, which has most in it."""
+    if options.limits.dialect != SPARK:
         return None
     from sqlrewrite.sql.verify import same_statements  # which few texts have need of, both
     from sqlrewrite.text import blocks
 
     every = blocks.renderings(sql)
     asked = {directives(it.text, lex(it.text).tokens).found for it in every}
-    if len(asked) != 1 or wanted.form == VALUES:  # one in a block would not hold in all
+    if len(asked) != 1 or options.form == VALUES:  # one in a block would not hold in all
         return None
 
     @cache
     def decided(text: str) -> Decision:
-        return decide(read(text, catalog, wanted.limits, named=show is not None), wanted)
+        return decide(read(text, catalog, options.limits, named=observe is not None), options)
 
     def changed(it: blocks.Rendering) -> blocks.Changes | None:
         decision = decided(it.text)
@@ -149,8 +151,8 @@ def rendered(
     kept = [result(decided(it.text)) for n, it in enumerate(every) if done and n not in done[1]]
     if done is None or not kept:
         return None
-    if show is not None:
-        show(decided(every[-1].text).document)
+    if observe is not None:
+        observe(decided(every[-1].text).document)
     found = {(it.statement, it.fact, it.dimension): it for one in kept for it in one.candidates}
     return replace(kept[-1], original=sql, sql=done[0], candidates=tuple(found.values()))
 

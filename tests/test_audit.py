@@ -22,7 +22,7 @@ from sqlrewrite.audit.judged import BY_ENGINE, judged
 from sqlrewrite.report.audit import audit_json, print_audit
 from sqlrewrite.report.audit_page import audit_page
 from sqlrewrite.report.printer import Printer
-from sqlrewrite.settings.options import options
+from sqlrewrite.settings.options import make_options
 from sqlrewrite.spark.audit.shapes import AuditJob
 
 DDL = """
@@ -57,7 +57,7 @@ def test_what_a_text_is(text: str | None, what: str) -> None:
 
 def test_poisoned_texts_cost_only_themselves() -> None:
     for text in ("(" * 20_000 + QUERY, QUERY + "\x00\udcff", "SELECT '" + "x" * 3_000_000):
-        found = judged(text, "dw", Catalog.from_ddl(DDL), options(), 5.0)
+        found = judged(text, "dw", Catalog.from_ddl(DDL), make_options(), 5.0)
         assert found.outcome in ("error", "skipped")
         assert folded(text).startswith("text:")
 
@@ -77,7 +77,7 @@ def test_poisoned_texts_cost_only_themselves() -> None:
 )
 def test_outcomes(text: str, schema: str | None, when: str, outcome: str) -> None:
     catalog = Catalog.from_ddl(DDL, schema="elsewhere")
-    found = judged(text, schema, catalog, options(when=when), 5.0)
+    found = judged(text, schema, catalog, make_options(when=when), 5.0)
     assert found.outcome == outcome
     if outcome == "pruned":
         assert [it.verdict for it in found.scans] == [BY_ENGINE]
@@ -98,9 +98,11 @@ def test_outcomes(text: str, schema: str | None, when: str, outcome: str) -> Non
 def test_decisions_are_kept_for_all_that_they_depend_on(
     catalog: dict[str, Any], given: dict[str, Any]
 ) -> None:
-    known, usual = Catalog.from_ddl(DDL), options()
+    known, usual = Catalog.from_ddl(DDL), make_options()
     other = AuditJob(replace(known, **catalog), replace(usual, **given), "")
-    assert AuditJob(Catalog.from_ddl(DDL), options(), "").made == AuditJob(known, usual, "").made
+    assert (
+        AuditJob(Catalog.from_ddl(DDL), make_options(), "").made == AuditJob(known, usual, "").made
+    )
     assert other.made != AuditJob(known, usual, "").made
 
 
@@ -111,7 +113,7 @@ def test_a_text_has_so_much_time(monkeypatch: pytest.MonkeyPatch) -> None:
                 sum(range(1_000))
 
     monkeypatch.setattr("sqlrewrite.audit.judged.decide", endless)
-    found = judged(QUERY, "dw", Catalog.from_ddl(DDL), options(), 0.05)
+    found = judged(QUERY, "dw", Catalog.from_ddl(DDL), make_options(), 0.05)
     assert (found.outcome, found.reason) == ("skipped", "it takes more than 0.05 s")
 
 

@@ -7,7 +7,7 @@ import pytest
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.results import Verdict
-from sqlrewrite.settings.options import options
+from sqlrewrite.settings.options import make_options
 from sqlrewrite.sql.parse.statements import tokenize
 from sqlrewrite.sql.statements.directives import directives
 from sqlrewrite.stripping import stripped
@@ -224,7 +224,7 @@ def test_a_comment_at_one_end_of_a_range_keeps_the_other_end_too(catalog: Catalo
             for n, line in enumerate(lines)
         )
         assert rewrite(text, catalog, predicate="range").sql == text
-        found, _ = lint(text, catalog, options(predicate="range"))
+        found, _ = lint(text, catalog, make_options(predicate="range"))
         assert [(it.code, it.counts) for it in found] == [("DPP002", False)] * 2
 
 

@@ -16,7 +16,7 @@ from sqlrewrite import Catalog, rewrite
 from sqlrewrite.document import decide, read
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.rewriting import result
-from sqlrewrite.settings.options import options
+from sqlrewrite.settings.options import make_options
 
 PACKAGE = Path(__file__).resolve().parents[1] / "sqlrewrite"
 DDL = "CREATE TABLE f (a INT, p INT) PARTITIONED BY (p); CREATE TABLE d (k INT, y INT)"
@@ -132,7 +132,7 @@ def test_two_equal_runs_give_equal_results_that_can_be_pickled() -> None:
 
 def test_a_document_and_a_decision_are_values() -> None:
     catalog = Catalog.from_ddl(DDL)
-    wanted = options()
+    wanted = make_options()
     document = read(QUERY, catalog, wanted.limits)
     decision = decide(document, wanted)
     assert result(decision).changed

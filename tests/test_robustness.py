@@ -17,7 +17,7 @@ import pytest
 
 from sqlrewrite import Catalog, Rewrite, rewrite
 from sqlrewrite.linting.linter import lint
-from sqlrewrite.settings.options import options
+from sqlrewrite.settings.options import make_options
 from sqlrewrite.text.edits import MARKER
 from sqlrewrite.text.limits import NESTING_MOST, Limits
 from tests.support.cases import FIXTURES, QUERIES, query_cases, retail_cases
@@ -291,7 +291,7 @@ def test_what_is_as_deep_as_the_limit_is_read(name: str, limit: int, catalog: Ca
     result = rewrite(text, catalog, limits=limits)
     assert (result.skipped, result.errors, len(result.candidates)) == ((), (), 1)
     assert result.changed is (name != "cases")
-    ((finding,), _) = lint(text, catalog, options(limits=limits))
+    ((finding,), _) = lint(text, catalog, make_options(limits=limits))
     assert finding.code == ("DPP001" if result.changed else "DPP007")
     assert sys.getrecursionlimit() == calls
 

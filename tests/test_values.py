@@ -22,8 +22,8 @@ from sqlrewrite.settings.options import (
     RefusedError,
     Resolve,
     ResolveError,
+    make_options,
     not_asked,
-    options,
 )
 from sqlrewrite.stripping import stripped
 from sqlrewrite.text import notes
@@ -499,7 +499,7 @@ def test_a_suppressed_scan_keeps_it(catalog: Catalog) -> None:
 
 
 def found(sql: str, catalog: Catalog, form: str) -> list[tuple[str, bool]]:
-    wanted = options(predicate=form, resolve=not_asked)
+    wanted = make_options(predicate=form, resolve=not_asked)
     return [(it.code, it.fix is not None) for it in lint(sql, catalog, wanted)[0]]
 
 

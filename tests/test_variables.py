@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.cli.commands import program
 from sqlrewrite.embedded import rewrite as rewrite_host
-from sqlrewrite.settings.options import options
+from sqlrewrite.settings.options import make_options
 from sqlrewrite.settings.table import named
 from sqlrewrite.text.hosts import host_of
 from sqlrewrite.text.variables import in_force
@@ -180,7 +180,7 @@ def test_in_a_program(before: str, count: int, catalog: Catalog) -> None:
     text = f'{before}spark.sql("""{QUERY.format("${db}")}""")\n'
     host = host_of("job.py", text)
     assert host is not None
-    done = rewrite_host("job.py", host, catalog, options())
+    done = rewrite_host("job.py", host, catalog, make_options())
     assert sum(it.predicate is not None for it in done.candidates) == count
 
 

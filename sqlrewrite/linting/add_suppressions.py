@@ -34,32 +34,33 @@ def suppressed(
     ``lint`` gives all findings of a text, and ``host`` is one that is not SQL itself. Where the
     comments together do not do what they are for, each line is tried by itself.
     """
-    wanted = _by_line(it for it in unsuppressed(found) if it.code != UNUSED)
+    codes_by_line = _by_line(it for it in unsuppressed(found) if it.code != UNUSED)
     before, lines = lint(text), Lines(text)
-    edits = [comment(text, lines.offset(line), codes) for line, codes in wanted.items()]
-    done = _tried(text, edits, wanted, before, lint)
+    edits = [comment(text, lines.offset(line), codes) for line, codes in codes_by_line.items()]
+    done = _tried(text, edits, codes_by_line, before, lint)
     if done is not None:
-        return done, _left(found, wanted)
-    for line, codes in sorted(wanted.items(), reverse=True):  # those above stay where they are
+        return done, _left(found, codes_by_line)
+    # From below, so that the lines above keep their numbers.
+    for line, codes in sorted(codes_by_line.items(), reverse=True):
         own = {line: codes}
         one = _tried(text, [comment(text, lines.offset(line), codes)], own, before, lint)
         inside = _inside(host, line, codes) if host is not None and one is None else None
         if inside is not None:
             one = _tried(text, [inside], own, before, lint)
         if one is None:
-            del wanted[line]
+            del codes_by_line[line]
         else:
             text, before = one, lint(one)
-    return text, _left(found, wanted)
+    return text, _left(found, codes_by_line)
 
 
 def _by_line(found: Iterable[Finding]) -> dict[int, list[str]]:
-    wanted: dict[int, list[str]] = {}
+    codes_by_line: dict[int, list[str]] = {}
     for it in found:
-        codes = wanted.setdefault(it.place.line, [])
+        codes = codes_by_line.setdefault(it.place.line, [])
         if it.code not in codes:
             codes.append(it.code)
-    return wanted
+    return codes_by_line
 
 
 def _left(found: Findings, done: Mapping[int, Sequence[str]]) -> tuple[Finding, ...]:
@@ -69,7 +70,7 @@ def _left(found: Findings, done: Mapping[int, Sequence[str]]) -> tuple[Finding, 
 def _tried(
     text: str,
     edits: Sequence[Edit],
-    wanted: Mapping[int, Sequence[str]],
+    codes_by_line: Mapping[int, Sequence[str]],
     before: Findings,
     lint: Callable[[str], Findings],
 ) -> str | None:
@@ -78,7 +79,8 @@ def _tried(
     if any(start < it.offset < end for start, end in templates for it in edits):
         return None  # dbt would read it, and not we
     done = apply(text, edits)
-    return done if counted(unsuppressed(lint(done))) == counted(_left(before, wanted)) else None
+    left = counted(_left(before, codes_by_line))
+    return done if counted(unsuppressed(lint(done))) == left else None
 
 
 def _inside(host: Host, line: int, codes: Sequence[str]) -> Edit | None:

@@ -43,16 +43,16 @@ class RegionFindings:
     asked: Directive | None = None
 
 
-def lint(host: Host, catalog: Warehouse, wanted: Options) -> LintResult:
+def lint(host: Host, catalog: Warehouse, options: Options) -> LintResult:
     """The findings of a file, and what went wrong while looking for them."""
-    read = documents(host, catalog, wanted.limits, heed=False)
-    done = [found(part.region, document, wanted) for part, document in read]
+    read = documents(host, catalog, options.limits, heed=False)
+    done = [found(part.region, document, options) for part, document in read]
     return tuple(together(host, done)), tuple(bug for it in done for bug in it.bugs)
 
 
-def found(region: Region, document: Document, wanted: Options) -> RegionFindings:
+def found(region: Region, document: Document, options: Options) -> RegionFindings:
     """What is found in a region, which is read as a document."""
-    return RegionFindings(region, *findings(document, wanted), document.directives.whole_file)
+    return RegionFindings(region, *findings(document, options), document.directives.whole_file)
 
 
 def together(host: Host, done: Sequence[RegionFindings]) -> list[Finding]:

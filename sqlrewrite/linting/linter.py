@@ -18,7 +18,7 @@ from sqlrewrite.linting.statement import CheckedStatement, checked_statements, p
 from sqlrewrite.linting.suppression import suppress
 from sqlrewrite.results import NOT_PARSED
 from sqlrewrite.rewriting import errors, rendered
-from sqlrewrite.settings.options import Options, options
+from sqlrewrite.settings.options import Options, make_options
 from sqlrewrite.settings.spark_conf import affects_pruning
 from sqlrewrite.settings.table import LEAVING
 from sqlrewrite.sql.collector import at_rest
@@ -40,13 +40,13 @@ CHECKS: tuple[Callable[[CheckedStatement], Iterator[Finding]], ...] = (
 )
 
 
-def lint(sql: str, catalog: Warehouse, wanted: Options | None = None) -> LintResult:
+def lint(sql: str, catalog: Warehouse, options: Options | None = None) -> LintResult:
     """The findings of a text, and what went wrong while looking for them.
 
-    ``wanted`` says what a rewrite would insert, by default what ``rewrite`` does. Raises nothing
+    ``options`` says what a rewrite would insert, by default what ``rewrite`` does. Raises nothing
     for bad SQL.
     """
-    chosen = wanted or options()
+    chosen = options or make_options()
 
     def found(text: str) -> LintResult:
         # Suppressed scans too: what is found without its comment shows that the comment is used.
@@ -61,15 +61,15 @@ def lint(sql: str, catalog: Warehouse, wanted: Options | None = None) -> LintRes
         return template_blocks.lint(sql, done, found)
 
 
-def findings(document: Document, wanted: Options) -> LintResult:
+def findings(document: Document, options: Options) -> LintResult:
     """The same of a document, which was read without heeding its comments."""
-    decision = unrestricted = rewriting = decide(document, wanted)
+    decision = unrestricted = rewriting = decide(document, options)
     conf_known = any(affects_pruning(it.catalog.settings) for it in document.statements)
-    if (wanted.when in LEAVING or conf_known) and document.stripped.predicates:
+    if (options.when in LEAVING or conf_known) and document.stripped.predicates:
         # Tells what is not needed from what no longer follows.
-        unrestricted = decide(document, wanted.with_all())
+        unrestricted = decide(document, options.with_all())
     if document.directives.found:
-        rewriting = decide(heeded(document), wanted)
+        rewriting = decide(heeded(document), options)
     found: list[Finding] = []
     for checked in checked_statements(decision, unrestricted, rewriting):
         found += _statement(checked)
@@ -91,9 +91,9 @@ def _statement(checked: CheckedStatement) -> list[Finding]:
     with suppress_errors(RecursionError):  # so deep that just the rewriter got through
         found += deep(lambda: [it for check in CHECKS for it in check(checked)])
     told = {it.place.span for it in found if it.code not in ("DPP006", "DPP007")}
-    wanted = (it for it in found if it.code != "DPP007" or it.place.span not in told)
+    kept = (it for it in found if it.code != "DPP007" or it.place.span not in told)
     # The same may be found twice: by two dimensions, or in two operands.
-    return list({(it.code, it.place.span, it.message, it.help): it for it in wanted}.values())
+    return list({(it.code, it.place.span, it.message, it.help): it for it in kept}.values())
 
 
 def _not_parsed(checked: CheckedStatement) -> Finding:

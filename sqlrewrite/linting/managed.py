@@ -2,7 +2,7 @@
 
 A managed predicate filters rows. While it follows from the query none of them matter; once the
 query has changed it may take away rows that do, so that both are errors. One that follows, and that
-is not wanted because the engine finds it by itself (``when = missed``), is a warning.
+is not needed because the engine finds it by itself (``when = missed``), is a warning.
 """
 
 from __future__ import annotations

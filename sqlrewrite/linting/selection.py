@@ -80,7 +80,7 @@ def check(settings: Settings) -> None:
 
 
 def selected(settings: Settings, path: str, found: Iterable[Finding]) -> Iterator[Finding]:
-    """The findings of a file that are wanted, with their severities."""
+    """The findings of a file that the settings select, with their severities."""
     ignored = [
         code
         for pattern, codes in settings.per_file_ignores

@@ -17,10 +17,10 @@ from sqlrewrite.find.reading import BUG
 from sqlrewrite.find.summary import StatementSummary
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import ConfigError, PlanDiff, Problem, Rewrite, Verdict
-from sqlrewrite.rewriting import OnDocument, rewrite_as
+from sqlrewrite.rewriting import DocumentObserver, rewrite_with_options
 from sqlrewrite.run.file_content import UnreadFileError, read_source
 from sqlrewrite.run.statements import documents_of, surveyed
-from sqlrewrite.settings.options import Options, Resolve, not_asked, options
+from sqlrewrite.settings.options import Options, Resolve, make_options, not_asked
 from sqlrewrite.settings.table import Settings
 from sqlrewrite.sql.deep import TOO_DEEP
 from sqlrewrite.stripping import stripped
@@ -54,7 +54,7 @@ class Request:
 
 @lru_cache(8)
 def _options(request: Request) -> Options:
-    return options(request.settings, resolve=request.resolve)
+    return make_options(request.settings, resolve=request.resolve)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -173,20 +173,20 @@ class Summary:
         return int(check and bool(self.changed or (strict and self.errors)))
 
 
-def _rewritten(path: str, text: str, request: Request, show: OnDocument | None) -> Rewrite:
-    if request.strip and show is not None:
+def _rewritten(path: str, text: str, request: Request, observe: DocumentObserver | None) -> Rewrite:
+    if request.strip and observe is not None:
         for document in documents_of(path, text, request.catalog, request.settings.limits):
-            show(document)
+            observe(document)
     host = host_of(path, text)
     if host is not None:
         from sqlrewrite import embedded  # a file of SQL has no need of it
 
         if request.strip:
             return embedded.strip(path, host)
-        return embedded.rewrite(path, host, request.catalog, request.options(), show)
+        return embedded.rewrite(path, host, request.catalog, request.options(), observe)
     if request.strip:
         return stripped(text, request.settings.limits)
-    return rewrite_as(text, request.catalog, request.options(), show)
+    return rewrite_with_options(text, request.catalog, request.options(), observe)
 
 
 def unread(path: str, why: Problem, data: bytes | None = None) -> FileResult:

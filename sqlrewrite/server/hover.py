@@ -36,14 +36,14 @@ def hover(analysis: Analysis, offset: int) -> tuple[str, Span] | None:
     return text, Span(offsets[span.start], offsets[span.end])
 
 
-def _said(document: Document, wanted: Options, at: int) -> dict[str, Span]:
+def _said(document: Document, options: Options, at: int) -> dict[str, Span]:
     """What is said of the scan at an offset of a document, with its stretch; nothing of others."""
-    for decided in decide(document, wanted).statements:
+    for decided in decide(document, options).statements:
         if not decided.matters:
             continue
         for scan in scans(decided.plan):
             span = scan.span and document.stripped.original_span(scan.span)
-            columns = partitions(scan, wanted.engine)
+            columns = partitions(scan, options.engine)
             if span is None or not columns or not span.start <= at < span.end:
                 continue
             place = document.directives.lines.place(span.start)

@@ -14,7 +14,7 @@ from sqlrewrite.linting.selection import FindingFilter, finding_filter, input_fi
 from sqlrewrite.run.catalogs import load_catalog
 from sqlrewrite.run.file_content import Stamp, stamps
 from sqlrewrite.settings.config import Projects, files_above
-from sqlrewrite.settings.options import Options, options
+from sqlrewrite.settings.options import Options, make_options
 from sqlrewrite.settings.table import Settings
 from sqlrewrite.warehouse import Warehouse
 
@@ -57,7 +57,9 @@ class Workspace:
         settings = Projects(config, chosen=chosen, isolated=isolated).at(path)
         before = self._stamps(path, settings)
         catalog = load_catalog(settings, files=[path])
-        return before, ServerProject(settings, catalog, options(settings), finding_filter(settings))
+        return before, ServerProject(
+            settings, catalog, make_options(settings), finding_filter(settings)
+        )
 
     def _stamps(self, path: str, settings: Settings) -> dict[str, Stamp]:
         """The stamps of the files that a project is made of."""

@@ -199,9 +199,9 @@ async def _initialized(server: Server, params: types.InitializedParams) -> None:
     watched = its.did_change_watched_files if its is not None else None
     if watched is not None and watched.dynamic_registration:
         watchers = [types.FileSystemWatcher(pattern) for pattern in _WATCHED]
-        wanted = types.DidChangeWatchedFilesRegistrationOptions(watchers)
+        options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
         method = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
-        registration = types.Registration(_NAME, method, wanted)
+        registration = types.Registration(_NAME, method, options)
         with suppress(JsonRpcException):  # what is saved is told all the same
             await server.client_register_capability_async(types.RegistrationParams([registration]))
 
@@ -270,7 +270,7 @@ async def _actions(server: Server, params: types.CodeActionParams) -> list[types
     project, analysis = done
     places = server.positions(analysis)
     found: list[types.CodeAction] = []
-    if _wanted(params, types.CodeActionKind.QuickFix):
+    if _is_requested(params, types.CodeActionKind.QuickFix):
         start, end = map(places.offset, (params.range.start, params.range.end))
         shown = _shown(project, analysis)
         near = [it for it in shown if it.place.span.start <= end and start <= it.place.span.end]
@@ -281,7 +281,7 @@ async def _actions(server: Server, params: types.CodeActionParams) -> list[types
 
         offered = actions.actions(analysis, near, again)
         found += (_action(uri, it, places) for it in offered)
-    every = actions.everything(analysis) if _wanted(params, _FIX_ALL) else ()
+    every = actions.everything(analysis) if _is_requested(params, _FIX_ALL) else ()
     if every:
         title = "Write and refresh all pruning predicates"
         edit = _edit(uri, every, places)
@@ -303,7 +303,7 @@ def _shown(project: ServerProject, analysis: Analysis) -> Iterable[Finding]:
     return unsuppressed(project.finding_filter.applied(analysis.path, analysis.findings))
 
 
-def _wanted(params: types.CodeActionParams, kind: str) -> bool:
+def _is_requested(params: types.CodeActionParams, kind: str) -> bool:
     """Whether an action of a kind is asked for: of that, of a kind that it is one of, or of any."""
     only = params.context.only
     return not only or any(kind == it or kind.startswith(f"{it}.") for it in only)

@@ -117,7 +117,7 @@ class Options:
         return found if said is None else declared_function(name, said)
 
 
-def options(
+def make_options(
     settings: Settings | None = None,
     *,
     disabled: frozenset[str] = frozenset(),

@@ -25,7 +25,7 @@ from sqlrewrite.results import (
     TableUse,
     Verdict,
 )
-from sqlrewrite.rewriting import OnDocument
+from sqlrewrite.rewriting import DocumentObserver
 from sqlrewrite.settings.options import Options
 from sqlrewrite.text.edits import MARKER
 from sqlrewrite.text.source import Lines
@@ -34,11 +34,11 @@ PREDICATE = f"s.day IN (SELECT c1.day FROM calendar AS c1) {MARKER} AND "
 
 
 def stand_in(
-    sql: str, catalog: Catalog, wanted: Options, show: OnDocument | None = None
+    sql: str, catalog: Catalog, options: Options, observe: DocumentObserver | None = None
 ) -> Rewrite:
     """Inserts after ``PRUNE WHERE``; ``KEEP`` is a rejected join; ``BAD``, ``{{``, ``BOOM``."""
-    if show is not None:
-        show(read(sql, catalog, wanted.limits, named=True))
+    if observe is not None:
+        observe(read(sql, catalog, options.limits, named=True))
     if "BOOM" in sql:
         raise KeyError("boom")
     done, candidates, plans = sql, [], []
@@ -115,7 +115,7 @@ def beside_catalog(monkeypatch: pytest.MonkeyPatch, folder: Path, ddl: str) -> C
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[..., Ran]]:
     """Runs the program in an empty folder, with the stand-in for the rewriter."""
-    monkeypatch.setattr("sqlrewrite.run.runner.rewrite_as", stand_in)
+    monkeypatch.setattr("sqlrewrite.run.runner.rewrite_with_options", stand_in)
     monkeypatch.chdir(tmp_path)
     for name in ("NO_COLOR", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)

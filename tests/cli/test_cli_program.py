@@ -144,7 +144,7 @@ def test_ctrl_c(monkeypatch: pytest.MonkeyPatch, run: Any) -> None:
     def interrupted(*args: object, **given: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("sqlrewrite.run.runner.rewrite_as", interrupted)
+    monkeypatch.setattr("sqlrewrite.run.runner.rewrite_with_options", interrupted)
     ran = run("-", stdin=b"select 1")
     assert (ran.status, ran.out, ran.err) == (130, b"", "interrupted\n")
 

@@ -14,8 +14,8 @@ from click.testing import CliRunner, Result
 from sqlrewrite.catalog import Catalog
 from sqlrewrite.cli.commands import program
 from sqlrewrite.results import Problem, Rewrite
-from sqlrewrite.rewriting import OnDocument
-from sqlrewrite.settings.options import Options, options
+from sqlrewrite.rewriting import DocumentObserver
+from sqlrewrite.settings.options import Options, make_options
 
 PRUNE = b"SELECT 1 PRUNE WHERE 1\n"
 DONE = (
@@ -363,12 +363,12 @@ def test_settings_and_options(run: Any, monkeypatch: pytest.MonkeyPatch) -> None
     asked: list[Options] = []
 
     def note(
-        sql: str, catalog: Catalog, wanted: Options, show: OnDocument | None = None
+        sql: str, catalog: Catalog, options: Options, observe: DocumentObserver | None = None
     ) -> Rewrite:
-        asked.append(wanted)
+        asked.append(options)
         return Rewrite(sql, sql, 1, (), (Problem("DPP000", "no", 1, 1),), (), ())
 
-    monkeypatch.setattr("sqlrewrite.run.runner.rewrite_as", note)
+    monkeypatch.setattr("sqlrewrite.run.runner.rewrite_with_options", note)
     Path("pyproject.toml").write_text(
         '[tool.dpp-rewrite]\nhint = false\nexplain = "none"\nstrict = true\nengine = "flink"\n'
     )
@@ -377,8 +377,8 @@ def test_settings_and_options(run: Any, monkeypatch: pytest.MonkeyPatch) -> None
     assert "plan" not in run("d").err
     assert run("--check", "d/q.sql").status == 1
     run("--hint", "--engine", "trino", "d/q.sql")
-    assert asked[0] == options(engine="flink", hint=False)
-    assert asked[-1] == options(engine="trino")
+    assert asked[0] == make_options(engine="flink", hint=False)
+    assert asked[-1] == make_options(engine="trino")
 
 
 def test_a_bad_key_in_the_settings(run: Any) -> None:

@@ -11,7 +11,7 @@ from sqlrewrite.dialects import dialect
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.plan.facts.functions import dialect_names, function
 from sqlrewrite.results import ConfigError
-from sqlrewrite.settings.options import options
+from sqlrewrite.settings.options import make_options
 from sqlrewrite.sql.parse.statements import lex
 from sqlrewrite.stripping import stripped
 from sqlrewrite.text.limits import Limits
@@ -190,7 +190,7 @@ def test_trino_prunes_the_probe_side(query: str, left: bool) -> None:
     assert (_trino(query, when="missed") == query) == left
     assert _trino(query) != query or left
     known = Catalog.from_ddl(DDL, schema="web")
-    found, _ = lint(query, known, options(engine="trino", dialect="trino"))
+    found, _ = lint(query, known, make_options(engine="trino", dialect="trino"))
     told = [it.message for it in found if it.code == "DPP012"]
     assert bool(told) == (not left and "LEFT" not in query)
     assert all("sales is on the build side of its join with d" in it for it in told)

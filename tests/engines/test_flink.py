@@ -7,7 +7,7 @@ import pytest
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.results import Rewrite
-from sqlrewrite.settings.options import Keys, options
+from sqlrewrite.settings.options import Keys, make_options
 from sqlrewrite.stripping import stripped
 from sqlrewrite.text.limits import Limits
 from sqlrewrite.warehouse import Table
@@ -429,7 +429,7 @@ def test_a_join_hint_stays() -> None:
 
 
 def test_lint_speaks_of_flink() -> None:
-    asked = options(engine="flink", dialect="flink")
+    asked = make_options(engine="flink", dialect="flink")
     found, _ = lint(JOINED, Catalog.from_ddl(TABLES), asked)
     assert [it.code for it in found] == ["DPP001"]
     assert all("Spark" not in it.message for it in found)

@@ -13,7 +13,7 @@ import pytest
 
 from sqlrewrite import Catalog, embedded, rewrite
 from sqlrewrite.results import Rewrite, Verdict
-from sqlrewrite.settings.options import options
+from sqlrewrite.settings.options import make_options
 from sqlrewrite.sql.statements.queries import queries
 from sqlrewrite.text.hosts import host_of
 
@@ -36,12 +36,12 @@ SCHEMA = Catalog.from_ddl(
 def done(text: str, path: str = "job.py", catalog: Catalog = CATALOG) -> Rewrite:
     host = host_of(path, text)
     assert host is not None
-    found = embedded.rewrite(path, host, catalog, options())
+    found = embedded.rewrite(path, host, catalog, make_options())
     again = host_of(path, found.sql)
     assert again is not None
     stripped = embedded.strip(path, again)
     assert stripped.sql == text  # the insertions out, and the file is there again, byte for byte
-    assert embedded.rewrite(path, again, catalog, options()).sql == found.sql
+    assert embedded.rewrite(path, again, catalog, make_options()).sql == found.sql
     return found
 
 
@@ -383,7 +383,7 @@ def test_spark_is_given_the_texts_of_a_file_in_their_lines() -> None:
     text = f'a = 1\nspark.sql("USE retail;")\n\nspark.sql(\n    f"""\n{query}\n""")\n'
     host = host_of("job.py", text)
     assert host is not None
-    told = embedded.as_sql(host, SCHEMA, options())
+    told = embedded.as_sql(host, SCHEMA, make_options())
     lines = told.original.split("\n")
     assert [n for n, it in enumerate(lines, 1) if it.startswith(("USE", "SELECT"))] == [2, 6]
     assert [it.line for it in queries(told.original)] == [2, 6]

@@ -10,7 +10,7 @@ from sqlrewrite import Catalog
 from sqlrewrite.linting.findings import CODES
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.rulebook import Page, pages
-from sqlrewrite.settings.options import options
+from sqlrewrite.settings.options import make_options
 from tests.test_rule_pages import CATALOG
 
 _BLOCK = re.compile(r"^```sql (catalog|found|fine)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -49,7 +49,7 @@ def _examples() -> list[object]:
 @pytest.mark.parametrize(("code", "ddl", "kind", "text"), _examples())
 def test_an_example_is_as_the_page_says(code: str, ddl: str, kind: str, text: str) -> None:
     engine = "trino" if code == "DPP012" else "spark"
-    findings, failures = lint(text, Catalog.from_ddl(ddl), options(engine=engine))
+    findings, failures = lint(text, Catalog.from_ddl(ddl), make_options(engine=engine))
     assert failures == ()
     codes = [it.code for it in findings if it.suppression is None]
     if kind == "found":

@@ -5,14 +5,14 @@ from __future__ import annotations
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.linter import lint
-from sqlrewrite.settings.options import options
+from sqlrewrite.settings.options import make_options
 from tests.lint.test_findings import IN, JOIN, _mended
 
 OUTER = "SELECT c.n FROM calendar c LEFT JOIN sales s ON s.day = c.day WHERE c.year = 2024"
 
 
 def _found(text: str, catalog: Catalog, when: str = "missed") -> list[Finding]:
-    found, failures = lint(text, catalog, options(when=when))
+    found, failures = lint(text, catalog, make_options(when=when))
     assert failures == ()
     return [it for it in found if it.suppression is None]
 

@@ -15,12 +15,12 @@ from sqlrewrite.server import analysis as module
 from sqlrewrite.server.analysis import Reader, analyse
 from sqlrewrite.server.hover import hover
 from sqlrewrite.server.statement_pieces import pieces
-from sqlrewrite.settings.options import options
+from sqlrewrite.settings.options import make_options
 from sqlrewrite.text.hosts import host_of
 from tests.hosts.test_notebooks import CALL, SQL, cell, notebook
 from tests.hosts.test_python import CATALOG
 
-OPTIONS = options()
+OPTIONS = make_options()
 QUERIES = Path(__file__).resolve().parents[2] / "fixtures" / "queries"
 
 

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from sqlrewrite import Catalog
 from sqlrewrite.cli.commands import program
-from sqlrewrite.settings.options import options
+from sqlrewrite.settings.options import make_options
 from sqlrewrite.spark.audit import histories, shapes, summary
 from sqlrewrite.spark.session import Session
 from sqlrewrite.spark.target import SparkError, Target
@@ -61,7 +61,7 @@ def _write(session: Session, texts: list[str], place: Path, files: int = 1) -> s
 
 
 def _job(place: Path, **more: Any) -> shapes.AuditJob:
-    return shapes.AuditJob(Catalog.from_ddl(DDL), options(), str(place), **more)
+    return shapes.AuditJob(Catalog.from_ddl(DDL), make_options(), str(place), **more)
 
 
 def _shapes(session: Session, place: Path) -> list[Any]:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sqlrewrite.embedded import rewrite
-from sqlrewrite.settings.options import options
+from sqlrewrite.settings.options import make_options
 from sqlrewrite.text.hosts import host_of
 from tests.hosts.test_python import CATALOG, MARKER
 
@@ -47,7 +47,7 @@ def test_each_way_to_fill_a_text_gives_the_same_rows(tables: Any, way: str) -> N
     text = f"season, last = 'winter', 25\nfound = spark.sql({_WAYS[way]}).collect()\n"
     host = host_of("job.py", text)
     assert host is not None
-    done = rewrite("job.py", host, CATALOG, options())
+    done = rewrite("job.py", host, CATALOG, make_options())
     assert done.sql.count(MARKER) == 1, done.skipped
     before, after = (_run(tables, it) for it in (text, done.sql))
     assert before

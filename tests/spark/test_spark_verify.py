@@ -17,7 +17,7 @@ from click.testing import CliRunner, Result
 from sqlrewrite.catalog import Catalog
 from sqlrewrite.cli.commands import program
 from sqlrewrite.results import Rewrite
-from sqlrewrite.rewriting import OnDocument
+from sqlrewrite.rewriting import DocumentObserver
 from sqlrewrite.settings.options import Options
 from sqlrewrite.spark.rows.bags import compare
 from sqlrewrite.spark.rows.verify import How, Verified, VerifyOutcome, verify_text
@@ -231,17 +231,17 @@ def test_the_command(sold: SparkSession, files: tuple[str, str], tmp_path: Path)
 
 def _unsound(monkeypatch: pytest.MonkeyPatch, condition: str) -> None:
     """Has the program rewrite with another condition in the key query, as no sound one does."""
-    from sqlrewrite.rewriting import rewrite_as
+    from sqlrewrite.rewriting import rewrite_with_options
 
     def unsound(
-        sql: str, catalog: Catalog, wanted: Options, show: OnDocument | None = None
+        sql: str, catalog: Catalog, options: Options, observe: DocumentObserver | None = None
     ) -> Rewrite:
-        done = rewrite_as(sql, catalog, wanted)
+        done = rewrite_with_options(sql, catalog, options)
         after = done.sql.replace("season = 'winter') /*", f"{condition}) /*")
         assert after != done.sql
         return Rewrite(sql, after, done.statements, done.candidates, (), (), ())
 
-    monkeypatch.setattr("sqlrewrite.run.runner.rewrite_as", unsound)
+    monkeypatch.setattr("sqlrewrite.run.runner.rewrite_with_options", unsound)
 
 
 def test_a_difference_is_status_1(files: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:

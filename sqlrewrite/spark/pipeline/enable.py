@@ -23,7 +23,7 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Rewrite
 from sqlrewrite.rewriting import result, rewrite
 from sqlrewrite.settings.forms import AUTO, VALUES
-from sqlrewrite.settings.options import Options, options
+from sqlrewrite.settings.options import Options, make_options
 from sqlrewrite.spark.pipeline import hooks, views
 from sqlrewrite.spark.pipeline.events import Events
 from sqlrewrite.spark.pipeline.live import Live
@@ -72,7 +72,7 @@ def enable(
     seconds is run as it is written. Raises ConfigError for a ``when`` or ``predicate`` that is not
     there.
     """
-    asked = options(when=when, predicate=predicate, resolve=resolver(spark))
+    asked = make_options(when=when, predicate=predicate, resolve=resolver(spark))
     rewrite(_ANY, Catalog.from_ddl(_TABLES))  # brings all modules, which no text's budget is for
     known = replace(catalog, settings={}) if catalog else catalog  # the session's own are in force
     return Enabled(spark, Live(spark, ttl, known), asked, Events(log), budget)
