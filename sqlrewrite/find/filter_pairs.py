@@ -138,7 +138,7 @@ def restricts(plan: Plan, condition: Expression, pair: Pair) -> bool:
     """Whether a condition bounds the column of a filter's pair by itself, or by its day, at the
     same end."""
     derived, wanted = pair.derived, (pair.operator[0], "=", "in")
-    kind = type_of(plan, ColumnRef(pair.scan.relation, pair.path.column, None))
+    kind = type_of(plan, pair.stored)
     return derived is not None and any(
         (operator in wanted or operator[0] in wanted)
         and _is_of(derived.source, compared)

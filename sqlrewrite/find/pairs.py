@@ -100,6 +100,11 @@ class Pair:
         return isinstance(self.key_side.expression, ra.ColumnRef)
 
     @property
+    def stored(self) -> ra.ColumnRef:
+        """The column of the scan at the end of the path, as it is stored."""
+        return ra.ColumnRef(self.scan.relation, self.path.column, None)
+
+    @property
     def scan(self) -> ra.Scan:
         """The fact's scan."""
         assert isinstance(self.path.end, ra.Scan)

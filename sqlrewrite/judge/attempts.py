@@ -32,7 +32,7 @@ from sqlrewrite.plan.algebra import (
     Parameter,
     Subquery,
 )
-from sqlrewrite.plan.columns import computed_as, is_when, type_of
+from sqlrewrite.plan.columns import computed_as, is_when
 from sqlrewrite.plan.expressions import operands, walk, written_in
 from sqlrewrite.plan.facts.attempts import (
     Attempt,
@@ -120,9 +120,9 @@ def _legacy(proposal: Proposal, node: Expression) -> Attempt | None:
     """The form of arithmetic and of casts that gives what they give without ANSI mode."""
     match node:
         case Cast(operand=operand, type=kind):
-            return legacy_cast(type_of(proposal.plan, operand), parse(kind))
+            return legacy_cast(proposal.type_of(operand), parse(kind))
         case Call(name=name, args=args):
-            return legacy_sum(name, [type_of(proposal.plan, arg) for arg in args])
+            return legacy_sum(name, [proposal.type_of(arg) for arg in args])
         case _:
             return None
 
@@ -219,7 +219,7 @@ def form_of(proposal: Proposal, node: Expression) -> Attempt | None:
     """The form of a node by the table of functions."""
     match node:
         case Cast(operand=operand, type=kind):
-            return attempted_cast(type_of(proposal.plan, operand), parse(kind))
+            return attempted_cast(proposal.type_of(operand), parse(kind))
         case Call(args=(Call(name="distinct"), *_)):
             return None  # each value once, which its form would not ask for
         case Call(name="element_at", args=(_, index)) if not _is_counted(index):
@@ -227,7 +227,7 @@ def form_of(proposal: Proposal, node: Expression) -> Attempt | None:
         case Call(name="parse_url", args=(_, *others)) if not all(map(_is_word, others)):
             return None  # what is asked for is a pattern, which might be none
         case Call(name="timestampadd", args=(Literal(text=unit), amount, start)):
-            known = type_of(proposal.plan, start) in (TIMESTAMP, TIMESTAMP_NTZ)
+            known = proposal.type_of(start) in (TIMESTAMP, TIMESTAMP_NTZ)
             return (
                 moved(unit) if known and isinstance(amount, Literal) and tame((amount,)) else None
             )
@@ -235,9 +235,9 @@ def form_of(proposal: Proposal, node: Expression) -> Attempt | None:
             if proposal.options.limits.dialect != SPARK:
                 return None  # typeof has other names for types
             given = [at for at, arg in enumerate(args) if isinstance(arg, Parameter)]
-            return attempted_comparison(name, [type_of(proposal.plan, arg) for arg in args], given)
+            return attempted_comparison(name, [proposal.type_of(arg) for arg in args], given)
         case Call(name=name, args=args):
-            form = attempt(name, [type_of(proposal.plan, arg) for arg in args])
+            form = attempt(name, [proposal.type_of(arg) for arg in args])
             by_pattern = form is not None and _READS in form.text and len(args) > 1
             if by_pattern and not reads_moments(args[1]):
                 return None

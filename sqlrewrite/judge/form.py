@@ -12,7 +12,7 @@ from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
 from sqlrewrite.judge.single import is_few, is_single, of_whole_query
 from sqlrewrite.judge.soundness.derived_column import ITSELF, derived_bound
 from sqlrewrite.plan.algebra import Call, ColumnRef, Expression, Literal, Scan
-from sqlrewrite.plan.columns import expression_type, type_of
+from sqlrewrite.plan.columns import expression_type
 from sqlrewrite.plan.facts.comparisons import alike
 from sqlrewrite.settings.forms import (
     AUTO,
@@ -151,8 +151,7 @@ def is_constant(proposal: Proposal, expression: Expression) -> bool:
     pair = proposal.pair
     if pair.operator != "=" or not (pair.key_plain and pair.fact_plain) or pair.derived is not None:
         return False
-    stored = ColumnRef(pair.scan.relation, pair.path.column, None)
-    fact, other, key = (type_of(proposal.plan, ref) for ref in (stored, pair.fact, pair.key))
+    fact, other, key = (proposal.type_of(ref) for ref in (pair.stored, pair.fact, pair.key))
     if fact is None or not fact == other == key:
         return False  # against another type the same constant might compare otherwise
     match expression:
@@ -161,7 +160,7 @@ def is_constant(proposal: Proposal, expression: Expression) -> bool:
                 return False
             if not all(isinstance(value, Literal) and value.kind != "null" for value in values):
                 return False
-            kinds = [type_of(proposal.plan, value) for value in values]
+            kinds = [proposal.type_of(value) for value in values]
             return name == "in" or all(kind is not None and alike(fact, kind) for kind in kinds)
         case _:
             return False

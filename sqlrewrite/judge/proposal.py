@@ -7,6 +7,8 @@ from sqlrewrite.find.pairs import Pair
 from sqlrewrite.find.restrictions import Restriction
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan import algebra as ra
+from sqlrewrite.plan.columns import type_of
+from sqlrewrite.plan.facts.types import Type
 from sqlrewrite.results import Outcome
 from sqlrewrite.rulebook import Engine
 from sqlrewrite.settings.forms import AUTO, IN, SET
@@ -61,6 +63,10 @@ class Proposal:
         """What to ask for where an IN would not prune, as its option says it."""
         spark = self.options.limits.dialect == SPARK
         return f"--predicate {'auto writes a set' if spark else 'values writes constants'}"
+
+    def type_of(self, expression: ra.Expression) -> Type | None:
+        """The type of an expression, as Spark's analyzer gives it; None if that is not known."""
+        return type_of(self.plan, expression)
 
     @property
     def target_block(self) -> ra.Block:

@@ -41,12 +41,12 @@ def total(proposal: Proposal, node: ra.Expression) -> bool:
     """Whether a node computes a value from any values of its operands, in ANSI mode too."""
     match node:
         case ra.Cast(operand=operand, type=kind, safe=safe):
-            given, wanted = type_of(proposal.plan, operand), parse(kind)
+            given, wanted = proposal.type_of(operand), parse(kind)
             return safe or (given is not None and wanted is not None and never_fails(given, wanted))
         case ra.Call(name="tuple"):
             return True
         case ra.Call(name=".", args=(_, ra.Literal())):  # and not db.f(x)
-            return type_of(proposal.plan, node) is not None
+            return proposal.type_of(node) is not None
         case ra.Call():
             found = proposal.options.function(node.name)
             of = partial(type_of, proposal.plan)
@@ -121,7 +121,7 @@ def is_boolean(proposal: Proposal, condition: ra.Expression) -> bool:
     """Whether a condition is surely a BOOLEAN. In ANSI mode a STRING may stand beside AND and OR,
     where Spark casts it, which can fail; by itself it is no condition."""
     boolean = isinstance(condition, ra.Subquery) and condition.kind != "scalar"
-    return boolean or type_of(proposal.plan, condition) == BOOLEAN
+    return boolean or proposal.type_of(condition) == BOOLEAN
 
 
 def raising_inside(

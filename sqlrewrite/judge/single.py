@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan.algebra import CteReference, Derived, Limit, Query
-from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.facts.comparisons import identical
 from sqlrewrite.plan.relations import one_row
 from sqlrewrite.settings.forms import AUTO, IN, SET, VALUES
@@ -72,6 +71,6 @@ def _is_few(proposal: Proposal, query: Query) -> bool:
         return False
     if not isinstance(node, Limit) or isinstance(node.child, Limit) or not 1 < node.most <= FEW:
         return False  # one Limit below another is that of an OFFSET
-    kinds = {type_of(proposal.plan, it) for it in (pair.fact, pair.key_side.expression)}
+    kinds = {proposal.type_of(it) for it in (pair.fact, pair.key_side.expression)}
     kind = kinds.pop()
     return len(query.top) == 1 and not kinds and kind is not None and identical(kind)

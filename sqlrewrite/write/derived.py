@@ -14,7 +14,6 @@ from sqlrewrite.find.derived_columns import DAY, DerivedColumn, is_day, smaller_
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.judge.soundness.derived_column import ITSELF, DerivedBound, derived_bound
 from sqlrewrite.plan.algebra import Cast, ColumnRef
-from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.facts.comparisons import alike
 from sqlrewrite.plan.facts.derivations import TEXT
 from sqlrewrite.plan.facts.types import DATE, Type
@@ -71,7 +70,7 @@ def _moved(
     if not (found.days or (found.more and end == "<")):
         return key
     # What is compared, as which type: of a constant that is the type of the column.
-    kind = type_of(proposal.plan, proposal.pair.fact_side.expression)
+    kind = proposal.type_of(proposal.pair.fact_side.expression)
     date = key if kind == DATE else style.word("CAST({} AS DATE)").replace("{}", key)
     if end == ">":
         return f"date_sub({date}, {found.days})"
@@ -111,7 +110,7 @@ def units(proposal: Proposal) -> tuple[DerivedColumn, ...]:
         return ()
     found = smaller_units(proposal.plan, pair.scan, derived)
     a_day = way_of(proposal).days or way_of(proposal).step == DAY  # a bound that has no hour
-    kinds = (type_of(proposal.plan, ColumnRef(pair.scan.relation, it.column, None)) for it in found)
+    kinds = (proposal.type_of(ColumnRef(pair.scan.relation, it.column, None)) for it in found)
     return tuple(
         it
         for it, _ in takewhile(_is_alike, zip(found, kinds, strict=True))

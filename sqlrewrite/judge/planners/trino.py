@@ -26,7 +26,6 @@ from sqlrewrite.judge.planners.joins import (
 )
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan.algebra import Node, Scan
-from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.facts.comparisons import family
 from sqlrewrite.plan.facts.types import DATE, FLOATING, MOMENTS
 from sqlrewrite.plan.relations import leaves, numbers
@@ -58,7 +57,7 @@ def _undone(proposal: Proposal) -> bool:
     it has saturated floor casts between numbers and between texts, and none from a moment to a
     day. (Of floating-point numbers it has some; NULL does not equal NULL among them.)"""
     pair = proposal.pair
-    fact, key = (type_of(proposal.plan, it.expression) for it in (pair.fact_side, pair.key_side))
+    fact, key = (proposal.type_of(it.expression) for it in (pair.fact_side, pair.key_side))
     if fact is None or key is None:
         return False
     if fact == key:

@@ -25,8 +25,7 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.conditions import describe
 from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
 from sqlrewrite.judge.raising import total
-from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal
-from sqlrewrite.plan.columns import type_of
+from sqlrewrite.plan.algebra import Call, Cast, Expression, Literal
 from sqlrewrite.plan.expressions import walk
 from sqlrewrite.plan.facts.coercion import is_integral
 from sqlrewrite.plan.facts.derivations import NUMBER, Shape, safe
@@ -85,11 +84,10 @@ def derived_bound(proposal: Proposal) -> DerivedBound | tuple[str, str]:
         return DERIVED, f"{derived.shown}: {derived.why}"
     if pair.path.computed:
         return DERIVED, f"the join compares an expression that {derived.source} is only a part of"
-    stored = ColumnRef(pair.scan.relation, pair.path.column, None)
     if derived.ends:  # only filters by days are found of it
         more = 0 if derived.type == DATE else 1 + day_may_recur(proposal, derived.type)
         return DerivedBound(DAY, more=more)
-    step = stands_for(pair.fact_side.expression, derived, type_of(proposal.plan, stored))
+    step = stands_for(pair.fact_side.expression, derived, proposal.type_of(pair.stored))
     if step is None:
         said = f"the join compares an expression over {derived.source}"
         return DERIVED, f"{said}, which does not bound {derived.shown}"

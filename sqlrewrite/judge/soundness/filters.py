@@ -20,7 +20,6 @@ from sqlrewrite.judge.soundness.derived_column import (
     derived_bound,
 )
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal, Parameter
-from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.facts.coercion import is_integral
 from sqlrewrite.plan.facts.comparisons import alike, exact, identical, read_as
@@ -100,7 +99,7 @@ def judge_types(proposal: Proposal) -> Judgement:
     pair = proposal.pair
     derived = pair.derived
     assert derived is not None
-    column = type_of(proposal.plan, ColumnRef(pair.scan.relation, derived.column, None))
+    column = proposal.type_of(ColumnRef(pair.scan.relation, derived.column, None))
     side = compared_type(proposal)
     if derived.formula is None:
         return passed("not asked")
@@ -117,7 +116,7 @@ def judge_types(proposal: Proposal) -> Judgement:
         )
     for constant in constants(proposal):
         if read_constant(proposal, constant, side) is None:
-            kind = type_of(proposal.plan, constant)
+            kind = proposal.type_of(constant)
             what = "a value of a type that is not known" if kind is None else f"{kind}"
             return failed(f"{pair.path.column} is {side} and is compared with {what}")
     return passed(f"compared as {side}, and {derived.column} is {column}")
@@ -125,7 +124,7 @@ def judge_types(proposal: Proposal) -> Judgement:
 
 def compared_type(proposal: Proposal) -> Type | None:
     """The type of what is compared: the column, its day, or the derived column's expression."""
-    kind = type_of(proposal.plan, proposal.pair.fact_side.expression)
+    kind = proposal.type_of(proposal.pair.fact_side.expression)
     return None if kind is None else read_as(kind)
 
 
@@ -133,7 +132,7 @@ def read_constant(proposal: Proposal, constant: Expression, side: Type) -> Const
     """How a constant is compared with a value of a type; None where it is not known, or where Spark
     would rather cast the column."""
     literal = isinstance(constant, Literal)
-    kind = type_of(proposal.plan, constant)
+    kind = proposal.type_of(constant)
     if compares_own_expression(proposal.pair) and not literal:
         return None
     if kind is not None and read_as(kind) == side:

@@ -13,7 +13,6 @@ from sqlrewrite.judge.conditions import why_unlike
 from sqlrewrite.judge.form import chosen
 from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed, unknown
 from sqlrewrite.plan.algebra import ColumnRef, Expression
-from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.facts.attempts import legacy_cast
 from sqlrewrite.plan.facts.coercion import is_integral
 from sqlrewrite.plan.facts.comparisons import (
@@ -37,11 +36,11 @@ def judge(proposal: Proposal) -> Judgement:
     name = f"{'.'.join(pair.scan.parts)}.{pair.path.column}"
     sides: list[tuple[str, Expression]] = [(proposal.label(pair.fact), pair.fact_side.expression)]
     if pair.fact_plain and not pair.path.computed:
-        sides.insert(0, (name, ColumnRef(pair.scan.relation, pair.path.column, None)))
+        sides.insert(0, (name, pair.stored))
     sides.append((proposal.label(pair.key), pair.key_side.expression))
     kinds: list[Type] = []
     for shown, expression in sides:
-        kind = type_of(proposal.plan, expression)
+        kind = proposal.type_of(expression)
         if kind is None:
             if not isinstance(expression, ColumnRef):
                 return unknown(f"the type of an expression over {shown} is not known")
@@ -65,7 +64,7 @@ def judge(proposal: Proposal) -> Judgement:
 def in_sides(proposal: Proposal) -> tuple[str, str]:
     """How an IN writes the two sides of a join, for it to compare them as the join does."""
     pair = proposal.pair
-    joined, key = (type_of(proposal.plan, it.expression) for it in (pair.fact_side, pair.key_side))
+    joined, key = (proposal.type_of(it.expression) for it in (pair.fact_side, pair.key_side))
     if pair.derived is not None or joined is None or key is None or alike(joined, key):
         return _AS_THEY_ARE
     return _sides(joined, key) or _AS_THEY_ARE
@@ -103,15 +102,14 @@ def _of_derived(proposal: Proposal, derived: DerivedColumn) -> Judgement:
     """Whether what is compared with the source, or its day, is a value of the very same type, and
     the derived column of the type of its expression."""
     pair = proposal.pair
-    stored = ColumnRef(pair.scan.relation, pair.path.column, None)
     column = ColumnRef(pair.scan.relation, derived.column, None)
     sides: list[tuple[str, Type | None]] = [
-        (f"{pair.scan.alias}.{column.name}", type_of(proposal.plan, column)),
+        (f"{pair.scan.alias}.{column.name}", proposal.type_of(column)),
         (derived.derivation.expression, derived.type),
-        (f"{pair.scan.alias}.{stored.name}", type_of(proposal.plan, stored)),
-        (proposal.label(pair.fact), type_of(proposal.plan, pair.fact)),
-        ("the fact's side", type_of(proposal.plan, pair.fact_side.expression)),
-        (proposal.label(pair.key), type_of(proposal.plan, pair.key_side.expression)),
+        (f"{pair.scan.alias}.{pair.path.column}", proposal.type_of(pair.stored)),
+        (proposal.label(pair.fact), proposal.type_of(pair.fact)),
+        ("the fact's side", proposal.type_of(pair.fact_side.expression)),
+        (proposal.label(pair.key), proposal.type_of(pair.key_side.expression)),
     ]
     for shown, kind in sides:
         if kind is None:

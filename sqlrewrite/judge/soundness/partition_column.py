@@ -11,8 +11,8 @@ from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
 from sqlrewrite.judge.raising import raising_below, raising_in, rows_never_raise
 from sqlrewrite.judge.repeatable import objections_to_blocks
 from sqlrewrite.judge.single import of_whole_query
-from sqlrewrite.plan.algebra import ColumnRef, Expression, Opaque, Subquery
-from sqlrewrite.plan.columns import expression_type, harmless, type_of
+from sqlrewrite.plan.algebra import Expression, Opaque, Subquery
+from sqlrewrite.plan.columns import expression_type, harmless
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.facts.types import MOMENTS
 from sqlrewrite.plan.joins import extended
@@ -82,8 +82,8 @@ def _hidden(proposal: Proposal, transforms: set[str]) -> Judgement:
 def _by_day(proposal: Proposal, shown: str) -> Judgement:
     """Whether the days that are joined can be constants: of these alone Spark makes ends of the
     moments of the column, which files know."""
-    column = ColumnRef(proposal.pair.scan.relation, proposal.pair.path.column, None)
-    if type_of(proposal.plan, column) not in MOMENTS:  # of a text the day can raise an error
+    column = proposal.pair.stored
+    if proposal.type_of(column) not in MOMENTS:  # of a text the day can raise an error
         return failed(f"{shown}, not by what is joined: {_BY_HAND.format(column.name)}")
     if proposal.pair.edge.block.role == "merge":
         return failed(f"{shown}, and Spark 4.1 fails over constants for its day in a MERGE")
@@ -94,9 +94,7 @@ def _by_day(proposal: Proposal, shown: str) -> Judgement:
 
 def _of_one_type(proposal: Proposal) -> bool:
     """Whether the key has just the type of the column as it is stored."""
-    stored = expression_type(
-        proposal.plan, ColumnRef(proposal.pair.scan.relation, proposal.pair.path.column, None)
-    )
+    stored = expression_type(proposal.plan, proposal.pair.stored)
     return expression_type(proposal.plan, proposal.pair.key_side.expression) == stored
 
 

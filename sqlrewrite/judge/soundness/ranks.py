@@ -10,7 +10,6 @@ from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
 from sqlrewrite.judge.raising import raising_inside
 from sqlrewrite.judge.repeatable import objections_to_copying, objections_to_relation
 from sqlrewrite.plan.algebra import Scan
-from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.facts.comparisons import identical
 
 
@@ -56,7 +55,7 @@ def _same_rows(proposal: Proposal) -> bool:
 
 def judge_type(proposal: Proposal) -> Judgement:
     """Whether the values of the column are in one order, and equal ones are the same."""
-    kind = type_of(proposal.plan, proposal.pair.fact)
+    kind = proposal.type_of(proposal.pair.fact)
     if kind is None or not identical(kind):
         return failed(
             f"{proposal.label(proposal.pair.fact)} is {kind or 'of a type that is not known'}"

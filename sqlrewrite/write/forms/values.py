@@ -20,7 +20,7 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.form import is_constant
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.judge.soundness.derived_column import day_may_recur
-from sqlrewrite.plan.algebra import ColumnRef, Derived, Plan, Scan
+from sqlrewrite.plan.algebra import Derived, Plan, Scan
 from sqlrewrite.plan.columns import expression_type, type_of
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.facts.types import TIMESTAMP, TIMESTAMP_NTZ
@@ -159,7 +159,7 @@ def _resolved(
 def _of_days(proposal: Proposal, bound: _Bound, keys: Keys) -> str:
     """The same of the day of a column: as ends, which Spark turns into those of the column and does
     not do for a list (``UnwrapCastInBinaryComparison``). Raises RefusedError."""
-    more = timedelta(day_may_recur(proposal, type_of(proposal.plan, proposal.pair.fact)))
+    more = timedelta(day_may_recur(proposal, proposal.type_of(proposal.pair.fact)))
     days = [date.fromisoformat(it.split("'")[1]) for it in keys.literals]
     if days[-1].year > _LAST_YEAR:
         raise RefusedError(f"{days[-1]} is a key, and so late that no day behind it is sure")
@@ -230,7 +230,7 @@ def _kinds(proposals: Sequence[Proposal]) -> Iterator[str]:
             continue
         sides = [pair.fact_side.expression, pair.key_side.expression]
         if pair.fact_plain:
-            sides += [ColumnRef(pair.scan.relation, pair.path.column, None), pair.fact]
+            sides += [pair.stored, pair.fact]
         for side in sides:
             yield expression_type(proposal.plan, side) or "unknown"
 
