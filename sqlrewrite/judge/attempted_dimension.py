@@ -21,16 +21,13 @@ from sqlrewrite.plan.expressions import columns, operands, said, walk
 
 
 def key_is_attempted(proposal: Proposal) -> bool:
-    """Whether the key query, which repeats a derived table's text, or a CTE's, writes what computes
-    the key in a form that raises no error (``plan/facts/arithmetic.py``, ``judge/attempts.py``)."""
-    dimension, plan = proposal.pair.dimension, proposal.plan
-    if not isinstance(dimension, Derived | CteReference) or not _text_can_be_repeated(
-        proposal, dimension
-    ):
+    """Whether the key query repeats the text of a derived table or CTE and writes the key's
+    expression there in a form that raises no error (``plan/facts/arithmetic.py``, ``attempts``)."""
+    query = proposal.dimension_query
+    if query is None or not _text_can_be_repeated(proposal):
         return False
-    query = dimension.query
-    found = computed_as(plan, proposal.pair.key)
-    blocks = [plan.blocks[number] for number in query.top]
+    found = computed_as(proposal.plan, proposal.pair.key)
+    blocks = [proposal.plan.blocks[number] for number in query.top]
     return len(found) == len(blocks) and all(
         raising_in(proposal, expression) is None
         or (_only_in_list_and_groups(block, expression) and _has_exact_form(proposal, expression))
@@ -38,50 +35,45 @@ def key_is_attempted(proposal: Proposal) -> bool:
     )
 
 
-def _text_can_be_repeated(
-    proposal: Proposal, dimension: Derived | CteReference, anew: AbstractSet[int] = frozenset()
-) -> bool:
-    """Whether the key query can repeat the text of a dimension's query; ``anew`` are, by their ids,
-    the aggregates that are written in other words there."""
-    if isinstance(dimension, Derived):
-        return not dimension.view
+def _text_can_be_repeated(proposal: Proposal, attempted: AbstractSet[int] = frozenset()) -> bool:
+    """Whether the key query can repeat the text of the dimension's query; ``attempted`` are the
+    ids of the aggregates that are written in other words there."""
+    dimension = proposal.pair.dimension
+    if not isinstance(dimension, CteReference):
+        return isinstance(dimension, Derived) and not dimension.view
     cte, query = proposal.plan.ctes[dimension.cte], dimension.query
     if not cte.name or cte.columns or cte.outer or len(query.top) != 1:
         return False
-    return not any(
-        objections_to_blocks(proposal, query.blocks, anew=anew)
-    )  # it must mean the same there
+    return not any(objections_to_blocks(proposal, query.blocks, attempted=attempted))
 
 
 def attempted_aggregates(proposal: Proposal) -> tuple[Call, ...]:
-    """The aggregates of a dimension's groups that may give another value in another order of their
-    rows, where the key query can write each as that value or NULL, which no HAVING tells apart."""
-    dimension = proposal.pair.dimension
-    if not isinstance(dimension, Derived | CteReference) or len(dimension.query.top) != 1:
+    """The aggregates of a grouped dimension whose value depends on the order of its rows, where the
+    key query can write each as that value or NULL and no HAVING tells the two apart."""
+    query = proposal.dimension_query
+    if query is None or len(query.top) != 1:
         return ()
-    block = proposal.plan.blocks[dimension.query.top[0]]
+    block = proposal.plan.blocks[query.top[0]]
     if block.aggregate != "group by" or block.distinct or block.limit is not None:
         return ()
-    asked = [it.expression for it in block.having]
-    nodes = [node for it in (*_shown(block), *asked) for node in walk(it)]
+    having = [it.expression for it in block.having]
+    outputs = [it.expression for it in block.outputs]
+    nodes = [node for it in (*outputs, *having) for node in walk(it)]
     found = tuple(order_sensitive(proposal.plan, nodes))
     if not found or any(isinstance(it, Subquery) or _is_window(it) for it in nodes):
         return ()
     keys = [node for it in computed_as(proposal.plan, proposal.pair.key) for node in walk(it)]
-    told = any(told for it in asked for _, told in order_sensitive_in(proposal, it))
-    if told or any(it is key for it in found for key in keys):
+    if any(null_matters for it in having for _, null_matters in order_sensitive_in(proposal, it)):
         return ()
-    written = all(form_of(proposal, it) and _has_text(it) for it in found)
-    return (
-        found
-        if written and _text_can_be_repeated(proposal, dimension, frozenset(map(id, found)))
-        else ()
-    )
+    if any(it is key for it in found for key in keys):
+        return ()
+    if not all(form_of(proposal, it) and _has_text(it) for it in found):
+        return ()
+    return found if _text_can_be_repeated(proposal, frozenset(map(id, found))) else ()
 
 
 def attempted_aggregate_ids(proposal: Proposal, condition: Expression) -> frozenset[int]:
-    """By their ids, the aggregates in a condition's own text, and of the dimension, of which a form
-    is written."""
+    """The ids of the aggregates in a condition's text, and in the dimension, that are attempted."""
     nodes, at = [condition], 0
     while at < len(nodes):
         nodes += operands(nodes[at])
@@ -91,37 +83,30 @@ def attempted_aggregate_ids(proposal: Proposal, condition: Expression) -> frozen
     )
 
 
-def _shown(block: Block) -> list[Expression]:
-    return [it.expression for it in block.outputs]
-
-
 def _is_window(node: Expression) -> bool:
     return isinstance(node, Call) and node.name == "over"
 
 
 def _has_text(call: Call) -> bool:
-    """Whether all columns of a call, of which it has some, stand in the text."""
+    """Whether a call has columns, and the text names all of them."""
     found = columns(call)
     return bool(found) and all(ref.span is not None for ref in found)
 
 
 def attempted_group_keys(proposal: Proposal) -> Iterator[Expression]:
-    """The keys of groups that say once more what is written anew in the SELECT list."""
-    relation = proposal.pair.dimension
-    if not isinstance(relation, Derived | CteReference):
-        return
-    blocks = [proposal.plan.blocks[number] for number in relation.query.top]
-    for block, expression in zip(
-        blocks, computed_as(proposal.plan, proposal.pair.key), strict=False
-    ):
+    """The GROUP BY keys that repeat the attempted expression of the SELECT list."""
+    query = proposal.dimension_query
+    blocks = [proposal.plan.blocks[number] for number in query.top] if query is not None else []
+    computed = computed_as(proposal.plan, proposal.pair.key)
+    for block, expression in zip(blocks, computed, strict=False):
         for key in block.keys:
             if key is not expression and said(key) == said(expression):
                 yield key
 
 
 def _only_in_list_and_groups(block: Block, expression: Expression) -> bool:
-    """Whether the list of a block, and its GROUP BY, say all that is asked of an expression: ORDER
-    BY, HAVING and other items may name it, too, and would not find it then."""
+    """Whether only the SELECT list of a block and its GROUP BY name an expression: ORDER BY, HAVING
+    and other items of the list would not find it in its new form."""
     if block.aggregate is None and not block.distinct:
         return True
     if block.order or block.aggregate not in (None, "group by"):
@@ -135,7 +120,7 @@ def _only_in_list_and_groups(block: Block, expression: Expression) -> bool:
 
 
 def _has_exact_form(proposal: Proposal, expression: Expression) -> bool:
-    """Whether an expression has a form that gives just what it gives without ANSI mode."""
+    """Whether an expression has a form that gives exactly its value without ANSI mode."""
     form = arithmetic(proposal.plan, expression) is not None or bool(
         exact_attempts(proposal, expression)
     )

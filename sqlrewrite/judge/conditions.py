@@ -1,8 +1,8 @@
-"""Which conditions on the dimension the key query may repeat; the others are left out of it.
+"""Which conditions on the dimension the key query repeats, and DPP114 guards.
 
-Leaving one out only widens the bound, so this is where doubt costs least. DPP114 guards lives here:
-a condition that can raise an error is never copied, because what kept it from raising (``x <> 0 AND
-1 / x > 2``, or the join itself) might not come with it.
+A condition that is dropped only widens the bound, so doubt costs little here. One that can raise an
+error is never copied as it is: what keeps it from raising (``x <> 0 AND 1 / x > 2``, or the join
+itself) might not come with it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sqlrewrite.find.restrictions import AnyOf, Attempts, Conjunct, Restriction, SemiJoin, any_of
+from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin, any_of
 from sqlrewrite.judge.attempted_dimension import (
     attempted_aggregate_ids,
     attempted_group_keys,
@@ -57,52 +57,56 @@ TYPES = "DPP112"
 def sift(
     proposal: Proposal, found: tuple[Restriction, ...]
 ) -> tuple[tuple[Restriction, ...], tuple[Objection, ...]]:
-    """The restrictions that may be repeated, and the reasons why others may not."""
+    """The restrictions that the key query may repeat, and the first objection to each other one."""
     dropped: list[Objection] = []
-    kept = _kept(proposal, found, dropped)
-    return kept, tuple(dict.fromkeys(dropped))
+    repeated = _repeatable(proposal, found, dropped)
+    return repeated, tuple(dict.fromkeys(dropped))
 
 
-def _kept(
+def _repeatable(
     proposal: Proposal, found: tuple[Restriction, ...], dropped: list[Objection]
 ) -> tuple[Restriction, ...]:
-    kept: list[Restriction] = []
+    repeated: list[Restriction] = []
     for item in found:
         match item:
             case Conjunct(expression=expression):
                 tried = attempts(proposal, expression)
-                if not _is_dropped(
-                    proposal, objections_to_conjunct(proposal, item, tried), dropped
-                ):
+                objections = objections_to_conjunct(proposal, item, attempted=tried is not None)
+                if not _is_dropped(proposal, objections, dropped):
                     written = tried is not None and (tried.forms or tried.doubtful)
-                    kept.append(replace(item, attempts=tried) if written else item)
+                    repeated.append(replace(item, attempts=tried) if written else item)
             case AnyOf(branches=branches):
-                # Less in a branch is a wider bound; a branch with nothing left is no bound at all.
-                kept += any_of([_kept(proposal, branch, dropped) for branch in branches])
+                # A branch with fewer conditions bounds less, one without any does not bound at all.
+                repeated += any_of([_repeatable(proposal, branch, dropped) for branch in branches])
             case SemiJoin(inner=inner):
                 if _is_dropped(proposal, _objections_to_neighbour(proposal, item), dropped):
                     continue
-                join = replace(item, inner=_kept(proposal, inner, dropped))
+                join = replace(item, inner=_repeatable(proposal, inner, dropped))
                 if restricts(proposal, join):
-                    kept.append(join)
-    return tuple(kept)
+                    repeated.append(join)
+    return tuple(repeated)
 
 
-def _is_dropped(proposal: Proposal, reasons: Iterator[Objection], dropped: list[Objection]) -> bool:
-    against = [reason for reason in reasons if reason[0] not in proposal.options.disabled]
-    dropped += against[:1]
-    return bool(against)
+def _is_dropped(
+    proposal: Proposal, objections: Iterator[Objection], dropped: list[Objection]
+) -> bool:
+    found = [it for it in objections if it[0] not in proposal.options.disabled]
+    dropped += found[:1]
+    return bool(found)
 
 
 def judge_guards(proposal: Proposal) -> Judgement:
-    """Fails where the dimension itself, which is read as a whole, can raise an error; and tells of
-    the conditions that were left out because they can."""
-    anew: tuple[ra.Expression, ...] = ()
+    """Whether the dimension, all of which the key query reads, raises no error; the message lists
+    the conditions that were dropped because they can raise one."""
+    attempted: tuple[ra.Expression, ...] = ()
     if raising_below(proposal, proposal.pair.key) is not None and key_is_attempted(proposal):
-        anew = (*computed_as(proposal.plan, proposal.pair.key), *attempted_group_keys(proposal))
-    culprit = raising_inside(proposal, proposal.pair.dimension, anew)
+        attempted = (
+            *computed_as(proposal.plan, proposal.pair.key),
+            *attempted_group_keys(proposal),
+        )
+    culprit = raising_inside(proposal, proposal.pair.dimension, attempted)
     if culprit is not None:
-        name = relation_name(proposal.pair.dimension)
+        name = proposal.dimension_name
         return failed(
             f"{describe(culprit)} inside {name} can raise an error where the join raises none"
         )
@@ -113,54 +117,50 @@ def judge_guards(proposal: Proposal) -> Judgement:
 
 
 def objections_to_conjunct(
-    proposal: Proposal, item: Conjunct, tried: Attempts | None = None
+    proposal: Proposal, item: Conjunct, *, attempted: bool = False
 ) -> Iterator[Objection]:
-    """The reasons why a condition may not be repeated, but as it is ``tried``."""
+    """The reasons not to repeat a condition; ``attempted`` as in ``objections_to_value``."""
     if item.condition.clause is None:
         yield NO_TEXT, "a condition of USING or of a view has no text here"
     if not is_boolean(proposal, item.expression):
         yield GUARDS, f"{_name_of(proposal, item.expression)} is not known to be a BOOLEAN"
-    yield from objections_to_value(proposal, item.expression, tried=tried is not None)
+    yield from objections_to_value(proposal, item.expression, attempted=attempted)
 
 
 def _objections_to_neighbour(proposal: Proposal, item: SemiJoin) -> Iterator[Objection]:
-    """The reasons why a neighbour may not be read by the key query, as for the dimension itself."""
+    """The reasons not to read a neighbour in the key query, as for the dimension itself."""
     yield from objections_to_relation(proposal, item.relation)
     yield from objections_to_copying(item.relation)
     culprit = raising_inside(proposal, item.relation)
     if culprit is not None:
-        yield (
-            GUARDS,
-            f"{describe(culprit)} inside {relation_name(item.relation)} can raise an error",
-        )
+        name = relation_name(item.relation)
+        yield GUARDS, f"{describe(culprit)} inside {name} can raise an error"
     why = unlike_types(proposal.plan, item.key, item.other)
     if why is not None:
         yield TYPES, why
 
 
 def objections_to_value(
-    proposal: Proposal, expression: ra.Expression, *, tried: bool = False
+    proposal: Proposal, expression: ra.Expression, *, attempted: bool = False
 ) -> Iterator[Objection]:
-    """The reasons why an expression may not be computed again, for rows that it might never have
-    been computed for; ``tried``: what could raise an error in it is written so that it does not."""
-    anew = attempted_aggregate_ids(proposal, expression) if tried else frozenset()
-    yield from objections_to_expression(proposal, expression, anew)
+    """The reasons not to compute an expression a second time, perhaps for rows that the query never
+    computes it for; ``attempted``: what could raise an error is written so that it does not."""
+    aggregates = attempted_aggregate_ids(proposal, expression) if attempted else frozenset()
+    yield from objections_to_expression(proposal, expression, aggregates)
     nodes = list(walk(expression))
-    # What is not known comes first: it is why an operator above it may raise an error.
+    # What is not understood comes first: an operator above it may raise an error for that reason.
     yield from ((DETERMINISM, node.reason) for node in nodes if isinstance(node, ra.Unknown))
     for node in nodes:
-        if not tried and not total(proposal, node):
+        if not attempted and not total(proposal, node):
             yield GUARDS, _why_not_total(proposal, node)
         if _is_over_many_rows(proposal, node):
-            yield (
-                DETERMINISM,
-                f"{describe(node)} is computed from many rows, and the key query may read others",
-            )
+            why = "is computed from many rows, and the key query may read others"
+            yield DETERMINISM, f"{describe(node)} {why}"
         match node:
             case ra.Parameter(positional=True):
                 yield PARAMETERS, "a positional parameter (?) cannot be repeated"
             case ra.Subquery(query=query):
-                yield from objections_to_blocks(proposal, query.blocks, anew=anew)
+                yield from objections_to_blocks(proposal, query.blocks, attempted=aggregates)
                 if _would_be_bounded(proposal, query.blocks):
                     yield GUARDS, "a subquery in it would itself be bounded by the dimension"
             case ra.ColumnRef(span=None):
@@ -168,21 +168,17 @@ def objections_to_value(
             case ra.ColumnRef():
                 culprit = raising_below(proposal, node)
                 if culprit is not None:
-                    yield (
-                        GUARDS,
-                        f"{describe(culprit)} below {proposal.label(node)} can raise an error",
-                    )
+                    name = proposal.label(node)
+                    yield GUARDS, f"{describe(culprit)} below {name} can raise an error"
             case _:
                 pass
 
 
 def _why_not_total(proposal: Proposal, node: ra.Expression) -> str:
     """Why a node can raise an error."""
-    culprit = (
-        raising_in_subquery(proposal, node)
-        if isinstance(node, ra.Subquery) and not node.outer
-        else None
-    )
+    culprit = None
+    if isinstance(node, ra.Subquery) and not node.outer:
+        culprit = raising_in_subquery(proposal, node)
     if culprit is None:
         return _why_operator_raises(proposal.plan, node)
     if culprit is node:
@@ -191,7 +187,7 @@ def _why_not_total(proposal: Proposal, node: ra.Expression) -> str:
 
 
 def _why_operator_raises(plan: ra.Plan, node: ra.Expression) -> str:
-    """That a node can raise an error; of an operator with the types for which it can."""
+    """That a node can raise an error; for an operator, with the operand types for which it can."""
     if isinstance(node, ra.Call) and _is_operator(node.name):
         untyped = [it.name for it in columns(node) if type_of(plan, it) is None]
         if untyped:
@@ -203,16 +199,16 @@ def _why_operator_raises(plan: ra.Plan, node: ra.Expression) -> str:
 
 
 def _is_over_many_rows(proposal: Proposal, node: ra.Expression) -> bool:
-    """Whether a node is an aggregate of the block around (HAVING EXISTS (… p = max(d.k))), or the
-    like."""
+    """Whether a node is an aggregate of the surrounding block (HAVING EXISTS (… p = max(d.k))), a
+    window function or a generator."""
     found = proposal.options.function(node.name) if isinstance(node, ra.Call) else None
     return found is not None and found.kind in ("aggregate", "window", "generator")
 
 
 def _would_be_bounded(proposal: Proposal, blocks: tuple[int, ...]) -> bool:
-    """Whether a predicate from outside may be written into a subquery: its value would then differ
-    on rows that do not count, and a condition that rests on it could let one of them pass. Of a CTE
-    it may be written at the reference."""
+    """Whether another pair of the statement may get a predicate inside a subquery: its value would
+    then differ on rows that do not count, and a condition on it could let one of them pass. The
+    predicate for a fact in a CTE may stand at the reference."""
     owner = proposal.plan.owner
     return any(
         owner[pair.dimension.relation] not in blocks
@@ -226,6 +222,7 @@ def _name_of(proposal: Proposal, node: ra.Expression) -> str:
 
 
 def describe(node: ra.Expression) -> str:
+    """A node of an expression as a message names it."""
     match node:
         case ra.Call(name=name):
             return f"the operator {name.upper()}" if _is_operator(name) else called(name)
@@ -253,7 +250,7 @@ def unlike_types(plan: ra.Plan, one: ra.ColumnRef, other: ra.ColumnRef) -> str |
 
 
 def why_unlike(one: str, kind: Type, other: str, its: Type) -> str:
-    """Why two columns of these types compare otherwise by IN than by ``=``."""
+    """Why IN may compare two columns of these types otherwise than ``=``."""
     if kind in FLOATING or its in FLOATING:
         return "floating-point keys are left alone: NaN and -0.0 compare in ways of their own"
     if kind == its and family(kind) is None:

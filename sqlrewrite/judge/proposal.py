@@ -92,6 +92,12 @@ class Proposal:
         return f"{relation.alias}.{ref.name}" if relation.alias else ref.name
 
     @property
+    def dimension_query(self) -> ra.Query | None:
+        """The query of a dimension that is a derived table, a view or a CTE."""
+        dimension = self.pair.dimension
+        return dimension.query if isinstance(dimension, ra.Derived | ra.CteReference) else None
+
+    @property
     def dimension_name(self) -> str:
         """The dimension as a person would name it."""
         return relation_name(self.pair.dimension)

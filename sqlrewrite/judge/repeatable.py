@@ -46,12 +46,12 @@ def objections_to_blocks(
     *,
     copied: bool = True,
     unread: Sequence[ra.OutputColumn] = (),
-    anew: AbstractSet[int] = frozenset(),
+    attempted: AbstractSet[int] = frozenset(),
 ) -> Iterator[Objection]:
     """The reasons why what ``blocks`` read may not be read again by the predicate of a proposal.
 
     ``copied`` is False for the inside of a CTE or a view, which the predicate refers to by name.
-    ``unread`` are what one of them shows, but the predicate does not ask for. ``anew`` are, by
+    ``unread`` are what one of them shows, but the predicate does not ask for. ``attempted`` are, by
     their ids, the aggregates that are written so that they give one value or NULL.
     """
     for number in blocks:
@@ -65,7 +65,7 @@ def objections_to_blocks(
         yield from objections_to_functions(proposal.options, block.functions - skipped)
         for unknown in (*block.strange, *block.unknowns):
             yield DETERMINISM, unknown
-        yield from _objections_to_aggregates(proposal.plan, block, values, anew)
+        yield from _objections_to_aggregates(proposal.plan, block, values, attempted)
         if block.limit is not None and not total_order(proposal.plan, block):
             yield ROW_LIMIT, "LIMIT or OFFSET without a total order may give other rows"
         for relation in relations_of(proposal.plan, number):
@@ -74,17 +74,17 @@ def objections_to_blocks(
 
 
 def objections_to_relation(
-    proposal: Proposal, relation: ra.Relation, anew: AbstractSet[int] = frozenset()
+    proposal: Proposal, relation: ra.Relation, attempted: AbstractSet[int] = frozenset()
 ) -> Iterator[Objection]:
     """All that speaks against reading a relation again where the predicate of a proposal stands;
-    ``anew`` as in ``objections_to_blocks``."""
-    yield from _objections_to_name(proposal, relation, anew=anew)
+    ``attempted`` as in ``objections_to_blocks``."""
+    yield from _objections_to_name(proposal, relation, attempted=attempted)
     if isinstance(relation, ra.Derived | ra.CteReference):
         # Only a derived table is copied with its text; anything else is referred to by its name.
         copied = isinstance(relation, ra.Derived) and not relation.view
         unread = _unread_outputs(proposal, relation) if relation is proposal.pair.dimension else ()
         yield from objections_to_blocks(
-            proposal, relation.query.blocks, copied=copied, unread=unread, anew=anew
+            proposal, relation.query.blocks, copied=copied, unread=unread, attempted=attempted
         )
 
 
@@ -150,11 +150,11 @@ def _objections_to_name(
     proposal: Proposal,
     relation: ra.Relation,
     copied: tuple[int, ...] | None = (),
-    anew: AbstractSet[int] = frozenset(),
+    attempted: AbstractSet[int] = frozenset(),
 ) -> Iterator[Objection]:
     """The reasons why a relation may not be read again; ``copied`` are the blocks of the text that
     is copied with its name in it, None where it is read inside something referred to by name;
-    ``anew`` as in ``objections_to_blocks``."""
+    ``attempted`` as in ``objections_to_blocks``."""
     visible = proposal.target_block.ctes
     match relation:
         case ra.Opaque(streaming=True) | ra.Scan(streaming=True):
@@ -171,7 +171,9 @@ def _objections_to_name(
             if copied is not None and not along and visible.get(name) != cte:
                 why = f"the CTE {name} is not visible where the predicate would stand"
                 yield NAMES, why if name else f"{relation.alias} is a part of a FROM that is shared"
-            yield from objections_to_blocks(proposal, query.blocks, copied=False, anew=anew)
+            yield from objections_to_blocks(
+                proposal, query.blocks, copied=False, attempted=attempted
+            )
         case ra.Scan(parts=parts) | ra.Derived(view=(_, *_), parts=parts):
             if copied is not None and len(parts) == 1 and parts[0] in visible:
                 yield NAMES, f"{parts[0]} means a CTE where the predicate would stand"
@@ -182,10 +184,10 @@ def _objections_to_name(
 
 
 def objections_to_expression(
-    proposal: Proposal, expression: ra.Expression, anew: AbstractSet[int] = frozenset()
+    proposal: Proposal, expression: ra.Expression, attempted: AbstractSet[int] = frozenset()
 ) -> Iterator[Objection]:
     """The reasons why a condition's own functions may not be computed again, and what a derived
-    table computes for its columns; ``anew`` as in ``objections_to_blocks``."""
+    table computes for its columns; ``attempted`` as in ``objections_to_blocks``."""
     for node in walk(expression):
         if isinstance(node, ra.Call):
             yield from objections_to_functions(proposal.options, (node.name,))
@@ -193,7 +195,7 @@ def objections_to_expression(
             steady = {_OVER, _NUMBER} if _of_numbered(proposal.plan, node) else {_OVER}
             for below in computed_as(proposal.plan, node):
                 yield from objections_to_functions(proposal.options, _called([below]) - steady)
-                yield from _order_sensitive_in(proposal.plan, below, anew)
+                yield from _order_sensitive_in(proposal.plan, below, attempted)
             yield from _objections_to_frames(proposal.plan, node)
 
 
@@ -255,19 +257,19 @@ def objections_to_functions(options: Options, names: Iterable[str]) -> Iterator[
 
 
 def _objections_to_aggregates(
-    plan: ra.Plan, block: ra.Block, values: Iterable[ra.Expression], anew: AbstractSet[int]
+    plan: ra.Plan, block: ra.Block, values: Iterable[ra.Expression], attempted: AbstractSet[int]
 ) -> Iterator[Objection]:
     if not any(map(is_exact_by_type, block.functions)):
         return
     for expression in values:
-        yield from _order_sensitive_in(plan, expression, anew)
+        yield from _order_sensitive_in(plan, expression, attempted)
 
 
 def _order_sensitive_in(
-    plan: ra.Plan, expression: ra.Expression, anew: AbstractSet[int]
+    plan: ra.Plan, expression: ra.Expression, attempted: AbstractSet[int]
 ) -> Iterator[Objection]:
     for call in order_sensitive(plan, walk(expression)):
-        if id(call) not in anew:
+        if id(call) not in attempted:
             yield DETERMINISM, why_order_sensitive(plan, call)
 
 
