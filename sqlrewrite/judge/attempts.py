@@ -1,11 +1,11 @@
 """What can raise an error in a condition is attempted: written in a form that gives NULL instead.
 
 In: a condition on a dimension's rows. Out: the places in it to be written otherwise, each with its
-form. Where no more is said of NULL than of any value, a form's NULL may stand for any value: the
-key query then keeps a row unless the condition is surely false. Where NULL is told from values, and
-in what decides which rows a subquery has, a form must give what the original gives
-(docs/soundness.md, "What can raise an error is attempted"). No guard, no mode and no optimizer can
-make that wrong, since none of them decides what is kept.
+form. A form's NULL may stand for any value where the operators above treat NULL as they would any
+value: the key query then keeps a row unless the condition is surely false. Where an operator above
+tells NULL from values (``null_matters``), and in what decides which rows a subquery has, a form
+must give what the original gives (docs/soundness.md, "What can raise an error is attempted"). That
+holds under any guard, ANSI mode and optimizer, since none of them decides what is kept.
 """
 
 from __future__ import annotations
@@ -49,35 +49,33 @@ from sqlrewrite.plan.facts.types import TIMESTAMP, TIMESTAMP_NTZ
 from sqlrewrite.text.limits import SPARK
 
 _LOGIC = frozenset({"and", "or", "not", "in", "between"})
-"""Operators that say of NULL among their operands no more than of any value there: what is true or
-false with it is that with each value (Kleene's logic)."""
+"""Operators that are true or false with NULL as an operand only if they are so with each value
+(Kleene's logic)."""
 
 _READS = "try_to_timestamp("
-"""In the form of a function that reads a text by a pattern, if it has a second argument."""
+"""What the form of a function that parses a text by a pattern contains."""
 
 _FIRST = "({0} LIMIT 1)"
 """A scalar subquery that raises no error where it has several rows."""
 
 
 def attempts(proposal: Proposal, condition: Expression) -> Attempts | None:
-    """The nodes of a condition that can raise an error, by the operands on the way down to each,
-    with the text that is written instead. None where one of them has no form that is right there;
-    no forms where none can."""
+    """The nodes of a condition that can raise an error, each with the form that is written instead;
+    no forms where no node can. None where a node has no form that is right in its place."""
     found: list[tuple[Path, str]] = []
-    aggregated = [told for _, told in order_sensitive_in(proposal, condition)]
+    aggregated = [it for _, it in order_sensitive_in(proposal, condition)]
     if any(aggregated):
         return None
-    doubtful = bool(
-        aggregated
-    )  # what a derived table computes is written there (`judge/attempted_dimension.py`)
-    for path, node, told in _raising(proposal, condition, (), False):
-        form = _form_at(proposal, node, told)
+    # An aggregate of a derived table is attempted there (``attempted_dimension``).
+    doubtful = bool(aggregated)
+    for path, node, null_matters in _raising(proposal, condition, (), False):
+        form = _form_at(proposal, node, null_matters)
         if form is None:
             return None
         found.append((path, form.text))
-        doubtful |= not (told or isinstance(node, Subquery))
+        doubtful |= not (null_matters or isinstance(node, Subquery))
     if doubtful and any(isinstance(it, Subquery) and it.kind != "scalar" for it in walk(condition)):
-        return None  # an IN that is no condition by itself: Spark makes false of its NULL
+        return None  # Spark makes false of an IN that is NULL, unless it is a condition by itself
     merged = any(_in_a_value(condition, path) for path, _ in found)
     return Attempts(tuple(found), doubtful, merged)
 
@@ -92,9 +90,9 @@ def _in_a_value(node: Expression, path: Path) -> bool:
 
 
 def exact_attempts(proposal: Proposal, key: Expression) -> Forms | None:
-    """The nodes of a key that can raise an error, with forms that give just what they give without
-    ANSI mode: then a key is the one that the join computes, in either mode, or none where the join
-    raises an error. None where one has no such form, or where there is a subquery in it."""
+    """The nodes of a key that can raise an error, with forms that give exactly their value without
+    ANSI mode: the key is then the one that the join computes, or NULL where the join raises an
+    error. None where a node has no such form, or the key has a subquery."""
     if any(isinstance(node, Subquery) for node in walk(key)):
         return None
     found: list[tuple[Path, str]] = []
@@ -106,18 +104,18 @@ def exact_attempts(proposal: Proposal, key: Expression) -> Forms | None:
     return tuple(found)
 
 
-def _form_at(proposal: Proposal, node: Expression, told: bool) -> Attempt | None:
-    """The form of a node; where NULL is ``told`` from values, one that is right there."""
+def _form_at(proposal: Proposal, node: Expression, null_matters: bool) -> Attempt | None:
+    """The form of a node; where ``null_matters``, one that is right there."""
     if isinstance(node, Subquery):
         return Attempt(_FIRST, exact=True) if _is_attempted(proposal, node) else None
-    if not told:
+    if not null_matters:
         return form_of(proposal, node)
     forms = (_legacy(proposal, node), form_of(proposal, node))
     return next((it for it in forms if it is not None and it.plain), None)
 
 
 def _legacy(proposal: Proposal, node: Expression) -> Attempt | None:
-    """The form of arithmetic and of casts that gives what they give without ANSI mode."""
+    """The form of arithmetic and of casts that gives their value without ANSI mode."""
     match node:
         case Cast(operand=operand, type=kind):
             return legacy_cast(proposal.type_of(operand), parse(kind))
@@ -128,53 +126,52 @@ def _legacy(proposal: Proposal, node: Expression) -> Attempt | None:
 
 
 def _raising(
-    proposal: Proposal, node: Expression, path: Path, told: bool
+    proposal: Proposal, node: Expression, path: Path, null_matters: bool
 ) -> Iterator[tuple[Path, Expression, bool]]:
-    """The nodes that can raise an error, each with whether something above it tells NULL from other
-    values. Of a subquery those in its text; itself where it can have several rows or is not read.
-    """
+    """The nodes that can raise an error, each with whether an operator above it tells NULL from
+    values. For a subquery, the nodes in its text; the subquery itself where it may have several
+    rows or cannot be written anew."""
     below = operands(node)
     varies = isinstance(node, Subquery) and any(order_sensitive_in(proposal, node))
     if any(order_sensitive(proposal.plan, (node,))) or varies or not total(proposal, node):
         if not (
             isinstance(node, Subquery) and _is_attempted(proposal, node)
         ) or _may_have_more_rows(proposal, node):
-            yield path, node, told
+            yield path, node, null_matters
     elif isinstance(node, Subquery):
         below = below[: node.operand is not None]
     for at, child in enumerate(below):
         if isinstance(child, ColumnRef | Literal):
-            continue  # most are
+            continue  # most children: a shortcut
         yield from _raising(
-            proposal, child, (*path, at), told or not _null_says_no_more(proposal, node, at)
+            proposal, child, (*path, at), null_matters or not _null_says_no_more(proposal, node, at)
         )
 
 
 def order_sensitive_in(
-    proposal: Proposal, node: Expression, told: bool = False
+    proposal: Proposal, node: Expression, null_matters: bool = False
 ) -> Iterator[tuple[Expression, bool]]:
-    """The aggregates in an expression, and in what derived tables compute for its columns, that may
-    give another value in another order of their rows, each with whether something above it tells
-    NULL from other values."""
+    """The order-sensitive aggregates in an expression and in what derived tables compute for its
+    columns, each with whether an operator above it tells NULL from values."""
     if any(order_sensitive(proposal.plan, (node,))):
-        yield node, told
+        yield node, null_matters
     elif isinstance(node, ColumnRef):
         for below in computed_as(proposal.plan, node):
-            yield from order_sensitive_in(proposal, below, told)
+            yield from order_sensitive_in(proposal, below, null_matters)
     else:
         for at, child in enumerate(operands(node)):
             yield from order_sensitive_in(
-                proposal, child, told or not _null_says_no_more(proposal, node, at)
+                proposal, child, null_matters or not _null_says_no_more(proposal, node, at)
             )
 
 
 def _may_have_more_rows(proposal: Proposal, node: Subquery) -> bool:
-    """Whether a subquery that is one value may have more rows."""
+    """Whether a scalar subquery may have more rows than one."""
     return node.kind == "scalar" and not one_row_at_most(proposal.plan, node.query)
 
 
 def _is_attempted(proposal: Proposal, node: Subquery) -> bool:
-    """Whether what can raise an error in a subquery stands where its text can be written anew: in
+    """Whether a subquery can raise an error only where its text can be written in other words: in
     the list, the WHERE or the HAVING of its one SELECT."""
     if len(node.query.top) != 1 or (node.kind == "scalar" and node.outer):
         return False
@@ -189,12 +186,12 @@ def _is_attempted(proposal: Proposal, node: Subquery) -> bool:
 
 
 def _null_says_no_more(proposal: Proposal, node: Expression, at: int) -> bool:
-    """Whether NULL as an operand says nothing more than any value would."""
+    """Whether a node treats NULL as an operand like any value there."""
     match node:
         case Cast():
             return True
         case Subquery(kind="scalar", query=query):
-            # What it gives is one of its rows: any of them, if nothing sorts them.
+            # Its value is that of one of its rows: of any of them, if nothing sorts them.
             shown, _ = written_in(query)
             return at < len(shown) and not isinstance(query.node, Limit)
         case Call(name=name) if name in _LOGIC:
@@ -202,7 +199,7 @@ def _null_says_no_more(proposal: Proposal, node: Expression, at: int) -> bool:
         case Call(name="if"):
             return at > 0
         case Call(name="case", args=args):
-            return at > 0 or is_when(args[0])  # an operand is told NULL from its WHENs
+            return at > 0 or is_when(args[0])  # of an operand, its WHENs tell NULL from values
         case Call(name=name):
             found = proposal.options.function(name)
             return (
@@ -216,16 +213,16 @@ def _null_says_no_more(proposal: Proposal, node: Expression, at: int) -> bool:
 
 
 def form_of(proposal: Proposal, node: Expression) -> Attempt | None:
-    """The form of a node by the table of functions."""
+    """The form of a node that gives NULL where it raises an error; None where it has none."""
     match node:
         case Cast(operand=operand, type=kind):
             return attempted_cast(proposal.type_of(operand), parse(kind))
         case Call(args=(Call(name="distinct"), *_)):
-            return None  # each value once, which its form would not ask for
+            return None  # its form would not skip repeated values
         case Call(name="element_at", args=(_, index)) if not _is_counted(index):
             return None  # the elements are counted from 1, and 0 is an error in any form
         case Call(name="parse_url", args=(_, *others)) if not all(map(_is_word, others)):
-            return None  # what is asked for is a pattern, which might be none
+            return None  # an argument is a pattern, which may be malformed
         case Call(name="timestampadd", args=(Literal(text=unit), amount, start)):
             known = proposal.type_of(start) in (TIMESTAMP, TIMESTAMP_NTZ)
             return (
@@ -233,7 +230,7 @@ def form_of(proposal: Proposal, node: Expression) -> Attempt | None:
             )
         case Call(name=name, args=args) if any(isinstance(it, Parameter) for it in args):
             if proposal.options.limits.dialect != SPARK:
-                return None  # typeof has other names for types
+                return None  # other dialects name types otherwise in typeof
             given = [at for at, arg in enumerate(args) if isinstance(arg, Parameter)]
             return attempted_comparison(name, [proposal.type_of(arg) for arg in args], given)
         case Call(name=name, args=args):
@@ -247,7 +244,7 @@ def form_of(proposal: Proposal, node: Expression) -> Attempt | None:
 
 
 def _is_word(node: Expression) -> bool:
-    """Whether a node is a text of letters and the like."""
+    """Whether a node is a string of letters, digits and underscores."""
     return isinstance(node, Literal) and node.kind == "string" and node.text.isidentifier()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 from sqlrewrite.find.context import StatementContext
 from sqlrewrite.find.pairs import Pair
@@ -30,67 +31,64 @@ from sqlrewrite.results import Outcome, RuleResult, Verdict
 from sqlrewrite.settings.options import Options, Reach
 
 
+class Examination(NamedTuple):
+    """A proposal with what every rule said of it."""
+
+    proposal: Proposal
+    results: tuple[RuleResult, ...]
+    verdict: Verdict
+
+
 def examine(
     plan: Plan, pair: Pair, pairs: tuple[Pair, ...], options: Options, context: StatementContext
-) -> Examined:
-    """Runs all rules on one of a statement's ``pairs``: the proposal with its restrictions, the
-    rules' results, and the verdict. Where a rule is not decided, ``DECIDED`` fails.
-    """
+) -> Examination:
+    """Runs all rules on one of a statement's ``pairs``. Where a rule is not decided, ``DECIDED``
+    fails. Neighbours are followed through facts where that is asked for, or pays."""
     proposal = Proposal(plan, pair, pairs, options, context)
     if pair.filtered:
-        return _examined(proposal, FOR_FILTERS)
+        return _run(FOR_FILTERS, proposal)
     if pair.first:
-        its = {pair.key.relation}
-        found = (it for it in conditions_on_ranked_rows(plan, pair) if it.relations == its)
-        repeated = tuple(Conjunct(it, it.expression) for it in found)
-        return _examined(replace(proposal, restrictions=repeated), FOR_RANKS)
-    asked = options.reach.through_facts
-    near = _followed(proposal, options.reach._replace(through_facts=False))
-    if asked is False or (asked is None and not has_statistics(near[0])):
+        asked, own = conditions_on_ranked_rows(plan, pair), {pair.key.relation}
+        repeated = tuple([Conjunct(it, it.expression) for it in asked if it.relations == own])
+        return _run(FOR_RANKS, replace(proposal, restrictions=repeated))
+    through_facts = options.reach.through_facts
+    near = _examine_join(proposal, options.reach._replace(through_facts=False))
+    if through_facts is False or (through_facts is None and not has_statistics(near.proposal)):
         return near
-    far = _followed(proposal, options.reach._replace(through_facts=True))
-    if far[2] is not Verdict.REWRITTEN:
-        return near if asked is None or near[2] is Verdict.REWRITTEN else far
-    return far if asked or _pays(far, near) else near
+    far = _examine_join(proposal, options.reach._replace(through_facts=True))
+    if far.verdict is not Verdict.REWRITTEN:
+        return near if through_facts is None or near.verdict is Verdict.REWRITTEN else far
+    return far if through_facts or _pays(far, near) else near
 
 
-Examined = tuple[Proposal, tuple[RuleResult, ...], Verdict]
-
-
-def _followed(proposal: Proposal, reach: Reach) -> Examined:
-    """All rules on a proposal whose neighbours are followed so far."""
-    repeated, dropped = conditions.sift(proposal, restrictions(proposal.plan, proposal.pair, reach))
+def _examine_join(proposal: Proposal, reach: Reach) -> Examination:
+    """Runs all rules on a join whose neighbours are followed as far as ``reach`` says."""
+    plan, pair = proposal.plan, proposal.pair
+    repeated, dropped = conditions.sift(proposal, restrictions(plan, pair, reach))
     proposal = replace(proposal, restrictions=repeated, dropped=dropped)
     if not is_filtered(proposal):
-        more, others = conditions.sift(
-            proposal, restrictions_on_fact(proposal.plan, proposal.pair, reach)
-        )
+        more, others = conditions.sift(proposal, restrictions_on_fact(plan, pair, reach))
         proposal = replace(proposal, restrictions=repeated + more, dropped=dropped + others)
-    dimension = proposal.pair.dimension
-    whole = objections_to_relation(
-        proposal, dimension, frozenset(map(id, attempted_aggregates(proposal)))
-    )
-    objections = (*whole, *objections_to_copying(dimension))
-    return _examined(replace(proposal, objections=tuple(dict.fromkeys(objections))), RULES)
+    attempted = frozenset(map(id, attempted_aggregates(proposal)))
+    reading = objections_to_relation(proposal, pair.dimension, attempted)
+    objections = dict.fromkeys((*reading, *objections_to_copying(pair.dimension)))
+    return _run(RULES, replace(proposal, objections=tuple(objections)))
 
 
-def _pays(far: Examined, near: Examined) -> bool:
-    """Whether following neighbours through facts saves more than it reads, beside what is saved
-    without: by a predicate, or by the engine, which reads nothing for it."""
-    proposal, results, verdict = near
-    failing = {it.code for it in results if it.outcome is not Outcome.PASS}
-    before = (
-        estimate(proposal) if verdict is Verdict.REWRITTEN or failing == {MISSED.code} else None
-    )
-    reads = before.reads if before and verdict is Verdict.REWRITTEN else 0
-    return pays(estimate(far[0]), before.saves if before else 0, reads)
+def _pays(far: Examination, near: Examination) -> bool:
+    """Whether following neighbours through facts (``far``) saves more than it reads, compared with
+    what is saved without: by a predicate, or by the engine, which reads nothing for it."""
+    failing = {it.code for it in near.results if it.outcome is not Outcome.PASS}
+    written = near.verdict is Verdict.REWRITTEN
+    before = estimate(near.proposal) if written or failing == {MISSED.code} else None
+    reads = before.reads if before and written else 0
+    return pays(estimate(far.proposal), before.saves if before else 0, reads)
 
 
-def _examined(proposal: Proposal, rules: tuple[Rule, ...]) -> Examined:
+def _run(rules: tuple[Rule, ...], proposal: Proposal) -> Examination:
     off = (Outcome.PASS, "switched off")
-    judged = [
-        (it, off if it.code in proposal.options.disabled else it.judge(proposal)) for it in rules
-    ]
+    disabled = proposal.options.disabled
+    judged = [(it, off if it.code in disabled else it.judge(proposal)) for it in rules]
     results = tuple([RuleResult(it.code, it.name, *found) for it, found in judged])
     undecided = next((r for r in results if r.outcome is Outcome.UNKNOWN), None)
     if undecided is not None:
@@ -98,5 +96,5 @@ def _examined(proposal: Proposal, rules: tuple[Rule, ...]) -> Examined:
         results += (RuleResult(DECIDED.code, DECIDED.name, Outcome.FAIL, why),)
     failing = {result.code for result in results if result.outcome is not Outcome.PASS}
     if failing & {UNBOUNDED.code, NOT_YET_PRUNED.code}:
-        return proposal, results, Verdict.ALREADY_PRUNED
-    return proposal, results, Verdict.REJECTED if failing else Verdict.REWRITTEN
+        return Examination(proposal, results, Verdict.ALREADY_PRUNED)
+    return Examination(proposal, results, Verdict.REJECTED if failing else Verdict.REWRITTEN)

@@ -1,4 +1,4 @@
-"""Sums and averages: of which values they are the same in any order of the rows
+"""Aggregates whose value depends on the order of their rows, as sums of floating-point numbers do
 (docs/soundness.md, "The dimension side is read twice").
 """
 
@@ -13,12 +13,12 @@ from sqlrewrite.plan.facts.literals import of_number
 
 _ROOM = 28
 _EXACT = frozenset({"tinyint", "smallint", "int"})
-"""Their sum is a BIGINT, with room for four billion of the greatest. That of BIGINT has none: in
-ANSI mode it raises an error where it leaves the range on its way; in another order it need not."""
+"""Their sum is a BIGINT, with room for four billion of the greatest. A sum of BIGINT has no room:
+in ANSI mode it raises an error where it overflows on its way, and in another order it need not."""
 
 
 def order_sensitive(plan: Plan, nodes: Iterable[Expression]) -> Iterator[Call]:
-    """The sums and the like among nodes that may give another value of the same rows."""
+    """The aggregates among nodes that may give another value for the same rows."""
     for node in nodes:
         if (
             isinstance(node, Call)
@@ -29,9 +29,9 @@ def order_sensitive(plan: Plan, nodes: Iterable[Expression]) -> Iterator[Call]:
 
 
 def _same_in_any_order(plan: Plan, call: Call) -> bool:
-    """Whether an aggregate gives the same of the same rows. An average of integers is that of
-    DOUBLEs, whose sum is exact up to 2^53: of an INT four million of the greatest may pass it. Of
-    the values of a percentile none are added up."""
+    """Whether an aggregate gives the same value for the same rows. An average of integers adds up
+    DOUBLEs, whose sum is exact up to 2^53: four million of the greatest INT may pass it. A
+    percentile adds up nothing."""
     (summed, *_), name = call.args, call.name
     if name in tagged("ranked"):
         kind = expression_type(plan, summed) or ""
@@ -44,7 +44,7 @@ def _same_in_any_order(plan: Plan, call: Call) -> bool:
 
 
 def why_order_sensitive(plan: Plan, call: Call) -> str:
-    """Why it may."""
+    """Why an aggregate may give another value for the same rows."""
     name, summed = call.name, call.args[0]
     if name in tagged("average") | tagged("ranked"):
         kind = expression_type(plan, summed)
@@ -55,14 +55,14 @@ def why_order_sensitive(plan: Plan, call: Call) -> str:
 
 
 def is_exact_by_type(name: str) -> bool:
-    """Whether a function is exact of integers and decimals alone."""
+    """Whether a function is exact for integers and decimals only."""
     found = function(name)
     return found is not None and found.again == "exact"
 
 
 def _exact(plan: Plan, expression: Expression) -> bool:
-    """Whether adding up such values gives the same in any order: integers and decimals that have
-    room, and counts."""
+    """Whether the sum of these values is the same in any order: of integers and decimals that have
+    room, and of counts."""
     match expression:
         case Literal(kind="number", text=text):
             number = str(of_number(text))
@@ -81,13 +81,13 @@ def _exact(plan: Plan, expression: Expression) -> bool:
 
 
 def _counts(plan: Plan, ref: ColumnRef) -> bool:
-    """Whether a column counts rows: all of them together are no more than there are."""
+    """Whether a column is a count: all counts together are no more than there are rows."""
     found = computed_as(plan, ref)
     return bool(found) and all(isinstance(it, Call) and it.name == "count" for it in found)
 
 
 def _has_room(kind: str) -> bool:
-    """Whether it is a decimal whose sum has ten digits more. Where there are less, a sum that goes
-    beyond them on its way is NULL, or an error, and in another order it need not be."""
+    """Whether a type is a decimal whose sum has ten more digits. With fewer, a sum that overflows
+    on its way is NULL, or an error, and in another order it need not be."""
     name, _, digits = kind.partition("(")
     return name == "decimal" and int(digits.partition(",")[0]) <= _ROOM

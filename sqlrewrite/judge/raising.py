@@ -1,9 +1,9 @@
 """Whether an expression can raise an error on rows for which the query might not compute it.
 
 In: a node of an expression. Out: whether some values of its operands make it fail, in ANSI mode or
-not: the session's mode is not known here. What a function does with values of the types it takes is
-in the table of functions; here the arguments are looked at, which Spark casts to those types, and
-the literals with which some functions cannot fail that otherwise could.
+not: the session's mode is not known here. The table of functions says what a function does with
+values of the types it takes; this module looks at the casts to those types that Spark adds, and at
+literals with which a function cannot fail that otherwise could.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from sqlrewrite.plan.facts.types import BIGINT, BOOLEAN, DOUBLE, INT, MOMENTS, S
 from sqlrewrite.plan.relations import deciding, generates, leaves, one_row, read_by
 
 _NULL, _STRING, _NUMBER, _OTHER = "null", "'…'", "0", "DATE '…'"
-"""The kinds of constants; those of columns are families of types."""
+"""The kinds of constants; the kind of a column is the family of its type."""
 
 _NESTED = re.compile(r"(array|map)<(\w(?:,\w)?)>")
 _INTEGERS = {"int": INT, "long": BIGINT, "integral": BIGINT, "bigint": BIGINT}
@@ -45,7 +45,7 @@ def total(proposal: Proposal, node: ra.Expression) -> bool:
             return safe or (given is not None and wanted is not None and never_fails(given, wanted))
         case ra.Call(name="tuple"):
             return True
-        case ra.Call(name=".", args=(_, ra.Literal())):  # and not db.f(x)
+        case ra.Call(name=".", args=(_, ra.Literal())):  # a field, not the call db.f(x)
             return proposal.type_of(node) is not None
         case ra.Call():
             found = proposal.options.function(node.name)
@@ -64,9 +64,9 @@ def total(proposal: Proposal, node: ra.Expression) -> bool:
 
 
 def raising_in_subquery(proposal: Proposal, node: ra.Subquery) -> ra.Expression | None:
-    """What can raise an error in a subquery: in what it gives or what decides its rows, or itself
-    where a scalar one has several rows. None where nothing can. Spark never runs one where no row
-    of the fact is left, but that of a predicate on partitions it does."""
+    """What can raise an error in a subquery: an output, an expression that decides its rows, or the
+    subquery itself where a scalar one may have several rows. None where nothing can. Spark runs the
+    subquery of a predicate on partitions even where no row of the fact is left."""
     if not _compares_without_cast(proposal, node):
         return node
     tops = () if node.kind == "exists" else node.query.top
@@ -79,8 +79,8 @@ def raising_in_subquery(proposal: Proposal, node: ra.Subquery) -> ra.Expression 
 
 
 def one_row_at_most(plan: ra.Plan, query: ra.Query) -> bool:
-    """Whether a query surely has no more rows than one: an aggregate over all rows, LIMIT 1, a
-    SELECT without FROM, or one from such a query alone."""
+    """Whether a query surely has one row at most: an aggregate over all rows, LIMIT 1, a SELECT
+    without FROM, or a SELECT from such queries only."""
     if one_row(plan, query) or (isinstance(query.node, ra.Limit) and query.node.most == 1):
         return True
     if len(query.top) != 1:
@@ -92,15 +92,14 @@ def one_row_at_most(plan: ra.Plan, query: ra.Query) -> bool:
                 if not one_row_at_most(plan, inner):
                     return False
             case ra.Inline(rows=(_,)) | ra.Opaque(columns=()):
-                pass  # the latter is no FROM at all
+                pass  # an Opaque without columns is a missing FROM
             case _:
                 return False
     return block.aggregate != "grouping sets" and not generates(block)
 
 
 def _compares_without_cast(proposal: Proposal, node: ra.Subquery) -> bool:
-    """Whether what an IN compares with its subquery meets in one type without a cast that could
-    fail."""
+    """Whether an IN compares its operand with its subquery without a cast that could fail."""
     if node.kind != "in" or node.operand is None:
         return True
     found = [output.expression for output in _first_outputs(proposal.plan, node.query)]
@@ -108,8 +107,8 @@ def _compares_without_cast(proposal: Proposal, node: ra.Subquery) -> bool:
 
 
 def raising_below(proposal: Proposal, ref: ra.ColumnRef) -> ra.Expression | None:
-    """What can raise an error in what derived tables, CTEs and views compute for a column; None
-    where nothing can, or where the column is one of a table."""
+    """What can raise an error in the expressions that derived tables, CTEs and views compute for a
+    column; None where nothing can."""
     for expression in computed_as(proposal.plan, ref):
         culprit = raising_in(proposal, expression)
         if culprit is not None:
@@ -118,33 +117,33 @@ def raising_below(proposal: Proposal, ref: ra.ColumnRef) -> ra.Expression | None
 
 
 def is_boolean(proposal: Proposal, condition: ra.Expression) -> bool:
-    """Whether a condition is surely a BOOLEAN. In ANSI mode a STRING may stand beside AND and OR,
-    where Spark casts it, which can fail; by itself it is no condition."""
+    """Whether a condition is surely a BOOLEAN. In ANSI mode a STRING may stand beside AND and OR:
+    Spark casts it, which can fail."""
     boolean = isinstance(condition, ra.Subquery) and condition.kind != "scalar"
     return boolean or proposal.type_of(condition) == BOOLEAN
 
 
 def raising_inside(
-    proposal: Proposal, relation: ra.Relation, anew: Iterable[ra.Expression] = ()
+    proposal: Proposal, relation: ra.Relation, attempted: Iterable[ra.Expression] = ()
 ) -> ra.Expression | None:
-    """What can raise an error among all that a derived table, CTE or view computes to know which
-    rows it has; None where nothing can. Whoever reads it again computes that, too, also where the
-    query would not: no row of the fact is left, or the join's other side rules out the files. What
-    is written ``anew`` there raises none."""
+    """What can raise an error in the expressions that decide which rows a derived table, CTE or
+    view has; None where nothing can. The predicate computes them also where the query would not: no
+    row of the fact is left, or the join's other side rules out the files. What is ``attempted``
+    there raises none."""
     if not isinstance(relation, ra.Derived | ra.CteReference):
         return None
-    return _raising_among(proposal, relation.query, anew)
+    return _raising_among(proposal, relation.query, attempted)
 
 
 def rows_never_raise(proposal: Proposal, node: ra.Subquery) -> bool:
-    """Whether nothing that decides which rows a subquery has can raise an error."""
+    """Whether no expression that decides which rows a subquery has can raise an error."""
     return _raising_among(proposal, node.query) is None
 
 
 def raises_only_in(
     proposal: Proposal, node: ra.Subquery, written: tuple[ra.Expression, ...]
 ) -> bool:
-    """Whether nothing can raise an error in a subquery besides those expressions."""
+    """Whether nothing in a subquery but the ``written`` expressions can raise an error."""
     return (
         _compares_without_cast(proposal, node)
         and _raising_among(proposal, node.query, written) is None
@@ -154,8 +153,8 @@ def raises_only_in(
 def _raising_among(
     proposal: Proposal, query: ra.Query, but: Iterable[ra.Expression] = ()
 ) -> ra.Expression | None:
-    """The first of what decides which rows a query has, and those of all that it reads, that can
-    raise an error, or is a condition that may be no BOOLEAN; ``but`` are not looked at."""
+    """The first expression that decides which rows a query has, or a query that it reads, and that
+    can raise an error or is a condition that may be no BOOLEAN; ``but`` are not looked at."""
     left_out = {id(it) for it in but}
     read = (
         it for it in read_by(proposal.plan, query) if isinstance(it, ra.Derived | ra.CteReference)
@@ -171,7 +170,7 @@ def _raising_among(
 
 
 def raising_in(proposal: Proposal, expression: ra.Expression) -> ra.Expression | None:
-    """What can raise an error in an expression, or below the columns in it."""
+    """What can raise an error in an expression, or in what is computed for its columns."""
     for node in walk(expression):
         inner = raising_below(proposal, node) if isinstance(node, ra.ColumnRef) else None
         if inner is not None:
@@ -186,8 +185,8 @@ def raising_in(proposal: Proposal, expression: ra.Expression) -> ra.Expression |
 
 
 def _of_a_row(proposal: Proposal, node: ra.Expression) -> bool:
-    """Whether a node is a function or operator of a row; one of many rows is computed from them
-    all, in either reading."""
+    """Whether a node is a function or operator of one row; an aggregate is computed from all rows,
+    in either reading."""
     if not isinstance(node, ra.Call) or node.name == "over":
         return False
     found = proposal.options.function(node.name)
@@ -196,16 +195,16 @@ def _of_a_row(proposal: Proposal, node: ra.Expression) -> bool:
 
 def _call_is_total(plan: ra.Plan, found: Function, call: ra.Call) -> bool:
     if found.name == "case":
-        return False  # its parts are no arguments in a row: ``never_raises`` looks at them
-    # A sum that may be repeated at all never leaves its range (``judge/repeatable.py``).
+        return False  # its branches are not plain arguments: ``never_raises`` looks at them
+    # A sum that may be repeated never overflows (``order_sensitive``).
     safe = found.total or (found.aggregate and found.again == "exact")
     safe = safe or (bool(found.unless) and CHECKS[found.unless](call.args))
     return safe and _accepted(plan, found, call.args)
 
 
 def _uncast(plan: ra.Plan, args: tuple[ra.Expression, ...]) -> bool:
-    """Whether no constant string among values of which only some are computed is cast to another
-    type, but as a date that is one."""
+    """Whether no string constant among values of which only some are computed is cast to another
+    type, unless it is a valid date."""
     kinds = {_kind(plan, arg) for arg in args} - {_NULL, _STRING, "boolean"}
     constants = [it for it in args if _kind(plan, it) == _STRING]
     texts = [it.text if isinstance(it, ra.Literal) else "" for it in constants]
@@ -222,7 +221,7 @@ def _accepted(plan: ra.Plan, found: Function, args: tuple[ra.Expression, ...]) -
         parameter = form.parameter(at, len(args))
         if parameter is None:
             return False
-        if parameter.given:  # a lambda
+        if parameter.given:  # the parameter takes a lambda
             if parameter.pattern == "boolean" and type_of(plan, arg) != BOOLEAN:
                 return False
             continue
@@ -241,7 +240,7 @@ def _accepted(plan: ra.Plan, found: Function, args: tuple[ra.Expression, ...]) -
                 inside.setdefault(letter, set()).add(_family(item))
         elif not _fits(plan, pattern, arg):
             return False
-    # Of arguments that meet in a type by a cast, some may not be computed, that of a constant too.
+    # Arguments may be cast to a common type, and some of them are not computed for each row.
     every = found.name in tagged("each")
     return all(
         (len(its) < 2 or every or _uncast(plan, tuple(its)))
@@ -278,9 +277,9 @@ def _fits(plan: ra.Plan, pattern: str, arg: ra.Expression) -> bool:
 def comparable(
     plan: ra.Plan, operands: Sequence[ra.Expression], inside: AbstractSet[str] = frozenset()
 ) -> bool:
-    """Whether operands meet in one type without a cast of a column that could fail: a string
-    against a number is one, a string constant against anything is a cast of the constant. What is
-    ``inside`` of arrays and maps meets with them."""
+    """Whether operands have a common type without a cast of a column that could fail: a string
+    column beside a number needs one, a string constant is cast itself. ``inside`` are the families
+    of the items of arrays and maps that are compared with them."""
     rows = [it for it in map(_fields, operands) if it is not None]
     if operands and len(rows) == len(operands):
         alike = len({len(row) for row in rows}) == 1
@@ -296,7 +295,7 @@ def comparable(
 
 
 def _fields(operand: ra.Expression) -> tuple[ra.Expression, ...] | None:
-    """The values of which an operand makes a row or struct, which are compared one by one."""
+    """The values of a row or struct, which are compared one by one."""
     match operand:
         case ra.Call(name="tuple" | "struct", args=args):
             return args
@@ -336,7 +335,7 @@ def _kind(plan: ra.Plan, operand: ra.Expression) -> str | None:
 
 
 def _family(kind: Type) -> str:
-    """What types have in common that meet without a cast that could fail."""
+    """The family of a type: types of one family are compared without a cast that could fail."""
     if is_numeric(kind):
         return "numeric"
     return "datetime" if kind in MOMENTS else str(valued(kind))

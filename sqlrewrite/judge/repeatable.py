@@ -1,8 +1,8 @@
-"""Whether a dimension, or a subquery in a condition, may be read a second time.
+"""Objections to reading a dimension, or a subquery in a condition, a second time.
 
-The dimension is read twice, by the query and by the predicate, and both must give the same rows
-(docs/soundness.md, "The dimension side is read twice"). One walk finds all reasons against it; each
-rule picks those under its own code.
+The query and the predicate both read the dimension, and both must get the same rows
+(docs/soundness.md, "The dimension side is read twice"). One walk finds all objections; each rule
+takes those under its own code.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ STREAMING, DETERMINISM, ROW_LIMIT, CORRELATED, NAMES, PARAMETERS = (
 )
 
 _OVER = "over"
-"""Noted among the functions of a block for a window whose frame counts rows."""
+"""The name in a block's functions that stands for a window whose frame counts rows."""
 
 _NUMBER = "row_number"
 
@@ -48,11 +48,11 @@ def objections_to_blocks(
     unread: Sequence[ra.OutputColumn] = (),
     attempted: AbstractSet[int] = frozenset(),
 ) -> Iterator[Objection]:
-    """The reasons why what ``blocks`` read may not be read again by the predicate of a proposal.
+    """The objections to reading again what ``blocks`` read.
 
     ``copied`` is False for the inside of a CTE or a view, which the predicate refers to by name.
-    ``unread`` are what one of them shows, but the predicate does not ask for. ``attempted`` are, by
-    their ids, the aggregates that are written so that they give one value or NULL.
+    ``unread`` are outputs that the predicate does not ask for. ``attempted`` are the ids of the
+    aggregates that are written so that they give one value or NULL.
     """
     for number in blocks:
         block = proposal.plan.blocks[number]
@@ -65,7 +65,9 @@ def objections_to_blocks(
         yield from objections_to_functions(proposal.options, block.functions - skipped)
         for unknown in (*block.strange, *block.unknowns):
             yield DETERMINISM, unknown
-        yield from _objections_to_aggregates(proposal.plan, block, values, attempted)
+        if any(map(is_exact_by_type, block.functions)):
+            for expression in values:
+                yield from _order_sensitive_in(proposal.plan, expression, attempted)
         if block.limit is not None and not total_order(proposal.plan, block):
             yield ROW_LIMIT, "LIMIT or OFFSET without a total order may give other rows"
         for relation in relations_of(proposal.plan, number):
@@ -76,11 +78,11 @@ def objections_to_blocks(
 def objections_to_relation(
     proposal: Proposal, relation: ra.Relation, attempted: AbstractSet[int] = frozenset()
 ) -> Iterator[Objection]:
-    """All that speaks against reading a relation again where the predicate of a proposal stands;
-    ``attempted`` as in ``objections_to_blocks``."""
+    """The objections to reading a relation again where the predicate would stand; ``attempted`` as
+    in ``objections_to_blocks``."""
     yield from _objections_to_name(proposal, relation, attempted=attempted)
     if isinstance(relation, ra.Derived | ra.CteReference):
-        # Only a derived table is copied with its text; anything else is referred to by its name.
+        # A derived table is copied with its text; anything else is referred to by its name.
         copied = isinstance(relation, ra.Derived) and not relation.view
         unread = _unread_outputs(proposal, relation) if relation is proposal.pair.dimension else ()
         yield from objections_to_blocks(
@@ -91,21 +93,16 @@ def objections_to_relation(
 def _unread_outputs(
     proposal: Proposal, relation: ra.Derived | ra.CteReference
 ) -> tuple[ra.OutputColumn, ...]:
-    """What a dimension's SELECT computes for columns that the key query does not name, and for no
-    other end: each of its rows comes out, whatever value is there."""
+    """The outputs of a dimension's SELECT that the key query does not name and that decide nothing
+    else: each row comes out, whatever value they have."""
     names, query = column_names(relation), relation.query
     if names is None or len(query.top) != 1 or isinstance(query.node, ra.SetOperation):
         return ()
     block = proposal.plan.blocks[query.top[0]]
     if block.distinct or not block.complete or len(block.outputs) != len(names):
         return ()
-    asked = {
-        ref.name
-        for ref in (
-            *columns(proposal.pair.key_side.expression),
-            *columns_named(proposal.restrictions),
-        )
-    }
+    keys = columns(proposal.pair.key_side.expression)
+    asked = {ref.name for ref in (*keys, *columns_named(proposal.restrictions))}
     called = _called([expression for expression, _ in deciding(query)])
     shown = zip(names, block.outputs, strict=True)
     others = [it for name, it in shown if name not in asked]
@@ -117,7 +114,7 @@ def _unread_outputs(
 
 
 def _of_a_row(proposal: Proposal, expression: ra.Expression) -> bool:
-    """Whether an expression surely makes no more or fewer rows, as a generator does."""
+    """Whether an expression surely gives one value a row: no generator is in it."""
     found = map(proposal.options.function, _called([expression]))
     return all(it is not None and not it.generator for it in found)
 
@@ -129,7 +126,7 @@ def _called(expressions: Iterable[ra.Expression]) -> frozenset[str]:
 
 
 def objections_to_copying(relation: ra.Relation) -> Iterator[Objection]:
-    """Why a relation's own text would not mean the same relation elsewhere."""
+    """The objections to copying a relation's text to where the predicate stands."""
     match relation:
         case ra.Derived(outer=(_, *_)) | ra.Derived(lateral=True):
             name = relation_name(relation)
@@ -152,9 +149,9 @@ def _objections_to_name(
     copied: tuple[int, ...] | None = (),
     attempted: AbstractSet[int] = frozenset(),
 ) -> Iterator[Objection]:
-    """The reasons why a relation may not be read again; ``copied`` are the blocks of the text that
-    is copied with its name in it, None where it is read inside something referred to by name;
-    ``attempted`` as in ``objections_to_blocks``."""
+    """The objections to reading a relation again under its name; ``copied`` are the blocks of the
+    copied text that its name stands in, None for a name inside a CTE or a view; ``attempted`` as in
+    ``objections_to_blocks``."""
     visible = proposal.target_block.ctes
     match relation:
         case ra.Opaque(streaming=True) | ra.Scan(streaming=True):
@@ -186,35 +183,27 @@ def _objections_to_name(
 def objections_to_expression(
     proposal: Proposal, expression: ra.Expression, attempted: AbstractSet[int] = frozenset()
 ) -> Iterator[Objection]:
-    """The reasons why a condition's own functions may not be computed again, and what a derived
-    table computes for its columns; ``attempted`` as in ``objections_to_blocks``."""
+    """The objections to computing again the functions of a condition, and what derived tables
+    compute for its columns; ``attempted`` as in ``objections_to_blocks``."""
     for node in walk(expression):
         if isinstance(node, ra.Call):
             yield from objections_to_functions(proposal.options, (node.name,))
         elif isinstance(node, ra.ColumnRef):
-            steady = {_OVER, _NUMBER} if _of_numbered(proposal.plan, node) else {_OVER}
-            for below in computed_as(proposal.plan, node):
-                yield from objections_to_functions(proposal.options, _called([below]) - steady)
-                yield from _order_sensitive_in(proposal.plan, below, attempted)
-            yield from _objections_to_frames(proposal.plan, node)
-
-
-def _objections_to_frames(plan: ra.Plan, ref: ra.ColumnRef) -> Iterator[Objection]:
-    relation = plan.relations[ref.relation]
-    for number in relation.query.top if isinstance(relation, ra.Derived | ra.CteReference) else ():
-        if _OVER in plan.blocks[number].functions:
-            yield DETERMINISM, _BY_ROWS
-
-
-def _of_numbered(plan: ra.Plan, ref: ra.ColumnRef) -> bool:
-    relation = plan.relations[ref.relation]
-    top = relation.query.top if isinstance(relation, ra.Derived | ra.CteReference) else ()
-    return bool(top) and all(_numbered(plan, plan.blocks[number]) for number in top)
+            plan, relation = proposal.plan, proposal.plan.relations[node.relation]
+            top = relation.query.top if isinstance(relation, ra.Derived | ra.CteReference) else ()
+            blocks = [plan.blocks[number] for number in top]
+            numbered = bool(blocks) and all(_numbered(plan, block) for block in blocks)
+            for below in computed_as(plan, node):
+                again = _called([below]) - ({_OVER, _NUMBER} if numbered else {_OVER})
+                yield from objections_to_functions(proposal.options, again)
+                yield from _order_sensitive_in(plan, below, attempted)
+            if any(_OVER in block.functions for block in blocks):
+                yield DETERMINISM, _BY_ROWS
 
 
 def _numbered(plan: ra.Plan, block: ra.Block) -> bool:
-    """Whether only equal rows may change places in the numbers that ``row_number`` gives: a block
-    shows nothing but these, the columns that they are counted by, and what follows from them."""
+    """Whether only equal rows can swap the numbers that ``row_number`` gives them: the outputs of
+    the block are these numbers, the columns that order them, and what follows from both."""
     shown = [it.expression for it in block.outputs]
     shown += [it.expression for it in block.having]
     windows = [it for top in shown for it in walk(top) if isinstance(it, ra.Call)]
@@ -225,7 +214,7 @@ def _numbered(plan: ra.Plan, block: ra.Block) -> bool:
         return False
     counted = [it for it in windows if _called(it.args[:1]) == {_NUMBER}]
     if len(counted) != 1 or not block.complete or block.aggregate == "grouping sets":
-        return False  # of two, which number of the one goes with which of the other is open
+        return False  # two of them may number equal rows in different orders
     keys = [it for key in counted[0].args[1:] for it in _key(key)]
     kinds = [type_of(plan, it) for it in keys]
     if not all(kind is not None and identical(kind) for kind in kinds):
@@ -234,19 +223,18 @@ def _numbered(plan: ra.Plan, block: ra.Block) -> bool:
 
 
 def _key(key: ra.Expression) -> tuple[ra.Expression, ...]:
-    """By what rows are put in order, without the direction."""
+    """The expressions of a sort key, without the direction."""
     return key.args if isinstance(key, ra.Call) and key.name == "ordered" else (key,)
 
 
 def objections_to_functions(options: Options, names: Iterable[str]) -> Iterator[Objection]:
-    """The reasons why functions of these names may not be computed again."""
+    """The objections to computing functions of these names again."""
     for name in sorted(names):
+        found = options.function(name)
         if name == "?":
             why = "a positional parameter (?) cannot be repeated: the next would get its value"
             yield PARAMETERS, why
-            continue
-        found = options.function(name)
-        if name == _OVER:
+        elif name == _OVER:
             yield DETERMINISM, _BY_ROWS
         elif found is None:
             yield DETERMINISM, f"{called(name)} is not known to be deterministic"
@@ -254,15 +242,6 @@ def objections_to_functions(options: Options, names: Iterable[str]) -> Iterator[
             yield DETERMINISM, f"{name}() gives another value each time"
         elif not found.repeatable and found.again != "exact":
             yield DETERMINISM, f"{name}() depends on the order of rows"
-
-
-def _objections_to_aggregates(
-    plan: ra.Plan, block: ra.Block, values: Iterable[ra.Expression], attempted: AbstractSet[int]
-) -> Iterator[Objection]:
-    if not any(map(is_exact_by_type, block.functions)):
-        return
-    for expression in values:
-        yield from _order_sensitive_in(plan, expression, attempted)
 
 
 def _order_sensitive_in(
@@ -274,8 +253,8 @@ def _order_sensitive_in(
 
 
 def total_order(plan: ra.Plan, block: ra.Block) -> bool:
-    """Whether ORDER BY fixes which rows a LIMIT keeps: it sorts by something unique, or by all that
-    is shown, so that rows in the same place are the same."""
+    """Whether ORDER BY fixes which rows a LIMIT keeps: it sorts by a unique key, or by all outputs,
+    so that rows that tie are the same."""
     assert block.limit is not None
     order = block.limit.order
     if isinstance(block.limit.child, ra.SetOperation):

@@ -10,12 +10,7 @@ from collections.abc import Callable
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge import conditions, form
-from sqlrewrite.judge.benefit import (
-    already_pruned,
-    benefit,
-    missed_by_engine,
-    selective_predicate,
-)
+from sqlrewrite.judge.benefit import already_pruned, benefit, missed_by_engine, selective_predicate
 from sqlrewrite.judge.proposal import Judgement, Proposal, passed
 from sqlrewrite.judge.soundness import (
     barriers,
@@ -36,12 +31,12 @@ from sqlrewrite.settings.options import LEFT_TO_ENGINE
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule: its code, its name, and the function that judges a proposal.
+    """A condition that a proposal must meet, and the function that judges whether it does.
 
-    ``kind`` is ``soundness`` (a predicate would be wrong), ``benefit`` (it would not be worth it)
-    or ``choice`` (it is not wanted). ``scope`` is what it speaks of: the ``fact``, the ``pair``, or
-    the ``dimension`` alone: another one with the same key may pass it. Streams and what varies are
-    no matter of the dimension: there nothing is read twice, under whatever name.
+    ``kind`` is ``soundness`` (else a predicate would be wrong), ``benefit`` (else it would not be
+    worth it) or ``choice`` (else it is not wanted). ``scope`` is what it depends on: the ``fact``,
+    the ``pair``, or the ``dimension`` alone, so that another dimension with the same key may pass.
+    Streams and nondeterminism have the scope ``pair``: no other dimension makes up for them.
     """
 
     code: str
@@ -98,22 +93,23 @@ FOR_FILTERS: tuple[Rule, ...] = (
     DERIVED,
     ZONE,
 )
-"""The rules for what follows from a query's own filter: no other relation is read."""
+"""The rules for a pair of a filter: it follows from the query's own condition, and the predicate
+reads no other relation."""
 
-# Said of a pair for which some rule came out unknown: unknown never becomes a predicate.
+# Fails where a rule came out unknown: unknown never becomes a predicate.
 DECIDED = Rule(
     "DPP199", "decided", "soundness", "dimension", lambda proposal: passed("every rule is decided")
 )
 
 OF_THE_DIMENSION = frozenset(rule.code for rule in (*RULES, DECIDED) if rule.scope == "dimension")
-"""The rules that another dimension with the same key may pass."""
+"""The codes of the rules that another dimension with the same key may pass."""
 
-# Said of a pair that passed, and whose keys are not written as literals (``--predicate values``).
+# Fails where the keys cannot be written as literals (``--predicate values``).
 LITERALS = Rule(
     "DPP126", "literals", "choice", "pair", lambda proposal: passed("the keys can be literals")
 )
 
-# Said of a pair that passed, and that a comment of the author's asks to leave alone.
+# Fails where a comment of the author's asks to leave the statement or the scan alone.
 NOT_SUPPRESSED = Rule(
     "DPP198",
     "not-suppressed",
@@ -130,4 +126,4 @@ FOR_RANKS: tuple[Rule, ...] = (
     Rule("DPP109", "repeatable", "soundness", "pair", ranks.judge_repeated),
     Rule("DPP112", "key-types", "soundness", "pair", ranks.judge_type),
 )
-"""The rules for what follows from the rank of a row: no relation but the scan is read again."""
+"""The rules for a pair of a rank: the predicate reads the scan again, and no other relation."""

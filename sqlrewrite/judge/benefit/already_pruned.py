@@ -1,4 +1,4 @@
-"""DPP121 unbounded and DPP122 not-yet-pruned: the query does not bound the column by itself."""
+"""DPP121 unbounded and DPP122 not-yet-pruned: the query itself does not bound the column yet."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.lineage import same
 from sqlrewrite.settings.forms import IN, RANGE, SET, SINGLE, VALUES
 
-# Below these Spark infers nothing from what binds the other side (measured on 4.3).
+# Spark infers no condition for the fact's side of these joins (measured on 4.3).
 _NOT_INFERRED = frozenset({"left anti", "not exists", "not in (correlated)"})
 
 
 def judge_bound(proposal: Proposal) -> Judgement:
-    """Whether the scan is not already bound to one value of the column."""
+    """Whether the query does not bind the column of the scan to one value."""
     if proposal.pair.edge.kind in _NOT_INFERRED:
         items = own_conditions(proposal.plan, proposal.pair.scan.relation, proposal.options.reach)
     else:
@@ -34,7 +34,7 @@ def judge_bound(proposal: Proposal) -> Judgement:
 
 
 def judge_pruned(proposal: Proposal) -> Judgement:
-    """Whether the author has not written the same IN already."""
+    """Whether the query does not have the same IN already."""
     pair = proposal.pair
     if pair.derived is not None:
         return passed("the query says nothing of the derived column itself")
@@ -47,7 +47,7 @@ def judge_pruned(proposal: Proposal) -> Judgement:
 
 
 def is_authors_in(pair: Pair) -> bool:
-    """Whether the fact is bounded by an IN of the author's own."""
+    """Whether the pair comes from an IN that the author wrote."""
     return (pair.edge.kind, pair.side) == ("in", "outside") and pair.derived is None
 
 
@@ -79,7 +79,7 @@ def _conditions(proposal: Proposal, scan: Scan) -> Iterator[Expression]:
 
 
 def binds_to_one_value(expression: Expression, column: str) -> bool:
-    """Whether a condition on one relation lets a column of it have one value only."""
+    """Whether a condition lets a column have one value only."""
     match expression:
         case Call(name="=" | "<=>" | "in", args=(one, other)):
             return any(
@@ -91,7 +91,8 @@ def binds_to_one_value(expression: Expression, column: str) -> bool:
 
 
 def _constant(expression: Expression) -> bool:
-    """One value for the whole query: no columns, nothing unknown, nothing that varies."""
+    """Whether an expression has one value for the whole query: no columns, nothing unknown, and
+    only functions that give the same value each time."""
     return not columns(expression) and not any(
         isinstance(node, Unknown) or (isinstance(node, Call) and not _repeats(node.name))
         for node in walk(expression)
@@ -104,8 +105,8 @@ def _repeats(name: str) -> bool:
 
 
 def _same_keys(proposal: Proposal, condition: Subquery) -> bool:
-    """Whether an author's ``p IN (SELECT k FROM D WHERE …)`` keeps no key that ours would drop: the
-    same column of the same table under at least the same conditions."""
+    """Whether the author's ``p IN (SELECT k FROM D WHERE …)`` keeps no key that ours would drop:
+    the same column of the same table under at least the same conditions."""
     pair, plan = proposal.pair, proposal.plan
     ours = pair.dimension
     operand = condition.operand
@@ -127,7 +128,7 @@ def _same_keys(proposal: Proposal, condition: Subquery) -> bool:
 
 
 def has_selective_condition(proposal: Proposal, scan: Scan) -> bool:
-    """Whether a condition that is likely to leave few rows reaches a scan."""
+    """Whether a condition that is likely to leave few rows applies to a scan."""
     return any(selective(proposal.engine, expression) for expression in _conditions(proposal, scan))
 
 

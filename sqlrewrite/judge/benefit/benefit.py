@@ -1,6 +1,7 @@
-"""DPP123 benefit: what is not read is worth more than reading the dimension again.
+"""DPP123 benefit: the predicate saves more reading of the fact than it costs on the dimension.
 
-Spark's ``pruningHasBenefit``: ratio × bytes(F) > bytes(D), of what is known (``estimate``).
+That is Spark's ``pruningHasBenefit``: ratio × bytes(F) > bytes(D), as far as the sizes are known
+(``estimate``).
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def judge(proposal: Proposal) -> Judgement:
 
 
 def _reads_names(proposal: Proposal, scan: Scan) -> bool:
-    """Whether a block reads of a table nothing but its partition columns, which are no data."""
+    """Whether a block reads only partition columns of a table, whose values stand in its paths."""
     block = proposal.plan.blocks[proposal.plan.owner[scan.relation]]
     shown = [it.expression for it in block.outputs]
     shown += [it.expression for it in (*block.where, *block.having)]
@@ -67,8 +68,8 @@ def _reads_names(proposal: Proposal, scan: Scan) -> bool:
 
 
 def _grouped(proposal: Proposal) -> bool:
-    """Whether the keys, and nothing else, are those of a DISTINCT or GROUP BY: the exchange below
-    it is used again."""
+    """Whether the dimension is a DISTINCT or GROUP BY of the keys alone: Spark reuses the exchange
+    below it."""
     query = few(proposal)
     block = None if query is None else proposal.plan.blocks[query.top[0]]
     if block is None or len(block.outputs) != 1:
@@ -77,15 +78,15 @@ def _grouped(proposal: Proposal) -> bool:
 
 
 def _without_sizes(proposal: Proposal, scans: tuple[Scan, ...]) -> Judgement:
-    """With no sizes: a partitioned table is taken to be large, unless the query cuts it to one
-    partition, and any other to be small."""
+    """The judgement where sizes are not known: a partitioned table is taken to be large, unless the
+    query cuts it to one partition, and any other table to be small."""
     name = _grouped_for_both(proposal)
     if name is not None:
         return failed(
             f"Spark reads and groups {name} once for both sides, and would read all of it again "
             "for the subquery"
         )
-    # A neighbour that filters it would be asked in its place (``find.reducers.alternatives``).
+    # A neighbour that filters it would stand in for it (``find.reducers.alternatives``).
     alone = len(scans) == 1 and is_filtered(proposal) and not _is_fact(proposal, scans[0])
     if alone and not has_selective_condition(proposal, proposal.pair.scan):
         return passed("no sizes are known; of the two the dimension alone is filtered")
@@ -99,8 +100,8 @@ def _without_sizes(proposal: Proposal, scans: tuple[Scan, ...]) -> Judgement:
 
 
 def _grouped_for_both(proposal: Proposal) -> str | None:
-    """The CTE that is both the fact and the dimension, where it groups its rows: Spark does so
-    once, by an exchange that it uses again, as long as nothing bounds the one and not the other."""
+    """The name of a CTE that is both fact and dimension and groups its rows: Spark groups them once
+    and reuses the exchange, as long as nothing bounds only one of the two."""
     target, dimension = proposal.pair.target, proposal.pair.dimension
     if not isinstance(target, CteReference) or not isinstance(dimension, CteReference):
         return None
@@ -110,7 +111,7 @@ def _grouped_for_both(proposal: Proposal) -> str | None:
 
 
 def _is_fact(proposal: Proposal, scan: Scan) -> bool:
-    """Whether a table is joined by what it is partitioned by itself, as two facts are, and a third
-    relation is there that may bound both for less."""
+    """Whether a table is joined on its own partition column, as two facts are, beside a third
+    relation that may bound both for less."""
     by_itself = proposal.pair.key.name in scan.table.partitioning
     return by_itself and len(list(leaves(proposal.target_block.source))) > 2

@@ -1,9 +1,9 @@
-"""The estimated cost and saving of a predicate: DPP123 decides by it, a verdict shows it.
+"""The estimated cost and saving of a predicate, which DPP123 decides by and reports show.
 
-It costs reading the dimension, and the neighbours that are followed from it, once more; it saves a
-share of reading the fact. Of a format that stores columns apart only those count that are named.
-The share is taken from the counts of distinct values behind the conditions, else from those of the
-two keys as Spark does (``PartitionPruning.pruningHasBenefit``), else it is Spark's own ratio.
+A predicate costs reading the dimension, and the neighbours that restrict it, once more; it saves a
+share of reading the fact. In a columnar format only the named columns count. The share comes from
+the numbers of distinct values in the conditions, else from those of the two keys as in Spark
+(``PartitionPruning.pruningHasBenefit``), else it is Spark's own ratio.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ BY_FILTERS, BY_KEYS, BY_RATIO = "the filter's statistics", "the keys' statistics
 
 
 def estimate(proposal: Proposal) -> Estimate | None:
-    """What is known of a proposal; None where no other relation is read for it."""
+    """The estimate for a proposal; None where its predicate reads no other relation."""
     if proposal.pair.filtered:
         return None
     scans = tuple(read_again(proposal))
@@ -55,15 +55,15 @@ def estimate(proposal: Proposal) -> Estimate | None:
 
 
 def has_statistics(proposal: Proposal) -> bool:
-    """Whether statistics can say anything of a proposal."""
+    """Whether the statistics of both sides are enough to estimate a proposal."""
     dimension = proposal.pair.dimension
     known = isinstance(dimension, ra.Scan) and dimension.table.row_count is not None
     return known and proposal.pair.scan.table.size_in_bytes is not None
 
 
 def pays(found: Estimate | None, saved: int | None, read: int | None) -> bool:
-    """Whether the filters' statistics say that a predicate is worth it, where so much is saved and
-    read without it."""
+    """Whether the filters' statistics say that a predicate is worth it; ``saved`` and ``read`` are
+    the bytes that are saved and read without it."""
     if found is None or found.basis != BY_FILTERS or found.saves is None or found.reads is None:
         return False
     return saved is not None and read is not None and found.saves - saved > found.reads - read
@@ -82,8 +82,8 @@ def read_again(proposal: Proposal) -> Iterator[ra.Scan]:
 
 
 def _bytes(scan: ra.Scan, refs: Iterable[ra.ColumnRef]) -> int | None:
-    """The bytes of a table that are read for those of the columns that are its own; of all columns
-    where it has none of them: it stands inside the relation that has, or its rows are counted."""
+    """The bytes of a table that are read for those of the columns that are its own. If none is, all
+    of its bytes: it stands inside the relation that has the columns, or its rows are counted."""
     table = scan.table
     if table.size_in_bytes is None or table.provider not in _COLUMNAR or not table.complete:
         return table.size_in_bytes
@@ -106,7 +106,7 @@ def _named(proposal: Proposal) -> Iterator[ra.ColumnRef]:
 
 
 def _named_beside(plan: ra.Plan, scan: ra.Scan) -> Iterator[ra.ColumnRef]:
-    """The columns that a table's own SELECT names; none where not all of it is understood."""
+    """The columns that the SELECT around a table names; none where not all of it is understood."""
     block = plan.blocks[plan.owner[scan.relation]]
     if not block.complete:
         return
@@ -127,7 +127,7 @@ def _named_in(found: Sequence[Restriction]) -> Iterator[ra.ColumnRef]:
 
 
 def _share_saved(proposal: Proposal) -> tuple[float, str]:
-    """The share of the fact that is taken to be left out, and what it is taken from."""
+    """The share of the fact that is taken to be left out, and the source of that number."""
     pair, engine = proposal.pair, proposal.engine
     if not (engine.use_stats and isinstance(pair.dimension, ra.Scan)):
         return engine.fallback_filter_ratio, BY_RATIO
@@ -137,7 +137,7 @@ def _share_saved(proposal: Proposal) -> tuple[float, str]:
     left = _share_left_by_all(proposal, proposal.restrictions)
     if left is not None:
         rows = pair.dimension.table.row_count
-        # So many keys are in no more partitions than there are keys.
+        # Keys are in at most as many partitions as there are keys.
         keys = left * rows if rows else None
         few = keys is not None and values and keys < values
         return 1 - (keys / values if few and keys and values else left), BY_FILTERS
@@ -148,8 +148,7 @@ def _share_saved(proposal: Proposal) -> tuple[float, str]:
 
 
 def _share_left_by_all(proposal: Proposal, found: Iterable[Restriction]) -> float | None:
-    """The share of rows that conditions leave, of those of which it is known; None where that is
-    none of them."""
+    """The share of rows that the conditions with a known share leave; None where none is known."""
     known = [share for item in found if (share := _share_left_by(proposal, item)) is not None]
     return prod(known) if known else None
 
@@ -165,8 +164,8 @@ def _share_left_by(proposal: Proposal, item: Restriction) -> float | None:
 
 
 def _share_left_by_neighbour(proposal: Proposal, item: SemiJoin) -> float | None:
-    """The share of rows that have a partner in a neighbour: no more values of the key than the
-    neighbour has rows left. What is not known of a dimension is taken to be as of its rows."""
+    """The share of rows that have a partner in a neighbour: the key has at most as many values as
+    the neighbour has rows left. Without statistics of the key, the neighbour's own share."""
     left, neighbour = _share_left_by_all(proposal, item.inner), item.relation
     if left is None or not isinstance(neighbour, ra.Scan):
         return left
@@ -178,7 +177,7 @@ def _share_left_by_neighbour(proposal: Proposal, item: SemiJoin) -> float | None
 
 
 def _distinct_values(proposal: Proposal, column: ra.ColumnRef) -> int | None:
-    """How many values a column of a table has."""
+    """The number of distinct values of a table's column, if it is known."""
     relation = proposal.plan.relations[column.relation]
     found = relation.table.column(column.name) if isinstance(relation, ra.Scan) else None
     return found.distinct_count if found is not None else None
@@ -190,7 +189,7 @@ def _share_left_by_any(shares: list[float | None]) -> float | None:
 
 
 def _share_left_by_expression(proposal: Proposal, expression: ra.Expression) -> float | None:
-    """The share of rows for which a condition holds, all values being equally frequent."""
+    """The share of rows for which a condition holds, if all values are equally frequent."""
     match expression:
         case ra.Call(name="=" | "in", args=(ra.ColumnRef() as column, *values)) if all(
             isinstance(it, ra.Literal) for it in values

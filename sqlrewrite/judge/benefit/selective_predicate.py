@@ -24,7 +24,7 @@ def judge(proposal: Proposal) -> Judgement:
         return passed(f"{proposal.dimension_name} is filtered")
     if proposal.pair.edge.block.role == "merge":
         return passed(f"a MERGE reads no more than what {proposal.dimension_name} has keys for")
-    if _filtered_inside(proposal, proposal.pair.dimension):
+    if _inside(proposal, proposal.pair.dimension, _test(proposal)):
         return passed(f"{proposal.dimension_name} is filtered inside")
     if is_single(proposal):
         return passed(f"{proposal.dimension_name} gives one key")
@@ -45,45 +45,42 @@ def judge(proposal: Proposal) -> Judgement:
 
 
 def _is_constant(proposal: Proposal) -> bool:
-    """Whether the dimension is one SELECT of constants, without FROM: what they are tied to equals
-    them in the plan (Catalyst's InferFiltersFromConstraints)."""
-    relation = proposal.pair.dimension
-    numbers = relation.query.blocks if isinstance(relation, ra.Derived | ra.CteReference) else ()
-    blocks = [proposal.plan.blocks[number] for number in numbers]
-    return len(blocks) == 1 and not blocks[0].functions and _written_out(blocks[0], _narrows)
+    """Whether the dimension is one SELECT of constants, without FROM: Spark infers that the fact's
+    column equals them (Catalyst's InferFiltersFromConstraints)."""
+    blocks = _blocks(proposal.plan, proposal.pair.dimension)
+    return len(blocks) == 1 and not blocks[0].functions and _reads_constants(blocks[0], _narrows)
 
 
 def is_filtered(proposal: Proposal) -> bool:
     """Whether a condition on the dimension, or in it, is likely to leave few rows."""
-    found = any(restricts(proposal, item) for item in proposal.restrictions)
-    return found or _filtered_inside(proposal, proposal.pair.dimension)
+    return _passes(proposal, _test(proposal))
 
 
 def is_selective(proposal: Proposal) -> bool:
-    """Whether the engine itself would take the dimension for filtered, as an IN needs it to."""
-    found = any(_holds(proposal, item, _selective) for item in proposal.restrictions)
-    return found or _inside(proposal, proposal.pair.dimension, _selective)
+    """Whether the engine itself would take the dimension to be filtered, which an IN depends on."""
+    return _passes(proposal, _selective)
+
+
+def _passes(proposal: Proposal, test: Test) -> bool:
+    found = any(_holds(proposal, item, test) for item in proposal.restrictions)
+    return found or _inside(proposal, proposal.pair.dimension, test)
 
 
 def restricts(proposal: Proposal, item: Restriction) -> bool:
-    """Whether a restriction is likely to leave few rows, or, where the form of the predicate does
-    not depend on the engine's opinion, leaves any out at all."""
+    """Whether a restriction is likely to leave few rows; or leaves any out at all, where the form
+    of the predicate does not depend on what the engine takes to be selective."""
     return _holds(proposal, item, _test(proposal))
-
-
-def _filtered_inside(proposal: Proposal, relation: ra.Relation) -> bool:
-    return _inside(proposal, relation, _test(proposal))
 
 
 Test = Callable[[Proposal, ra.Expression], bool]
 
 ANY = "any"
-"""In an engine's list: it collects the keys whatever filters them."""
+"""In an engine's list of predicates: it collects the keys whatever filters them."""
 
 
 def _test(proposal: Proposal) -> Test:
     by_semi_join = proposal.form == IN and proposal.pair.operator in ("=", "<=>")
-    by_semi_join = by_semi_join and proposal.pair.derived is None  # of which a set is written there
+    by_semi_join = by_semi_join and proposal.pair.derived is None  # which gets a set
     return _selective if by_semi_join else _narrows
 
 
@@ -95,17 +92,17 @@ def _selective(proposal: Proposal, expression: ra.Expression) -> bool:
             ra.Subquery(kind="exists", query=query)
             | ra.Call(name="not", args=(ra.Subquery(kind="exists", query=query),))
         ):
-            # A semi- or anti-join to the engine, which looks for a filter in either side.
+            # The engine makes it a semi- or anti-join, and looks for a filter on either side.
             blocks = (proposal.plan.blocks[number] for number in query.blocks)
             return any(
-                _selective(proposal, it.expression) for block in blocks for it in _asked(block)
+                _selective(proposal, it.expression) for block in blocks for it in _filters(block)
             )
         case _:
             return selective(proposal.engine, expression)
 
 
 def _narrows(proposal: Proposal, expression: ra.Expression) -> bool:
-    """Whether a condition is more than IS NOT NULL, which a join asks of its keys anyway."""
+    """Whether a condition is more than IS NOT NULL, which a join implies for its keys anyway."""
     match expression:
         case ra.Call(name="not", args=(ra.Call(name="isnull"),)) | ra.Literal():
             return False
@@ -122,33 +119,37 @@ def _holds(proposal: Proposal, item: Restriction, test: Test) -> bool:
                 any(_holds(proposal, inner, test) for inner in branch) for branch in branches
             )
         case SemiJoin(relation=relation, inner=inner):
-            return any(_holds(proposal, found, test) for found in inner) or _inside(
-                proposal, relation, test
-            )
+            found = any(_holds(proposal, it, test) for it in inner)
+            return found or _inside(proposal, relation, test)
 
 
 def _inside(proposal: Proposal, relation: ra.Relation, test: Test) -> bool:
-    """Whether a derived table, view or CTE has such a condition of its own, or is written out: few
-    rows, which Spark prunes by without a filter."""
+    """Whether a derived table, view or CTE has such a condition of its own, or is all constants:
+    few rows, which Spark prunes by without a filter."""
     if isinstance(relation, ra.Inline):
         return True
-    numbers = relation.query.blocks if isinstance(relation, ra.Derived | ra.CteReference) else ()
-    blocks = [proposal.plan.blocks[number] for number in numbers]
-    if blocks and all(_written_out(block, test) for block in blocks):
+    blocks = _blocks(proposal.plan, relation)
+    if blocks and all(_reads_constants(block, test) for block in blocks):
         return True
-    return any(test(proposal, it.expression) for block in blocks for it in _asked(block))
+    return any(test(proposal, it.expression) for block in blocks for it in _filters(block))
 
 
-def _asked(block: ra.Block) -> Iterator[ra.Condition]:
-    """The conditions of a block on its rows, on its groups, and in an ON on one side alone."""
+def _blocks(plan: ra.Plan, relation: ra.Relation) -> list[ra.Block]:
+    """The blocks of a derived table, view or CTE; none for a table."""
+    numbers = relation.query.blocks if isinstance(relation, ra.Derived | ra.CteReference) else ()
+    return [plan.blocks[number] for number in numbers]
+
+
+def _filters(block: ra.Block) -> Iterator[ra.Condition]:
+    """The conditions of a block on its rows, on its groups, and on one side of a join alone."""
     yield from (*block.where, *block.having)
     for join in joins(block.source):
         yield from (it for it in join.conditions if len(it.relations) == 1)
 
 
-def _written_out(block: ra.Block, test: Test) -> bool:
-    """Whether a block reads nothing but constants: VALUES, or no FROM at all, of which Spark does
-    not take a union for few rows."""
+def _reads_constants(block: ra.Block, test: Test) -> bool:
+    """Whether a block reads only constants: VALUES, or a SELECT without FROM (a union of these is
+    not few rows to Spark)."""
     return all(
         isinstance(it, ra.Inline)
         or (isinstance(it, ra.Opaque) and it.columns == () and test is _narrows)
@@ -157,7 +158,7 @@ def _written_out(block: ra.Block, test: Test) -> bool:
 
 
 def selective(engine: Engine, expression: ra.Expression) -> bool:
-    """Whether a condition is likely to leave few rows, as Spark sees it."""
+    """Whether the engine takes a condition to be selective, by the table in its file."""
     match expression:
         case ra.Call(name="and", args=args):
             return any(selective(engine, arg) for arg in args)
@@ -166,8 +167,8 @@ def selective(engine: Engine, expression: ra.Expression) -> bool:
         case ra.Call(name="not", args=(inner,)):
             return selective(engine, inner)
         case ra.Call(name="=" | "<=>" | "<>" | "is" as name, args=args) if _against_boolean(args):
-            # Spark makes it the bare column or condition (BooleanSimplification); a null-safe
-            # comparison only where that is never NULL.
+            # Spark simplifies it to the bare column or condition (BooleanSimplification), a
+            # null-safe comparison only where that is never NULL.
             stays = engine.planner == "spark" and name in ("<=>", "is")
             null_safe = stays and any(isinstance(it, ra.ColumnRef) for it in args)
             return null_safe or any(selective(engine, arg) for arg in args)
@@ -180,9 +181,9 @@ def selective(engine: Engine, expression: ra.Expression) -> bool:
 
 
 def _splits(engine: Engine, name: str, args: tuple[ra.Expression, ...]) -> bool:
-    """Whether the engine moves a comparison with constants into the branches of the CASE below it,
-    which leaves conditions and no comparison (Spark's ``PushFoldableIntoBranches``; a list
-    of two values stays where it is)."""
+    """Whether the engine pushes a comparison with constants into the branches of the CASE below it,
+    which leaves conditions and no comparison (Spark's ``PushFoldableIntoBranches``; a list of two
+    values stays in place)."""
     computed = [arg for arg in args if columns(arg)]
     if len(computed) != 1 or (name == "in" and len(args) > 2):
         return False
@@ -200,7 +201,7 @@ def _splits(engine: Engine, name: str, args: tuple[ra.Expression, ...]) -> bool:
 
 
 def _branches(engine: Engine, expression: ra.Expression) -> tuple[ra.Expression | None, ...]:
-    """The values, None for NULL, that a CASE, or what the engine reads as one, chooses from."""
+    """The values that a CASE, or what the engine reads as one, chooses from; None for NULL."""
     match expression:
         case ra.Call(name=name) if name not in engine.branching:
             return ()
