@@ -58,6 +58,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         .config("spark.sql.codegen.wholeStage", "false")
         .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
         .config("spark.sql.ui.explainMode", "simple")  # written for each query, read by nobody
+        # Spark's check of its own rules, after each of them: a twentieth of the time.
+        .config("spark.sql.lightweightPlanChangeValidation", "false")
         .config("spark.driver.extraJavaOptions", JVM)
         .config("spark.buffer.pageSize", "1m")  # a sort takes one, and by default it is 64 MB
         .config("spark.sql.session.timeZone", "UTC")

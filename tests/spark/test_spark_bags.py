@@ -216,28 +216,30 @@ TOLERATED: dict[str, tuple[str, str, bool]] = {
 FORGIVEN = [name for name, (_, _, same) in TOLERATED.items() if same]
 
 
-def _of(spark: SparkSession, names: Collection[str], side: int) -> DataFrame:
+def _rows_of(spark: SparkSession, names: Collection[str], side: int) -> DataFrame:
     """The rows of some cases, before (0) or after (1), each with the name of its case."""
-    each = (
-        f"SELECT '{it}' AS of, * FROM VALUES {TOLERATED[it][side]} AS t(k, x, y)" for it in names
-    )
-    return spark.sql(" UNION ALL ".join(each))
+    rows = [
+        f"('{name}', {row}"
+        for name in names
+        for row in TOLERATED[name][:2][side].removeprefix("(").split(", (")
+    ]
+    return spark.sql(f"SELECT * FROM VALUES {', '.join(rows)} AS t(of, k, x, y)")
 
 
 def test_a_tolerance(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     """It matches rows one to one, within rows that are equal in all other columns."""
     monkeypatch.setattr(bags, "SHOWN", 100)
-    before, after = (_of(spark, TOLERATED, side) for side in (0, 1))
+    before, after = (_rows_of(spark, TOLERATED, side) for side in (0, 1))
     found = compare(before, after, tolerance=1e-9)
     for rows in (found.lost_rows, found.added_rows):
         assert {name for name, *_ in rows} == set(TOLERATED) - set(FORGIVEN)
-    before, after = (_of(spark, ["last digit"], side) for side in (0, 1))
+    before, after = (_rows_of(spark, ["last digit"], side) for side in (0, 1))
     assert not compare(before, after, tolerance=1e-17).same
 
 
 def test_what_is_rounding_is_told(spark: SparkSession) -> None:
     """Where no tolerance was asked for, and none but rows that one would forgive differ."""
     for names, rounding in ((FORGIVEN, 1e-9), (["last digit", "fourth digit"], None)):
-        found = compare(_of(spark, names, 0), _of(spark, names, 1))
+        found = compare(_rows_of(spark, names, 0), _rows_of(spark, names, 1))
         assert not found.same
         assert found.rounding == rounding

@@ -30,11 +30,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 
 CASES = [case for case in query_cases() if case.name.startswith("derived/")]
-ZONES = (
-    ("America/Los_Angeles", "Asia/Tokyo"),
-    pytest.param("Pacific/Auckland", "America/St_Johns", marks=pytest.mark.long),
-)
-"""Of who writes, and who reads."""
+ZONES = (("America/Los_Angeles", "Asia/Tokyo"), ("Pacific/Auckland", "America/St_Johns"))
+"""The time zones of who writes, and who reads."""
 
 VALUES = {
     "timestamp": (
@@ -133,6 +130,7 @@ def _answer(session: SparkSession, text: str) -> Answer:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("writer", "reader"), ZONES)
 def test_rows_of_the_fixtures(own: SparkSession, writer: str, reader: str) -> None:
     _fill(own, catalog(CASES[0].ddl), writer, reader)

@@ -279,6 +279,8 @@ def test_what_is_no_plan() -> None:
         ("CREATE TABLE t AS SELECT 1", StatementKind.OTHER, None),
         ("CREATE VIEW v AS SELECT 1", StatementKind.OTHER, None),
         ("CREATE OR REPLACE TEMP VIEW v AS SELECT 1", StatementKind.SESSION, None),
+        ("create temporary view v as select 1", StatementKind.SESSION, None),
+        ("CREATE GLOBAL TEMPORARY VIEW v AS SELECT 1", StatementKind.OTHER, None),
         ("USE x", StatementKind.SESSION, None),
         ("SET a = b", StatementKind.SESSION, None),
         ("DELETE FROM t", StatementKind.OTHER, None),

@@ -69,6 +69,7 @@ def verified(spark: SparkSession, rewritten: Rewrite, known: Catalog, count: int
     found: list[Verified] = []
     session = Session(spark.newSession(), Target("local"), classic=True)
     session.spark.conf.set(THRESHOLD, "-1")  # or Spark would prune by itself
+    session.spark.conf.set("spark.sql.adaptive.enabled", "false")  # a fifth of the time
     verify_text(session, "q.sql", rewritten, known, found.append, How(timeout=300, sample=count))
     assert not [it for it in temporary_views(session.spark) if it.startswith("dpp")]
     return found[-1]

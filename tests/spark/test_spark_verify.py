@@ -131,15 +131,14 @@ def test_rounding_is_told_apart_and_forgiven_when_asked_for(sold: SparkSession) 
 # What the session has
 
 
-VIEW = "CREATE {} VIEW early AS SELECT day FROM days WHERE day < {}"
+VIEW = "CREATE OR REPLACE TEMPORARY VIEW early AS SELECT day FROM days WHERE day < {}"
 
 
-@pytest.mark.parametrize("kind", ["TEMP", "OR REPLACE TEMPORARY", "or replace temp"])
-def test_a_temporary_view_of_the_text(sold: SparkSession, kind: str) -> None:
+def test_a_temporary_view_of_the_text(sold: SparkSession) -> None:
     """It is made, as those behind it read it; where it was changed its own rows are compared."""
     query = "SELECT count(*) AS n FROM early{}"
     own = sold.newSession()
-    old, new = VIEW.format(kind, 3), VIEW.format(kind, 4)
+    old, new = VIEW.format(3), VIEW.format(4)
     one = verified(own, f"{old};\n{query.format('')}", f"{old};\n{query.format(' WHERE true')}")
     assert (one.outcome, one.line) == (VerifyOutcome.SAME, 2)
     other = verified(
