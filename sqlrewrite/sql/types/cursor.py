@@ -116,7 +116,12 @@ class TypeCursor:
 
     def peek(self, *words: str) -> bool:
         """Whether these words and signs are next."""
-        return words == tuple([it.word for it in self.tokens[self.at : self.at + len(words)]])
+        at = self.at
+        for word in words:  # the one behind the last token has none
+            if self.tokens[at].word != word:
+                return False
+            at += 1
+        return True
 
     def take(self, *words: str) -> bool:
         """Reads these words and signs, if they are next."""
@@ -125,12 +130,13 @@ class TypeCursor:
         self.at += len(words)
         return True
 
-    def any_of(self, *words: str) -> str | None:
-        """Reads one of these words or signs, or of several with blanks, if it is next."""
-        for word in words:
-            if self.take(*word.split()):
-                return word
-        return None
+    def any_of(self, *choices: str) -> str | None:
+        """Reads one of these words or signs, if it is next."""
+        word = self.token.word
+        if word not in choices:
+            return None
+        self.at += 1
+        return word
 
     def need(self, *words: str) -> None:
         """Reads these words and signs."""

@@ -8,20 +8,26 @@ from sqlrewrite.sql.types import tree
 from sqlrewrite.sql.types.call_syntax import SYNTAX, Calls, SyntaxRule
 from sqlrewrite.sql.types.cursor import CLAUSES, NUMBER, STRICT, WORD, UnreadError
 
-# `valueExpression`, from what binds loosest to what binds tightest.
-_LEVELS: tuple[tuple[str, ...], ...] = (
-    ("=", "==", "<=>", "<>", "!=", "<", "<=", "!>", ">", ">=", "!<"),
-    ("|",),
-    ("^",),
-    ("&",),
-    ("<<", "> > >", "> >"),
-    ("+", "-", "||"),
-    ("*", "/", "%", "DIV"),
-)
+_OPERATORS = {
+    operator: level
+    for level, operators in enumerate(
+        (
+            ("=", "==", "<=>", "<>", "!=", "<", "<=", "!>", ">", ">=", "!<"),
+            ("|",),
+            ("^",),
+            ("&",),
+            ("<<", "> >", "> > >"),
+            ("+", "-", "||"),
+            ("*", "/", "%", "DIV"),
+        )
+    )
+    for operator in operators
+}
+"""The operators of ``valueExpression``; the higher the number, the tighter they bind."""
+_SAME = {"==": "=", "!=": "<>", "!>": "<=", "!<": ">=", "> >": ">>", "> > >": ">>>"}
 _QUANTIFIED = frozenset(
     f"{kind} {word}" for kind in ("LIKE", "ILIKE") for word in ("ANY", "SOME", "ALL")
 )
-_SAME = {"==": "=", "!=": "<>", "!>": "<=", "!<": ">=", "> >": ">>", "> > >": ">>>"}
 _UNITS = frozenset(
     f"{unit}{plural}"
     for unit in "NANOSECOND MICROSECOND MILLISECOND SECOND MINUTE HOUR DAY WEEK MONTH YEAR".split()
@@ -132,21 +138,28 @@ class Expressions(Calls):
 
     def value(self, level: int = 0) -> tree.Expr:
         """``valueExpression``, of operators that bind as tightly as those of a level."""
-        if level == len(_LEVELS):
-            return self._unary()
         start = self.at
-        found = self.value(level + 1)
+        found = self._unary()
         while True:
-            if level == 1 and self.peek("|", ">"):
+            operator, length = self._operator()
+            binds = _OPERATORS.get(operator, -1)
+            if binds < level:
                 return found
-            first = self.token.start
-            operator = self.any_of(*_LEVELS[level])
-            if operator is None:
-                return found
-            if " " in operator and first + operator.count(">") < self.tokens[self.at - 1].end:
-                raise UnreadError("a shift in two parts")
+            self.at += length
             operator = _SAME.get(operator, operator)
-            found = self.placed(start, tree.Operation(operator, (found, self.value(level + 1))))
+            found = self.placed(start, tree.Operation(operator, (found, self.value(binds + 1))))
+
+    def _operator(self) -> tuple[str, int]:
+        """The operator that may be next, and of how many tokens it is: a shift is of several."""
+        word = self.token.word
+        if word == "|" and self.peek("|", ">"):
+            return "", 0
+        for length in (3, 2) if word == ">" else ():
+            if self.peek(*">" * length):
+                if self.ahead(length - 1).start > self.token.start + length - 1:
+                    raise UnreadError("a shift in two parts")
+                return " ".join(">" * length), length
+        return word, 1
 
     def _unary(self) -> tree.Expr:
         start = self.at
