@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from sqlrewrite import Catalog, CatalogError, ConfigError, lint, outputs
-from sqlrewrite.sql.types.queries import Queries
-from sqlrewrite.sql.types.tree import WrittenQuery
+from sqlrewrite.sql.types.syntax.queries import QueryReader
+from sqlrewrite.sql.types.syntax.tree import WrittenQuery
 from tests.support.set_statements import SET_TEXTS, SetText
 
 DDL = """
@@ -151,12 +151,12 @@ def test_a_query_is_read_once_for_all_settings(monkeypatch: pytest.MonkeyPatch) 
     read: list[int] = []
 
     def query(
-        self: Queries, once: Callable[[Queries], WrittenQuery] = Queries.query
+        self: QueryReader, once: Callable[[QueryReader], WrittenQuery] = QueryReader.query
     ) -> WrittenQuery:
         read.append(self.at)
         return once(self)
 
-    monkeypatch.setattr(Queries, "query", query)
+    monkeypatch.setattr(QueryReader, "query", query)
     many = " UNION ALL ".join(f"SELECT {n} AS a, 'x' AS b" for n in range(200))
     assert outputs(many, Catalog.from_ddl("CREATE TABLE t (a INT)"))
     assert read == [0]

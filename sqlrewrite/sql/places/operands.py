@@ -13,9 +13,9 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Subquery
 from sqlrewrite.plan.expressions import operands
 from sqlrewrite.sql.places.token_walk import AnchorError
-from sqlrewrite.sql.types import tree
-from sqlrewrite.sql.types.cursor import UnreadError
-from sqlrewrite.sql.types.queries import Queries
+from sqlrewrite.sql.types.syntax import tree
+from sqlrewrite.sql.types.syntax.cursor import UnsupportedSyntaxError
+from sqlrewrite.sql.types.syntax.queries import QueryReader
 from sqlrewrite.text.edits import Span
 
 _Written = tree.Expr | tuple[tree.Expr, tree.Expr] | tree.WrittenQuery
@@ -38,14 +38,14 @@ def written(
     reader = _Reader(text, at)
     try:
         top = reader.expression()
-    except UnreadError as error:
+    except UnsupportedSyntaxError as error:
         raise AnchorError(f"an expression that is not understood: {error}") from error
     if reader.token.kind is not None:
         raise AnchorError("an expression that goes on")
     return {path: _found(reader, top, expression, path) for path in paths}
 
 
-class _Reader(Queries):
+class _Reader(QueryReader):
     """Reads an expression and notes where each node stands: without its parentheses, and with. Of
     the queries in it those behind which a LIMIT may stand."""
 
@@ -128,7 +128,7 @@ def _as_written(node: _Written, expression: Expression) -> tuple[_Written, ...] 
             return (*(() if operand is None else (operand,)), *_inside(query, kind != "exists"))
         case Call(name="=>"), tree.Lambda(body=body):
             return (body,)
-        case Call(name="timestampadd" | "timestampdiff" | "extract" as name), tree.Special(
+        case Call(name="timestampadd" | "timestampdiff" | "extract" as name), tree.SpecialForm(
             its, arguments
         ):
             alike = its.lower() == name

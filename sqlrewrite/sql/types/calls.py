@@ -13,16 +13,16 @@ from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.facts.result_types import parameters, result
 from sqlrewrite.plan.facts.signatures import Arguments, signature
 from sqlrewrite.plan.facts.types import Type
-from sqlrewrite.sql.types import tree
-from sqlrewrite.sql.types.printed import printed
+from sqlrewrite.sql.types.call_names import printed
 from sqlrewrite.sql.types.scope import (
-    NOTHING,
-    Typed,
+    UNTYPED,
     TypedColumn,
+    TypedExpression,
     TypeScope,
-    UnknownError,
-    expanded,
+    UnknownOutputError,
+    star_columns,
 )
+from sqlrewrite.sql.types.syntax import tree
 
 _CASTS = frozenset(
     "bigint binary boolean date decimal double float int smallint string time timestamp"
@@ -33,20 +33,20 @@ _CASTS = frozenset(
 _SCHEMAS = frozenset({"from_json", "from_csv", "from_xml"})
 
 
-def call(it: tree.WrittenCall, scope: TypeScope) -> Typed:
+def call(it: tree.WrittenCall, scope: TypeScope) -> TypedExpression:
     """What is known of a call."""
     name = ".".join(it.name).lower().removeprefix("system.").removeprefix("builtin.")
     known = function(name)
-    given = _given(it, name, scope)
+    given = _arguments(it, name, scope)
     over = None if it.over is None else _window(it, name, scope)
     conditions = [] if it.filter is None else [scope.typed(it.filter)]
     orders = [_order(key, scope) for key in it.within]
     if known is None:
-        return NOTHING
+        return UNTYPED
     of = Arguments(
         tuple(part.type for part in given),
         scope.context.settings,
-        tuple(map(constant, given)),
+        tuple(map(constant_text, given)),
         tuple(part.name for part in given),
     )
     if it.within and name in _ORDERED:
@@ -57,7 +57,7 @@ def call(it: tree.WrittenCall, scope: TypeScope) -> Typed:
     if known.generator:
         return _generator(kind)
     if name in _CASTS and len(given) == 1:
-        return Typed(given[0].text, kind, given[0].name if given[0].column else None)
+        return TypedExpression(given[0].text, kind, given[0].name if given[0].column else None)
     text = printed(name, given, it.distinct)
     if name == "from_json" and (kind is None or kind.name == "map"):
         text = None if kind is None else "entries"
@@ -68,7 +68,7 @@ def call(it: tree.WrittenCall, scope: TypeScope) -> Typed:
         text = None if kept is None else f"{text} FILTER (WHERE {kept})"
     if it.over is not None:
         text = None if text is None or over is None else f"{text} OVER {over}"
-    return Typed(text, kind)
+    return TypedExpression(text, kind)
 
 
 def _type(name: str, of: Arguments) -> Type | None:
@@ -88,26 +88,29 @@ def _type(name: str, of: Arguments) -> Type | None:
     return kind if plain or (len(strings) == 1 and None not in of.types) else None
 
 
-def constant(it: Typed) -> str | None:
+def constant_text(it: TypedExpression) -> str | None:
     """A constant's text."""
     if isinstance(it.constant, bool):
         return str(it.constant).lower()
     return str(it.constant) if isinstance(it.constant, int | str | Decimal) else None
 
 
-def _given(it: tree.WrittenCall, name: str, scope: TypeScope) -> list[Typed]:
+def _arguments(it: tree.WrittenCall, name: str, scope: TypeScope) -> list[TypedExpression]:
     if name == "count" and it.arguments == (tree.Star(),) and not it.distinct:
-        return [Typed("1", types.INT, constant=1)]
+        return [TypedExpression("1", types.INT, constant=1)]
     if name == "count" and any(isinstance(part, tree.Star) for part in it.arguments):
-        return [NOTHING]  # spark.sql.legacy.allowStarWithSingleTableIdentifierInCount
-    found: list[Typed] = []
+        return [UNTYPED]  # spark.sql.legacy.allowStarWithSingleTableIdentifierInCount
+    found: list[TypedExpression] = []
     for part in it.arguments:
         if isinstance(part, tree.Star):
-            found += [Typed(c.name, c.type, c.name, column=True) for c in expanded(part, scope)]
-        elif isinstance(part, tree.Special) and part.name == "=>":
-            return [NOTHING]
+            found += [
+                TypedExpression(c.name, c.type, c.name, column=True)
+                for c in star_columns(part, scope)
+            ]
+        elif isinstance(part, tree.SpecialForm) and part.name == "=>":
+            return [UNTYPED]
         else:
-            found.append(NOTHING if isinstance(part, tree.Lambda) else scope.typed(part))
+            found.append(UNTYPED if isinstance(part, tree.Lambda) else scope.typed(part))
     if not any(isinstance(part, tree.Lambda) for part in it.arguments):
         return found
     of = Arguments(tuple(part.type for part in found), scope.context.settings)
@@ -118,19 +121,19 @@ def _given(it: tree.WrittenCall, name: str, scope: TypeScope) -> list[Typed]:
     return found
 
 
-def _lambda(it: tree.Lambda, kinds: tuple[Type | None, ...], scope: TypeScope) -> Typed:
+def _lambda(it: tree.Lambda, kinds: tuple[Type | None, ...], scope: TypeScope) -> TypedExpression:
     known = [*kinds, *(None,) * len(it.parameters)]
     own = {name.lower(): kind for name, kind in zip(it.parameters, known, strict=False)}
     body = replace(scope, parameters={**scope.parameters, **own}).typed(it.body)
     variables = ", ".join(["namedlambdavariable()"] * len(it.parameters))
     text = None if body.text is None else f"lambdafunction({body.text}, {variables})"
-    return Typed(text, body.type)
+    return TypedExpression(text, body.type)
 
 
-def _generator(kind: Type | None) -> Typed:
+def _generator(kind: Type | None) -> TypedExpression:
     if kind is None or kind.name != "struct":
-        raise UnknownError("a generator of unknown columns")
-    return Typed(None, generator=tuple(map(TypedColumn, kind.names, kind.items)))
+        raise UnknownOutputError("a generator of unknown columns")
+    return TypedExpression(None, generator=tuple(map(TypedColumn, kind.names, kind.items)))
 
 
 _ORDERED = frozenset({"percentile_cont", "percentile_disc", "mode"})
@@ -155,7 +158,7 @@ def _window(it: tree.WrittenCall, name: str, scope: TypeScope) -> str | None:
     while over is not None and over.name is not None:
         over = scope.windows.get(over.name.lower())
     if over is None:
-        raise UnknownError("an unknown window")
+        raise UnknownOutputError("an unknown window")
     keys = [scope.typed(key).text for key in over.partition]
     orders = [_order(key, scope) for key in over.order]
     frame = _frame(over, scope) if over.frame else _default_frame(it, name, over)
@@ -214,8 +217,8 @@ def _frame(over: tree.WrittenWindow, scope: TypeScope) -> str | None:
     return f"{frame.unit} BETWEEN {bounds[0]} AND {bounds[1]}"
 
 
-def _same_type(bound: Typed, over: tree.WrittenWindow, scope: TypeScope) -> bool:
+def _same_type(bound: TypedExpression, over: tree.WrittenWindow, scope: TypeScope) -> bool:
     key = scope.typed(over.order[0].key).type if over.order else None
     if key is None or bound.type is None:
-        raise UnknownError("a RANGE over an unknown type")
+        raise UnknownOutputError("a RANGE over an unknown type")
     return key == bound.type or key.name.startswith(("date", "timestamp"))

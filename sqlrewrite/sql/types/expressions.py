@@ -1,371 +1,244 @@
-"""Expressions: ``booleanExpression``, ``valueExpression`` and ``primaryExpression``."""
+"""What Spark calls an expression, and its type: ``toPrettySQL``, and its analyzer's rules of types.
+
+Names are printed as ``usePrettyExpression`` has them: strings without quotes, no implicit cast, no
+qualifier of a column.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
 
-from sqlrewrite.sql.types import tree
-from sqlrewrite.sql.types.call_syntax import SYNTAX, Calls, SyntaxRule
-from sqlrewrite.sql.types.cursor import CLAUSES, NUMBER, STRICT, WORD, UnreadError
-
-_OPERATORS = {
-    operator: level
-    for level, operators in enumerate(
-        (
-            ("=", "==", "<=>", "<>", "!=", "<", "<=", "!>", ">", ">=", "!<"),
-            ("|",),
-            ("^",),
-            ("&",),
-            ("<<", "> >", "> > >"),
-            ("+", "-", "||"),
-            ("*", "/", "%", "DIV"),
-        )
-    )
-    for operator in operators
-}
-"""The operators of ``valueExpression``; the higher the number, the tighter they bind."""
-_SAME = {"==": "=", "!=": "<>", "!>": "<=", "!<": ">=", "> >": ">>", "> > >": ">>>"}
-_QUANTIFIED = frozenset(
-    f"{kind} {word}" for kind in ("LIKE", "ILIKE") for word in ("ANY", "SOME", "ALL")
+from sqlrewrite.plan.facts import types
+from sqlrewrite.plan.facts.result_types import result
+from sqlrewrite.plan.facts.signatures import Arguments
+from sqlrewrite.plan.facts.type_text import collation, parse
+from sqlrewrite.plan.facts.types import valued
+from sqlrewrite.sql.types import literals
+from sqlrewrite.sql.types.call_names import filled
+from sqlrewrite.sql.types.calls import call
+from sqlrewrite.sql.types.operators import operation, replaced_by_analyzer
+from sqlrewrite.sql.types.scope import (
+    UNTYPED,
+    TypedExpression,
+    TypeScope,
+    UnknownOutputError,
+    access,
 )
-_UNITS = frozenset(
-    f"{unit}{plural}"
-    for unit in "NANOSECOND MICROSECOND MILLISECOND SECOND MINUTE HOUR DAY WEEK MONTH YEAR".split()
-    for plural in ("", "S")
-)
-_TYPED = frozenset({"DATE", "TIMESTAMP", "TIMESTAMP_LTZ", "TIMESTAMP_NTZ", "TIME", "X"})
-_BARE = frozenset({"CURRENT_DATE", "CURRENT_TIMESTAMP", "CURRENT_USER", "USER", "SESSION_USER"})
+from sqlrewrite.sql.types.syntax import tree
 
 
-class Expressions(Calls):
-    """Reads expressions; ``query`` is given by the class that reads queries."""
+def typed(it: tree.Expr, scope: TypeScope) -> TypedExpression:
+    """What is known of an expression. Raises UnknownOutputError for an unknown name."""
+    match it:
+        case tree.WrittenLiteral() if it.kind != "interval":
+            return literals.literal(it, scope.context.settings) or UNTYPED
+        case tree.WrittenLiteral() | tree.Interval():
+            return _interval(it, scope)
+        case tree.WrittenName() | tree.Field():
+            return _named(it, scope)
+        case tree.Operation():
+            return operation(it, [typed(part, scope) for part in it.operands], scope)
+        case tree.WrittenCast():
+            return _cast(it, scope)
+        case tree.WrittenCase():
+            return _case(it, scope)
+        case tree.WrittenSubquery():
+            return _subquery(it, scope)
+        case tree.WrittenCall():
+            return call(it, scope)
+        case tree.SpecialForm():
+            return _special(it, scope)
+        case tree.WrittenRow():
+            return _row(it, scope)
+        case tree.Lambda() | tree.Star():
+            return UNTYPED
 
-    def query(self) -> tree.WrittenQuery:
-        """A query."""
-        raise NotImplementedError
 
-    def expression(self) -> tree.Expr:
-        """Any expression."""
-        return self._joined("OR", lambda: self._joined("AND", self._negated))
+def _interval(it: tree.WrittenLiteral | tree.Interval, scope: TypeScope) -> TypedExpression:
+    """An interval: ``interval day``, or the one type of intervals that there was before 3.2."""
+    if scope.context.settings.legacy_interval is not False:
+        return UNTYPED
+    if isinstance(it, tree.WrittenLiteral):
+        return literals.literal(it, scope.context.settings) or UNTYPED
+    return literals.interval(it) or UNTYPED
 
-    def placed(self, start: int, found: tree.Expr) -> tree.Expr:
-        """What was read since a token; a subclass may note its place."""
-        return found
 
-    def item(self) -> tree.WrittenItem:
-        """An expression with its alias."""
-        value = self.expression()
-        if self.peek("AS", "("):
-            self.at += 1
-            return tree.WrittenItem(value, self.parenthesized(self.name))
-        if self.peek("(") and self.ahead(1).kind in self.names:
-            return tree.WrittenItem(value, self.parenthesized(self.name))
-        name = self.alias_name(CLAUSES | STRICT)
-        return tree.WrittenItem(value, () if name is None else (name,))
+def _escaped(text: str) -> str:
+    """A text as part of a form."""
+    return text.replace("{", "{{").replace("}", "}}")
 
-    def _joined(self, word: str, operand: Callable[[], tree.Expr]) -> tree.Expr:
-        """Operands with AND or OR between them: Spark makes a balanced tree of them."""
-        found = [operand()]
-        while self.take(word):
-            found.append(operand())
 
-        def reduced(low: int, high: int) -> tree.Expr:
-            if low == high:
-                return found[low]
-            middle = low + (high - low) // 2 if high - low > 1 else low
-            return tree.Operation(word, (reduced(low, middle), reduced(middle + 1, high)))
+def parts_of(it: tree.Expr) -> tuple[str, ...] | None:
+    """The parts of a qualified name; None of any other expression."""
+    if isinstance(it, tree.WrittenName):
+        return (it.text,)
+    if isinstance(it, tree.Field):
+        before = parts_of(it.base)
+        return None if before is None else (*before, it.name)
+    return None
 
-        return reduced(0, len(found) - 1)
 
-    def _negated(self) -> tree.Expr:
-        if self.any_of("NOT", "!"):
-            return tree.Operation("NOT", (self._negated(),))
-        if self.peek("EXISTS", "(") and self._query_behind(1):
-            self.at += 1
-            return tree.WrittenSubquery("exists", self.inside(self.query))
-        start = self.at
-        return self.placed(start, self._with_predicate(self.value()))
-
-    def _with_predicate(self, value: tree.Expr) -> tree.Expr:
-        if self.take("IS"):
-            return self._is(value, bool(self.any_of("NOT", "!")))
-        before = self.at
-        negated = bool(self.any_of("NOT", "!"))
-        found = self._predicate(value)
+def _named(it: tree.WrittenName | tree.Field, scope: TypeScope) -> TypedExpression:
+    parts = parts_of(it)
+    if parts is None:
+        assert isinstance(it, tree.Field)
+        found = access(typed(it.base, scope), it.name)
         if found is None:
-            self.at = before
-            return value
-        if negated and isinstance(found, tree.Operation) and found.operator in _QUANTIFIED:
-            return tree.Operation(f"NOT {found.operator}", found.operands)
-        return _not(negated, found)
+            raise UnknownOutputError(f"no field {it.name}")
+        return replace(found, name=None)
+    known = scope.resolve(parts)
+    if known is not None:
+        return known
+    if len(parts) == 1 and parts[0].lower() in _BARE:
+        return _bare(parts[0].lower(), scope)
+    raise UnknownOutputError(f"no column {'.'.join(parts)}")
 
-    def _is(self, value: tree.Expr, negated: bool) -> tree.Expr:
-        known = self.any_of("NULL", "UNKNOWN")
-        if known:
-            return tree.Operation(f"IS NOT {known}" if negated else "IS NULL", (value,))
-        truth = self.any_of("TRUE", "FALSE")
-        if truth:
-            return _not(
-                negated, tree.Operation("<=>", (value, tree.WrittenLiteral("boolean", truth)))
+
+_BARE = frozenset(
+    "current_catalog current_database current_date current_schema current_time"
+    " current_timestamp current_user session_user user".split()
+)
+"""Functions that need no parentheses."""
+
+
+def _bare(word: str, scope: TypeScope) -> TypedExpression:
+    """A function without parentheses; within an expression 4.1 prints none, and 4.3 does."""
+    found = call(tree.WrittenCall((word,), ()), scope)
+    return replace(found, text=None, name=found.text)
+
+
+def _cast(it: tree.WrittenCast, scope: TypeScope) -> TypedExpression:
+    operand = typed(it.operand, scope)
+    kind = parse(it.to)
+    if kind is None:
+        return replace(UNTYPED, name=operand.name if operand.column else None)
+    ntz = scope.context.settings.ntz
+    if ntz and kind == types.TIMESTAMP and it.to.strip().lower() in _TIMESTAMP:
+        kind = types.TIMESTAMP_NTZ
+    kind = valued(kind)
+    path = isinstance(it.operand, tree.SpecialForm) and it.operand.name == ":"
+    name = operand.name if operand.column or path else None
+    if kind.items or kind.name == "struct":
+        return TypedExpression(operand.text, kind, name)
+    word = "TRY_CAST" if it.safe else "CAST"
+    plain = kind.collation is None  # as ``DataType.sql`` writes it
+    shown = str(kind).upper() if plain else f"STRING COLLATE {kind.collation}"
+    return TypedExpression(filled(f"{word}({{}} AS {shown})", operand), kind, name)
+
+
+_TIMESTAMP = ("timestamp", "timestamp(6)")
+
+
+def _case(it: tree.WrittenCase, scope: TypeScope) -> TypedExpression:
+    operand = None if it.operand is None else typed(it.operand, scope)
+    form, parts, results = "CASE", [], []
+    for condition, value in it.branches:
+        when, then = typed(condition, scope), typed(value, scope)
+        if operand is not None and replaced_by_analyzer("=", operand, when):
+            when = replace(when, text=None)
+        form += " WHEN {} THEN {}" if operand is None else " WHEN ({} = {}) THEN {}"
+        parts += [when, then] if operand is None else [operand, when, then]
+        results.append(then)
+    if it.otherwise is not None:
+        other = typed(it.otherwise, scope)
+        form += " ELSE {}"
+        parts.append(other)
+        results.append(other)
+    return TypedExpression(filled(f"{form} END", *parts), scope.common(it.type for it in results))
+
+
+def _subquery(it: tree.WrittenSubquery, scope: TypeScope) -> TypedExpression:
+    """A subquery prints the names it takes from here; the order of several is not known."""
+    operand = None if it.operand is None else typed(it.operand, scope)
+    before = len(scope.reached)
+    columns = scope.context.analyze(it.query, scope)
+    reached = scope.reached[before:]
+    names = None if len(reached) > 1 or "" in reached else _escaped("".join(reached))
+    value = columns[0].type if len(columns) == 1 else None
+    kind = value if it.kind == "scalar" else types.BOOLEAN
+    if names is None or isinstance(it.operand, tree.WrittenRow):
+        return TypedExpression(None, kind)
+    form = _SUBQUERIES[it.kind].format(names)
+    return TypedExpression(filled(form, *(() if operand is None else (operand,))), kind)
+
+
+_SUBQUERIES = {
+    "exists": "exists({})",
+    "scalar": "scalarsubquery({})",
+    "in": "({{}} IN (listquery({})))",
+}
+
+
+def _special(it: tree.SpecialForm, scope: TypeScope) -> TypedExpression:
+    parts = [typed(part, scope) for part in it.arguments]
+    word = _escaped(it.word)
+    match it.name:
+        case "LIKE ESCAPE":
+            return TypedExpression(filled(f"{{}} LIKE {{}} ESCAPE '{word}'", *parts), types.BOOLEAN)
+        case "ILIKE ESCAPE":
+            return TypedExpression(None, types.BOOLEAN)
+        case "COLLATE":
+            name = collation(it.word)
+            given = parts[0].type is not None and parts[0].type.is_string
+            kind = types.string(name) if name is not None and given else None
+            return TypedExpression(filled(f"collate({{}}, {word})", *parts), kind)
+        case ":":
+            variant = parts[0].type == types.VARIANT
+            kind = types.VARIANT if variant else None
+            return TypedExpression(None, kind, it.word if variant and it.word else None)
+        case "CURRENT":
+            return _bare(it.word.lower(), scope)
+        case "EXTRACT":
+            field = tree.WrittenLiteral("string", it.word)
+            return call(tree.WrittenCall(("extract",), (field, *it.arguments)), scope)
+        case "TRIM":
+            return _trim(it, parts, scope)
+        case "POSITION":
+            return TypedExpression(filled("locate({}, {}, 1)", *parts), types.INT)
+        case "TIMESTAMPADD":
+            return _timestamp_add(word, *parts)
+        case "TIMESTAMPDIFF":
+            return TypedExpression(
+                filled(f"timestampdiff({word}, {{}}, {{}})", *parts), types.BIGINT
             )
-        self.need("DISTINCT", "FROM")
-        same = tree.Operation("<=>", (value, self.value()))
-        return _not(not negated, same)
+        case _:
+            return UNTYPED
 
-    def _predicate(self, value: tree.Expr) -> tree.Expr | None:
-        if self.take("BETWEEN"):
-            lower = self.value()
-            self.need("AND")
-            return tree.Operation("BETWEEN", (value, lower, self.value()))
-        if self.take("IN"):
-            if self._query_behind(0):
-                return tree.WrittenSubquery("in", self.inside(self.query), value)
-            return tree.Operation("IN", (value, *self.parenthesized(self.expression)))
-        if self.any_of("RLIKE", "REGEXP"):
-            return tree.Operation("RLIKE", (value, self.value()))
-        kind = self.any_of("LIKE", "ILIKE")
-        if kind is None:
-            return None
-        for word in ("ANY", "SOME", "ALL"):
-            if self.peek(word, "("):
-                self.at += 1
-                patterns = self.parenthesized(self.expression)
-                return tree.Operation(f"{kind} {word}", (value, *patterns))
-        pattern = self.value()
-        if self.take("ESCAPE"):
-            return tree.Special(f"{kind} ESCAPE", (value, pattern), self.string())
-        return tree.Operation(kind, (value, pattern))
 
-    def value(self, level: int = 0) -> tree.Expr:
-        """``valueExpression``, of operators that bind as tightly as those of a level."""
-        start = self.at
-        found = self._unary()
-        while True:
-            operator, length = self._operator()
-            binds = _OPERATORS.get(operator, -1)
-            if binds < level:
-                return found
-            self.at += length
-            operator = _SAME.get(operator, operator)
-            found = self.placed(start, tree.Operation(operator, (found, self.value(binds + 1))))
-
-    def _operator(self) -> tuple[str, int]:
-        """The operator that may be next, and of how many tokens it is: a shift is of several."""
-        word = self.token.word
-        if word == "|" and self.peek("|", ">"):
-            return "", 0
-        for length in (3, 2) if word == ">" else ():
-            if self.peek(*">" * length):
-                if self.ahead(length - 1).start > self.token.start + length - 1:
-                    raise UnreadError("a shift in two parts")
-                return " ".join(">" * length), length
-        return word, 1
-
-    def _unary(self) -> tree.Expr:
-        start = self.at
-        if self.peek("-") and self.ahead(1).kind == NUMBER:
-            return self.primary()
-        sign = self.any_of("-", "+", "~")
-        if sign:
-            return self.placed(start, tree.Operation(f"unary {sign}", (self._unary(),)))
-        return self.primary()
-
-    def primary(self) -> tree.Expr:
-        """``primaryExpression``, with all that may follow it."""
-        start = self.at
-        found = self.placed(start, self._atom())
-        while True:
-            if self.take("["):
-                index = self.value()
-                self.need("]")
-                found = self.placed(start, tree.Operation("[]", (found, index)))
-            elif self.peek(".") and self.ahead(1).kind in self.names:
-                self.at += 1
-                found = self.placed(start, tree.Field(found, self.name()))
-            elif self.take("::"):
-                found = self.placed(start, tree.WrittenCast(found, self.type_text()))
-            elif self.peek("COLLATE") and self.ahead(1).kind in self.names:
-                self.at += 1
-                found = tree.Special("COLLATE", (found,), ".".join(self.qualified()))
-            elif self.peek(":") and (self.ahead(1).kind in self.names or self.ahead(1).text == "["):
-                found = self._path(found)
-            else:
-                return found
-
-    def _path(self, base: tree.Expr) -> tree.Expr:
-        """A path into a variant; what it is called is said by names alone."""
-        self.need(":")
-        last = "" if self.peek("[") else self.name()
-        while True:
-            if self.take("["):
-                index = self.value()
-                named = isinstance(index, tree.WrittenLiteral) and index.kind == "string"
-                last = index.text if named and isinstance(index, tree.WrittenLiteral) else last
-                self.need("]")
-            elif self.peek(".") and self.ahead(1).kind in self.names:
-                self.at += 1
-                last = self.name()
-            else:
-                return tree.Special(":", (base,), "" if "." in last else last)
-
-    def _atom(self) -> tree.Expr:
-        token = self.token
-        if token.kind in self.strings:
-            parts = [self.string()]
-            while self.token.kind in self.strings:
-                parts.append(self.string())
-            return tree.WrittenLiteral("string", "".join(parts))
-        if token.kind == NUMBER or (self.peek("-") and self.ahead(1).kind == NUMBER):
-            return self._number()
-        if self.take("*"):
-            return tree.Star((), self._excluded())
-        if self.peek("("):
-            return self._parenthesized()
-        if self.take("?"):
-            return tree.Special("PARAMETER", ())
-        if self.take(":"):
-            return tree.Special("PARAMETER", (), self.name())
-        if token.kind == WORD:
-            found = self._keyword(token.word)
-            if found is not None:
-                return found
-        return self._named()
-
-    def _number(self) -> tree.WrittenLiteral:
-        sign = "-" if self.take("-") else ""
-        text = self.token.text
-        self.at += 1
-        upper = text.upper()
-        for suffix in ("BD", "L", "S", "Y", "D", "F"):
-            if upper.endswith(suffix):
-                return tree.WrittenLiteral(suffix, sign + text[: -len(suffix)])
-        return tree.WrittenLiteral("number", sign + text)
-
-    def _excluded(self) -> tuple[tuple[str, ...], ...]:
-        if not self.peek("EXCEPT", "("):
-            return ()
-        self.at += 1
-        return self.parenthesized(self.qualified)
-
-    def _query_behind(self, count: int) -> bool:
-        """Whether the parenthesis so many tokens ahead begins a query."""
-        if self.ahead(count).word != "(":
-            return False
-        while self.ahead(count).word == "(":
-            count += 1
-        first, second = self.ahead(count), self.ahead(count + 1)
-        if first.word in ("SELECT", "WITH", "FROM"):
-            return second.text not in (",", ")", ".")
-        if first.word == "TABLE":
-            return second.kind in self.names
-        return first.word == "VALUES" and second.text not in (",", ")", ".")
-
-    def _parenthesized(self) -> tree.Expr:
-        query = self.tried(lambda: self.inside(self.query)) if self._query_behind(0) else None
-        if query is not None:
-            return tree.WrittenSubquery("scalar", query)
-        lambdas = self.tried(self._lambda)
-        if lambdas is not None:
-            return lambdas
-        items = self.parenthesized(self.item)
-        if len(items) == 1:
-            if items[0].names:
-                raise UnreadError("an alias in parentheses")
-            return items[0].value
-        return tree.WrittenRow(items)
-
-    def _lambda(self) -> tree.Expr:
-        names = self.parenthesized(self.name)
-        self.need("->")
-        return tree.Lambda(names, self.expression())
-
-    def _keyword(self, word: str) -> tree.Expr | None:
-        """What begins with a keyword that has a rule of its own; None for a plain name."""
-        following = self.ahead(1)
-        if word in ("NULL", "TRUE", "FALSE") and following.text not in (".", "("):
-            self.at += 1
-            return tree.WrittenLiteral("null" if word == "NULL" else "boolean", word)
-        if word == "CASE" and following.text not in (".", ",", ")"):
-            return self._case()
-        if word == "INTERVAL" and (
-            following.kind in (NUMBER, *self.strings) or following.text in ("+", "-")
-        ):
-            found = self.tried(self._interval)
-            if found is not None:
-                return found
-        if word in _TYPED and following.kind in self.strings:
-            self.at += 1
-            return tree.WrittenLiteral(word.lower(), self.string())
-        if word in _BARE and following.text not in ("(", "."):
-            self.at += 1
-            return tree.Special("CURRENT", (), word)
-        if following.word == "(":
-            rule = SYNTAX.get(word)
-            return None if rule is None else self.tried(lambda: self._special(rule, word))
-        return None
-
-    def _special(self, rule: SyntaxRule, word: str) -> tree.Expr:
-        self.need(word)
-        found = self.inside(lambda: rule(self, word))
-        if isinstance(found, tree.WrittenRow) and self.peek("OVER"):
-            raise UnreadError("a window over STRUCT")
+def _trim(it: tree.SpecialForm, parts: list[TypedExpression], scope: TypeScope) -> TypedExpression:
+    name = {"BOTH": "trim", "LEADING": "ltrim", "TRAILING": "rtrim"}[it.word]
+    found = call(tree.WrittenCall((name,), (it.arguments[-1],)), scope)
+    if len(parts) == 1:
         return found
-
-    def _case(self) -> tree.Expr:
-        self.need("CASE")
-        operand = None if self.peek("WHEN") else self.expression()
-        branches = []
-        while self.take("WHEN"):
-            condition = self.expression()
-            self.need("THEN")
-            branches.append((condition, self.expression()))
-        if not branches:
-            raise UnreadError("CASE without WHEN")
-        otherwise = self.expression() if self.take("ELSE") else None
-        self.need("END")
-        return tree.WrittenCase(operand, tuple(branches), otherwise)
-
-    def _interval(self) -> tree.Expr:
-        self.need("INTERVAL")
-        parts: list[tuple[str, str]] = []
-        while True:
-            before = self.at
-            sign = "-" if self.any_of("-", "+") == "-" else ""
-            if self.token.kind not in (NUMBER, *self.strings):
-                self.at = before
-                break
-            said = self.token.text
-            self.at += 1
-            if self.token.word not in _UNITS:
-                self.at = before
-                break
-            unit = self.name().upper().removesuffix("S")
-            parts.append((sign + said, unit))
-        if not parts:
-            return tree.WrittenLiteral("interval", self.string())
-        end = self.name().upper() if len(parts) == 1 and self.take("TO") else None
-        return tree.Interval(tuple(parts), end)
-
-    def _named(self) -> tree.Expr:
-        """A column, a call, a lambda of one parameter, or ``a.b.*``."""
-        if self.ahead(1).word == "->":
-            name = self.name()
-            self.need("->")
-            return tree.Lambda((name,), self.expression())
-        first = self.token
-        if first.word in ("FROM", "WHERE", "SELECT", "AND", "OR", "THEN"):
-            raise UnreadError(f"a name wanted at {first.start}")
-        parts = self.qualified()
-        if self.peek("("):
-            return self.call(parts)
-        if self.peek(".", "*"):
-            self.at += 2
-            return tree.Star(parts, self._excluded())
-        found: tree.Expr = tree.WrittenName(parts[0])
-        for part in parts[1:]:
-            found = tree.Field(found, part)
-        return found
+    if any(part.type is None or part.type.collation for part in parts):
+        found = replace(found, type=None)
+    return replace(found, text=filled(f"TRIM({it.word} {{}} FROM {{}})", *parts))
 
 
-def _not(negated: bool, found: tree.Expr) -> tree.Expr:
-    return tree.Operation("NOT", (found,)) if negated else found
+def _timestamp_add(unit: str, amount: TypedExpression, start: TypedExpression) -> TypedExpression:
+    kind = start.type
+    if kind is not None and kind not in (types.TIMESTAMP, types.TIMESTAMP_NTZ):
+        kind = types.TIMESTAMP if kind == types.DATE or kind.is_string else None
+    return TypedExpression(filled(f"timestampadd({unit}, {{}}, {{}})", amount, start), kind)
+
+
+def _row(it: tree.WrittenRow, scope: TypeScope) -> TypedExpression:
+    """``(1, 2)`` is a named_struct; ``struct(1, 2 AS b)`` keeps its name."""
+    if any(isinstance(item.value, tree.Star) for item in it.items):
+        return UNTYPED
+    values = [typed(item.value, scope) for item in it.items]
+    names: list[str] = []
+    for number, (item, value) in enumerate(zip(it.items, values, strict=True), 1):
+        given = item.names[0] if item.names else value.name
+        names.append(f"col{number}" if given is None else given)
+    kinds = tuple(value.type for value in values)
+    kind = result("struct", Arguments(kinds, scope.context.settings, names=tuple(names)))
+    form = []
+    for item, name in zip(it.items, names, strict=True):
+        quoted = _escaped(name)
+        if not it.written:
+            form += [quoted, "{}"]
+        else:
+            form.append(f"{{}} AS {quoted}" if item.names else "{}")
+    word = "struct" if it.written else "named_struct"
+    return TypedExpression(filled(f"{word}({', '.join(form)})", *values), kind)

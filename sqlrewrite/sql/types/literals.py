@@ -14,8 +14,8 @@ from sqlrewrite.plan.facts.coercion import is_integral
 from sqlrewrite.plan.facts.literals import of_number
 from sqlrewrite.plan.facts.session import ExactSettings
 from sqlrewrite.plan.facts.types import Type
-from sqlrewrite.sql.types import tree
-from sqlrewrite.sql.types.scope import Typed
+from sqlrewrite.sql.types.scope import TypedExpression
+from sqlrewrite.sql.types.syntax import tree
 
 _SUFFIXED = {
     "L": types.BIGINT,
@@ -32,44 +32,44 @@ _DATE_TIME = re.compile(
 _TIME = re.compile(r"\s*(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?\s*")
 
 
-def literal(it: tree.WrittenLiteral, settings: ExactSettings) -> Typed | None:
+def literal(it: tree.WrittenLiteral, settings: ExactSettings) -> TypedExpression | None:
     """A constant; None where it is one that Spark refuses."""
     match it.kind:
         case "string":
-            return Typed(it.text, types.STRING, constant=it.text)
+            return TypedExpression(it.text, types.STRING, constant=it.text)
         case "null":
-            return Typed("NULL", types.VOID)
+            return TypedExpression("NULL", types.VOID)
         case "boolean":
-            return Typed(it.text.lower(), types.BOOLEAN, constant=it.text == "TRUE")
+            return TypedExpression(it.text.lower(), types.BOOLEAN, constant=it.text == "TRUE")
         case "x":
             digits = it.text.upper()
             if not re.fullmatch("[0-9A-F]*", digits):
                 return None
-            return Typed(f"X'{'0' * (len(digits) % 2)}{digits}'", types.BINARY)
+            return TypedExpression(f"X'{'0' * (len(digits) % 2)}{digits}'", types.BINARY)
         case "date" | "timestamp" | "timestamp_ltz" | "timestamp_ntz" | "time":
-            return _moment(it, settings)
+            return _datetime(it, settings)
         case "interval":
             return _interval_text(it.text)
         case _:
             return _number(it)
 
 
-def _number(it: tree.WrittenLiteral) -> Typed | None:
+def _number(it: tree.WrittenLiteral) -> TypedExpression | None:
     try:
         value = Decimal(it.text)
     except InvalidOperation:
         return None
     kind = _SUFFIXED.get(it.kind) or (of_number(it.text) if it.kind == "number" else None)
     if kind == types.DOUBLE:
-        return Typed(java_double(float(value)), kind)
+        return TypedExpression(java_double(float(value)), kind)
     if kind == types.FLOAT:
-        return Typed(java_double(_single(value)), kind)
+        return TypedExpression(java_double(_single(value)), kind)
     if kind is not None and is_integral(kind):
-        return Typed(str(int(it.text)), kind, constant=int(it.text))
+        return TypedExpression(str(int(it.text)), kind, constant=int(it.text))
     return _decimal(value)
 
 
-def _decimal(value: Decimal) -> Typed | None:
+def _decimal(value: Decimal) -> TypedExpression | None:
     exponent = value.as_tuple().exponent
     assert isinstance(exponent, int)
     if exponent > 0:
@@ -81,7 +81,7 @@ def _decimal(value: Decimal) -> Typed | None:
     precision = max(digits, scale)
     if precision > types.MAX_PRECISION:
         return None
-    return Typed(str(value), types.decimal(precision, scale), constant=value)
+    return TypedExpression(str(value), types.decimal(precision, scale), constant=value)
 
 
 def java_double(value: float) -> str | None:
@@ -107,21 +107,21 @@ def _single(value: Decimal) -> float:
     return next((it for it in shortest if struct.pack("f", it) == wanted), float(value))
 
 
-def _moment(it: tree.WrittenLiteral, settings: ExactSettings) -> Typed | None:
+def _datetime(it: tree.WrittenLiteral, settings: ExactSettings) -> TypedExpression | None:
     if it.kind == "date":
         found = _DATE.fullmatch(it.text)
         if not found:
-            return Typed(None, types.DATE)
+            return TypedExpression(None, types.DATE)
         year, month, day = found[1], int(found[2] or 1), int(found[3] or 1)
-        return Typed(f"DATE '{year}-{month:02}-{day:02}'", types.DATE)
+        return TypedExpression(f"DATE '{year}-{month:02}-{day:02}'", types.DATE)
     if it.kind == "time":
         found = _TIME.fullmatch(it.text)
         kind = Type("time", (6,))
         if not found:
-            return Typed(None, kind)
+            return TypedExpression(None, kind)
         fraction = (found[4] or "").rstrip("0")
         text = f"{int(found[1]):02}:{found[2]}:{found[3] or '00'}{'.' * bool(fraction)}{fraction}"
-        return Typed(f"TIME '{text}'", kind)
+        return TypedExpression(f"TIME '{text}'", kind)
     ntz = it.kind == "timestamp_ntz"
     if it.kind == "timestamp":
         ntz = settings.ntz
@@ -132,13 +132,13 @@ def _moment(it: tree.WrittenLiteral, settings: ExactSettings) -> Typed | None:
     short = _DATE.fullmatch(it.text)
     if found is None and short is not None:
         text = f"{short[1]}-{int(short[2] or 1):02}-{int(short[3] or 1):02} 00:00:00"
-        return Typed(f"{word} '{text}'", kind)
+        return TypedExpression(f"{word} '{text}'", kind)
     if found is None:
-        return Typed(None, kind)
+        return TypedExpression(None, kind)
     year, month, day, hour, minute, second = (int(part or 0) for part in found.groups()[:6])
     fraction = (found[7] or "").rstrip("0")
     text = f"{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}"
-    return Typed(f"{word} '{text}{'.' * bool(fraction)}{fraction}'", kind)
+    return TypedExpression(f"{word} '{text}{'.' * bool(fraction)}{fraction}'", kind)
 
 
 _MICROS = {
@@ -164,18 +164,18 @@ _SPANS = {
 }
 
 
-def interval(it: tree.Interval) -> Typed | None:
+def interval(it: tree.Interval) -> TypedExpression | None:
     """An interval; None where it is none that Spark reads."""
     if it.to is not None:
-        return _span(it)
+        return _field_interval(it)
     units = {unit for _, unit in it.parts}
     if units <= set(_MONTHS):
         months = _total(it, _MONTHS)
-        return None if months is None else _years(months, units)
+        return None if months is None else _year_month_interval(months, units)
     if units <= set(_MICROS):
         micros = _total(it, _MICROS)
         fields = {_FIELD.get(unit, unit) for unit in units}
-        return None if micros is None else _days(micros, fields)
+        return None if micros is None else _day_time_interval(micros, fields)
     return None
 
 
@@ -191,7 +191,7 @@ def _total(it: tree.Interval, of: dict[str, int]) -> int | None:
     return int(total)
 
 
-def _span(it: tree.Interval) -> Typed | None:
+def _field_interval(it: tree.Interval) -> TypedExpression | None:
     (said, start), end = it.parts[0], it.to or ""
     pattern = _SPANS.get((start, end))
     outer = -1 if said.startswith("-") and said[1:2] in "+-" else 1
@@ -199,7 +199,7 @@ def _span(it: tree.Interval) -> Typed | None:
     if found is None:
         return None
     sign = outer * (-1 if found[1] == "-" else 1)
-    of, shown = (_MONTHS, _years) if end == "MONTH" else (_MICROS, _days)
+    of, shown = (_MONTHS, _year_month_interval) if end == "MONTH" else (_MICROS, _day_time_interval)
     pairs = zip(_fields({start, end}), found.groups()[1:], strict=True)
     total = sum(int(Decimal(value) * of[field]) for field, value in pairs)
     return shown(sign * total, {start, end})
@@ -211,7 +211,7 @@ def _fields(units: set[str]) -> tuple[str, ...]:
     return _ORDER[min(places) : max(places) + 1]
 
 
-def _years(months: int, units: set[str]) -> Typed:
+def _year_month_interval(months: int, units: set[str]) -> TypedExpression:
     fields = _fields(units)
     sign, months = "-" * (months < 0), abs(months)
     text = {
@@ -219,10 +219,10 @@ def _years(months: int, units: set[str]) -> Typed:
         ("MONTH",): f"{months}",
         ("YEAR", "MONTH"): f"{months // 12}-{months % 12}",
     }[fields]
-    return _shown(f"{sign}{text}", fields)
+    return _printed_interval(f"{sign}{text}", fields)
 
 
-def _days(micros: int, units: set[str]) -> Typed:
+def _day_time_interval(micros: int, units: set[str]) -> TypedExpression:
     """As ``IntervalUtils.toDayTimeIntervalString`` writes it."""
     fields = _fields(units)
     sign, rest = "-" * (micros < 0), abs(micros)
@@ -236,15 +236,15 @@ def _days(micros: int, units: set[str]) -> Typed:
             value, rest = divmod(rest, _MICROS[field])
             text += f"{value}" if field == "DAY" else f"{value:02}"
         text += "" if field == fields[-1] else " " if field == "DAY" else ":"
-    return _shown(f"{sign}{text}", fields)
+    return _printed_interval(f"{sign}{text}", fields)
 
 
-def _shown(text: str, fields: tuple[str, ...]) -> Typed:
+def _printed_interval(text: str, fields: tuple[str, ...]) -> TypedExpression:
     kind = types.interval(fields[0].lower(), fields[-1].lower())
-    return Typed(f"INTERVAL '{text}' {kind.name.removeprefix('interval ').upper()}", kind)
+    return TypedExpression(f"INTERVAL '{text}' {kind.name.removeprefix('interval ').upper()}", kind)
 
 
-def _interval_text(text: str) -> Typed | None:
+def _interval_text(text: str) -> TypedExpression | None:
     """``INTERVAL '1 day 2 hours'``."""
     words = text.lower().removeprefix("interval ").split()
     pairs = list(zip(words[::2], words[1::2], strict=False))

@@ -9,25 +9,27 @@ from sqlrewrite.plan.facts.coercion import is_integral
 from sqlrewrite.plan.facts.result_types import result
 from sqlrewrite.plan.facts.signatures import Arguments
 from sqlrewrite.plan.facts.types import Type
-from sqlrewrite.sql.types import tree
-from sqlrewrite.sql.types.calls import constant
-from sqlrewrite.sql.types.printed import filled
-from sqlrewrite.sql.types.scope import NOTHING, Typed, TypeScope, access
+from sqlrewrite.sql.types.call_names import filled
+from sqlrewrite.sql.types.calls import constant_text
+from sqlrewrite.sql.types.scope import UNTYPED, TypedExpression, TypeScope, access
+from sqlrewrite.sql.types.syntax import tree
 
 _COMPARISONS = frozenset({"=", "<=>", "<", "<=", ">", ">="})
 _COMPARED = _COMPARISONS | {"<>"}
 
 
-def operation(it: tree.Operation, parts: list[Typed], scope: TypeScope) -> Typed:
+def operation(
+    it: tree.Operation, parts: list[TypedExpression], scope: TypeScope
+) -> TypedExpression:
     """An operator over operands of which ``parts`` are known."""
     operator = it.operator
-    if operator in _COMPARED and folded(operator, *parts):
-        return Typed(None, types.BOOLEAN)
+    if operator in _COMPARED and replaced_by_analyzer(operator, *parts):
+        return TypedExpression(None, types.BOOLEAN)
     if operator in _COMPARISONS or operator in ("AND", "OR"):
-        return Typed(filled(f"({{}} {operator} {{}})", *parts), types.BOOLEAN)
+        return TypedExpression(filled(f"({{}} {operator} {{}})", *parts), types.BOOLEAN)
     if operator == "IN":
         listed = ", ".join(["{}"] * (len(parts) - 1))
-        return Typed(filled(f"({{}} IN ({listed}))", *parts), types.BOOLEAN)
+        return TypedExpression(filled(f"({{}} IN ({listed}))", *parts), types.BOOLEAN)
     if operator == "[]":
         return _element(*parts)
     form = _FORMS.get(operator)
@@ -35,17 +37,17 @@ def operation(it: tree.Operation, parts: list[Typed], scope: TypeScope) -> Typed
         isinstance(pattern, tree.WrittenLiteral) and pattern.kind == "string"
         for pattern in it.operands[1:]
     ):
-        return Typed(None, types.BOOLEAN)
+        return TypedExpression(None, types.BOOLEAN)
     if operator.startswith(("ILIKE ", "NOT ILIKE ")):
-        return Typed(None, types.BOOLEAN)
+        return TypedExpression(None, types.BOOLEAN)
     if form is not None:
-        return Typed(filled(form, *parts[: form.count("{}")]), types.BOOLEAN)
+        return TypedExpression(filled(form, *parts[: form.count("{}")]), types.BOOLEAN)
     if operator.startswith("unary "):
         return _computed(operator[-1], *parts, scope=scope)
     return _computed(operator, *parts, scope=scope)
 
 
-def folded(operator: str, one: Typed, other: Typed) -> bool:
+def replaced_by_analyzer(operator: str, one: TypedExpression, other: TypedExpression) -> bool:
     """Whether the analyzer puts another comparison in the place of one: of an integer with a
     written decimal (``DecimalPrecision``), of a boolean with a written number
     (``BooleanEquality``)."""
@@ -78,46 +80,50 @@ _FORMS = {
 }
 
 
-def _element(base: Typed, index: Typed) -> Typed:
+def _element(base: TypedExpression, index: TypedExpression) -> TypedExpression:
     kind = base.type
     text = filled("{}[{}]", base, index)
     if kind is None:
-        return Typed(text)
+        return TypedExpression(text)
     if kind.name in ("array", "map"):
-        return Typed(text, kind.items[-1])
+        return TypedExpression(text, kind.items[-1])
     if kind.name == "struct" and isinstance(index.constant, str):
-        return access(base, index.constant) or NOTHING
-    return NOTHING
+        return access(base, index.constant) or UNTYPED
+    return UNTYPED
 
 
-def _computed(operator: str, *parts: Typed, scope: TypeScope) -> Typed:
+def _computed(operator: str, *parts: TypedExpression, scope: TypeScope) -> TypedExpression:
     """An operator that computes a value of one or two others."""
     kinds, settings = tuple(part.type for part in parts), scope.context.settings
-    kind = result(operator.lower(), Arguments(kinds, settings, tuple(map(constant, parts))))
+    kind = result(operator.lower(), Arguments(kinds, settings, tuple(map(constant_text, parts))))
     if len(parts) == 1:
-        return Typed(filled("~{}" if operator == "~" else f"({operator} {{}})", *parts), kind)
+        return TypedExpression(
+            filled("~{}" if operator == "~" else f"({operator} {{}})", *parts), kind
+        )
     form = "concat({}, {})" if operator == "||" else f"({{}} {operator.lower()} {{}})"
     text = filled(form, *parts)
     one, other = kinds
     if one is None or other is None:
-        return Typed(None if operator in "+-*/" else text)
-    if operator in "+-*/" and (_is_time(one) or _is_time(other)):
-        text = _moved(operator, *parts)
-    between = kind is not None and operator == "-" and _is_span(kind) and not _is_span(one)
+        return TypedExpression(None if operator in "+-*/" else text)
+    if operator in "+-*/" and (_is_datetime(one) or _is_datetime(other)):
+        text = _datetime_arithmetic(operator, *parts)
+    between = kind is not None and operator == "-" and _is_interval(kind) and not _is_interval(one)
     if between and scope.context.settings.legacy_interval is not False:
         kind = None
-    return Typed(text, kind)
+    return TypedExpression(text, kind)
 
 
-def _is_span(kind: Type) -> bool:
+def _is_interval(kind: Type) -> bool:
     return kind.name.startswith("interval")
 
 
-def _is_time(kind: Type) -> bool:
+def _is_datetime(kind: Type) -> bool:
     return kind.name.startswith(("date", "time", "interval"))
 
 
-def _moved(operator: str, left: Typed, right: Typed) -> str | None:
+def _datetime_arithmetic(
+    operator: str, left: TypedExpression, right: TypedExpression
+) -> str | None:
     """What ``BinaryArithmeticWithDatetimeResolver`` puts in place of an operator."""
     one, other = left.type, right.type
     assert one is not None
@@ -128,9 +134,9 @@ def _moved(operator: str, left: Typed, right: Typed) -> str | None:
     if "time" in (one.name, other.name):
         return None
     if operator == "+" and (spans == (True, False) or (is_integral(one) and other == types.DATE)):
-        return _moved(operator, right, left)
+        return _datetime_arithmetic(operator, right, left)
     if operator == "*" and spans == (False, True):
-        return _moved(operator, right, left)
+        return _datetime_arithmetic(operator, right, left)
     if operator in "*/" or spans == (True, True) or (operator == "-" and spans == (False, False)):
         if one == types.DATE and is_integral(other):
             return filled("date_sub({}, {})", left, right)

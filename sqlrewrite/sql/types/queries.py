@@ -1,259 +1,144 @@
-"""Queries, by Spark's rules ``query`` and ``queryTerm``.
-
-ORDER BY and LIMIT are read, since the text must be Spark's, and dropped.
-"""
+"""Queries to their columns: SELECT, set operations, CTEs and the pipe syntax."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
-from functools import lru_cache
 
-from sqlrewrite.sql.types import tree
-from sqlrewrite.sql.types.cursor import WORD, UnreadError
-from sqlrewrite.sql.types.relation_syntax import Relations
-
-ScriptColumns = tuple[tuple[str, str | None], ...]
-_WIDER = ("UNION", "EXCEPT", "MINUS", "SETMINUS")
-
-
-class Queries(Relations):
-    """Reads queries."""
-
-    def query(self) -> tree.WrittenQuery:
-        """A query with its common table expressions, and the pipe's operators behind it."""
-        ctes: tuple[tree.WrittenCte, ...] = ()
-        recursive = False
-        if self.take("WITH"):
-            recursive = self.take("RECURSIVE")
-            ctes = self.several(self._cte)
-        body = self._set_operation()
-        windows = self._organization()
-        if windows and isinstance(body, tree.Select):
-            body = replace(body, windows=body.windows + windows)
-        while self.take("|>"):
-            body = self._pipe(body)
-        return tree.WrittenQuery(body, ctes, recursive)
-
-    def _cte(self) -> tree.WrittenCte:
-        name = self.name()
-        columns = (
-            self.parenthesized(self.name) if self.peek("(") and not self._query_behind(0) else ()
-        )
-        if self.take("MAX", "RECURSION", "LEVEL"):
-            self.primary()
-        self.take("AS")
-        return tree.WrittenCte(name, columns, self.inside(self.query))
-
-    def _set_operation(self) -> tree.Body:
-        found = self._intersection()
-        while True:
-            if self.any_of(*_WIDER) is None:
-                return found
-            self.any_of("DISTINCT", "ALL")
-            found = tree.WrittenSetOperation(found, self._intersection(), self.take("BY", "NAME"))
-
-    def _intersection(self) -> tree.Body:
-        found = self._primary_query()
-        while self.take("INTERSECT"):
-            self.any_of("DISTINCT", "ALL")
-            found = tree.WrittenSetOperation(found, self._primary_query())
-        return found
-
-    def _primary_query(self) -> tree.Body:
-        if self.peek("("):
-            return self.inside(self.query)
-        if self.peek("FROM"):
-            return self._from_first()
-        if self.take("TABLE"):
-            return tree.TableName(self.reference())
-        if self.peek("VALUES"):
-            return self.values()
-        if self.peek("MAP") or self.peek("REDUCE"):
-            return self._select(self._transform())
-        if self.peek("SELECT", "TRANSFORM", "("):
-            script = self.tried(self._transform)
-            if script is not None:
-                return self._select(script)
-        self.need("SELECT")
-        self.any_of("DISTINCT", "ALL")
-        return self._select(None)
-
-    def _select(self, script: ScriptColumns | None) -> tree.Select:
-        items = () if script is not None else self.several(self.item)
-        source = self.source() if self.take("FROM") else None
-        return self._rest(items, source, script)
-
-    def _rest(
-        self,
-        items: tuple[tree.WrittenItem, ...],
-        source: tree.WrittenRelation | None,
-        script: ScriptColumns | None,
-    ) -> tree.Select:
-        """What follows the relations of a SELECT."""
-        while self.peek("LATERAL", "VIEW"):
-            source = self.lateral_view(source or tree.Values(()))
-        conditions: list[tree.Expr] = []
-        if self.take("WHERE"):
-            conditions.append(self.expression())
-        groups = self._groups() if self.take("GROUP", "BY") else ()
-        if self.take("HAVING"):
-            conditions.append(self.expression())
-        windows = self._windows() if self.take("WINDOW") else ()
-        return tree.Select(items, source, windows, groups, tuple(conditions), script)
-
-    def _from_first(self) -> tree.Body:
-        """``FROM t SELECT …``, or a bare ``FROM t``."""
-        self.need("FROM")
-        source = self.source()
-        if self.take("SELECT"):
-            self.any_of("DISTINCT", "ALL")
-            return self._rest(self.several(self.item), source, None)
-        if self.peek("MAP") or self.peek("REDUCE"):
-            return self._rest((), source, self._transform())
-        if self.token.kind is None or self.peek("|>") or self.peek(")"):
-            return source
-        raise UnreadError("a FROM without SELECT")
-
-    def _organization(self) -> tuple[tuple[str, tree.WrittenWindow], ...]:
-        """ORDER BY and all that may follow it; the windows that it names."""
-        if self.take("ORDER", "BY"):
-            self.several(self.sort_key)
-        if self.take("CLUSTER", "BY"):
-            self.several(self.expression)
-        if self.take("DISTRIBUTE", "BY"):
-            self.several(self.expression)
-        if self.take("SORT", "BY"):
-            self.several(self.sort_key)
-        windows = self._windows() if self.take("WINDOW") else ()
-        if self.take("LIMIT") and not self.take("ALL"):
-            self.expression()
-        if self.take("OFFSET"):
-            self.expression()
-        return windows
-
-    def _windows(self) -> tuple[tuple[str, tree.WrittenWindow], ...]:
-        def one() -> tuple[str, tree.WrittenWindow]:
-            name = self.name()
-            self.need("AS")
-            return name, self.window()
-
-        return self.several(one)
-
-    def _groups(self) -> tuple[tree.Expr, ...]:
-        """The keys of GROUP BY, those of its grouping sets too."""
-        found: list[tree.Expr] = []
-
-        def key() -> None:
-            if self.any_of("ROLLUP", "CUBE") or self.take("GROUPING", "SETS"):
-                sets()
-            elif self.take("(", ")"):
-                pass
-            else:
-                it = self.expression()
-                found.extend(
-                    [i.value for i in it.items] if isinstance(it, tree.WrittenRow) else [it]
-                )
-
-        def sets() -> None:
-            self.parenthesized(key)
-
-        self.several(key)
-        if self.take("WITH"):
-            if not self.any_of("ROLLUP", "CUBE"):
-                raise UnreadError("ROLLUP or CUBE wanted")
-        elif self.take("GROUPING", "SETS"):
-            sets()
-        return tuple(found)
-
-    def _transform(self) -> ScriptColumns:
-        if self.take("SELECT"):
-            self.need("TRANSFORM", "(")
-            self.any_of("DISTINCT", "ALL")
-            self.several(self.expression)
-            self.need(")")
-        else:
-            self.any_of("MAP", "REDUCE")
-            self.several(self.expression)
-        self._row_format()
-        self.need("USING")
-        self.string()
-        if not self.take("AS"):
-            self._row_format()
-            return ()
-        closed = self.take("(")
-        columns = self.several(self._script_column)
-        if closed:
-            self.need(")")
-        self._row_format()
-        return columns
-
-    def _script_column(self) -> tuple[str, str | None]:
-        name = self.name()
-        if self.token.kind == WORD and self.token.word not in ("FROM", "ROW", "WHERE"):
-            return name, self.type_text()
-        return name, None
-
-    def _row_format(self) -> None:
-        if not self.take("ROW", "FORMAT"):
-            return
-        while not (self.peek("USING") or self.peek("FROM") or self.peek("AS") or self.peek(")")):
-            if self.token.kind is None:
-                return
-            self.at += 1
-
-    def _pipe(self, source: tree.Body) -> tree.Body:
-        """One operator of the pipe syntax."""
-        if self.take("SELECT"):
-            self.any_of("DISTINCT", "ALL")
-            items = self.several(self.item)
-            windows = self._windows() if self.take("WINDOW") else ()
-            return tree.Piped(source, "SELECT", items, windows=windows)
-        if self.take("EXTEND"):
-            return tree.Piped(source, "EXTEND", self.several(self.item))
-        if self.take("SET"):
-            assigned = self.several(self.expression)
-            return tree.Piped(source, "SET", tuple(map(_assignment, assigned)))
-        if self.take("DROP"):
-            return tree.Piped(source, "DROP", names=self.several(self.name))
-        if self.take("AS"):
-            return tree.Piped(source, "AS", names=(self.name(),))
-        if self.take("AGGREGATE"):
-            items = () if self.peek("GROUP") else self.several(self.item)
-            groups = self.several(self.item) if self.take("GROUP", "BY") else ()
-            return tree.Piped(source, "AGGREGATE", items, groups)
-        if self.take("WHERE"):
-            self.expression()
-            return tree.Piped(source, "WHERE")
-        if self.any_of("INTERSECT", *_WIDER):
-            self.any_of("DISTINCT", "ALL")
-            return tree.WrittenSetOperation(source, self._primary_query())
-        if self.peek("TABLESAMPLE"):
-            self.sample()
-            return tree.Piped(source, "WHERE")
-        before = self.at
-        self._organization()
-        if self.at > before:
-            return tree.Piped(source, "WHERE")
-        relation = self.extended(tree.WrittenPiece())
-        if self.at == before:
-            raise UnreadError("an unknown operator of the pipe syntax")
-        return tree.Piped(source, "RELATION", relation=relation)
+from sqlrewrite.sql.types.relations import column_type, columns_of
+from sqlrewrite.sql.types.scope import (
+    ScopeColumns,
+    TypedColumn,
+    TypedExpression,
+    TypeScope,
+    UnknownOutputError,
+    star_columns,
+    visible,
+    with_names,
+)
+from sqlrewrite.sql.types.syntax import tree
 
 
-@lru_cache(maxsize=8)
-def query_in(text: str, double_quoted: bool = False) -> tree.WrittenQuery:
-    """A text that is one query, read once for all settings. Raises UnreadError."""
-    reader = Queries(text, double_quoted=double_quoted)
-    query = reader.query()
-    if reader.token.kind is not None:
-        raise UnreadError(f"more than a query at {reader.token.start}")
-    return query
+def analyze(query: tree.WrittenQuery, scope: TypeScope) -> ScopeColumns:
+    """The columns of a query within another scope. Raises UnknownOutputError."""
+    return visible(_query(query, scope))
 
 
-def _assignment(it: tree.Expr) -> tree.WrittenItem:
-    """``a = expression`` of SET; the first ``=`` assigns."""
-    if isinstance(it, tree.Operation) and it.operator == "=":
-        left, right = it.operands
-        if not isinstance(left, tree.WrittenLiteral | tree.Operation):
-            return tree.WrittenItem(right, (getattr(left, "text", ""),))
-    raise UnreadError("an assignment wanted")
+def _query(query: tree.WrittenQuery, scope: TypeScope) -> ScopeColumns:
+    for cte in query.ctes:
+        columns = _cte(cte, scope, query.recursive)
+        scope = replace(scope, context=scope.context.with_cte(cte.name, columns))
+    return _body(query.body, scope)
+
+
+def _cte(cte: tree.WrittenCte, scope: TypeScope, recursive: bool) -> ScopeColumns | None:
+    """A CTE's columns, or None where they cannot be told: it may not be used."""
+    if cte.name.lower() in scope.context.ctes:
+        return None  # spark.sql.legacy.ctePrecedencePolicy says which of the two it is
+    before = len(scope.reached)
+    try:
+        if recursive and isinstance(cte.query.body, tree.WrittenSetOperation):
+            left = replace(cte.query, body=cte.query.body.left)
+            anchor = with_names(analyze(left, scope), cte.columns)
+            inner = replace(scope, context=scope.context.with_cte(cte.name, anchor))
+            analyze(cte.query, inner)
+            return anchor
+        return with_names(analyze(cte.query, scope), cte.columns)
+    except UnknownOutputError:
+        return None
+    finally:
+        if len(scope.reached) > before:
+            scope.reached.append("")  # whether Spark counts these depends on the use of the CTE
+
+
+def _body(body: tree.Body, scope: TypeScope) -> ScopeColumns:
+    match body:
+        case tree.Select():
+            return _select(body, scope)
+        case tree.WrittenSetOperation():
+            return _set_operation(body, scope)
+        case tree.WrittenQuery():
+            return _query(body, scope)
+        case tree.Piped():
+            return _piped(body, scope)
+        case _:
+            return columns_of(body, scope)
+
+
+def _select(it: tree.Select, outer: TypeScope) -> ScopeColumns:
+    columns = () if it.source is None else columns_of(it.source, outer)
+    scope = outer.inner(columns, it.windows)
+    if it.script is not None:  # all strings if no types are given; key and value if no names are
+        given = it.script or (("key", None), ("value", None))
+        return tuple(TypedColumn(name, column_type(text or "string")) for name, text in given)
+    found = tuple(items(it.items, scope))
+    for condition in (*it.conditions, *it.groups):  # for the names that they have from around it
+        with suppress(UnknownOutputError):  # a name of SELECT, say, which HAVING may use
+            scope.typed(condition)
+    return found
+
+
+def items(given: tuple[tree.WrittenItem, ...], scope: TypeScope) -> list[TypedColumn]:
+    """The columns that items of SELECT make."""
+    found: list[TypedColumn] = []
+    aliases: dict[str, TypedExpression] = {}
+    for item in given:
+        if isinstance(item.value, tree.Star) and not item.names:
+            found += [TypedColumn(it.name, it.type) for it in star_columns(item.value, scope)]
+            continue
+        known = replace(scope, aliases=dict(aliases)).typed(item.value)
+        if known.generator is not None:
+            found += with_names(known.generator, item.names)
+            continue
+        if len(item.names) > 1:
+            raise UnknownOutputError("several names for one column")
+        name = item.names[0] if item.names else (known.name or known.text)
+        found.append(TypedColumn(name, known.type))
+        if item.names:
+            aliases[item.names[0].lower()] = known
+    return found
+
+
+def _set_operation(it: tree.WrittenSetOperation, scope: TypeScope) -> ScopeColumns:
+    left, right = visible(_body(it.left, scope)), visible(_body(it.right, scope))
+    if len(left) != len(right) or it.by_name:
+        raise UnknownOutputError("as many columns on both sides wanted")
+    return tuple(
+        TypedColumn(one.name, scope.common((one.type, other.type)))
+        for one, other in zip(left, right, strict=True)
+    )
+
+
+def _piped(it: tree.Piped, outer: TypeScope) -> ScopeColumns:
+    before = _body(it.source, outer)
+    scope = outer.inner(before, it.windows)
+    match it.operator:
+        case "SELECT":
+            return tuple(items(it.items, scope))
+        case "EXTEND":
+            return (*before, *items(it.items, scope))
+        case "SET":
+            return _set(it, before, scope)
+        case "DROP":
+            gone = {name.lower() for name in it.names}
+            return tuple(c for c in before if str(c.name).lower() not in gone)
+        case "AS":
+            return tuple(TypedColumn(c.name, c.type, it.names) for c in visible(before))
+        case "AGGREGATE":
+            return tuple(items((*it.groups, *it.items), scope))
+        case "WHERE":
+            return before
+        case _:
+            assert it.relation is not None
+            return columns_of(it.relation, outer, before)
+
+
+def _set(it: tree.Piped, before: ScopeColumns, scope: TypeScope) -> ScopeColumns:
+    found = list(before)
+    for item in it.items:
+        [made] = items((item,), replace(scope, columns=tuple(found)))
+        places = [n for n, c in enumerate(found) if str(c.name).lower() == item.names[0].lower()]
+        if len(places) != 1:
+            raise UnknownOutputError("one column to set wanted")
+        found[places[0]] = TypedColumn(item.names[0], made.type)
+    return tuple(found)

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from sqlrewrite.plan.facts.session import ExactSettings, SessionSettings
 from sqlrewrite.results import Output
-from sqlrewrite.sql.types.analysis import analyze
-from sqlrewrite.sql.types.cursor import UnreadError
-from sqlrewrite.sql.types.expression import typed
-from sqlrewrite.sql.types.queries import query_in
-from sqlrewrite.sql.types.scope import Context, ScopeColumns, TypeScope, UnknownError
+from sqlrewrite.sql.types.expressions import typed
+from sqlrewrite.sql.types.queries import analyze
+from sqlrewrite.sql.types.scope import AnalysisContext, ScopeColumns, TypeScope, UnknownOutputError
+from sqlrewrite.sql.types.syntax.cursor import UnsupportedSyntaxError
+from sqlrewrite.sql.types.syntax.queries import query_in
 from sqlrewrite.warehouse import Warehouse
 
 
@@ -24,8 +24,8 @@ def query_columns(query: str, catalog: Warehouse, settings: ExactSettings) -> Sc
     """The columns of a query under exact settings; None where it is not understood."""
     try:
         tree = query_in(query, settings.double_quoted)
-        return analyze(tree, TypeScope(Context(catalog, settings, analyze, typed)))
-    except (UnreadError, UnknownError, RecursionError):
+        return analyze(tree, TypeScope(AnalysisContext(catalog, settings, analyze, typed)))
+    except (UnsupportedSyntaxError, UnknownOutputError, RecursionError):
         return None
 
 

@@ -8,46 +8,49 @@ from typing import assert_never
 from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import Type
-from sqlrewrite.sql.types import tree
-from sqlrewrite.sql.types.calls import call, constant
-from sqlrewrite.sql.types.cursor import UnreadError
-from sqlrewrite.sql.types.queries import query_in
+from sqlrewrite.sql.types.calls import call, constant_text
 from sqlrewrite.sql.types.scope import (
     ScopeColumns,
     TypedColumn,
     TypeScope,
-    UnknownError,
-    named,
-    shown,
+    UnknownOutputError,
+    visible,
+    with_names,
 )
+from sqlrewrite.sql.types.syntax import tree
+from sqlrewrite.sql.types.syntax.cursor import UnsupportedSyntaxError
+from sqlrewrite.sql.types.syntax.queries import query_in
 from sqlrewrite.warehouse import Table, View
 
 
 def columns_of(
-    it: tree.WrittenRelation, scope: TypeScope, piece: ScopeColumns = ()
+    it: tree.WrittenRelation, scope: TypeScope, pipe_input: ScopeColumns = ()
 ) -> ScopeColumns:
-    """The columns of a relation; ``piece`` are those before a pipe. Raises UnknownError."""
+    """The columns of a relation; ``pipe_input`` are those before a pipe.
+
+    Raises UnknownOutputError.
+    """
     match it:
         case tree.TableName():
             return _table(it.parts, scope)
         case tree.WrittenDerived():
-            columns = shown(scope.context.analyze(it.query, scope))
+            columns = visible(scope.context.analyze(it.query, scope))
             return tuple(replace(column, qualifier=()) for column in columns)
         case tree.Aliased():
-            columns = named(shown(columns_of(it.relation, scope, piece)), it.columns)
+            columns = with_names(visible(columns_of(it.relation, scope, pipe_input)), it.columns)
             return tuple(replace(column, qualifier=(it.name,)) for column in columns)
         case tree.Values():
             return _values(it, scope)
         case tree.WrittenCall():
             return _function(it, scope)
         case tree.WrittenJoin():
-            return _join(it, scope, piece)
+            return _join(it, scope, pipe_input)
         case tree.Pivot():
-            return _pivot(it, scope, columns_of(it.relation, scope, piece))
+            return _pivot(it, scope, columns_of(it.relation, scope, pipe_input))
         case tree.Unpivot():
-            return _unpivot(it, scope, columns_of(it.relation, scope, piece))
-        case tree.WrittenPiece():
-            return piece
+            return _unpivot(it, scope, columns_of(it.relation, scope, pipe_input))
+        case tree.PipeInput():
+            return pipe_input
         case _:
             assert_never(it)
 
@@ -57,14 +60,14 @@ def _table(parts: tuple[str, ...], scope: TypeScope) -> ScopeColumns:
     if len(parts) == 1 and parts[0].lower() in context.ctes:
         known = context.ctes[parts[0].lower()]
         if known is None:
-            raise UnknownError(f"unknown CTE {parts[0]}")
+            raise UnknownOutputError(f"unknown CTE {parts[0]}")
         return tuple(TypedColumn(it.name, it.type, (parts[0],)) for it in known)
     relation = context.catalog.resolve(parts)
     name = context.catalog.qualify(parts)
     if isinstance(relation, Table):
         if not relation.complete or not relation.columns:
-            raise UnknownError(f"the columns of {'.'.join(parts)}")
-        kinds = [stored(it.type) for it in relation.columns]
+            raise UnknownOutputError(f"the columns of {'.'.join(parts)}")
+        kinds = [column_type(it.type) for it in relation.columns]
         if context.settings.ntz:  # or it may be one without time zone, as the table's DDL was read
             kinds = [None if kind and "timestamp" in str(kind) else kind for kind in kinds]
         return tuple(
@@ -73,19 +76,19 @@ def _table(parts: tuple[str, ...], scope: TypeScope) -> ScopeColumns:
         )
     if isinstance(relation, View) and name not in context.views:
         return tuple(replace(it, qualifier=name[-3:]) for it in _view(relation, name, scope))
-    raise UnknownError(f"unknown relation {'.'.join(parts)}")
+    raise UnknownOutputError(f"unknown relation {'.'.join(parts)}")
 
 
-def stored(text: str | None) -> Type | None:
+def column_type(text: str | None) -> Type | None:
     """The type that a text names, as a query reads it: CHAR and VARCHAR are strings."""
     kind = None if text is None else parse(text)
-    return None if kind is None else _read(kind)
+    return None if kind is None else _as_read(kind)
 
 
-def _read(kind: Type) -> Type:
+def _as_read(kind: Type) -> Type:
     if kind.name in ("char", "varchar"):
         return types.string(kind.collation)
-    return replace(kind, items=tuple(map(_read, kind.items))) if kind.items else kind
+    return replace(kind, items=tuple(map(_as_read, kind.items))) if kind.items else kind
 
 
 def _view(view: View, name: tuple[str, ...], scope: TypeScope) -> ScopeColumns:
@@ -98,9 +101,9 @@ def _view(view: View, name: tuple[str, ...], scope: TypeScope) -> ScopeColumns:
     )
     try:
         query = query_in(view.query)
-    except UnreadError as error:
-        raise UnknownError(str(error)) from None
-    return named(context.analyze(query, TypeScope(inner)), view.columns)
+    except UnsupportedSyntaxError as error:
+        raise UnknownOutputError(str(error)) from None
+    return with_names(context.analyze(query, TypeScope(inner)), view.columns)
 
 
 def _values(it: tree.Values, scope: TypeScope) -> ScopeColumns:
@@ -109,7 +112,7 @@ def _values(it: tree.Values, scope: TypeScope) -> ScopeColumns:
         cells = [item.value for item in row.items] if isinstance(row, tree.WrittenRow) else [row]
         rows.append([scope.typed(cell) for cell in cells])
     if len({len(row) for row in rows}) > 1:
-        raise UnknownError("rows of one length wanted")
+        raise UnknownOutputError("rows of one length wanted")
     return tuple(
         TypedColumn(f"col{number}", scope.common(it.type for it in cells))
         for number, cells in enumerate(zip(*rows, strict=True), 1)
@@ -121,12 +124,12 @@ def _function(it: tree.WrittenCall, scope: TypeScope) -> ScopeColumns:
     if found.generator is not None:
         return found.generator
     if found.type is None or found.type.name != "struct":
-        raise UnknownError("a function of unknown columns")
+        raise UnknownOutputError("a function of unknown columns")
     return tuple(map(TypedColumn, found.type.names, found.type.items))
 
 
-def _join(it: tree.WrittenJoin, scope: TypeScope, piece: ScopeColumns) -> ScopeColumns:
-    left = columns_of(it.left, scope, piece)
+def _join(it: tree.WrittenJoin, scope: TypeScope, pipe_input: ScopeColumns) -> ScopeColumns:
+    left = columns_of(it.left, scope, pipe_input)
     right = it.right.relation if isinstance(it.right, tree.Aliased) else it.right
     lateral = isinstance(right, tree.WrittenCall) or (
         isinstance(right, tree.WrittenDerived) and right.lateral
@@ -144,9 +147,9 @@ def _join(it: tree.WrittenJoin, scope: TypeScope, piece: ScopeColumns) -> ScopeC
 def _shared(left: ScopeColumns, right: ScopeColumns) -> tuple[str, ...]:
     """The names that both sides of a NATURAL join have."""
     if any(it.name is None for it in (*left, *right)):
-        raise UnknownError("NATURAL with an unknown name")
-    others = {str(it.name).lower() for it in shown(right)}
-    return tuple(name for it in shown(left) if (name := str(it.name)).lower() in others)
+        raise UnknownOutputError("NATURAL with an unknown name")
+    others = {str(it.name).lower() for it in visible(right)}
+    return tuple(name for it in visible(left) if (name := str(it.name)).lower() in others)
 
 
 def _merged(
@@ -176,9 +179,9 @@ def _merged(
 
 
 def _key(name: str, columns: ScopeColumns) -> TypedColumn:
-    found = [it for it in shown(columns) if str(it.name).lower() == name.lower()]
+    found = [it for it in visible(columns) if str(it.name).lower() == name.lower()]
     if len(found) != 1:
-        raise UnknownError(f"one column {name} wanted")
+        raise UnknownOutputError(f"one column {name} wanted")
     return found[0]
 
 
@@ -187,18 +190,18 @@ def _pivot(it: tree.Pivot, scope: TypeScope, before: ScopeColumns) -> ScopeColum
     inner = TypeScope(scope.context, before, outer=scope.outer)
     used = {name.lower() for name in it.columns}
     for item in it.aggregates:
-        used |= _mentioned(item.value)
+        used |= _column_names(item.value)
     if any(column.name is None for column in before):
-        raise UnknownError("PIVOT over an unknown name")
+        raise UnknownOutputError("PIVOT over an unknown name")
     kept = [
         TypedColumn(column.name, column.type)
-        for column in shown(before)
+        for column in visible(before)
         if str(column.name).lower() not in used
     ]
     found = [(item, inner.typed(item.value)) for item in it.aggregates]
     for value in it.values:
         known = inner.typed(value.value)  # cast to a string
-        said = "null" if known.type == types.VOID else constant(known)
+        said = "null" if known.type == types.VOID else constant_text(known)
         name = value.names[0] if value.names else said
         for item, aggregate in found:
             own = item.names[0] if item.names else aggregate.text
@@ -207,12 +210,12 @@ def _pivot(it: tree.Pivot, scope: TypeScope, before: ScopeColumns) -> ScopeColum
     return tuple(kept)
 
 
-def _mentioned(it: object) -> set[str]:
+def _column_names(it: object) -> set[str]:
     """The names of the columns that an expression mentions, by their last part."""
     if isinstance(it, tree.WrittenName):
         return {it.text.lower()}
     if isinstance(it, tree.Field):
-        return {it.name.lower(), *_mentioned(it.base)}
+        return {it.name.lower(), *_column_names(it.base)}
     if isinstance(it, tree.Star):
         return set()
     parts: set[str] = set()
@@ -220,7 +223,7 @@ def _mentioned(it: object) -> set[str]:
         held = getattr(it, name)
         for inner in held if isinstance(held, tuple) else (held,):
             if hasattr(type(inner), "__slots__") and not isinstance(inner, str):
-                parts |= _mentioned(inner)
+                parts |= _column_names(inner)
     return parts
 
 
@@ -233,10 +236,10 @@ def _unpivot(it: tree.Unpivot, scope: TypeScope, before: ScopeColumns) -> ScopeC
         for position, parts in enumerate(group):
             known = inner.resolve(parts)
             if known is None or not known.column:
-                raise UnknownError("UNPIVOT of an unknown column")
+                raise UnknownOutputError("UNPIVOT of an unknown column")
             taken.add(parts[-1].lower())
             kinds[position].append(known.type)
-    rest = (c for c in shown(before) if str(c.name).lower() not in taken)
+    rest = (c for c in visible(before) if str(c.name).lower() not in taken)
     kept = [TypedColumn(c.name, c.type) for c in rest]
     kept.append(TypedColumn(it.name, types.STRING))
     for name, found in zip(it.values, kinds, strict=True):

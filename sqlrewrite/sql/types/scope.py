@@ -13,16 +13,16 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.facts.coercion import common_of_known
 from sqlrewrite.plan.facts.session import ExactSettings
 from sqlrewrite.plan.facts.types import Type, field_of, valued
-from sqlrewrite.sql.types import tree
+from sqlrewrite.sql.types.syntax import tree
 from sqlrewrite.warehouse import Name, Warehouse
 
 
-class UnknownError(Exception):
+class UnknownOutputError(Exception):
     """What the query returns cannot be told."""
 
 
 @dataclass(frozen=True, slots=True)
-class Typed:
+class TypedExpression:
     """``text`` is what ``toPrettySQL`` prints, ``type`` the type; None is not known.
 
     ``name`` is that of an expression that has one: a column, a field of a struct. ``constant`` is
@@ -38,7 +38,7 @@ class Typed:
     generator: tuple[TypedColumn, ...] | None = None
 
 
-NOTHING = Typed(None)
+UNTYPED = TypedExpression(None)
 """An expression of which nothing is known."""
 
 
@@ -56,7 +56,7 @@ ScopeColumns = tuple[TypedColumn, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class AnalysisContext:
     """What all of a query shares: the catalog, the settings, how a query is analyzed and an
     expression typed, the CTEs in force by lower-case name, and the views that are being read, since
     none may hold itself."""
@@ -64,11 +64,11 @@ class Context:
     catalog: Warehouse
     settings: ExactSettings
     analyze: Callable[[tree.WrittenQuery, TypeScope], ScopeColumns]
-    typed: Callable[[tree.Expr, TypeScope], Typed]
+    typed: Callable[[tree.Expr, TypeScope], TypedExpression]
     ctes: Mapping[str, ScopeColumns | None] = field(default_factory=dict)
     views: tuple[Name, ...] = ()
 
-    def with_cte(self, name: str, columns: ScopeColumns | None) -> Context:
+    def with_cte(self, name: str, columns: ScopeColumns | None) -> AnalysisContext:
         """With one CTE more; None: its columns are not known."""
         return replace(self, ctes={**self.ctes, name.lower(): columns})
 
@@ -79,16 +79,24 @@ class TypeScope:
     ``parameters`` those of the lambdas around it, ``outer`` the query around it, and ``reached``
     the names that queries within this one take from it."""
 
-    context: Context
+    context: AnalysisContext
     columns: ScopeColumns = ()
-    aliases: Mapping[str, Typed] = field(default_factory=dict)
+    aliases: Mapping[str, TypedExpression] = field(default_factory=dict)
     windows: Mapping[str, tree.WrittenWindow] = field(default_factory=dict)
     parameters: Mapping[str, Type | None] = field(default_factory=dict)
     outer: TypeScope | None = None
     reached: list[str] = field(default_factory=list)
 
-    def typed(self, it: tree.Expr) -> Typed:
-        """What is known of an expression here. Raises UnknownError for an unknown name."""
+    def inner(
+        self, columns: ScopeColumns, windows: Iterable[tuple[str, tree.WrittenWindow]]
+    ) -> TypeScope:
+        """The scope of a query in this one, with the columns of its FROM and its named windows."""
+        by_name = {name.lower(): window for name, window in windows}
+        outer = self if self.columns or self.outer is not None else None
+        return TypeScope(self.context, columns, windows=by_name, outer=outer)
+
+    def typed(self, it: tree.Expr) -> TypedExpression:
+        """What is known of an expression here. Raises UnknownOutputError for an unknown name."""
         return self.context.typed(it, self)
 
     def common(self, kinds: Iterable[Type | None]) -> Type | None:
@@ -96,7 +104,7 @@ class TypeScope:
         known = (None if kind is None else valued(kind) for kind in kinds)
         return common_of_known(known, self.context.settings.ansi)
 
-    def resolve(self, parts: tuple[str, ...]) -> Typed | None:
+    def resolve(self, parts: tuple[str, ...]) -> TypedExpression | None:
         """The column, field, alias or parameter that a name means; None where it means none."""
         found = self._parameter(parts) or _column(self.columns, parts) or self._alias(parts)
         if found is None and self.outer is not None:
@@ -106,27 +114,27 @@ class TypeScope:
                 found = replace(found, text=None)  # `outer(…)`, with all qualifiers
         return found
 
-    def _parameter(self, parts: tuple[str, ...]) -> Typed | None:
+    def _parameter(self, parts: tuple[str, ...]) -> TypedExpression | None:
         key = parts[0].lower()
         if key not in self.parameters:
             return None
         kind = self.parameters[key]
-        found = Typed("namedlambdavariable()", kind, parts[0])
+        found = TypedExpression("namedlambdavariable()", kind, parts[0])
         return fields(found, parts[1:])
 
-    def _alias(self, parts: tuple[str, ...]) -> Typed | None:
+    def _alias(self, parts: tuple[str, ...]) -> TypedExpression | None:
         """A lateral alias: an item of the same SELECT."""
         known = self.aliases.get(parts[0].lower())
         if known is None:
             return None
-        found = Typed(f"lateralAliasReference({parts[0]})", known.type, parts[0])
+        found = TypedExpression(f"lateralAliasReference({parts[0]})", known.type, parts[0])
         if len(parts) == 1:
             return found
         inner = fields(found, parts[1:])
         return None if inner is None else replace(inner, text=None)
 
 
-def _column(columns: ScopeColumns, parts: tuple[str, ...]) -> Typed | None:
+def _column(columns: ScopeColumns, parts: tuple[str, ...]) -> TypedExpression | None:
     """The column that a name means: with the most qualifiers that fit, then its fields."""
     for count in range(min(len(parts) - 1, 3), -1, -1):
         wanted = tuple(part.lower() for part in parts[:count])
@@ -141,9 +149,11 @@ def _column(columns: ScopeColumns, parts: tuple[str, ...]) -> Typed | None:
         if found:
             kinds = {it.type for it in found}
             kind = kinds.pop() if len(kinds) == 1 else None
-            return fields(Typed(parts[count], kind, parts[count], column=True), parts[count + 1 :])
+            return fields(
+                TypedExpression(parts[count], kind, parts[count], column=True), parts[count + 1 :]
+            )
         if any(it.name is None for it in columns):
-            return Typed(None)
+            return TypedExpression(None)
     return None
 
 
@@ -151,7 +161,7 @@ def _ends(qualifier: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
     return tuple(part.lower() for part in qualifier[-len(wanted) :]) == wanted
 
 
-def fields(base: Typed, names: tuple[str, ...]) -> Typed | None:
+def fields(base: TypedExpression, names: tuple[str, ...]) -> TypedExpression | None:
     """A column's field, and the field of that; None where it has no such field."""
     for name in names:
         inner = access(base, name)
@@ -161,55 +171,55 @@ def fields(base: Typed, names: tuple[str, ...]) -> Typed | None:
     return base
 
 
-def access(base: Typed, name: str) -> Typed | None:
+def access(base: TypedExpression, name: str) -> TypedExpression | None:
     """``base.name``: the field of a struct, of each struct in an array, or a map's value."""
     kind, text = base.type, base.text
     if kind is None:
-        return Typed(None, None, name)
+        return TypedExpression(None, None, name)
     if kind.name == "map":  # whatever its keys are: the name is cast to one
-        return Typed(None if text is None else f"{text}[{name}]", kind.items[1])
+        return TypedExpression(None if text is None else f"{text}[{name}]", kind.items[1])
     inner = field_of(kind, name.lower())
     if inner is None:
         return None
-    return Typed(None if text is None else f"{text}.{name}", inner)
+    return TypedExpression(None if text is None else f"{text}.{name}", inner)
 
 
-def shown(columns: ScopeColumns) -> ScopeColumns:
+def visible(columns: ScopeColumns) -> ScopeColumns:
     """Those that are part of ``*``."""
     return tuple(it for it in columns if not it.hidden)
 
 
-def named(columns: ScopeColumns, names: tuple[str, ...]) -> ScopeColumns:
-    """Columns under other names, if any are given. Raises UnknownError."""
+def with_names(columns: ScopeColumns, names: tuple[str, ...]) -> ScopeColumns:
+    """Columns under other names, if any are given. Raises UnknownOutputError."""
     if not names:
         return columns
     if len(names) != len(columns):
-        raise UnknownError("as many names as columns wanted")
+        raise UnknownOutputError("as many names as columns wanted")
     return tuple(replace(it, name=name) for name, it in zip(names, columns, strict=True))
 
 
-def expanded(star: tree.Star, scope: TypeScope) -> ScopeColumns:
-    """The columns of ``*`` or ``a.*``, without those in EXCEPT. Raises UnknownError."""
+def star_columns(star: tree.Star, scope: TypeScope) -> ScopeColumns:
+    """The columns of ``*`` or ``a.*``, without those in EXCEPT. Raises UnknownOutputError."""
     found = _of_star(star, scope)
     if not star.excluded:
         return found
     if any(len(parts) > 1 for parts in star.excluded):
-        raise UnknownError("EXCEPT of a field, or of a qualified column")
+        raise UnknownOutputError("EXCEPT of a field, or of a qualified column")
     out = {parts[0].lower() for parts in star.excluded}
     if any(it.name is None for it in found) or not out <= {str(it.name).lower() for it in found}:
-        raise UnknownError("EXCEPT of an unknown column")
+        raise UnknownOutputError("EXCEPT of an unknown column")
     return tuple(it for it in found if str(it.name).lower() not in out)
 
 
 def _of_star(star: tree.Star, scope: TypeScope) -> ScopeColumns:
     wanted = tuple(part.lower() for part in star.qualifier)
     if not wanted:
-        return shown(scope.columns)
+        return visible(scope.columns)
     hidden_first = sorted(scope.columns, key=lambda it: not it.hidden)
     found = tuple(it for it in hidden_first if _ends(it.qualifier, wanted))
     if found:
         return found
     known = scope.resolve(star.qualifier)
     if known is None or known.type is None or known.type.name != "struct":
-        raise UnknownError(f"no relation {'.'.join(star.qualifier)}")
+        raise UnknownOutputError(f"no relation {'.'.join(star.qualifier)}")
     return tuple(map(TypedColumn, known.type.names, known.type.items))

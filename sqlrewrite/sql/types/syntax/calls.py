@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sqlrewrite.sql.types import tree
-from sqlrewrite.sql.types.cursor import TypeCursor, UnreadError
+from sqlrewrite.sql.types.syntax import tree
+from sqlrewrite.sql.types.syntax.cursor import SyntaxCursor, UnsupportedSyntaxError
 
 _FIELDS = frozenset(
     "YEAR QUARTER MONTH WEEK DAY DAYOFYEAR HOUR MINUTE SECOND MILLISECOND MICROSECOND".split()
@@ -14,7 +14,7 @@ _ADD = frozenset({"TIMESTAMPADD", "DATEADD", "DATE_ADD"})
 _DIFFERENCE = frozenset({"TIMESTAMPDIFF", "DATEDIFF", "DATE_DIFF", "TIMEDIFF"})
 
 
-class Calls(TypeCursor):
+class CallReader(SyntaxCursor):
     """Reads calls; the class that reads expressions gives what they hold."""
 
     def expression(self) -> tree.Expr:
@@ -32,23 +32,23 @@ class Calls(TypeCursor):
     def call(self, name: tuple[str, ...]) -> tree.WrittenCall:
         """A call, from its arguments on."""
         if name[-1].upper() == "IDENTIFIER":
-            raise UnreadError("a computed name")
-        self.need("(")
+            raise UnsupportedSyntaxError("a computed name")
+        self.expect("(")
         distinct = False
         arguments: tuple[tree.Expr, ...] = ()
         if not self.peek(")"):
             if self.ahead(1).text not in (",", ")", "."):
                 distinct = self.any_of("DISTINCT", "ALL") == "DISTINCT"
-            arguments = self.several(self._argument)
+            arguments = self.comma_separated(self._argument)
         self.take("IGNORE", "NULLS")
-        self.need(")")
+        self.expect(")")
         within: tuple[tree.Order, ...] = ()
         if self.take("WITHIN", "GROUP"):
-            within = self.inside(lambda: self.several(self.sort_key), "ORDER", "BY")
+            within = self.in_parentheses(lambda: self.comma_separated(self.sort_key), "ORDER", "BY")
         kept = None
         if self.peek("FILTER", "("):
             self.at += 1
-            kept = self.inside(self.expression, "WHERE")
+            kept = self.in_parentheses(self.expression, "WHERE")
         _ = self.take("IGNORE", "NULLS") or self.take("RESPECT", "NULLS")
         over = self.window() if self.take("OVER") else None
         return tree.WrittenCall(name, arguments, distinct, within, kept, over)
@@ -56,10 +56,10 @@ class Calls(TypeCursor):
     def _argument(self) -> tree.Expr:
         if self.ahead(1).text == "=>" and self.token.kind in self.names:
             name = self.name()
-            self.need("=>")
-            return tree.Special("=>", (self._argument(),), name)
+            self.expect("=>")
+            return tree.SpecialForm("=>", (self._argument(),), name)
         if self.peek("TABLE") and (self.ahead(1).text == "(" or self.ahead(1).kind in self.names):
-            raise UnreadError("a table as an argument")
+            raise UnsupportedSyntaxError("a table as an argument")
         return self.expression()
 
     def sort_key(self) -> tree.Order:
@@ -77,26 +77,26 @@ class Calls(TypeCursor):
             return tree.WrittenWindow(self.name())
         if self.ahead(1).text == ")" and self.token.kind in self.names:
             name = self.name()
-            self.need(")")
+            self.expect(")")
             return tree.WrittenWindow(name)
         partition: tuple[tree.Expr, ...] = ()
         order: tuple[tree.Order, ...] = ()
         if self.any_of("CLUSTER", "PARTITION", "DISTRIBUTE"):
-            self.need("BY")
-            partition = self.several(self.expression)
+            self.expect("BY")
+            partition = self.comma_separated(self.expression)
         if self.any_of("ORDER", "SORT"):
-            self.need("BY")
-            order = self.several(self.sort_key)
+            self.expect("BY")
+            order = self.comma_separated(self.sort_key)
         frame = None
         unit = self.any_of("RANGE", "ROWS")
         if unit:
             if self.take("BETWEEN"):
                 start = self._bound()
-                self.need("AND")
+                self.expect("AND")
                 frame = tree.Frame(unit, start, self._bound())
             else:
                 frame = tree.Frame(unit, self._bound(), (None, "CURRENT ROW"))
-        self.need(")")
+        self.expect(")")
         return tree.WrittenWindow(None, partition, order, frame)
 
     def _bound(self) -> tuple[tree.Expr | None, str]:
@@ -105,23 +105,25 @@ class Calls(TypeCursor):
         value = None if self.take("UNBOUNDED") else self.expression()
         word = self.any_of("PRECEDING", "FOLLOWING")
         if word is None:
-            raise UnreadError("PRECEDING or FOLLOWING wanted")
+            raise UnsupportedSyntaxError("PRECEDING or FOLLOWING wanted")
         return value, f"UNBOUNDED {word}" if value is None else word
 
     # --- functions with a syntax of their own: what stands in their parentheses -------------------
 
     def _cast(self, word: str) -> tree.Expr:
         operand = self.expression()
-        self.need("AS")
+        self.expect("AS")
         return tree.WrittenCast(operand, self.type_text(), word == "TRY_CAST")
 
     def _struct(self) -> tree.Expr:
-        return tree.WrittenRow(() if self.peek(")") else self.several(self.item), written=True)
+        return tree.WrittenRow(
+            () if self.peek(")") else self.comma_separated(self.item), written=True
+        )
 
     def _extract(self, word: str) -> tree.Expr:
         field = self.name()
-        self.need("FROM")
-        return tree.Special(word, (self.value(),), field)
+        self.expect("FROM")
+        return tree.SpecialForm(word, (self.value(),), field)
 
     def _called(self, name: str, *words: str, last: tuple[str, ...]) -> tree.Expr:
         return tree.WrittenCall((name,), self._values(*words, last=last))
@@ -129,39 +131,39 @@ class Calls(TypeCursor):
     def _trim(self, word: str) -> tree.Expr:
         side = self.any_of("BOTH", "LEADING", "TRAILING")
         what = () if self.peek("FROM") else (self.value(),)
-        self.need("FROM")
-        return tree.Special(word, (*what, self.value()), side or "BOTH")
+        self.expect("FROM")
+        return tree.SpecialForm(word, (*what, self.value()), side or "BOTH")
 
     def _with_unit(self, word: str) -> tree.Expr:
         if self.token.word not in _FIELDS:
-            raise UnreadError("a unit wanted")
+            raise UnsupportedSyntaxError("a unit wanted")
         unit = self.name()
-        self.need(",")
+        self.expect(",")
         name = "TIMESTAMPADD" if word in _ADD else "TIMESTAMPDIFF"
-        return tree.Special(name, self._values(","), unit)
+        return tree.SpecialForm(name, self._values(","), unit)
 
     def _values(self, *words: str, last: tuple[str, ...] = ()) -> tuple[tree.Expr, ...]:
         """Values with these words between them, and one more behind one of the ``last``."""
         found = [self.value()]
         for word in words:
-            self.need(word)
+            self.expect(word)
             found.append(self.value())
         if self.any_of(*last):
             found.append(self.value())
         return tuple(found)
 
 
-SyntaxRule = Callable[[Calls, str], tree.Expr]
+SyntaxRule = Callable[[CallReader, str], tree.Expr]
 
 SYNTAX: dict[str, SyntaxRule] = {
-    **dict.fromkeys(("CAST", "TRY_CAST"), Calls._cast),
+    **dict.fromkeys(("CAST", "TRY_CAST"), CallReader._cast),
     "STRUCT": lambda it, _: it._struct(),
-    "POSITION": lambda it, word: tree.Special(word, it._values("IN")),
-    "EXTRACT": Calls._extract,
+    "POSITION": lambda it, word: tree.SpecialForm(word, it._values("IN")),
+    "EXTRACT": CallReader._extract,
     "SUBSTR": lambda it, _: it._called("substring", "FROM", last=("FOR", ",")),
     "SUBSTRING": lambda it, _: it._called("substring", "FROM", last=("FOR", ",")),
-    "TRIM": Calls._trim,
+    "TRIM": CallReader._trim,
     "OVERLAY": lambda it, _: it._called("overlay", "PLACING", "FROM", last=("FOR",)),
-    **dict.fromkeys(_ADD | _DIFFERENCE, Calls._with_unit),
+    **dict.fromkeys(_ADD | _DIFFERENCE, CallReader._with_unit),
 }
 """The rules of functions that have a syntax of their own, by their names."""

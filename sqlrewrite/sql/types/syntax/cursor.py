@@ -12,7 +12,7 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.sql.lex.lexemes import LexemeKind, lexemes
 
 
-class UnreadError(Exception):
+class UnsupportedSyntaxError(Exception):
     """The text is not in the part of Spark's grammar that is read here."""
 
 
@@ -79,7 +79,7 @@ def _unescaped(said: str) -> str:
 
 T = TypeVar("T")
 
-STRICT = frozenset(
+STRICT_NON_RESERVED = frozenset(
     "ANTI CROSS EXCEPT FULL INNER INTERSECT JOIN LATERAL LEFT NATURAL ON RIGHT SEMI MINUS SETMINUS"
     " UNION USING".split()
 )
@@ -94,7 +94,7 @@ CLAUSES = frozenset(
 """Words behind an expression or a relation that begin what follows it."""
 
 
-class TypeCursor:
+class SyntaxCursor:
     """Reads tokens in turn."""
 
     def __init__(self, text: str, *, double_quoted: bool = False) -> None:
@@ -138,42 +138,42 @@ class TypeCursor:
         self.at += 1
         return word
 
-    def need(self, *words: str) -> None:
+    def expect(self, *words: str) -> None:
         """Reads these words and signs."""
         if not self.take(*words):
-            raise UnreadError(f"{' '.join(words)} wanted at {self.token.start}")
+            raise UnsupportedSyntaxError(f"{' '.join(words)} wanted at {self.token.start}")
 
-    def tried(self, rule: Callable[[], T]) -> T | None:
+    def attempt(self, rule: Callable[[], T]) -> T | None:
         """What a rule reads here, or None if it does not; then nothing is read."""
         before = self.at
         try:
             return rule()
-        except UnreadError:
+        except UnsupportedSyntaxError:
             self.at = before
             return None
 
-    def several(self, rule: Callable[[], T]) -> tuple[T, ...]:
+    def comma_separated(self, rule: Callable[[], T]) -> tuple[T, ...]:
         """One or more of a rule, with commas between them."""
         found = [rule()]
         while self.take(","):
             found.append(rule())
         return tuple(found)
 
-    def inside(self, rule: Callable[[], T], *words: str) -> T:
+    def in_parentheses(self, rule: Callable[[], T], *words: str) -> T:
         """What a rule reads in parentheses, behind these words."""
-        self.need("(", *words)
+        self.expect("(", *words)
         found = rule()
-        self.need(")")
+        self.expect(")")
         return found
 
     def parenthesized(self, rule: Callable[[], T]) -> tuple[T, ...]:
         """One or more of a rule in parentheses."""
-        return self.inside(lambda: self.several(rule))
+        return self.in_parentheses(lambda: self.comma_separated(rule))
 
     def name(self) -> str:
         """An identifier."""
         if self.token.kind not in self.names:
-            raise UnreadError(f"a name wanted at {self.token.start}")
+            raise UnsupportedSyntaxError(f"a name wanted at {self.token.start}")
         self.at += 1
         return self.tokens[self.at - 1].text
 
@@ -188,7 +188,7 @@ class TypeCursor:
     def string(self) -> str:
         """A string."""
         if self.token.kind not in self.strings:
-            raise UnreadError(f"a string wanted at {self.token.start}")
+            raise UnsupportedSyntaxError(f"a string wanted at {self.token.start}")
         self.at += 1
         return self.tokens[self.at - 1].text
 
@@ -213,18 +213,18 @@ class TypeCursor:
         elif self.peek("<"):
             self._until_closed("<", ">")
         elif self.peek("(") and self.ahead(1).kind in (NUMBER, WORD):
-            self.until_closed()
+            self.skip_parentheses()
         if word == "STRING" and self.take("COLLATE"):
             self.name()
         if word in ("TIMESTAMP", "TIME") and self.any_of("WITH", "WITHOUT"):
             self.take("LOCAL")
-            self.need("TIME", "ZONE")
+            self.expect("TIME", "ZONE")
         return self.text[start : self.tokens[self.at - 1].end]
 
-    def until_closed(self) -> None:
+    def skip_parentheses(self) -> None:
         """Reads all between two parentheses."""
         if not self.peek("("):
-            raise UnreadError(f"( wanted at {self.token.start}")
+            raise UnsupportedSyntaxError(f"( wanted at {self.token.start}")
         self._until_closed("(", ")")
 
     def _until_closed(self, opening: str, closing: str) -> None:
@@ -232,7 +232,7 @@ class TypeCursor:
         depth = 0
         while True:
             if self.token.kind is None:
-                raise UnreadError("a parenthesis or bracket that does not end")
+                raise UnsupportedSyntaxError("a parenthesis or bracket that does not end")
             depth += (self.token.word == opening) - (self.token.word == closing)
             self.at += 1
             if depth <= 0:

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlrewrite.plan.facts import types
 from sqlrewrite.rulebook import rules_folder
-from sqlrewrite.sql.types.scope import Typed
+from sqlrewrite.sql.types.scope import TypedExpression
 from sqlrewrite.text.toml import read_toml
 
 
@@ -20,7 +20,7 @@ def _tables() -> Mapping[str, Any]:
     return {**said, **words, "families": tuple(said["families"].split())}
 
 
-def shown(parts: Sequence[Typed]) -> list[str] | None:
+def operand_texts(parts: Sequence[TypedExpression]) -> list[str] | None:
     """Operands as Spark prints them, or None: it casts a string beside one of another collation."""
     if any(part.type is not None and part.type.collated for part in parts) and any(
         isinstance(part.constant, str) for part in parts
@@ -30,15 +30,15 @@ def shown(parts: Sequence[Typed]) -> list[str] | None:
     return known if len(known) == len(parts) else None
 
 
-def filled(form: str, *parts: Typed) -> str | None:
+def filled(form: str, *parts: TypedExpression) -> str | None:
     """A text with those of parts in it; None if one of them is not known."""
-    known = shown(parts)
+    known = operand_texts(parts)
     return None if known is None else form.format(*known)
 
 
-def printed(name: str, parts: Sequence[Typed], distinct: bool) -> str | None:
+def printed(name: str, parts: Sequence[TypedExpression], distinct: bool) -> str | None:
     """A call as Spark prints it."""
-    known = shown(parts)
+    known = operand_texts(parts)
     if known is None:
         return None
     tables = _tables()
@@ -60,7 +60,7 @@ def printed(name: str, parts: Sequence[Typed], distinct: bool) -> str | None:
 _BY_TYPE = frozenset({"lpad", "rpad", "to_char", "to_varchar"})
 
 
-def _by_type(name: str, parts: Sequence[Typed], known: list[str]) -> str | None:
+def _by_type(name: str, parts: Sequence[TypedExpression], known: list[str]) -> str | None:
     """Functions that are another one for another type of their first argument."""
     kind = parts[0].type if parts else None
     if kind is None or len(known) < 2:

@@ -134,7 +134,7 @@ class WrittenCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Special:
+class SpecialForm:
     """A function with a syntax of its own; ``name`` in upper case: EXTRACT, TRIM … A path into a
     variant is ``:`` with its last name, an argument by its name ``=>`` with that."""
 
@@ -153,7 +153,7 @@ class WrittenRow:
 
 Expr = (
     WrittenLiteral | Interval | WrittenName | Field | Star | Operation | WrittenCast | WrittenCase
-    | WrittenSubquery | Lambda | WrittenCall | Special | WrittenRow
+    | WrittenSubquery | Lambda | WrittenCall | SpecialForm | WrittenRow
 )  # fmt: skip
 
 
@@ -232,12 +232,12 @@ class Unpivot:
 
 
 @dataclass(frozen=True, slots=True)
-class WrittenPiece:
+class PipeInput:
     """Where a relation of the pipe syntax begins: what stands before the operator."""
 
 
 WrittenRelation = (
-    Aliased | TableName | WrittenPiece | WrittenDerived | Values | WrittenCall | WrittenJoin | Pivot
+    Aliased | TableName | PipeInput | WrittenDerived | Values | WrittenCall | WrittenJoin | Pivot
     | Unpivot
 )  # fmt: skip
 """What stands in FROM; a call is that of a function of tables."""

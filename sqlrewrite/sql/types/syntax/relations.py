@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sqlrewrite.sql.types import tree
-from sqlrewrite.sql.types.cursor import CLAUSES, STRICT, UnreadError
-from sqlrewrite.sql.types.expressions import Expressions
+from sqlrewrite.sql.types.syntax import tree
+from sqlrewrite.sql.types.syntax.cursor import CLAUSES, STRICT_NON_RESERVED, UnsupportedSyntaxError
+from sqlrewrite.sql.types.syntax.expressions import ExpressionReader
 
 _JOINS = (
     *((("LEFT", word), word.lower()) for word in ("SEMI", "ANTI")),
@@ -13,16 +13,16 @@ _JOINS = (
     ((), "inner"),
 )
 """The words of a join, the longest first, and its kind."""
-_NO_ALIAS = CLAUSES | STRICT
+_NO_ALIAS = CLAUSES | STRICT_NON_RESERVED
 
 
-class Relations(Expressions):
+class RelationReader(ExpressionReader):
     """Reads relations."""
 
     def reference(self) -> tuple[str, ...]:
         """``identifierReference``: the name of a table."""
         if self.peek("IDENTIFIER", "("):
-            raise UnreadError("a computed name")
+            raise UnsupportedSyntaxError("a computed name")
         return self.qualified()
 
     def source(self) -> tree.WrittenRelation:
@@ -73,27 +73,27 @@ class Relations(Expressions):
         if self.peek("VALUES") and self.ahead(1).text != ".":
             return self.values()
         if self.token.kind not in self.names:
-            raise UnreadError(f"a relation wanted at {self.token.start}")
+            raise UnsupportedSyntaxError(f"a relation wanted at {self.token.start}")
         parts = self.reference()
         if self.peek("("):
             return self._aliased(self.call(parts))
         self.take("FOR")
         if self.any_of("VERSION", "TIMESTAMP", "SYSTEM_VERSION", "SYSTEM_TIME"):
-            self.need("AS", "OF")
+            self.expect("AS", "OF")
             self.value()
         self.sample()
         return self._aliased(tree.TableName(parts))
 
     def _in_parentheses(self, lateral: bool) -> tree.WrittenRelation:
         def derived() -> tree.WrittenRelation:
-            query = self.inside(self.query)
+            query = self.in_parentheses(self.query)
             self.sample()
             return self._aliased(tree.WrittenDerived(query, lateral))
 
-        found = self.tried(derived)
+        found = self.attempt(derived)
         if found is not None:
             return found
-        relation = self.inside(self._relation)
+        relation = self.in_parentheses(self._relation)
         self.sample()
         return self._aliased(relation)
 
@@ -109,47 +109,47 @@ class Relations(Expressions):
         if not self.take("TABLESAMPLE"):
             return
         if not self.peek("("):
-            raise UnreadError("a sample without its size")
-        self.until_closed()
+            raise UnsupportedSyntaxError("a sample without its size")
+        self.skip_parentheses()
         if self.take("REPEATABLE"):
-            self.until_closed()
+            self.skip_parentheses()
 
     def values(self) -> tree.WrittenRelation:
         """VALUES with its rows."""
-        self.need("VALUES")
-        return self._aliased(tree.Values(self.several(self.expression)))
+        self.expect("VALUES")
+        return self._aliased(tree.Values(self.comma_separated(self.expression)))
 
     def lateral_view(self, source: tree.WrittenRelation) -> tree.WrittenRelation:
         """LATERAL VIEW over a relation."""
-        self.need("LATERAL", "VIEW")
+        self.expect("LATERAL", "VIEW")
         self.take("OUTER")
         call = self.call(self.qualified())
         table = self.name()
         columns: tuple[str, ...] = ()
         if self.take("AS") or (self.token.kind in self.names and self.token.word not in _NO_ALIAS):
-            columns = self.several(self.name)
+            columns = self.comma_separated(self.name)
         return tree.WrittenJoin(source, tree.Aliased(call, table, columns), "cross")
 
     def _pivot(self, source: tree.WrittenRelation) -> tree.WrittenRelation:
-        self.need("PIVOT", "(")
-        aggregates = self.several(self.item)
-        self.need("FOR")
+        self.expect("PIVOT", "(")
+        aggregates = self.comma_separated(self.item)
+        self.expect("FOR")
         columns = self.parenthesized(self.name) if self.peek("(") else (self.name(),)
-        self.need("IN")
+        self.expect("IN")
         values = self.parenthesized(self.item)
-        self.need(")")
+        self.expect(")")
         return self._aliased(tree.Pivot(source, aggregates, columns, values))
 
     def _unpivot(self, source: tree.WrittenRelation) -> tree.WrittenRelation:
-        self.need("UNPIVOT")
+        self.expect("UNPIVOT")
         if self.any_of("INCLUDE", "EXCLUDE"):
-            self.need("NULLS")
-        self.need("(")
+            self.expect("NULLS")
+        self.expect("(")
         several = self.peek("(")
         values = self.parenthesized(self.name) if several else (self.name(),)
-        self.need("FOR")
+        self.expect("FOR")
         name = self.name()
-        self.need("IN")
+        self.expect("IN")
 
         def one() -> tuple[tuple[str, ...], ...]:
             found = self.parenthesized(self.qualified) if several else (self.qualified(),)
@@ -157,5 +157,5 @@ class Relations(Expressions):
             return found
 
         sets = self.parenthesized(one)
-        self.need(")")
+        self.expect(")")
         return self._aliased(tree.Unpivot(source, values, name, sets))

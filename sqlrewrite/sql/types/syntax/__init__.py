@@ -1,0 +1,1 @@
+"""Spark's grammar of queries: a text to the tree of what its author wrote."""
