@@ -45,7 +45,7 @@ from sqlrewrite.sql.managed.strip import ManagedClause
 from sqlrewrite.sql.places.anchors import AnchorError, Anchors
 from sqlrewrite.text.edits import MARKER, Edit
 from sqlrewrite.write import placement, postcheck
-from sqlrewrite.write.derived import spread
+from sqlrewrite.write.derived_values import days_around
 from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.predicates import write
 
@@ -173,7 +173,7 @@ def _group_key(proposal: Proposal) -> object:
     if chosen(proposal) != IN or pair.operator != "=":
         return pair
     # The days around a key are those of one column.
-    of = pair.path.column if spread(proposal) else ""
+    of = pair.path.column if days_around(proposal) else ""
     return (
         pair.target.relation,
         pair.edge.block.number,
@@ -230,10 +230,10 @@ def _with_predicates(
             slot = slots.pop()
             if slots:
                 raise AnchorError("the columns have different places")
-            style = placement.style(slot, anchors)
+            author = placement.author_text(slot, anchors)
             proposals = _merged(proposals, group)
             union = group.union and len(proposals) > 1
-            found = tuple(write(proposals, anchors, style, text.words, union=union))
+            found = tuple(write(proposals, author, text.words, union=union))
         except AnchorError as error:
             written = [_without_place(item, f"not written: {error}") for item in items]
         except RefusedError as error:

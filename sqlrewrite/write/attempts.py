@@ -17,26 +17,25 @@ from sqlrewrite.plan.expressions import columns, walk
 from sqlrewrite.sql.places.anchors import AnchorError, Anchors, Range
 from sqlrewrite.text.edits import Span
 from sqlrewrite.text.masking import mask
-from sqlrewrite.write.names import Style, computed
+from sqlrewrite.write.names import AuthorText, computed
 
 
 def repeated(
     proposal: Proposal,
     side: Side,
-    anchors: Anchors,
-    style: Style,
+    author: AuthorText,
     named: Callable[[ColumnRef], str],
 ) -> str:
     """The author's text of one side of a join, each column ``named`` anew, so that it raises no
     error and gives what the join compares."""
     expression = side.expression
-    tokens = _own(proposal, side, anchors)
+    tokens = _own(proposal, side, author.anchors)
     around = arithmetic(proposal.plan, expression)
     forms = None if around is not None else exact_attempts(proposal, expression)
     if forms:
-        return attempted(anchors, style, tokens, expression, forms, named)
+        return attempted(author, tokens, expression, forms, named)
     around = around or harmless(proposal.plan, expression)
-    return computed(anchors, style, tokens, expression, named, around)
+    return computed(author, tokens, expression, named, around)
 
 
 def _own(proposal: Proposal, side: Side, anchors: Anchors) -> Range:
@@ -55,8 +54,7 @@ def _own(proposal: Proposal, side: Side, anchors: Anchors) -> Range:
 
 
 def attempted(
-    anchors: Anchors,
-    style: Style,
+    author: AuthorText,
     tokens: Range,
     expression: Expression,
     forms: Forms,
@@ -66,6 +64,7 @@ def attempted(
     in its form."""
     from sqlrewrite.sql.places.operands import written  # few conditions need it
 
+    anchors = author.anchors
     replaced: dict[Span, str] = {}
     for ref in columns(expression):
         if ref.span is None:
@@ -77,11 +76,11 @@ def attempted(
     for path, form in sorted(forms, key=lambda it: len(it[0]), reverse=True):  # from the inside
         place = found[path]
         operands = [_copied(anchors, operand, replaced) for operand in place.operands]
-        replaced[place.span] = style.word(form).format(*operands)
+        replaced[place.span] = author.word(form).format(*operands)
     return _copied(anchors, span, replaced)
 
 
-def steadied_texts(proposal: Proposal, anchors: Anchors, style: Style) -> dict[Span, str]:
+def steadied_texts(proposal: Proposal, author: AuthorText) -> dict[Span, str]:
     """The forms of a dimension's aggregates that may give another value in another order of their
     rows, where HAVING or a condition asks for them, by their places; and of that HAVING."""
     found = {id(it) for it in attempted_aggregates(proposal)}
@@ -94,13 +93,14 @@ def steadied_texts(proposal: Proposal, anchors: Anchors, style: Style) -> dict[S
     asked = [it.expression for name, it in shown if name in names]
     replaced: dict[Span, str] = {}
     for call in _among(found, asked):
-        replaced |= _steadied(proposal, call, anchors, style)
+        replaced |= _steadied(proposal, call, author)
     for call in _among(found, [it.expression for it in block.having]):
-        replaced |= _steadied(proposal, call, anchors, style)
+        replaced |= _steadied(proposal, call, author)
+        anchors = author.anchors
         clause = anchors.having(anchors.whole_select(_start(call)))
         if clause is not None:
             text = anchors.copy(Range(clause.start + 1, clause.end), replaced)
-            kept = f"{style.word('HAVING')} ({text}) {style.word('IS NOT FALSE')}"
+            kept = f"{author.word('HAVING')} ({text}) {author.word('IS NOT FALSE')}"
             replaced[anchors.span(clause)] = kept
     return replaced
 
@@ -117,13 +117,14 @@ def _start(call: Call) -> int:
     return next(ref.span.start for ref in columns(call) if ref.span is not None)
 
 
-def _steadied(proposal: Proposal, call: Call, anchors: Anchors, style: Style) -> dict[Span, str]:
+def _steadied(proposal: Proposal, call: Call, author: AuthorText) -> dict[Span, str]:
     """The form of an aggregate, by the place of the call."""
+    anchors = author.anchors
     tokens, form = anchors.call(_start(call), call.name), form_of(proposal, call)
     if form is None:
         raise AnchorError("an aggregate without a form")
     argument = anchors.copy(Range(tokens.start + 2, tokens.end - 1))
-    return {anchors.span(tokens): style.word(form.text).format(argument)}
+    return {anchors.span(tokens): author.word(form.text).format(argument)}
 
 
 def _copied(anchors: Anchors, span: Span, replaced: Mapping[Span, str]) -> str:

@@ -27,8 +27,8 @@ from sqlrewrite.plan.expressions import columns
 from sqlrewrite.sql.places.anchors import AnchorError, Anchors
 from sqlrewrite.text.edits import Span
 from sqlrewrite.write.attempts import attempted, repeated, steadied_texts
-from sqlrewrite.write.derived import spread, value
-from sqlrewrite.write.names import WORDS, Style, computed, quoted, spelled
+from sqlrewrite.write.derived_values import days_around, derived_value
+from sqlrewrite.write.names import WORDS, AuthorText, computed, quoted, spelled
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,7 @@ class KeyQueries:
     statement, in lower case, none of which an alias may be; ``union``: several references each
     allow what one of the proposals says."""
 
-    anchors: Anchors
-    style: Style
+    author: AuthorText
     words: frozenset[str]
     union: bool
 
@@ -49,13 +48,13 @@ class KeyQueries:
         *,
         hint: bool = False,
         distinct: bool = False,
-        filled: bool = False,
+        not_null: bool = False,
         end: str = "",
     ) -> str:
-        """The key query of proposals, its keys ``wrapped`` in a function; ``filled`` asks of one
+        """The key query of proposals, its keys ``wrapped`` in a function; ``not_null`` asks of one
         case for those that are not NULL; ``end`` says which end of them is asked for, if one is.
         """
-        writer = Writer(self.anchors, self.style, self.words)
+        writer = KeyQueryWriter(self.author, self.words)
         if self.union:
             return f"({writer.union(proposals, wrapped, hint=hint, end=end)})"
         first = proposals[0]
@@ -67,13 +66,13 @@ class KeyQueries:
             values,
             first.restrictions,
             source=writer.source(proposals),
-            days=0 if end else max(map(spread, proposals)),
+            days=0 if end else max(map(days_around, proposals)),
             hint=hint,
             distinct=distinct,
-            filled=[
+            not_null=[
                 writer.value(proposal.pair.key_side, proposal)
                 for proposal in proposals
-                if filled or is_authors_in(proposal.pair)
+                if not_null or is_authors_in(proposal.pair)
             ],
         )
         return f"({query})"
@@ -85,11 +84,11 @@ class KeyQueries:
         pair, query = proposal.pair, proposal.pair.edge.query
         if pair.key.span is None or query is None:
             raise AnchorError("a column that the text does not name")
-        inside = self.anchors.copy(self.anchors.query_of_in(pair.key.span.start))
+        inside = self.author.anchors.copy(self.author.anchors.query_of_in(pair.key.span.start))
         outputs = [it.expression for it in proposal.plan.blocks[query.top[0]].outputs]
         if wrapped == "{}" and len(outputs) == 1:
             return inside
-        writer, word = Writer(self.anchors, self.style, self.words), self.style.word
+        writer, word = KeyQueryWriter(self.author, self.words), self.author.word
         alias = writer.unused("q", set())
         names = [writer.unused("k", set()) for _ in outputs]
         at = next(at for at, it in enumerate(outputs) if it is pair.key_side.expression)
@@ -102,12 +101,11 @@ Value = Callable[[str], str]
 
 
 @dataclass(slots=True)
-class Writer:
+class KeyQueryWriter:
     """Writes the key queries of one predicate; ``taken`` are the aliases it has used, ``day`` the
     name of the days around a key, where there are any."""
 
-    anchors: Anchors
-    style: Style
+    author: AuthorText
     words: frozenset[str]
     taken: set[str] = field(default_factory=set)
     day: str = ""
@@ -122,25 +120,26 @@ class Writer:
         days: int = 0,
         hint: bool = False,
         distinct: bool = False,
-        filled: Sequence[Value] = (),
+        not_null: Sequence[Value] = (),
     ) -> str:
         """``SELECT a.key FROM relation AS a WHERE …``, without parentheses; ``source`` is the
-        relation's text where it is not simply what the author wrote, ``filled`` are values that are
-        not to be NULL (an author's IN that says the same would be kept in place of it), ``days``
+        relation's text where it is not simply what the author wrote, ``not_null`` are values that
+        may not be NULL (an author's IN that says the same would be kept in place of it), ``days``
         those on either side of each key that it stands for."""
-        alias, word = self.alias(relation), self.style.word
+        alias, word = self.alias(relation), self.author.word
         broadcast = f"/*+ {word('BROADCAST')}({alias}) */ " if hint else ""
         shown = (f"{word('DISTINCT')} " if distinct else "") + ", ".join(v(alias) for v in values)
+        source = source or _source(relation, self.author.anchors)
         query = (
             f"{word('SELECT')} {broadcast}{shown} {word('FROM')} "
-            f"{source or _source(relation, self.anchors)} {word('AS')} {alias}{_listed(relation)}"
+            f"{source} {word('AS')} {alias}{_listed(relation)}"
         )
         if days:
-            around = ", ".join(map(str, range(-days, days + 1)))
+            numbers = ", ".join(map(str, range(-days, days + 1)))
             name = self.days()
-            query += f" {word('LATERAL VIEW')} explode(array({around})) {name} {word('AS')} {name}"
+            query += f" {word('LATERAL VIEW')} explode(array({numbers})) {name} {word('AS')} {name}"
         conditions = dict.fromkeys(self.restriction(item, alias) for item in found)
-        conditions |= {f"{value(alias)} {word('IS NOT NULL')}": None for value in filled}
+        conditions |= {f"{value(alias)} {word('IS NOT NULL')}": None for value in not_null}
         if conditions:
             query += f" {word('WHERE')} " + f" {word('AND')} ".join(conditions)
         return query
@@ -154,12 +153,12 @@ class Writer:
         self, proposals: Sequence[Proposal], wrapped: str, *, hint: bool, end: str = ""
     ) -> str:
         """One key query over those of several proposals."""
-        word = self.style.word
+        word = self.author.word
         first = proposals[0].pair  # whose columns name those of the union
         if any(in_sides(proposal)[1] != "{}" for proposal in proposals):
             raise AnchorError("keys of several references that are compared as another type")
         plain = first.key_plain and first.derived is None
-        column = spelled(first.key, self.anchors) if plain else self.unused("k", set())
+        column = spelled(first.key, self.author.anchors) if plain else self.unused("k", set())
         named = "{}" if plain else f"{{}} {word('AS')} {column}"
         keys: list[str] = []
         for proposal in proposals:
@@ -169,7 +168,7 @@ class Writer:
                 [value],
                 proposal.restrictions,
                 source=self.source([proposal]),
-                days=0 if end else spread(proposal),
+                days=0 if end else days_around(proposal),
             )
             keys.append(query)
         alias = self.unused("q", set())
@@ -186,7 +185,7 @@ class Writer:
         relation = proposals[0].pair.dimension
         anew: dict[Span, str] = {}
         for proposal in proposals:
-            anew |= steadied_texts(proposal, self.anchors, self.style)
+            anew |= steadied_texts(proposal, self.author)
             if (
                 isinstance(relation, ra.Derived)
                 or raising_below(proposal, proposal.pair.key) is not None
@@ -195,7 +194,7 @@ class Writer:
                     anew |= self.anew(proposal, expression)
                 for expression in attempted_group_keys(proposal):
                     anew |= self.anew(proposal, expression, grouped=True)
-        return _source(relation, self.anchors, anew)
+        return _source(relation, self.author.anchors, anew)
 
     def anew(
         self, proposal: Proposal, expression: ra.Expression, *, grouped: bool = False
@@ -206,30 +205,30 @@ class Writer:
         forms = None if around is not None else exact_attempts(proposal, expression)
         if around is None and not forms:
             return {}
-        anchors, first = self.anchors, next(iter(columns(expression)), None)
+        anchors, first = self.author.anchors, next(iter(columns(expression)), None)
         if first is None or first.span is None:
             raise AnchorError("a sum that the text does not have")
         find = anchors.group_key if grouped else anchors.item
         tokens = find(first.span.start)
         if forms:
-            text = attempted(anchors, self.style, tokens, expression, forms, self.as_written)
+            text = attempted(self.author, tokens, expression, forms, self.as_written)
         else:
-            text = computed(anchors, self.style, tokens, expression, self.as_written, around)
+            text = computed(self.author, tokens, expression, self.as_written, around)
         return {anchors.span(tokens): text}
 
     def as_written(self, ref: ra.ColumnRef) -> str:
         """A column as the author has it."""
         assert ref.span is not None
-        return self.anchors.copy(self.anchors.covering(ref.span))
+        return self.author.anchors.copy(self.author.anchors.covering(ref.span))
 
     def value(self, side: Side, proposal: Proposal, wrapped: str = "{}", end: str = "") -> Value:
         """A key, as a column or as the author's own text of an expression; of a derived column what
         is computed of it."""
-        day = self.days() if spread(proposal) and not end else ""
+        day = self.days() if days_around(proposal) and not end else ""
         if proposal.pair.derived is not None:
             plain = self.key(side, proposal)
             return lambda alias: wrapped.replace(
-                "{}", value(proposal, self.style, plain(alias), end, f"{day}.{day}")
+                "{}", derived_value(proposal, self.author, plain(alias), end, f"{day}.{day}")
             )
         _, key = in_sides(proposal)
         return self.key(side, proposal, wrapped.replace("{}", key))
@@ -240,12 +239,12 @@ class Writer:
             column = self.column(side.expression)
             return lambda alias: wrapped.replace("{}", column(alias))
         return lambda alias: wrapped.replace(
-            "{}", repeated(proposal, side, self.anchors, self.style, self.named(alias))
+            "{}", repeated(proposal, side, self.author, self.named(alias))
         )
 
     def column(self, ref: ra.ColumnRef) -> Value:
         """A column of the relation."""
-        name = spelled(ref, self.anchors)
+        name = spelled(ref, self.author.anchors)
         return lambda alias: f"{alias}.{name}"
 
     def alias(self, relation: ra.Relation) -> str:
@@ -271,34 +270,35 @@ class Writer:
                 return self.conjunct(item, alias)
             case AnyOf(branches=branches):
                 texts = list(dict.fromkeys(self.branch(branch, alias) for branch in branches))
-                joined = f" {self.style.word('OR')} ".join(texts)
+                joined = f" {self.author.word('OR')} ".join(texts)
                 return texts[0] if len(texts) == 1 else f"({joined})"
             case SemiJoin(key=key, relation=relation, other=other, inner=inner):
-                column = f"{alias}.{spelled(key, self.anchors)}"
+                column = f"{alias}.{spelled(key, self.author.anchors)}"
                 query = self.query(relation, [self.column(other)], inner)
-                return f"{column} {self.style.word('IN')} ({query})"
+                return f"{column} {self.author.word('IN')} ({query})"
 
     def branch(self, branch: tuple[Restriction, ...], alias: str) -> str:
         """A branch of a disjunction."""
         parts = list(dict.fromkeys(self.restriction(item, alias) for item in branch))
-        text = f" {self.style.word('AND')} ".join(parts)
+        text = f" {self.author.word('AND')} ".join(parts)
         return f"({text})" if len(parts) > 1 else text
 
     def conjunct(self, item: Conjunct, alias: str) -> str:
         """The author's own text of a conjunct, its columns qualified with the alias."""
-        anchors, style, named = self.anchors, self.style, self.named(alias)
+        author, named = self.author, self.named(alias)
+        anchors = author.anchors
         tokens, tried = anchors.conjunct(item.condition), item.attempts
         if tried is None:
-            text = computed(anchors, style, tokens, item.expression, named)
+            text = computed(author, tokens, item.expression, named)
         else:
-            text = attempted(anchors, style, tokens, item.expression, tried.forms, named)
+            text = attempted(author, tokens, item.expression, tried.forms, named)
             if tried.doubtful:
-                return f"({text}) {style.word('IS NOT FALSE')}"
+                return f"({text}) {author.word('IS NOT FALSE')}"
         return f"({text})" if anchors.disjunction(tokens) else text
 
     def named(self, alias: str) -> Callable[[ra.ColumnRef], str]:
         """How a column is named, qualified with an alias."""
-        return lambda ref: f"{alias}.{spelled(ref, self.anchors)}"
+        return lambda ref: f"{alias}.{spelled(ref, self.author.anchors)}"
 
 
 def _source(relation: ra.Relation, anchors: Anchors, anew: Mapping[Span, str] | None = None) -> str:

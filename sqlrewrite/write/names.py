@@ -29,9 +29,11 @@ WORDS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Style:
-    """How the author writes: the case of keywords."""
+class AuthorText:
+    """The text of a statement as its author wrote it: where its parts are, and whether its keywords
+    are in lower case."""
 
+    anchors: Anchors
     lower: bool
 
     def word(self, keyword: str) -> str:
@@ -40,8 +42,7 @@ class Style:
 
 
 def computed(
-    anchors: Anchors,
-    style: Style,
+    author: AuthorText,
     tokens: Range,
     expression: Expression,
     named: Callable[[ColumnRef], str],
@@ -56,8 +57,8 @@ def computed(
     for ref in columns(expression):
         if ref.span is None:
             raise AnchorError("a column that the text does not name")
-        replaced[ref.span] = style.word(column).format(named(ref))
-    return style.word(whole).format(anchors.copy(tokens, replaced))
+        replaced[ref.span] = author.word(column).format(named(ref))
+    return author.word(whole).format(author.anchors.copy(tokens, replaced))
 
 
 def spelled(ref: ColumnRef, anchors: Anchors) -> str:

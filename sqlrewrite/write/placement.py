@@ -18,7 +18,7 @@ from sqlrewrite.sql.places.anchors import AnchorError, Anchors, ConditionClause
 from sqlrewrite.text import notes
 from sqlrewrite.text.edits import MARKER, Edit
 from sqlrewrite.write.forms.predicate import Predicate
-from sqlrewrite.write.names import Style
+from sqlrewrite.write.names import AuthorText
 
 # Up to its last character that shows: blanks behind it stay behind what is inserted.
 _LINE_COMMENT = re.compile(r"[ \t]*--[^\r\n]*?(?=\s*?(?:[\r\n]|\Z))")
@@ -79,14 +79,14 @@ def _on_of(proposal: Proposal) -> Clause:
     raise AnchorError("the join has no ON")
 
 
-def style(found: Slot, anchors: Anchors) -> Style:
-    """The author's case of keywords, as in the word that opens the block or the ON."""
-    return Style(lower=anchors.raw(found.clause.lead).islower())
+def author_text(slot: Slot, anchors: Anchors) -> AuthorText:
+    """The author's text, its keywords in the case of the word that opens the block or the ON."""
+    return AuthorText(anchors, lower=anchors.raw(slot.clause.lead).islower())
 
 
 def edits(found: Slot, predicates: Sequence[Predicate], anchors: Anchors) -> list[Edit]:
     """The insertions that add the predicates to a clause, in the order of their offsets."""
-    clause, words = found.clause, style(found, anchors)
+    clause, words = found.clause, author_text(found, anchors)
     marked = [predicate.marked for predicate in predicates]
     conjunction = words.word("AND")
     if clause.disjunction:

@@ -9,9 +9,9 @@ from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan.relations import joins
 from sqlrewrite.settings.forms import FILTERED, IN, RANGE, RANKED, SET, SINGLE, VALUES
 from sqlrewrite.settings.options import NotAskedError
-from sqlrewrite.sql.places.anchors import AnchorError, Anchors
+from sqlrewrite.sql.places.anchors import AnchorError
 from sqlrewrite.text.limits import SPARK
-from sqlrewrite.write.fact import fact
+from sqlrewrite.write.fact_values import fact_value
 from sqlrewrite.write.forms import (
     filtered,
     key_range,
@@ -22,8 +22,8 @@ from sqlrewrite.write.forms import (
     values,
 )
 from sqlrewrite.write.forms.predicate import Predicate
-from sqlrewrite.write.key_queries import KeyQueries, Writer
-from sqlrewrite.write.names import Style
+from sqlrewrite.write.key_queries import KeyQueries, KeyQueryWriter
+from sqlrewrite.write.names import AuthorText
 
 WRITERS: Mapping[str, Callable[[Sequence[Proposal], KeyQueries], list[Predicate]]] = {
     IN: semi_join.write,
@@ -38,8 +38,7 @@ WRITERS: Mapping[str, Callable[[Sequence[Proposal], KeyQueries], list[Predicate]
 
 def write(
     proposals: Sequence[Proposal],
-    anchors: Anchors,
-    style: Style,
+    author: AuthorText,
     words: frozenset[str],
     *,
     union: bool = False,
@@ -52,20 +51,20 @@ def write(
     """
     first = proposals[0]
     if not union:
-        proposals = _distinct(proposals, anchors, style, words)
-    constants = values.constants(first, anchors) if len(proposals) == 1 else None
+        proposals = _distinct(proposals, author, words)
+    constants = values.constants(first, author.anchors) if len(proposals) == 1 else None
     if constants is not None:
-        value = fact(first, anchors, style)
-        text = f"{value} {style.word('IN')} ({constants})"
+        value = fact_value(first, author)
+        text = f"{value} {author.word('IN')} ({constants})"
         return _in_dialect([Predicate(text, value)], first)
     form = chosen(first)
-    queries = KeyQueries(anchors, style, words, union)
+    queries = KeyQueries(author, words, union)
     if form == VALUES or (first.context.literals and not first.pair.filtered):
         found = values.write(proposals, queries)
         if found:
             return _in_dialect(found, first)
     if first.pair.edge.block.role == "merge":  # whose ON takes no subquery
-        raise NotAskedError(fact(first, anchors, style))
+        raise NotAskedError(fact_value(first, author))
     return _in_dialect(WRITERS[form](proposals, queries), first)
 
 
@@ -93,15 +92,15 @@ def _in_dialect(found: list[Predicate], proposal: Proposal) -> list[Predicate]:
 
 
 def _distinct(
-    proposals: Sequence[Proposal], anchors: Anchors, style: Style, words: frozenset[str]
+    proposals: Sequence[Proposal], author: AuthorText, words: frozenset[str]
 ) -> Sequence[Proposal]:
     """The proposals without those that say the same as an earlier one: an equality that is written
     twice, an expression over two partition columns, a column that a view reads in two places."""
     if len(proposals) == 1:
         return proposals
-    writer = Writer(anchors, style, words)
+    writer = KeyQueryWriter(author, words)
     found: dict[tuple[str, str], Proposal] = {}
     for proposal in proposals:
         key = writer.value(proposal.pair.key_side, proposal)("")
-        found.setdefault((fact(proposal, anchors, style), key), proposal)
+        found.setdefault((fact_value(proposal, author), key), proposal)
     return list(found.values())

@@ -15,18 +15,24 @@ from sqlrewrite.plan.algebra import Expression, Literal, Subquery
 from sqlrewrite.plan.expressions import walk
 from sqlrewrite.sql.bind.formulas import is_call
 from sqlrewrite.sql.places.anchors import AnchorError, Anchors, Range
-from sqlrewrite.write.derived import compared, units, value, way_of, with_elsewhere
-from sqlrewrite.write.fact import either, facts
+from sqlrewrite.write.derived_values import (
+    checked_bound,
+    derived_value,
+    or_stray_rows,
+    smaller_units_of,
+    unit_bound,
+)
+from sqlrewrite.write.fact_values import disjunction, fact_values
 from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.key_queries import KeyQueries
-from sqlrewrite.write.names import Style
+from sqlrewrite.write.names import AuthorText
 
 
 def write(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predicate]:
     """The predicates of one comparison: one, or that of either end."""
-    proposal, anchors, style = proposals[0], queries.anchors, queries.style
-    columns, found = facts(proposal, anchors, style), way_of(proposal)
-    texts = _texts(proposal, anchors, style)
+    proposal, author = proposals[0], queries.author
+    columns, found = fact_values(proposal, author), checked_bound(proposal)
+    texts = _texts(proposal, author)
     operator = proposal.pair.operator
     if operator in ("=", "in"):
         if found.ranged and len(texts) > 1:
@@ -34,10 +40,12 @@ def write(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predicate]
         ends = (">", "<") if found.ranged else ("",)
     else:
         ends = (operator[0],)
-    asked = () if proposal.pair.key_side.operand is None else tuple(_queries(proposal, anchors))
+    asked = (
+        () if proposal.pair.key_side.operand is None else tuple(_queries(proposal, author.anchors))
+    )
     return [
         Predicate(
-            either(style, [_one(proposal, anchors, style, it, texts, end) for it in columns]),
+            disjunction(author, [_one(proposal, author, it, texts, end) for it in columns]),
             columns[0],
             asked,
         )
@@ -55,36 +63,35 @@ def _queries(proposal: Proposal, anchors: Anchors) -> Iterator[str]:
 
 def _one(
     proposal: Proposal,
-    anchors: Anchors,
-    style: Style,
+    author: AuthorText,
     column: str,
     texts: Sequence[tuple[Expression, str]],
     end: str,
 ) -> str:
-    found, known = way_of(proposal), all(within_years(it) for it, _ in texts)
+    found, known = checked_bound(proposal), all(within_years(it) for it, _ in texts)
     if end:
         moment = _later(proposal, *texts[0], end)
-        if units(proposal):
-            return compared(proposal, (anchors, style), column, end, moment, known=known)
-        bound = _called(proposal, style, value(proposal, style, moment, end, known=known))
-        return with_elsewhere(proposal, style, column, f"{column} {end}= {bound}", end, known=known)
+        if smaller_units_of(proposal):
+            return unit_bound(proposal, author, column, end, moment, known=known)
+        bound = _called(proposal, author, derived_value(proposal, author, moment, end, known=known))
+        return or_stray_rows(proposal, author, column, f"{column} {end}= {bound}", end, known=known)
     days = [str(day) for day in range(-found.days, found.days + 1)]
-    every = (value(proposal, style, text, day=day) for _, text in texts for day in days)
+    every = (derived_value(proposal, author, text, day=day) for _, text in texts for day in days)
     values = list(dict.fromkeys(every))
-    said = f"{column} {style.word('IN')} ({', '.join(values)})"
+    said = f"{column} {author.word('IN')} ({', '.join(values)})"
     if len(values) == 1:
-        said = f"{column} = {_called(proposal, style, values[0])}"
-    return with_elsewhere(proposal, style, column, said)
+        said = f"{column} = {_called(proposal, author, values[0])}"
+    return or_stray_rows(proposal, author, column, said)
 
 
-def _called(proposal: Proposal, style: Style, bound: str) -> str:
+def _called(proposal: Proposal, author: AuthorText, bound: str) -> str:
     """A bound as a call, by which a later run tells that it is ours."""
     derived = proposal.pair.derived
     kind = derived.type if derived is not None else None
-    kind = compared_type(proposal) if way_of(proposal).step == THROUGH else kind
+    kind = compared_type(proposal) if checked_bound(proposal).step == THROUGH else kind
     if is_call(bound) or kind is None:
         return bound
-    return style.word(f"CAST({{}} AS {kind.ddl.upper()})").replace("{}", bound)
+    return author.word(f"CAST({{}} AS {kind.ddl.upper()})").replace("{}", bound)
 
 
 def _later(proposal: Proposal, constant: Expression, text: str, end: str) -> str:
@@ -93,23 +100,23 @@ def _later(proposal: Proposal, constant: Expression, text: str, end: str) -> str
     return f"date_add({text}, 1)" if read is not None and read.later and end == "<" else text
 
 
-def _texts(proposal: Proposal, anchors: Anchors, style: Style) -> list[tuple[Expression, str]]:
+def _texts(proposal: Proposal, author: AuthorText) -> list[tuple[Expression, str]]:
     """The constants, each with its text as a value of the type that it is compared as."""
     pair, side = proposal.pair, compared_type(proposal)
     if pair.key_side.operand is None:  # a day, or a text, that the condition comes down to
         end = pair.key_side.expression
         assert isinstance(end, Literal)
-        typed = style.word("DATE") + " " if end.type == "date" else ""
+        typed = author.word("DATE") + " " if end.type == "date" else ""
         return [(end, f"{typed}'{end.text}'")]
-    tokens = _constants(proposal, anchors)
+    tokens = _constants(proposal, author.anchors)
     found: list[tuple[Expression, str]] = []
     for constant, its in zip(constants(proposal), tokens, strict=True):
         read = None if side is None else read_constant(proposal, constant, side)
         if read is None:
             raise AnchorError("a constant of a type that is not known")
-        text = anchors.copy(its)
+        text = author.anchors.copy(its)
         if read.cast:
-            text = style.word(read.cast.upper()).replace("{}", text)
+            text = author.word(read.cast.upper()).replace("{}", text)
         found.append((constant, text))
     return found
 

@@ -17,8 +17,8 @@ from sqlrewrite.find.restrictions import columns_named
 from sqlrewrite.judge.benefit.already_pruned import is_authors_in
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan.algebra import Scan
-from sqlrewrite.write.derived import compared, units, with_elsewhere
-from sqlrewrite.write.fact import fact
+from sqlrewrite.write.derived_values import or_stray_rows, smaller_units_of, unit_bound
+from sqlrewrite.write.fact_values import fact_value
 from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.key_queries import KeyQueries
 
@@ -31,34 +31,32 @@ LARGEST_OF_ALL = "array_max(collect_set({}))"
 
 def write(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predicate]:
     """A predicate for each end."""
-    operator = proposals[0].pair.operator
-    bounded = fact(proposals[0], queries.anchors, queries.style)
+    first, author, operator = proposals[0], queries.author, proposals[0].pair.operator
+    value, derived = fact_value(first, author), first.pair.derived is not None
+    by_units = derived and len(proposals) == 1 and bool(smaller_units_of(first))
     found: list[Predicate] = []
-    derived = proposals[0].pair.derived is not None
     for sign in (">=", "<=") if operator in ("=", "<=>") else (operator,):
-        # One value of a derived column may be that of keys on either side.
-        shown = f"{sign[0]}=" if derived else sign
-        if sign[0] == "<" and proposals[0].clustered:
-            query = _apart(proposals, queries)
-        elif derived and len(proposals) == 1 and units(proposals[0]):
-            itself = replace(proposals[0], pair=replace(proposals[0].pair, derived=None))
-            query = queries.over([itself], END[sign[0]])
-            names = (queries.anchors, queries.style)
-            text = compared(proposals[0], names, bounded, sign[0], query)
-            found.append(Predicate(text, bounded, (query,)))
-            continue
+        if sign[0] == "<" and first.clustered:
+            query = _unmerged_query(proposals, queries)
+        elif by_units:
+            key = replace(first, pair=replace(first.pair, derived=None))
+            query = queries.over([key], END[sign[0]])
         else:
             query = queries.over(proposals, END[sign[0]], end=sign[0])
-        text = f"{bounded} {shown} {query}"
-        text = with_elsewhere(proposals[0], queries.style, bounded, text, sign[0])
-        found.append(Predicate(text, bounded, (query,)))
+        if by_units:
+            text = unit_bound(first, author, value, sign[0], query)
+        else:
+            # One value of a derived column may be that of keys on either side.
+            text = f"{value} {sign[0]}= {query}" if derived else f"{value} {sign} {query}"
+            text = or_stray_rows(first, author, value, text, sign[0])
+        found.append(Predicate(text, value, (query,)))
     return found
 
 
-def _apart(proposals: Sequence[Proposal], queries: KeyQueries) -> str:
+def _unmerged_query(proposals: Sequence[Proposal], queries: KeyQueries) -> str:
     """The query for the largest key that Spark does not merge with that for the smallest."""
     if len(proposals) == 1 and _may_be_null(proposals[0]):
-        return queries.over(proposals, END["<"], filled=True)
+        return queries.over(proposals, END["<"], not_null=True)
     return queries.over(proposals, LARGEST_OF_ALL)
 
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.judge.single import of_whole_query
-from sqlrewrite.write.derived import with_elsewhere
-from sqlrewrite.write.fact import either, facts
+from sqlrewrite.write.derived_values import or_stray_rows
+from sqlrewrite.write.fact_values import disjunction, fact_values
 from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.key_queries import KeyQueries
 
@@ -17,7 +17,7 @@ def write(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predicate]
     """The one predicate of all proposals."""
     asked = queries.of_in if of_whole_query(proposals[0]) else queries.over
     query = asked(proposals, "collect_set({})")
-    bounded = facts(proposals[0], queries.anchors, queries.style)
-    text = either(queries.style, [f"array_contains({query}, {it})" for it in bounded])
-    text = with_elsewhere(proposals[0], queries.style, bounded[0], text)
+    bounded = fact_values(proposals[0], queries.author)
+    text = disjunction(queries.author, [f"array_contains({query}, {it})" for it in bounded])
+    text = or_stray_rows(proposals[0], queries.author, bounded[0], text)
     return [Predicate(text, bounded[0], (query,))]

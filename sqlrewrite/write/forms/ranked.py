@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sqlrewrite.judge.proposal import Proposal
-from sqlrewrite.write.fact import fact
+from sqlrewrite.write.fact_values import fact_value
 from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.key_queries import KeyQueries
 
@@ -22,8 +22,8 @@ _LAST = {
 
 def write(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predicate]:
     """The one predicate."""
-    pair, word = proposals[0].pair, queries.style.word
-    column = fact(proposals[0], queries.anchors, queries.style)
+    pair, word = proposals[0].pair, queries.author.word
+    column = fact_value(proposals[0], queries.author)
     asked = _FIRST[pair.operator] if pair.first == 1 else _LAST[pair.operator] % pair.first
     query = queries.over(proposals, asked)
     text = f"({column} {pair.operator} {query} {word('OR')} {column} {word('IS NULL')})"

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from sqlrewrite.judge.form import repeats_keys
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.judge.soundness.key_types import in_sides
-from sqlrewrite.write.fact import fact
+from sqlrewrite.write.fact_values import fact_value
 from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.key_queries import KeyQueries
 
@@ -17,9 +17,7 @@ def write(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predicate]
     """The one predicate of all proposals."""
     first = proposals[0]
     bounded = proposals[:1] if queries.union else proposals
-    named = [
-        in_sides(it)[0].replace("{}", fact(it, queries.anchors, queries.style)) for it in bounded
-    ]
+    named = [in_sides(it)[0].replace("{}", fact_value(it, queries.author)) for it in bounded]
     columns = named[0] if len(named) == 1 else f"({', '.join(named)})"
     query = queries.over(proposals, hint=first.options.hint, distinct=repeats_keys(first))
-    return [Predicate(f"{columns} {queries.style.word('IN')} {query}", columns, (query,))]
+    return [Predicate(f"{columns} {queries.author.word('IN')} {query}", columns, (query,))]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.judge.single import of_whole_query
-from sqlrewrite.write.fact import fact
+from sqlrewrite.write.fact_values import fact_value
 from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.key_queries import KeyQueries
 
@@ -16,7 +16,7 @@ from sqlrewrite.write.key_queries import KeyQueries
 def write(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predicate]:
     """The one predicate; of an author's IN, its own subquery."""
     first = proposals[0]
-    bounded = fact(first, queries.anchors, queries.style)
+    bounded = fact_value(first, queries.author)
     asked = queries.of_in if of_whole_query(first) else queries.over
     query = asked(proposals[:1])
     return [Predicate(f"{bounded} {first.pair.operator} {query}", bounded, (query,))]

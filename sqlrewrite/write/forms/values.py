@@ -32,7 +32,7 @@ from sqlrewrite.sql.places.anchors import Anchors
 from sqlrewrite.text.limits import SPARK
 from sqlrewrite.text.notes import note
 from sqlrewrite.warehouse import View, Warehouse, has_template
-from sqlrewrite.write.fact import fact
+from sqlrewrite.write.fact_values import fact_value
 from sqlrewrite.write.forms.key_range import END
 from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.key_queries import KeyQueries
@@ -71,9 +71,9 @@ def write(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predicate]
     found: list[Predicate] = []
     for of in [proposals] if queries.union else [[proposal] for proposal in proposals]:
         operator = of[0].pair.operator
-        sign = queries.style.word("IN") if operator in ("=", "<=>") else operator
+        sign = queries.author.word("IN") if operator in ("=", "<=>") else operator
         query = queries.over(of, END.get(sign[0], "{}"))[1:-1]
-        bound = _Bound(fact(of[0], queries.anchors, queries.style), sign, query)
+        bound = _Bound(fact_value(of[0], queries.author), sign, query)
         written = _literal(bound, of)
         if written is None:
             return []

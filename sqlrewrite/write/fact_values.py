@@ -15,42 +15,41 @@ from sqlrewrite.plan.expressions import walk
 from sqlrewrite.plan.relations import joins, leaves
 from sqlrewrite.sql.places.anchors import AnchorError, Anchors
 from sqlrewrite.write.attempts import repeated
-from sqlrewrite.write.hidden import refuse_lost
-from sqlrewrite.write.names import Style, quoted, spelled
+from sqlrewrite.write.hidden_columns import refuse_lost_columns
+from sqlrewrite.write.names import AuthorText, quoted, spelled
 
 
-def fact(proposal: Proposal, anchors: Anchors, style: Style) -> str:
+def fact_value(proposal: Proposal, author: AuthorText) -> str:
     """The fact's column as it is to be named where the predicate stands, or the author's own
     expression over it, which stands in the same block."""
     pair = proposal.pair
     _no_field(proposal.target_block.source, pair.target.alias.lower())
-    refuse_lost(proposal, anchors)
+    refuse_lost_columns(proposal, author.anchors)
     if by_day(pair):
-        return style.word("CAST({} AS DATE)").replace("{}", _column(proposal, anchors))
+        return author.word("CAST({} AS DATE)").replace("{}", _column(proposal, author.anchors))
     if pair.derived is None and not pair.fact_plain:
         found = repeated(
-            proposal, pair.fact_side, anchors, style, partial(_clear, proposal, anchors)
+            proposal, pair.fact_side, author, partial(_clear, proposal, author.anchors)
         )
         if any(map(_is_phrase, walk(pair.fact_side.expression))):
             found = f"({found})"
         return found
-    column = _column(proposal, anchors)
+    column = _column(proposal, author.anchors)
     its = derived_bound(proposal) if pair.derived is not None else None
     if isinstance(its, DerivedBound) and its.step == THROUGH:
-        return repeated(proposal, pair.fact_side, anchors, style, lambda _: column)
+        return repeated(proposal, pair.fact_side, author, lambda _: column)
     return column
 
 
-def facts(proposal: Proposal, anchors: Anchors, style: Style) -> list[str]:
+def fact_values(proposal: Proposal, author: AuthorText) -> list[str]:
     """The same; of a day that may be another elsewhere, for each that it may be."""
     its = derived_bound(proposal) if proposal.pair.derived is not None else None
     if not isinstance(its, DerivedBound) or not its.apart:
-        return [fact(proposal, anchors, style)]
-    column = _column(proposal, anchors)
+        return [fact_value(proposal, author)]
+    column = _column(proposal, author.anchors)
     days = (f"date_add({column}, {by})" if by else column for by in its.apart)
     return [
-        repeated(proposal, proposal.pair.fact_side, anchors, style, partial(_instead, day))
-        for day in days
+        repeated(proposal, proposal.pair.fact_side, author, partial(_instead, day)) for day in days
     ]
 
 
@@ -58,9 +57,9 @@ def _instead(day: str, _: ra.ColumnRef) -> str:
     return day
 
 
-def either(style: Style, texts: Sequence[str]) -> str:
+def disjunction(author: AuthorText, texts: Sequence[str]) -> str:
     """Predicates of which one holds."""
-    joined = f" {style.word('OR')} ".join(texts)
+    joined = f" {author.word('OR')} ".join(texts)
     return joined if len(texts) == 1 else f"({joined})"
 
 

@@ -18,12 +18,12 @@ from sqlrewrite.plan.facts.comparisons import alike
 from sqlrewrite.plan.facts.derivations import TEXT
 from sqlrewrite.plan.facts.types import DATE, Type
 from sqlrewrite.sql.bind.formulas import tried, wide
-from sqlrewrite.sql.places.anchors import AnchorError, Anchors
-from sqlrewrite.write.fact import fact
-from sqlrewrite.write.names import Style
+from sqlrewrite.sql.places.anchors import AnchorError
+from sqlrewrite.write.fact_values import fact_value
+from sqlrewrite.write.names import AuthorText
 
 
-def way_of(proposal: Proposal) -> DerivedBound:
+def checked_bound(proposal: Proposal) -> DerivedBound:
     """The way of a proposal that passed. Raises AnchorError for one that did not."""
     found = derived_bound(proposal)
     if isinstance(found, tuple):
@@ -31,9 +31,9 @@ def way_of(proposal: Proposal) -> DerivedBound:
     return found
 
 
-def value(
+def derived_value(
     proposal: Proposal,
-    style: Style,
+    author: AuthorText,
     key: str,
     end: str = "",
     day: str = "",
@@ -48,11 +48,11 @@ def value(
     derived = of or proposal.pair.derived
     if derived is None:
         return key
-    found = way_of(proposal)
+    found = checked_bound(proposal)
     if found.step in ITSELF:
         return key
     assert derived.formula is not None
-    moved = _moved(proposal, found, style, key, end, day)
+    moved = _moved(proposal, found, author, key, end, day)
     its = derived.formula.expression
     a_day = found.days and isinstance(its, Cast) and is_day(its)
     if derived.ends or a_day:
@@ -65,51 +65,51 @@ def value(
 
 
 def _moved(
-    proposal: Proposal, found: DerivedBound, style: Style, key: str, end: str, day: str
+    proposal: Proposal, found: DerivedBound, author: AuthorText, key: str, end: str, day: str
 ) -> str:
     if not (found.days or (found.more and end == "<")):
         return key
     # What is compared, as which type: of a constant that is the type of the column.
     kind = proposal.type_of(proposal.pair.fact_side.expression)
-    date = key if kind == DATE else style.word("CAST({} AS DATE)").replace("{}", key)
+    date = key if kind == DATE else author.word("CAST({} AS DATE)").replace("{}", key)
     if end == ">":
         return f"date_sub({date}, {found.days})"
     return f"date_add({date}, {found.days + found.more if end == '<' else day})"
 
 
-def compared(
-    proposal: Proposal, queries: KeyNames, column: str, end: str, key: str, *, known: bool = False
+def unit_bound(
+    proposal: Proposal, author: AuthorText, column: str, end: str, key: str, *, known: bool = False
 ) -> str:
     """``column >= value``, and with columns of smaller units the order of all of them: ``(y > 2024
     OR (y = 2024 AND m >= 3))``."""
-    anchors, style = queries
-    steps = [(column, value(proposal, style, key, end, known=known))]
-    for unit in units(proposal):
+    steps = [(column, derived_value(proposal, author, key, end, known=known))]
+    for unit in smaller_units_of(proposal):
         there = replace(
             proposal, pair=replace(proposal.pair, derived=unit, target_column=unit.column)
         )
-        steps.append((fact(there, anchors, style), value(proposal, style, key, end, of=unit)))
+        steps.append(
+            (fact_value(there, author), derived_value(proposal, author, key, end, of=unit))
+        )
     (name, bound), *larger = reversed(steps)
     text = f"{name} {end}= {bound}"
-    either, both = style.word("OR"), style.word("AND")
+    either, both = author.word("OR"), author.word("AND")
     for name, bound in larger:
         text = f"({name} {end} {bound} {either} ({name} = {bound} {both} {text}))"
-    return with_elsewhere(proposal, style, column, text, end, known=known)
+    return or_stray_rows(proposal, author, column, text, end, known=known)
 
 
-KeyNames = tuple[Anchors, Style]
-"""Where the author's names are found, and how they are written."""
-
-
-def units(proposal: Proposal) -> tuple[DerivedColumn, ...]:
+def smaller_units_of(proposal: Proposal) -> tuple[DerivedColumn, ...]:
     """The columns of smaller units that a bound on a year goes on with; none that is not surely a
     whole number."""
     pair = proposal.pair
     derived = pair.derived
-    if derived is None or pair.target is not pair.scan or way_of(proposal).step in ITSELF:
+    if derived is None or pair.target is not pair.scan:
+        return ()
+    bound = checked_bound(proposal)
+    if bound.step in ITSELF:
         return ()
     found = smaller_units(proposal.plan, pair.scan, derived)
-    a_day = way_of(proposal).days or way_of(proposal).step == DAY  # a bound that has no hour
+    a_day = bound.days or bound.step == DAY  # a bound that has no hour
     kinds = (proposal.type_of(ColumnRef(pair.scan.relation, it.column, None)) for it in found)
     return tuple(
         it
@@ -124,24 +124,30 @@ def _is_alike(it: tuple[DerivedColumn, Type | None]) -> bool:
     return kind is not None and derived.type is not None and alike(kind, derived.type)
 
 
-def spread(proposal: Proposal) -> int:
+def days_around(proposal: Proposal) -> int:
     """By how many days each key stands for those before and behind it."""
     derived = proposal.pair.derived
     if derived is None:
         return 0
-    found = way_of(proposal)
+    found = checked_bound(proposal)
     return 0 if found.ranged else found.days
 
 
-def with_elsewhere(
-    proposal: Proposal, style: Style, column: str, text: str, end: str = "", *, known: bool = False
+def or_stray_rows(
+    proposal: Proposal,
+    author: AuthorText,
+    column: str,
+    text: str,
+    end: str = "",
+    *,
+    known: bool = False,
 ) -> str:
     """A predicate on the derived column, and the rows that may have another value there: NULL, and
     where it says that values are below or above one, those of years outside of 1 to 9999; which is
     needless where the bound is ``known`` to be of a year within and they are on that side."""
     if proposal.pair.derived is None:
         return text
-    found, word = way_of(proposal), style.word
+    found, word = checked_bound(proposal), author.word
     others = []
     if found.stray and end and not (known and (end == "<" or found.stray != TEXT)):
         others.append(f"{column} < {found.stray}")

@@ -27,7 +27,7 @@ _LEFT = frozenset({JoinType.RIGHT, JoinType.FULL, JoinType.UNKNOWN})
 _RIGHT = frozenset(JoinType) - {JoinType.RIGHT}
 
 
-def refuse_lost(proposal: Proposal, anchors: Anchors) -> None:
+def refuse_lost_columns(proposal: Proposal, anchors: Anchors) -> None:
     """Raises AnchorError where the predicate could make Spark lose a hidden column."""
     plan, block = proposal.plan, proposal.target_block
     _refuse_below(proposal, anchors)
