@@ -28,6 +28,7 @@ import sqlglot
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.progress import say
 from sqlrewrite import Catalog, __version__, lint, rewrite
 from sqlrewrite.document import read
 from sqlrewrite.text.limits import Limits
@@ -54,9 +55,12 @@ def main() -> None:
     console = Console()
     versions = f"dpp-rewrite {__version__}, sqlglot {version('sqlglot')}{compiled()}"
     console.print(f"{versions}, Python {sys.version.split()[0]}, medians of {rounds} rounds")
+    say(f"rewriting and linting the 99 queries, {rounds} rounds")
     console.print(library_table(queries, catalog, rounds))
     console.print(kept(queries, catalog))
+    say("the stages of a rewriting")
     console.print(stage_table(queries, catalog, rounds))
+    say("whole processes")
     console.print(process_table(queries, rounds))
 
 

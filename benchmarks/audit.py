@@ -31,6 +31,7 @@ from pathlib import Path
 import duckdb
 import sqlglot
 
+from benchmarks.progress import say
 from benchmarks.scaling import seconds, stages
 from benchmarks.tpcds_data import load_tpcds, spark_queries
 from sqlrewrite import Catalog
@@ -63,8 +64,10 @@ def main() -> None:
         place = asked.keep or Path(folder)
         texts = place / f"history-{asked.queries}-{shapes}.json"
         if not texts.exists():
+            say(f"writing a history of {asked.queries:,} queries")
             write_history(texts, made_of, asked.queries, shapes)
         _run(catalog, texts, folder, asked)
+    say("parsing and judging a sample in one process")
     _parse(catalog, made_of)
 
 
@@ -124,8 +127,10 @@ def _run(catalog: Catalog, texts: Path, folder: str, asked: argparse.Namespace) 
             running.spark.sparkContext.setJobGroup(when, when)
             steps: list[tuple[str, float]] = []
 
-            def told(what: str, steps: list[tuple[str, float]] = steps) -> None:
+            def told(what: str, steps: list[tuple[str, float]] = steps, when: str = when) -> None:
                 steps.append((what, time.perf_counter()))
+                if what:
+                    say(f"{when}: {what}")
 
             counts = shapes.decide_shapes(running, history, job, told)
             told("adding up")

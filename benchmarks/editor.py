@@ -20,6 +20,7 @@ from pygls.lsp.client import LanguageClient
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.progress import say
 from sqlrewrite import Catalog
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.server.analysis import Reader, analyse
@@ -42,9 +43,13 @@ def main() -> None:
     )
     for heading in ("", "first", "median", "95 of 100", "most", f"over {LIMIT} ms"):
         table.add_column(heading, justify="right" if heading else "left")
-    table.add_row(*_row("read again, processor", *_read(text)))
-    table.add_row(*_row("read as a whole, processor", *_whole(text)))
-    table.add_row(*_row("until an editor has them", *asyncio.run(_asked(text))))
+    for name, measure in (
+        ("read again, processor", _read),
+        ("read as a whole, processor", _whole),
+        ("until an editor has them", lambda text: asyncio.run(_asked(text))),
+    ):
+        say(name)
+        table.add_row(*_row(name, *measure(text)))
     console.print(table)
 
 

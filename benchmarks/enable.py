@@ -20,6 +20,7 @@ from typing import Any
 
 import duckdb
 
+from benchmarks.progress import say
 from benchmarks.tpcds_data import load_tpcds, spark_queries, table_ddl
 from sqlrewrite.spark import enable
 from sqlrewrite.spark.session import session
@@ -36,14 +37,18 @@ def main() -> None:
         spark = running.spark
         for statement in ddl.values():
             spark.sql(statement)
-        _each(spark.sql, queries)  # Spark itself warms up
+        say("warming up Spark")
+        _each(spark.sql, queries)
+        say("the 99 queries without enable")
         used = [_used(spark)]
         without = _each(spark.sql, queries)
         used.append(_used(spark))
         with enable(spark, log=None, ttl=3600) as enabled:
+            say("the 99 queries with enable, twice")
             first = _each(spark.sql, queries)
             used.append(_used(spark))
             second = _each(spark.sql, queries)
+            say("known texts, with a Spark that answers nothing")
             own = _own(spark, enabled, queries[:1] * REPEATED)
             named = _own(spark, enabled, ["SELECT :a"] * REPEATED, {"a": 1})
         for what, begun, ended in zip(

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
+from benchmarks.progress import stage, with_progress
 from benchmarks.regimes import REGIMES, Regime
 from benchmarks.tpcds import settings
 from benchmarks.tpcds_data import (
@@ -70,7 +71,8 @@ def main() -> None:
         load_tpcds(tpcds, 0)
         ddl, queries = table_ddl(tpcds), spark_queries(tpcds)
     data = cache_folder(asked.scale).resolve()
-    generate_data(data, asked.scale)
+    with stage(f"TPC-DS at scale {asked.scale:g} in {data}"):
+        generate_data(data, asked.scale)
     wrong = 0
     with (
         tempfile.TemporaryDirectory(prefix="dpp-rewrite-") as work,
@@ -107,7 +109,8 @@ def _regime(
     work: Path,
 ) -> int:
     """One regime, told; how much is wrong with it."""
-    foretold = _foretold(running, ddl, queries, work / regime.name)
+    with stage(f"auditing the queries of {regime.name}"):
+        foretold = _foretold(running, ddl, queries, work / regime.name)
     saved: dict[int, int] = {}
     spark, wrong, read = running.spark, 0, 0
     plain, given = spark.sql, list[str]()
@@ -118,7 +121,8 @@ def _regime(
 
     vars(spark)["sql"] = listened
     with enable(spark, log=None, budget=60):
-        for number, text in queries.items():
+        for number in with_progress(queries, f"queries of {regime.name}"):
+            text = queries[number]
             ours = spark.sql(text)
             if given[-1] == text:
                 continue

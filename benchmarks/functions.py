@@ -22,6 +22,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchmarks.progress import with_progress
 from sqlrewrite.plan.facts.functions import AGAIN, RAISES, Function, function, names
 from sqlrewrite.plan.facts.result_types import result_of
 from sqlrewrite.plan.facts.session import ExactSettings
@@ -390,7 +391,7 @@ def judged(found: Function, seen: Seen) -> list[str]:
 def main(wanted: list[str], session: SparkSession) -> int:
     """Asks about the functions of those names, or all."""
     spark, counts = Spark(session), Counter[str]()
-    for name in wanted or names():
+    for name in with_progress(wanted or sorted(names()), "functions"):
         found = function(name)
         assert found is not None, name
         seen = look(spark, found)

@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.audit import bases, known_tables, write_history
+from benchmarks.progress import say
 from sqlrewrite.settings.options import make_options
 from sqlrewrite.spark.audit import histories, shapes
 from sqlrewrite.spark.session import session
@@ -46,16 +47,20 @@ def main() -> None:
         place = Path(folder)
         history = place / "history.json"
         write_history(history, list(bases()), asked.queries, asked.shapes)
+        say("an audit in peace")
         peace = _begun(history, place / "peace").communicate()[0]
+        say("an audit of which an executor is killed")
         shot = _begun(history, place / "executor")
         _first_round(place / "executor")
         victims = [it for it in _descendants(shot.pid) if _EXECUTOR in _command(it)]
         _kill(victims[:1])
         executor = shot.communicate()[0]
+        say("an audit whose driver is killed")
         driver = _begun(history, place / "driver")
         _first_round(place / "driver")
         _kill([driver.pid, *_descendants(driver.pid)])
         driver.wait()
+        say("that audit, begun again")
         again = _begun(history, place / "driver").communicate()[0]
     for name, said in (("in peace", peace), ("an executor", executor), ("the driver", again)):
         print(f"{name:12} {' '.join(said.split())}")

@@ -21,6 +21,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.progress import say
+
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = 100
 """Files in one folder."""
@@ -138,8 +140,10 @@ def main() -> None:
     for count in given.files:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name, "repo")
+            say(f"making a repository of {count:,} files")
             make(folder, count)
             for command, words in COMMANDS.items():
+                say(f"{command} of {count:,} files")
                 measured = measure(folder, Path(name, command), given.python, words, given.rounds)
                 print(row(f"{command} of {count:,}", count, *measured), flush=True)
 

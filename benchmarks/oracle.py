@@ -40,6 +40,7 @@ from rich.table import Table
 from sqlglot import exp
 
 from benchmarks.probes import Probe, Reach, Scan, fact_scans, kept, outward, own_block, parse
+from benchmarks.progress import stage
 from benchmarks.totals import joins_only
 from benchmarks.tpcds_data import (
     FIXTURES,
@@ -139,7 +140,7 @@ def main() -> None:
         connection.execute("SET enable_progress_bar = false")
         connection.execute(f"SET temp_directory = '{spill}'")  # not .tmp in the current folder
         connection.execute(f"SET memory_limit = '{options.memory}'")
-        with progress.status(f"generating TPC-DS at scale {options.scale:g} …"):
+        with stage(f"generating TPC-DS at scale {options.scale:g}"):
             load_tpcds(connection, options.scale)
         database = Database(connection, options.limit)
         queries = spark_queries(connection)

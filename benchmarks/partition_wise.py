@@ -21,6 +21,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchmarks.progress import say
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.spark.plans.scans import shuffled
 
@@ -62,6 +63,7 @@ def main() -> None:
             iceberg = given.iceberg is not None
             cases = _iceberg(spark, rows, joins) if iceberg else _own(spark, rows, groups, joins)
             shown = f"{rows[0]:,} x {rows[1]:,}"
+            say(f"making tables of {shown} rows")
             for name, text, settings in cases:
                 measured = _measured(spark, text, settings, given.runs)
                 print(f"| {shown} | {name} | {measured} |", flush=True)

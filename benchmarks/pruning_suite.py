@@ -30,6 +30,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from benchmarks.progress import with_progress
 from sqlrewrite import Catalog, Verdict, rewrite
 from sqlrewrite.spark.plans.scans import class_name, has_metric, metric, plan_nodes
 
@@ -171,9 +172,9 @@ def measure(
 ) -> list[Result]:
     """All queries whose names hold a word, as they are and rewritten."""
     found = []
-    for name, sql in queries().items():
-        if only not in name:
-            continue
+    chosen = {name: sql for name, sql in queries().items() if only in name}
+    for name in with_progress(chosen, "queries"):
+        sql = chosen[name]
         done = rewrite(sql, catalog, **options)
         why = "; ".join(str(it.message) for it in done.errors)
         for candidate in done.candidates:
@@ -183,8 +184,6 @@ def measure(
         alone, alone_sorted = _in_both(spark, sql)
         ours, ours_sorted = _in_both(spark, done.sql) if done.changed else (None, None)
         found.append(Result(name, alone, alone_sorted, ours, ours_sorted, why))
-        print(".", end="", file=sys.stderr, flush=True)
-    print(file=sys.stderr)
     return found
 
 
@@ -195,10 +194,11 @@ def plans(
     spark.conf.set(
         "spark.sql.adaptive.enabled", "false"
     )  # whose plans are whole only once they run
-    for name, sql in queries().items():
-        if only in name:
-            plan = spark.sql(sql)._jdf.queryExecution().executedPlan().toString()
-            yield name, bool(_PLANNED.search(plan)), rewrite(sql, catalog, **options).changed
+    chosen = {name: sql for name, sql in queries().items() if only in name}
+    for name in with_progress(chosen, "queries"):
+        plan = spark.sql(chosen[name])._jdf.queryExecution().executedPlan().toString()
+        written = rewrite(chosen[name], catalog, **options).changed
+        yield name, bool(_PLANNED.search(plan)), written
 
 
 def _in_both(spark: SparkSession, sql: str) -> tuple[Ran, Ran]:

@@ -23,7 +23,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.progress import watched
+from benchmarks.progress import with_progress
 
 SUFFIXES = (".sql", ".hql", ".ddl", ".sparksql", ".sql.j2")
 
@@ -301,7 +301,7 @@ def main() -> None:
         table.add_column(heading, justify="left" if heading == "repository" else "right")
     total = Counted("together")
     folders = sorted(path for path in asked.folder.resolve().iterdir() if path.is_dir())
-    for folder in watched(folders, "repositories"):
+    for folder in with_progress(folders, "repositories"):
         found = measured(folder, expected.get(folder.name, {}))
         for name in _NUMBERS:
             setattr(total, name, getattr(total, name) + getattr(found, name))

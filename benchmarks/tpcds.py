@@ -27,9 +27,8 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from benchmarks.progress import Lines
+from benchmarks.progress import progress_bar, stage
 from benchmarks.regimes import (
     NARROW,
     REGIMES,
@@ -158,15 +157,14 @@ def _declared(ddl: Mapping[str, str], database: str) -> Mapping[str, str]:
 def _measure(
     options: argparse.Namespace, data: Path, log: Path, ddl: Mapping[str, str], texts: Texts
 ) -> None:
-    progress = Console(stderr=True, highlight=False)
-    with progress.status(f"TPC-DS at scale {options.scale:g} in {data} …"):
+    with stage(f"TPC-DS at scale {options.scale:g} in {data}"):
         generate_data(data, options.scale)
     metastore = data.with_name(data.name + "-metastore")
     with tempfile.TemporaryDirectory(prefix="dpp-rewrite-") as work:
         spark = start_spark(Path(work), options.memory, "tpcds", metastore)
         try:
             for database in dict.fromkeys(REGIMES[name].database for name, _ in texts):
-                with progress.status(f"registering the tables of {database} …"):
+                with stage(f"registering the tables of {database}"):
                     tables = _declared(ddl, database)
                     partitions = register_tables(spark, tables, data, database)
             setup = Setup(spark.version, options.scale, partitions)
@@ -178,11 +176,11 @@ def _measure(
                 if (name, query, number, digest(*texts[name, query])) not in done
             ]
             for database in {regime.database for _, regime, _ in todo}:
-                with progress.status(f"warming up {database} …"):
+                with stage(f"warming up {database}"):
                     warm_up(spark, database, partitions)
-            with _bar(progress, len(todo)) as advance:
+            with progress_bar(len(todo), "runs") as advance:
                 for number, regime, query in todo:
-                    advance(f"{regime.name} q{query}, run {number + 1}")
+                    advance(f"{regime.name} q{query}, run {number + 1}", 1)
                     append(log, run(spark, regime, query, number, *texts[regime.name, query]))
         finally:
             spark.stop()
@@ -192,19 +190,6 @@ def warm_up(spark: SparkSession, database: str, facts: Iterable[str]) -> None:
     """Has Spark list the files of each fact table: whoever reads it first would pay for that."""
     for table in facts:
         spark.table(f"{database}.{table}").inputFiles()
-
-
-@contextmanager
-def _bar(console: Console, count: int) -> Iterator[Any]:
-    """A bar, or lines where none can be seen; it is told what comes next."""
-    if not console.is_terminal:
-        lines = Lines(count, "runs")
-        yield lambda what: lines.advance(note=what)
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, TimeElapsedColumn(), console=console) as bar:
-        task = bar.add_task("", total=count)
-        yield lambda what: bar.update(task, description=what, advance=1)
 
 
 def run(

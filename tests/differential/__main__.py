@@ -12,10 +12,7 @@ import sys
 import time
 from dataclasses import replace
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-from benchmarks.progress import Lines
+from benchmarks.progress import progress_bar
 
 from .check import (
     BATCH,
@@ -71,24 +68,11 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _many(args: argparse.Namespace, rewrite: Rewriter, options: Options) -> Report:
-    report, console = Report(), Console(stderr=True)
-    lines = None if console.is_terminal else Lines(args.n, "queries")
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=console,
-        disable=lines is not None,
-    )
-    with bar:
-        task = bar.add_task("queries", total=args.n)
+    report = Report()
+    with progress_bar(args.n, "queries") as advance:
         for part in parts(args.seed, args.n, rewrite, options=options, jobs=args.jobs):
             report.add(part)
-            found = f"{len(report.wrong)} wrong"
-            bar.update(task, advance=part.queries, description=found)
-            if lines is not None:
-                lines.advance(part.queries, found)
+            advance(f"{len(report.wrong)} wrong", part.queries)
     report.wrong.sort(key=lambda wrong: wrong.index)
     return report
 
