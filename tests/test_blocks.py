@@ -226,8 +226,8 @@ def test_findings_of_one_rendering_alone() -> None:
 
 def test_the_report_has_its_statement() -> None:
     text = f"{HEAD}{TAIL}{INCREMENTAL}\n  {NEW}\n{END}\n"
-    (statement,) = run("q.sql", text.encode(), Request(CATALOG), survey=True).surveyed
+    (statement,) = run("q.sql", text.encode(), Request(CATALOG), with_statements=True).statements
     assert (statement.understood, statement.joins, statement.reason) == (True, True, "")
     other = f"{HEAD}{TAIL}{{% if x %}} and ({{% endif %}}"
-    (statement,) = run("q.sql", other.encode(), Request(CATALOG), survey=True).surveyed
+    (statement,) = run("q.sql", other.encode(), Request(CATALOG), with_statements=True).statements
     assert not statement.understood

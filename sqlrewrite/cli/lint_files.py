@@ -39,7 +39,7 @@ def linted_files(
 ) -> Iterator[tuple[FindingFilter, LintedFile]]:
     """Each path with those of its findings that count, one at a time."""
     text = options.format == "sarif" or run.changed is not None  # SARIF hashes the lines
-    jobs = [LintTask(it.request, text=text, count=options.statistics) for it in run.groups]
+    jobs = [LintTask(it.request, text=text, statistics=options.statistics) for it in run.groups]
     for number, path, result in results(run, jobs, err, "linting files", hidden=hidden):
         found = result.findings
         if found and run.changed is not None:

@@ -251,8 +251,8 @@ def _job(options: RewriteOptions, request: Request) -> RewriteTask:
         write=options.write and not options.uses_plan(settings),
         text=not (from_files and (options.write or (options.check and not options.diff))),
         unchanged=not (from_files and (options.write or options.check or options.diff)),
-        survey=not people,
-        count=options.statistics,
+        statements=not people,
+        statistics=options.statistics,
         # Where no table is known, the last line depends on whether there are candidates.
         verdicts=not (
             people and (options.quiet or options.reports_work_only) and request.catalog.relations

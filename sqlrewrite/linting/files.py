@@ -18,7 +18,7 @@ from sqlrewrite.linting.findings import BY_CODE, Finding, Fix, Place, of_no_stat
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.results import NOT_PARSED, ConfigError, Problem
 from sqlrewrite.run.file_content import UnreadFileError, read_source
-from sqlrewrite.run.runner import Request, count, internal_error, run
+from sqlrewrite.run.runner import Request, file_statistics, internal_error, run
 from sqlrewrite.sql.deep import TOO_DEEP
 from sqlrewrite.text.edits import Span
 from sqlrewrite.text.hosts import host_of
@@ -40,7 +40,7 @@ _LONG = 20
 @dataclass(frozen=True, slots=True)
 class LintedFile:
     """What was found in one file. ``failures`` could not be done, ``lines`` are those around the
-    findings, each with its number, and ``counted`` the statistics, where these are asked for.
+    findings, each with its number, and ``statistics`` are there, where these are asked for.
     ``given`` is the path as it was given, where a report names the file otherwise."""
 
     path: str
@@ -48,7 +48,7 @@ class LintedFile:
     findings: tuple[Finding, ...] = ()
     failures: tuple[Problem, ...] = ()
     lines: tuple[tuple[int, str], ...] = ()
-    counted: Statistics | None = None
+    statistics: Statistics | None = None
     given: str = ""
 
     @property
@@ -129,21 +129,21 @@ _Kept = tuple[tuple[Finding, ...], tuple[tuple[int, str], ...]]
 @dataclass(frozen=True, slots=True)
 class LintTask:
     """What is done with each of many files, in any process: all findings are looked for, also those
-    that will not count. ``text`` asks for the texts of files with findings, ``count`` for the
-    statistics, which are not cached."""
+    that will not count. ``text`` asks for the texts of files with findings, ``statistics`` for
+    the statistics, which are not cached."""
 
     request: Request
     text: bool = True
-    count: bool = False
+    statistics: bool = False
     kept_type = _Kept
     cache_key = ("lint",)
 
     def __call__(self, path: str, data: bytes) -> LintedFile:
         """The result for a file's bytes."""
         found = lint_file(path, data, self.request)
-        if self.count:
-            done = run(path, data, self.request, survey=True)
-            found = replace(found, counted=count(done, self.request))
+        if self.statistics:
+            done = run(path, data, self.request, with_statements=True)
+            found = replace(found, statistics=file_statistics(done, self.request))
         return found if self.text and found.findings else replace(found, text="")
 
     of_stdin = __call__
@@ -159,7 +159,11 @@ class LintTask:
 
     def keep(self, result: LintedFile) -> _Kept | None:
         """The findings with their lines, of a file with which nothing went wrong."""
-        if self.count or result.failures or any(TOO_DEEP in it.message for it in result.findings):
+        if (
+            self.statistics
+            or result.failures
+            or any(TOO_DEEP in it.message for it in result.findings)
+        ):
             return None  # another run may do better
         return (result.findings, result.lines)
 
@@ -190,8 +194,8 @@ class LintSummary:
     def add(self, result: LintedFile) -> None:
         """Counts one more file."""
         self.files += 1
-        if self.statistics is not None and result.counted is not None:
-            self.statistics.add(result.counted)
+        if self.statistics is not None and result.statistics is not None:
+            self.statistics.add(result.statistics)
         if not (result.findings or result.failures):
             return
         shown = result.shown

@@ -19,7 +19,7 @@ from sqlrewrite.linting.baseline import Baseline
 from sqlrewrite.linting.findings import BY_CODE, Finding, Severity
 from sqlrewrite.results import NOT_PARSED, ConfigError
 from sqlrewrite.run.files import Patterns
-from sqlrewrite.run.statements import documents_of, surveyed
+from sqlrewrite.run.statements import documents_of, summaries
 from sqlrewrite.settings.table import Settings
 from sqlrewrite.text.limits import Limits
 from sqlrewrite.text.nearest import nearest
@@ -104,7 +104,7 @@ def in_changed_statements(
     """The findings of a file in statements that hold one of the changed stretches of lines. A whole
     statement counts: a condition added to its WHERE may let a scan be pruned lines above."""
     documents = documents_of(path, text, Warehouse(), limits)
-    spans = [(it.line, it.end_line) for it in surveyed(documents)]
+    spans = [(it.line, it.end_line) for it in summaries(documents)]
 
     def counts(finding: Finding) -> bool:
         own = (finding.place.line, finding.place.end_line)

@@ -16,7 +16,7 @@ _USE = "table alias column line column_number"
 
 
 def report(results: Iterable[FileResult], summary: Summary) -> str:
-    """The whole report of files that were surveyed, with a newline at its end."""
+    """The whole report of files with their statements, with a newline at its end."""
     whole = {
         "version": VERSION,
         "summary": parts(summary, "files changed statements candidates rewritten errors"),
@@ -38,7 +38,7 @@ def _file(result: FileResult) -> dict[str, Any]:
         "removed": [_removed(removed) for removed in (done.removed if done else ())],
         "notes": [problem(note) for note in (done.notes if done else ())],
         "candidates": [_candidate(candidate) for candidate in (done.candidates if done else ())],
-        "statements": [_statement(it) for it in result.surveyed],
+        "statements": [_statement(it) for it in result.statements],
     }
 
 

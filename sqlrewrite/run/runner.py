@@ -1,7 +1,7 @@
-"""One file from bytes to bytes, and the sum over many.
+"""Rewrites one file, from bytes to bytes, and sums up many.
 
 In come a file's name and bytes, out goes a ``FileResult``, whatever happened: a file that cannot be
-read, and a mistake of ours, are results too, so that one file never stops the others.
+read, and a bug of ours, are results too, so that one file never stops the others.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import ConfigError, PlanDiff, Problem, Rewrite, Verdict
 from sqlrewrite.rewriting import DocumentObserver, rewrite_with_options
 from sqlrewrite.run.file_content import UnreadFileError, read_source
-from sqlrewrite.run.statements import documents_of, surveyed
+from sqlrewrite.run.statements import documents_of, summaries
 from sqlrewrite.settings.options import Options, Resolve, make_options, not_asked
 from sqlrewrite.settings.table import Settings
 from sqlrewrite.sql.deep import TOO_DEEP
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Request:
-    """How each file is to be rewritten; ``strip`` only takes out what earlier runs wrote, and
-    ``resolve`` gives keys for ``values``."""
+    """How each file is to be rewritten. ``strip`` only takes out what earlier runs wrote;
+    ``resolve`` returns the keys for ``values``."""
 
     catalog: Warehouse
     settings: Settings = field(default_factory=Settings)
@@ -44,11 +44,11 @@ class Request:
 
     @property
     def asks(self) -> bool:
-        """Whether an engine is asked, so that the same text may come out otherwise."""
+        """Whether an engine is asked for keys, so that the same text may have another result."""
         return self.resolve is not not_asked
 
     def options(self) -> Options:
-        """The same, checked; made once. Raises ConfigError."""
+        """The options of the rewriting, made and checked once. Raises ConfigError."""
         return _options(self)
 
 
@@ -59,30 +59,30 @@ def _options(request: Request) -> Options:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FileResult:
-    """What became of one file. ``failure`` says why there is no ``rewrite``, or was no writing;
-    ``surveyed`` are its statements and ``counted`` its statistics, where these are asked for."""
+    """The result for one file. ``failure`` says why there is no ``rewrite``, or why it could not be
+    written. ``statements`` and ``statistics`` are there if asked for."""
 
     path: str
     data: bytes | None = None
     source: Source | None = None
     rewrite: Rewrite | None = None
     failure: Problem | None = None
-    surveyed: tuple[StatementSummary, ...] = ()
-    counted: Statistics | None = None
+    statements: tuple[StatementSummary, ...] = ()
+    statistics: Statistics | None = None
 
     @property
     def changed(self) -> bool:
-        """Whether the file's text would be, or is, another."""
+        """Whether the file's text changes."""
         return self.rewrite is not None and self.rewrite.changed
 
     @property
     def silent(self) -> bool:
-        """Whether there is nothing to be said of it but that it was read."""
+        """Whether there is nothing to report but that the file was read."""
         return self.quiet and not (self.rewrite and self.rewrite.candidates)
 
     @property
     def quiet(self) -> bool:
-        """Whether there is nothing to be said of it but its candidates."""
+        """Whether there is nothing to report but the candidates."""
         done = self.rewrite
         if done is None or self.failure or done.changed:
             return False
@@ -90,12 +90,12 @@ class FileResult:
 
     @property
     def hosted(self) -> bool:
-        """Whether it is written in another language than SQL, and cannot be given to Spark."""
+        """Whether the file is in a host language, as Python, which Spark cannot run as SQL."""
         return self.source is not None and host_of(self.path, self.source.text) is not None
 
     @property
     def output(self) -> bytes | None:
-        """The bytes to print: what was read, byte for byte, wherever nothing was inserted."""
+        """The bytes to print; where nothing is inserted, just those that were read."""
         if self.changed and self.source and self.rewrite:
             return self.source.encode(self.rewrite.sql)
         return self.data
@@ -109,7 +109,7 @@ class FileResult:
 
     @property
     def errors(self) -> tuple[Problem, ...]:
-        """All that went wrong: the file's own failure, then statements that do not parse."""
+        """The failure of the file, then the statements that do not parse."""
         own = (self.failure,) if self.failure else ()
         return own + (self.rewrite.errors if self.rewrite else ())
 
@@ -124,10 +124,10 @@ class FileResult:
 
 @dataclass(slots=True)
 class Summary:
-    """Counts over files, to which each is added.
+    """Counts over the files that are added.
 
-    ``statements_*`` and ``skipped`` add up to all statements, a file that could not be read
-    counting as one. ``statistics`` are kept where they are asked for.
+    ``statements_*`` and ``skipped`` add up to all statements; a file that could not be read counts
+    as one. ``statistics`` are kept where they are asked for.
     """
 
     files: int = 0
@@ -145,29 +145,31 @@ class Summary:
     def add(self, result: FileResult) -> None:
         """Counts one more file."""
         done = result.rewrite
-        if self.statistics is not None and result.counted is not None:
-            self.statistics.add(result.counted)
+        if self.statistics is not None and result.statistics is not None:
+            self.statistics.add(result.statistics)
         statements = done.statements if done else 0
         self.files += 1
         self.statements += statements
         if result.silent:
             self.statements_unchanged += statements
             return
-        found, gone, grouped = (done.candidates, done.removed, done.grouped) if done else ((),) * 3
-        rewritten = [c.statement for c in found if c.verdict is Verdict.REWRITTEN]
-        touched = {*rewritten, *(it.statement for it in gone), *grouped}
-        left = len(done.errors) + len(done.skipped) if done else 0
         self.changed += result.changed
         self.failures += result.failure is not None
-        self.statements_rewritten += len(touched)
-        self.statements_unchanged += max(0, statements - left - len(touched))
-        self.skipped += left + (result.failure is not None)
-        self.candidates += len(found)
-        self.rewritten += len(rewritten)
+        self.skipped += result.failure is not None
         self.errors += len(result.errors)
+        if done is None:
+            return
+        rewritten = [it.statement for it in done.candidates if it.verdict is Verdict.REWRITTEN]
+        touched = {*rewritten, *(it.statement for it in done.removed), *done.grouped}
+        skipped = len(done.errors) + len(done.skipped)
+        self.statements_rewritten += len(touched)
+        self.statements_unchanged += max(0, statements - skipped - len(touched))
+        self.skipped += skipped
+        self.candidates += len(done.candidates)
+        self.rewritten += len(rewritten)
 
     def status(self, *, check: bool, strict: bool) -> int:
-        """The exit status: 2 where something could not be done, 1 where ``--check`` found work."""
+        """The exit status: 2 where something failed, 1 where ``--check`` found a file to change."""
         if self.failures or (self.errors and not check):
             return 2
         return int(check and bool(self.changed or (strict and self.errors)))
@@ -196,35 +198,37 @@ def unread(path: str, why: Problem, data: bytes | None = None) -> FileResult:
     return FileResult(path, data, rewrite=Rewrite("", "", 1, skipped=(why,)))
 
 
-def run(path: str, data: bytes, request: Request, *, survey: bool = False) -> FileResult:
-    """The result for one file's bytes, its statements ``surveyed`` if that is asked for. Raises
-    only for what is wrong with the request itself."""
+def run(path: str, data: bytes, request: Request, *, with_statements: bool = False) -> FileResult:
+    """The result for one file's bytes, with its statements if asked for. Raises ConfigError and
+    CatalogError, and nothing else: what is wrong with the request, not with the file."""
     try:
         source = read_source(data, request.settings.file_limit)
     except UnreadFileError as error:
         return unread(path, error.problem, data)
     documents: list[Document] = []
     try:
-        done = _rewritten(path, source.text, request, documents.append if survey else None)
+        done = _rewritten(path, source.text, request, documents.append if with_statements else None)
     except (ConfigError, CatalogError):
         raise
     except Exception as error:
         return FileResult(path, data, source, failure=internal_error(error))
-    return FileResult(path, data, source, done, surveyed=surveyed(documents, done))
+    return FileResult(path, data, source, done, statements=summaries(documents, done))
 
 
 _Kept = int | tuple[Rewrite, tuple[StatementSummary, ...]]
-"""What a cache keeps of a file: its number of statements, or all that was made of it but the text
-that it began with."""
+"""What the cache keeps of a file: the number of its statements, if there is nothing else to report,
+or its rewriting without the original text, and its statements."""
 
 
 @dataclass(frozen=True, slots=True)
 class RewriteTask:
-    """What is to be done with each of many files, in any process: ``plans`` asks for the explain
-    diffs, ``write`` for the changed files to be written, ``text`` for that of changed files and
-    ``unchanged`` for that of all others, ``verdicts`` for each candidate's, with its rules, and not
-    only for what is to be done, ``survey`` for the statements of the file, ``count`` for its
-    statistics, which no cache has."""
+    """What is done with each of many files, in any process, and what its result has to hold.
+
+    ``plans``: the explain diffs. ``write``: the changed files are written. ``text`` and
+    ``unchanged``: the texts of files that change, and of all others. ``verdicts``: the rules of
+    each candidate. ``statements``: the statements of the file. ``statistics``: its
+    statistics, which are not cached.
+    """
 
     request: Request
     plans: bool = True
@@ -232,20 +236,23 @@ class RewriteTask:
     text: bool = True
     unchanged: bool = True
     verdicts: bool = True
-    survey: bool = False
-    count: bool = False
+    statements: bool = False
+    statistics: bool = False
     kept_type = _Kept
 
     def __call__(self, path: str, data: bytes) -> FileResult:
         """The result for a file's bytes, fit to be sent to another process."""
-        result = run(path, data, self.request, survey=self.survey or self.count)
+        result = run(path, data, self.request, with_statements=self.statements or self.statistics)
         if result.rewrite is not None:
             done = result.rewrite
-            if self.count:
-                kept = result.surveyed if self.survey else ()
-                result = replace(result, surveyed=kept, counted=count(result, self.request))
+            if self.statistics:
+                kept = result.statements if self.statements else ()
+                result = replace(
+                    result, statements=kept, statistics=file_statistics(result, self.request)
+                )
+            # Drawn, a diff no longer holds the plans themselves.
             drawn = (PlanDiff(it.statement, it.line, it.lines) for it in done.plans)
-            plans = tuple(drawn) if self.plans else ()  # which holds no plan any more
+            plans = tuple(drawn) if self.plans else ()
             found = done.candidates
             if not self.verdicts:
                 found = tuple(replace(it, rules=()) for it in found)
@@ -259,7 +266,7 @@ class RewriteTask:
     @property
     def cache_key(self) -> tuple[object, ...]:
         """What tells its cached results from those of other jobs."""
-        return ("rewrite", self.plans, self.verdicts, self.survey, self.count)
+        return ("rewrite", self.plans, self.verdicts, self.statements, self.statistics)
 
     @property
     def limit(self) -> int:
@@ -271,40 +278,39 @@ class RewriteTask:
         return unread(path, why)
 
     def keep(self, result: FileResult) -> _Kept | None:
-        """The record of a file, of its text only what it is changed to; the number of statements
-        where there is nothing else to say."""
+        """What the cache keeps of a file, see ``_Kept``; None where another run may do better."""
         done = result.rewrite
-        if done is None or result.failure or self.count:
+        if done is None or result.failure or self.statistics:
             return None
         if any(it.code == BUG or TOO_DEEP in it.message for it in (*done.errors, *done.skipped)):
-            return None  # another run may do better
-        if not self.survey and (result.silent or (result.quiet and not self.verdicts)):
+            return None
+        if not self.statements and (result.silent or (result.quiet and not self.verdicts)):
             return done.statements
-        return replace(done, original="", sql=done.sql if done.changed else ""), result.surveyed
+        return replace(done, original="", sql=done.sql if done.changed else ""), result.statements
 
     def recall(self, path: str, data: bytes | None, kept: _Kept) -> FileResult | None:
-        """The result for a file of that record."""
-        done, told = (Rewrite("", "", kept), ()) if isinstance(kept, int) else kept
+        """The result for a file of which that was kept."""
+        done, statements = (Rewrite("", "", kept), ()) if isinstance(kept, int) else kept
         if data is None:
-            wanted = (self.text or self.write) if done.sql else self.unchanged
-            return None if wanted else FileResult(path, rewrite=done, surveyed=told)
+            needs_text = (self.text or self.write) if done.sql else self.unchanged
+            return None if needs_text else FileResult(path, rewrite=done, statements=statements)
         source = decode(data)
         done = replace(done, original=source.text, sql=done.sql or source.text)
-        result = FileResult(path, data, source, done, surveyed=told)
+        result = FileResult(path, data, source, done, statements=statements)
         return write(result) if self.write else result
 
 
-def count(result: FileResult, request: Request) -> Statistics | None:
-    """The statistics of a file that was surveyed and what was made of it."""
-    from sqlrewrite.run.statistics import counted  # which few runs ask for
+def file_statistics(result: FileResult, request: Request) -> Statistics | None:
+    """The statistics of a file whose statements are known."""
+    from sqlrewrite.run.statistics import statistics_of  # few runs ask for it
 
     if result.source is None or result.rewrite is None:
         return None
-    return counted(result.surveyed, result.rewrite, request.catalog)
+    return statistics_of(result.statements, result.rewrite, request.catalog)
 
 
 def write(result: FileResult) -> FileResult:
-    """Writes a changed file in place; the result again, with the failure if that did not work."""
+    """Writes a changed file in place. Returns the result, with the failure if writing failed."""
     if not result.changed or result.output is None:
         return result
     try:
@@ -318,7 +324,7 @@ def write(result: FileResult) -> FileResult:
 
 
 def internal_error(error: BaseException) -> Problem:
-    """A mistake of ours, with the line it happened in: enough for a report, no traceback."""
+    """A bug of ours, with the line that raised it: enough for a report, without a traceback."""
     frames = traceback.extract_tb(error.__traceback__)
     where = f" at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
     what = f"{type(error).__name__}: {error}".removesuffix(": ").splitlines()[0][:200]

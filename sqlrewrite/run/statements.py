@@ -13,34 +13,33 @@ from sqlrewrite.text.limits import Limits
 from sqlrewrite.warehouse import Warehouse
 
 
-def surveyed(
+def summaries(
     documents: Iterable[Document], done: Rewrite | None = None
 ) -> tuple[StatementSummary, ...]:
-    """Each statement of a file's documents, with what it reads, and what became of it where that is
-    ``done``."""
+    """A summary of each statement in a file's documents; ``done`` is the file's rewriting."""
     found = done.candidates if done else ()
     lines = [line for it in found for line in (it.fact.line, it.join.line)]
     return tuple(
-        told
+        summary
         for it in documents
-        for told in in_dialect(
+        for summary in in_dialect(
             tuple(summarize(it.statements, it.stripped.text, it.place, lines)), it.limits
         )
     )
 
 
 def documents_of(path: str, text: str, catalog: Warehouse, limits: Limits) -> Iterator[Document]:
-    """A file as it stands, of which nothing else is asked: its document, or one a region. Of a text
-    with ``{% if %}`` it is what it renders to at most."""
+    """The documents of a file as it stands: one, or one for each region. Of a text with
+    ``{% if %}`` it is the rendering that has most in it."""
     host = host_of(path, text)
     if host is None:
         if "{%" in text:
-            from sqlrewrite.text.blocks import renderings  # which few texts have need of
+            from sqlrewrite.text.blocks import renderings  # few texts need it
 
             text = next((it.text for it in reversed(renderings(text))), text)
         yield read(text, catalog, limits, heed=False, named=True)
         return
-    from sqlrewrite import embedded  # a file of SQL has no need of it
+    from sqlrewrite import embedded  # a file of SQL does not need it
 
     for _, document in embedded.documents(host, catalog, limits, heed=False, named=True):
         yield document

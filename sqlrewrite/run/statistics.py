@@ -67,7 +67,7 @@ class Statistics:
         return min(self.remedies.items(), key=lambda item: (-item[1], item[0]), default=None)
 
 
-def counted(
+def statistics_of(
     statements: Sequence[StatementSummary], done: Rewrite, catalog: Warehouse
 ) -> Statistics:
     """What there is to count in the statements of a file and what was made of it."""
