@@ -46,14 +46,14 @@ class ReadRegion:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RegionResult:
-    """What became of a region: what is told of it, and what changes in its SQL."""
+    """The rewriting of a region, and what changes in its SQL."""
 
-    part: ReadRegion
-    told: Rewrite
+    read: ReadRegion
+    rewrite: Rewrite
     changes: tuple[Change, ...]
 
 
-def parts(host: Host, catalog: Warehouse) -> list[ReadRegion]:
+def read_regions(host: Host, catalog: Warehouse) -> list[ReadRegion]:
     """The regions of SQL, each with the catalog that holds in it."""
     found, catalog = [], in_force(catalog, host.text, runs_once=False)
     definitions = [_definitions(region, catalog.refer) for region in host.regions]
@@ -66,8 +66,8 @@ def parts(host: Host, catalog: Warehouse) -> list[ReadRegion]:
 
 
 _After = dict[tuple[int, int, bool], tuple[Warehouse, Warehouse]]
-"""The catalog after a definition, with the one before it: by what both are, and whether it may not
-have run. Of most regions the definitions before them are followed just as for the one before."""
+"""The catalogs before and after a definition, by the definition, the catalog before it, and whether
+it may not have run. Most regions follow the same definitions as the one before."""
 
 
 def _definitions(region: Region, refer: Refer) -> list[Statement]:
@@ -89,8 +89,8 @@ def _before(
     catalog: Warehouse,
     after: _After,
 ) -> Warehouse:
-    """The catalog that holds in a region: what surely has run before it in that order, and then
-    what may have run. In a function, a branch or a loop that may be anything in the file."""
+    """The catalog that holds in a region: after the definitions that have run before it in order,
+    and those that may have run. Before a function, a branch or a loop any in the file may have."""
     block, unsure = regions[number].block, list[int]()
     for index, region in enumerate(regions):
         before = index < number
@@ -123,9 +123,9 @@ def documents(
     host: Host, catalog: Warehouse, limits: Limits, *, heed: bool = True, named: bool = False
 ) -> Iterator[tuple[ReadRegion, Document]]:
     """Each region as a document, in the file's lines and columns."""
-    for part in parts(host, catalog):
-        lines, text = host.lines_of(part.region), part.region.text
-        yield part, read(text, part.catalog, limits, heed=heed, lines=lines, named=named)
+    for it in read_regions(host, catalog):
+        lines, text = host.lines_of(it.region), it.region.text
+        yield it, read(text, it.catalog, limits, heed=heed, lines=lines, named=named)
 
 
 def rewrite(
@@ -135,31 +135,30 @@ def rewrite(
     options: Options,
     observe: DocumentObserver | None = None,
 ) -> Rewrite:
-    """What ``rewriting.rewrite_with_options`` makes of a text, of all regions of a file."""
+    """``rewriting.rewrite_with_options`` for all regions of a file."""
     with at_rest(host.text):
-        read_parts = list(documents(host, catalog, options.limits, named=observe is not None))
+        regions = list(documents(host, catalog, options.limits, named=observe is not None))
         if observe is not None:
-            for _, document in read_parts:
+            for _, document in regions:
                 observe(document)
-        asked = [it for _, it in read_parts if it.directives.whole_file is not None]
-        if asked:  # one of them speaks for the file
-            told = result(decide(asked[0], options))
-            return replace(told, original=host.text, sql=host.text)
-        done = [_done(part, decide(document, options)) for part, document in read_parts]
-        return _together(path, host, done)
+        ignoring = [it for _, it in regions if it.directives.whole_file is not None]
+        if ignoring:  # one region speaks for the file
+            done = result(decide(ignoring[0], options))
+            return replace(done, original=host.text, sql=host.text)
+        return _combined(path, host, [_rewritten(it, decide(d, options)) for it, d in regions])
 
 
 def as_sql(host: Host, catalog: Warehouse, options: Options) -> Rewrite:
-    """The regions of a file, before and after, as one text of SQL, where each begins in the line
-    that it stands in: for who runs it."""
+    """The regions of a file, before and after, as one text of SQL that can be run. Each begins in
+    the line that it has in the file."""
     with at_rest(host.text):
-        read = list(documents(host, catalog, options.limits))
-        left = any(it.directives.whole_file is not None for _, it in read)
-        done = [] if left else [_done(part, decide(it, options)) for part, it in read]
-    before = [(it.part.region, it.part.region.text) for it in done]
-    after = [(it.part.region, changed(it.part.region.text, it.changes)) for it in done]
-    told = _summed([it.told for it in done], ())
-    return replace(told, original=_in_lines(host, before), sql=_in_lines(host, after))
+        regions = list(documents(host, catalog, options.limits))
+        ignored = any(it.directives.whole_file is not None for _, it in regions)
+        done = [] if ignored else [_rewritten(it, decide(d, options)) for it, d in regions]
+    before = [(it.read.region, it.read.region.text) for it in done]
+    after = [(it.read.region, changed(it.read.region.text, it.changes)) for it in done]
+    merged = _merged([it.rewrite for it in done], ())
+    return replace(merged, original=_in_lines(host, before), sql=_in_lines(host, after))
 
 
 def _in_lines(host: Host, texts: Sequence[tuple[Region, str]]) -> str:
@@ -171,76 +170,80 @@ def _in_lines(host: Host, texts: Sequence[tuple[Region, str]]) -> str:
     return found
 
 
-def _done(part: ReadRegion, decision: Decision) -> RegionResult:
-    return RegionResult(part, result(decision), tuple(changes(decision)))
+def _rewritten(region: ReadRegion, decision: Decision) -> RegionResult:
+    return RegionResult(region, result(decision), tuple(changes(decision)))
 
 
 def strip(path: str, host: Host) -> Rewrite:
     """A file without any predicate of ours: ``--strip``."""
     done = []
-    for part in parts(host, Warehouse()):
-        told, text = taken_out(part.region.text, host.lines_of(part.region))
-        done.append(RegionResult(part, told, tuple(text.changes(()))))
-    return _together(path, host, done)
+    for it in read_regions(host, Warehouse()):
+        rewrite, text = taken_out(it.region.text, host.lines_of(it.region))
+        done.append(RegionResult(it, rewrite, tuple(text.changes(()))))
+    return _combined(path, host, done)
 
 
-def _together(path: str, host: Host, done: Sequence[RegionResult]) -> Rewrite:
-    """One account of all regions, and the file with what changes in each of them."""
+def _combined(path: str, host: Host, done: Sequence[RegionResult]) -> Rewrite:
+    """One result for all regions, and the file with what changes in each of them."""
     mapped: list[Change] = []
     kept: list[RegionResult] = []
-    refused: list[Problem] = [_left(host, at, why) for at, why in host.left]
+    refused: list[Problem] = [_problem(host, at, why) for at, why in host.left]
     for it in done:
         try:
-            mapped += [host.in_file(it.part.region, change) for change in it.changes]
+            mapped += [host.in_file(it.read.region, change) for change in it.changes]
         except Unwritable as why:
-            refused.append(_left(host, it.part.region.sql.offsets[0], _UNWRITABLE.format(why)))
+            start = it.read.region.sql.offsets[0]
+            refused.append(_problem(host, start, _UNWRITABLE.format(why)))
             it = _unwritten(it)
         kept.append(it)
     text = changed(host.text, mapped)
-    if mapped and not _holds(path, text, host, kept):
-        refused.append(_left(host, 0, _UNWRITABLE.format("the file would then be read otherwise")))
+    if mapped and not _is_as_intended(path, text, host, kept):
+        misread = _UNWRITABLE.format("the file would then be read otherwise")
+        refused.append(_problem(host, 0, misread))
         text, kept = host.text, [_unwritten(it) for it in kept]
-    return replace(_summed([it.told for it in kept], refused), original=host.text, sql=text)
+    return replace(_merged([it.rewrite for it in kept], refused), original=host.text, sql=text)
 
 
 def _unwritten(it: RegionResult) -> RegionResult:
     """A region that stays as it is."""
-    return RegionResult(it.part, replace(it.told, candidates=(), plans=(), removed=()), ())
+    unchanged = replace(it.rewrite, candidates=(), plans=(), removed=())
+    return RegionResult(it.read, unchanged, ())
 
 
-def _holds(path: str, text: str, host: Host, done: Iterable[RegionResult]) -> bool:
-    """Whether the regions of a changed file hold what they should, and all others what they did."""
+def _is_as_intended(path: str, text: str, host: Host, done: Iterable[RegionResult]) -> bool:
+    """Whether a changed file, read again, has the changed regions, and the others as before."""
     again = host_of(path, text)
     expected = [region.text for region in host.regions]
     for it in done:
-        expected[it.part.number] = changed(it.part.region.text, it.changes)
+        expected[it.read.number] = changed(it.read.region.text, it.changes)
     return again is not None and [region.text for region in again.regions] == expected
 
 
-def _left(host: Host, at: int, why: str) -> Problem:
+def _problem(host: Host, at: int, why: str) -> Problem:
     return Problem(NOT_PARSED, why, *host.lines.place(at))
 
 
-def _summed(told: Sequence[Rewrite], refused: Sequence[Problem]) -> Rewrite:
-    """Several accounts as one; statements are counted through all of them."""
-    before, found = 0, list[Rewrite]()
-    for it in told:
-        found.append(_moved(it, before))
-        before += it.statements
-    every = (*_NUMBERED, "errors", "skipped", "notes", "grouped")
-    parts = {name: tuple(item for it in found for item in getattr(it, name)) for name in every}
-    parts["skipped"] += tuple(refused)
-    return Rewrite("", "", before + len(refused), **parts)
-
-
 _NUMBERED = ("candidates", "plans", "removed")
-"""The parts of an account that name the numbers of statements."""
+"""The fields of a result whose items have the number of their statement."""
 
 
-def _moved(told: Rewrite, by: int) -> Rewrite:
-    """An account with statements numbered from another one on."""
-    parts: dict[str, Any] = {
-        name: tuple(replace(it, statement=it.statement + by) for it in getattr(told, name))
+def _merged(results: Sequence[Rewrite], refused: Sequence[Problem]) -> Rewrite:
+    """Several results as one, with their statements numbered in sequence."""
+    fields = (*_NUMBERED, "errors", "skipped", "notes", "grouped")
+    merged: dict[str, tuple[Any, ...]] = dict.fromkeys(fields, ())
+    count = 0
+    for it in results:
+        numbered = _renumbered(it, count)
+        merged = {name: items + getattr(numbered, name) for name, items in merged.items()}
+        count += it.statements
+    merged["skipped"] += tuple(refused)
+    return Rewrite("", "", count + len(refused), **merged)
+
+
+def _renumbered(result: Rewrite, first: int) -> Rewrite:
+    """A result with its statements numbered from ``first`` on."""
+    fields: dict[str, Any] = {
+        name: tuple(replace(it, statement=it.statement + first) for it in getattr(result, name))
         for name in _NUMBERED
     }
-    return replace(told, **parts, grouped=tuple(it + by for it in told.grouped))
+    return replace(result, **fields, grouped=tuple(it + first for it in result.grouped))

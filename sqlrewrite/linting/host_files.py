@@ -34,51 +34,51 @@ from sqlrewrite.warehouse import Warehouse
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RegionFindings:
-    """What is found in a region, in its own offsets; ``asked`` is the comment by which it asks that
-    the whole file be left alone, if it does."""
+    """The findings of a region, in its own offsets; ``ignore_file`` is the comment in it that asks
+    to leave the whole file alone, if there is one."""
 
     region: Region
     findings: tuple[Finding, ...]
     bugs: tuple[Problem, ...] = ()
-    asked: Directive | None = None
+    ignore_file: Directive | None = None
 
 
 def lint(host: Host, catalog: Warehouse, options: Options) -> LintResult:
     """The findings of a file, and what went wrong while looking for them."""
     read = documents(host, catalog, options.limits, heed=False)
-    done = [found(part.region, document, options) for part, document in read]
-    return tuple(together(host, done)), tuple(bug for it in done for bug in it.bugs)
+    done = [region_findings(it.region, document, options) for it, document in read]
+    return tuple(file_findings(host, done)), tuple(bug for it in done for bug in it.bugs)
 
 
-def found(region: Region, document: Document, options: Options) -> RegionFindings:
-    """What is found in a region, which is read as a document."""
+def region_findings(region: Region, document: Document, options: Options) -> RegionFindings:
+    """The findings of a region, which is read as a document."""
     return RegionFindings(region, *findings(document, options), document.directives.whole_file)
 
 
-def together(host: Host, done: Sequence[RegionFindings]) -> list[Finding]:
-    """The findings of all regions in the order of the file, those marked that one of them asks to
-    leave alone, and one for each call or cell that is not read."""
-    whole = next((it for it in done if it.asked is not None), None)
+def file_findings(host: Host, done: Sequence[RegionFindings]) -> list[Finding]:
+    """The findings of all regions, and one for each call or cell that is not read, in the order of
+    the file; suppressed are those that a region asks to leave alone."""
+    whole = next((it for it in done if it.ignore_file is not None), None)
     left = ((place_of(host.lines, Span(at, at)), f"not read: {why}") for at, why in host.left)
     every = [of_no_statement(NOT_PARSED, why, place, counts=False) for place, why in left]
     for it in done:
         own = it.findings
-        if whole is not None and whole.asked is not None:
+        if whole is not None and whole.ignore_file is not None:
             used = any(other.findings for other in done if other is not whole)
-            own = tuple(_suppressed(whole.asked, own, its_own=it is whole, used=used))
+            own = tuple(_suppressed(whole.ignore_file, own, its_own=it is whole, used=used))
         every += (in_file(host, it.region, found) for found in own)
     return sorted(every, key=lambda it: (it.place.span.start, it.code))
 
 
 def _suppressed(
-    asked: Directive, found: Sequence[Finding], *, its_own: bool, used: bool
+    ignore_file: Directive, found: Sequence[Finding], *, its_own: bool, used: bool
 ) -> Iterator[Finding]:
-    """The findings of a region in a file that it, or another one, asks to leave alone."""
-    by = Suppression("inSource", asked.reason or str(asked))
+    """The findings of a region in a file that it, or another region, asks to leave alone."""
+    by = Suppression("inSource", ignore_file.reason or str(ignore_file))
     for it in found:
         if not its_own and it.suppression is None:
             yield replace(it, suppression=by, counts=False)
-        elif not (its_own and used and it.code == UNUSED and it.place.span == asked.span):
+        elif not (its_own and used and it.code == UNUSED and it.place.span == ignore_file.span):
             yield it
 
 

@@ -1,8 +1,8 @@
-"""What is found in a file that is being edited: a statement that is as it was is not read again.
+"""The findings of a file that is being edited: an unchanged statement is not read again.
 
-In: a file's name and text, what is known of the tables, the options. Out: an ``Analysis``, in the
-file's own places, with just what ``lint`` finds. ``Reader`` keeps, from one text of a file to the
-next, what was found in each piece, by its text and the catalog that holds there.
+In: a file's name and text, the catalog, the options. Out: an ``Analysis``, in the file's own
+places, with just what ``lint`` finds. ``Reader`` keeps, from one text of a file to the next, the
+findings of each piece, by its text and the catalog that holds there.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sqlrewrite.catalog.queried import followed
 from sqlrewrite.document import Document, read
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.findings import Finding
-from sqlrewrite.linting.host_files import RegionFindings, found, together
+from sqlrewrite.linting.host_files import RegionFindings, file_findings, region_findings
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.results import Problem
 from sqlrewrite.server.statement_pieces import pieces
@@ -34,7 +34,7 @@ _NAMES_A_LINE = re.compile(r"\bline \d")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class OpenRegion:
+class Piece:
     """A piece of a file: its text there, and the catalog that holds in it."""
 
     region: Region
@@ -43,29 +43,29 @@ class OpenRegion:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Analysis:
-    """What is found in a file: all findings, those too that a comment suppresses."""
+    """All findings of a file, also those that a comment suppresses."""
 
     path: str
     host: Host
     options: Options
-    parts: tuple[OpenRegion, ...] = ()
+    pieces: tuple[Piece, ...] = ()
     findings: tuple[Finding, ...] = ()
     bugs: tuple[Problem, ...] = ()
 
-    def part(self, offset: int) -> tuple[OpenRegion, int] | None:
+    def piece_at(self, offset: int) -> tuple[Piece, int] | None:
         """The piece that holds an offset of the file, and the offset in its text."""
-        for it in self.parts:
+        for it in self.pieces:
             offsets = it.region.sql.offsets
             if offsets[0] <= offset <= offsets[-1]:
                 return it, local(it.region, offset)
         return None
 
-    def documents(self, part: OpenRegion) -> Iterator[Document]:
-        """A piece as a document; with blocks of a template one for each text that it may be."""
-        text, lines = part.region.text, self.host.lines_of(part.region)
+    def documents(self, piece: Piece) -> Iterator[Document]:
+        """A piece as a document; with template blocks one for each of its renderings."""
+        text, lines = piece.region.text, self.host.lines_of(piece.region)
         rendered = renderings(text) if text == self.host.text else ()
         for it in [one.text for one in rendered] or [text]:
-            yield read(it, part.catalog, self.options.limits, lines=lines)
+            yield read(it, piece.catalog, self.options.limits, lines=lines)
 
 
 def local(region: Region, offset: int) -> int:
@@ -76,8 +76,8 @@ def local(region: Region, offset: int) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Kept:
-    """What was found in a piece, the catalogs before and behind it, and where it stood, if what is
-    said of it names lines."""
+    """The findings of a piece and the catalogs before and after it; ``place`` is where it stood, if
+    its findings name lines."""
 
     before: Warehouse
     after: Warehouse
@@ -100,8 +100,8 @@ class Reader:
     def steps(
         self, path: str, text: str, catalog: Warehouse, options: Options
     ) -> Iterator[Analysis | None]:
-        """Reads a text a piece at a time: None while there is more to do, then the analysis. Who
-        stops in between loses nothing that is done."""
+        """Reads a text a piece at a time: None while there is more to do, then the analysis. A
+        caller that stops in between loses nothing that is done."""
         if options != self._options:
             self._options, self._kept = options, {}
         self._met, self._changed = {}, {}
@@ -109,22 +109,22 @@ class Reader:
         self._catalogs = [catalog, *(it for it in self._catalogs if it is not catalog)]
         host = host_of(path, text)
         whole = Host(text, (Region(plain(text)),)) if host is None else host
-        told: list[RegionFindings] = []
-        parts: list[OpenRegion] = []
+        done: list[RegionFindings] = []
+        read_pieces: list[Piece] = []
         for number, (region, known) in enumerate(self._regions(whole, catalog, host is None)):
             # The keys of literals may be those of what another statement changes.
             cut = [region] if options.form == VALUES else self._cut(number, region)
             for piece in cut:
                 kept = self._read(whole, piece, known, options)
-                parts.append(OpenRegion(piece, known))
-                told.append(kept.found)
+                read_pieces.append(Piece(piece, known))
+                done.append(kept.found)
                 known = kept.after
                 yield None
         self._kept = self._met
         self._catalogs = [*{id(it.after): it.after for it in self._met.values()}.values()]
-        bugs = tuple(bug for it in told for bug in it.bugs)
-        findings = tuple(together(whole, told))
-        yield Analysis(path, whole, options, tuple(parts), findings, bugs)
+        bugs = tuple(bug for it in done for bug in it.bugs)
+        findings = tuple(file_findings(whole, done))
+        yield Analysis(path, whole, options, tuple(read_pieces), findings, bugs)
 
     def _regions(
         self, host: Host, catalog: Warehouse, sql: bool
@@ -132,8 +132,8 @@ class Reader:
         if sql:  # of which a piece does not see what is set in another
             yield host.regions[0], self._same(in_force(catalog, host.text))
             return
-        for part in embedded.parts(host, catalog):
-            yield part.region, self._same(part.catalog)
+        for it in embedded.read_regions(host, catalog):
+            yield it.region, self._same(it.catalog)
 
     def _cut(self, number: int, region: Region) -> Iterator[Region]:
         """The pieces of a region."""
@@ -147,7 +147,7 @@ class Reader:
             at += len(piece)
 
     def _read(self, host: Host, piece: Region, known: Warehouse, options: Options) -> _Kept:
-        """What is found in a piece: as before, if nothing has changed that it depends on."""
+        """The findings of a piece: the earlier ones, if nothing that they depend on has changed."""
         key = (piece.text, id(known))
         kept = self._met.get(key) or self._kept.get(key) or self._elsewhere(piece.text, known)
         place = host.lines.place(piece.sql.offsets[0])
@@ -158,7 +158,7 @@ class Reader:
                 whole_file = document.directives.whole_file
                 done = RegionFindings(piece, *lint(piece.text, known, options), whole_file)
             else:
-                done = found(piece, document, options)
+                done = region_findings(piece, document, options)
             told = (f"{it.message} {it.help}" for it in done.findings)
             where = place if any(map(_NAMES_A_LINE.search, told)) else None
             kept = _Kept(known, self._after(document), done, where)
@@ -166,8 +166,8 @@ class Reader:
         return replace(kept, found=replace(kept.found, region=piece))
 
     def _elsewhere(self, text: str, known: Warehouse) -> _Kept | None:
-        """What was found in the same text with another catalog, if these differ in nothing that the
-        text may name, and if it changes nothing itself."""
+        """The findings of the same text under another catalog, if the two differ in nothing that
+        the text may name, and if the text itself changes nothing."""
         kept = self._by_text.get(text)
         if kept is None or kept.after is not kept.before:
             return None
@@ -180,7 +180,7 @@ class Reader:
         return replace(kept, before=known, after=known)
 
     def _after(self, document: Document) -> Warehouse:
-        """The catalog behind a document."""
+        """The catalog after a document."""
         if not document.statements:
             return document.catalog
         last = document.statements[-1]
@@ -189,7 +189,7 @@ class Reader:
         return after if after is document.catalog else self._same(after)
 
     def _same(self, catalog: Warehouse) -> Warehouse:
-        """The catalog that is known already and says the same, if there is one."""
+        """An equal catalog that was met before, else this one."""
         for known in self._catalogs:
             if known == catalog and known.forgotten == catalog.forgotten:
                 return known
@@ -198,8 +198,8 @@ class Reader:
 
 
 def changed_names(one: Warehouse, other: Warehouse) -> frozenset[str] | None:
-    """The last names that mean one thing in one catalog and another in the other, those too of
-    views whose query may name them; None where any name may."""
+    """The last parts of names that differ in meaning between two catalogs, also of views whose
+    query may name them; None where any name may."""
     if replace(one, relations={}) != replace(other, relations={}):
         return None  # the schema, or what holds for all of the session
     if one.takes_subqueries != other.takes_subqueries:
@@ -217,14 +217,14 @@ def changed_names(one: Warehouse, other: Warehouse) -> frozenset[str] | None:
 
 
 def _words(text: str) -> list[str]:
-    """All that may be a name in a text."""
+    """Everything in a text that may be a name."""
     return _WORD.findall(text.lower())
 
 
 def analyse(
     path: str, text: str, catalog: Warehouse, options: Options, reader: Reader | None = None
 ) -> Analysis:
-    """The analysis of a text, at once."""
+    """The analysis of a text, without steps in between."""
     found: Sequence[Analysis | None] = [*(reader or Reader()).steps(path, text, catalog, options)]
     assert found[-1] is not None
     return found[-1]

@@ -1,7 +1,7 @@
-"""What is said of a fact scan under the cursor: what prunes it, and the verdict of each rule.
+"""The hover text of a fact scan: what prunes it, and the verdict of each rule.
 
-In: an analysis and an offset of the file. Out: Markdown, and the stretch of the file that it is
-about; None where no partitioned table is named.
+In: an analysis and an offset of the file. Out: Markdown, and the span of the file that it is about;
+None where no partitioned table is named.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ _SIGNS = {Outcome.PASS: "✓", Outcome.FAIL: "✗", Outcome.UNKNOWN: "?"}
 
 
 def hover(analysis: Analysis, offset: int) -> tuple[str, Span] | None:
-    """What is said at an offset of the file."""
-    found = analysis.part(offset)
+    """The hover text at an offset of the file, with its span."""
+    found = analysis.piece_at(offset)
     if found is None:
         return None
-    part, at = found
-    said: dict[str, Span] = {}
-    for document in analysis.documents(part):
-        said |= _said(document, analysis.options, at)
-    if not said:
+    piece, at = found
+    spans_by_text: dict[str, Span] = {}
+    for document in analysis.documents(piece):
+        spans_by_text |= _hover_text(document, analysis.options, at)
+    if not spans_by_text:
         return None
-    offsets, span = part.region.sql.offsets, next(iter(said.values()))
-    text = "\n\n---\nAnd as its blocks may be rendered, too:\n\n".join(said)
+    offsets, span = piece.region.sql.offsets, next(iter(spans_by_text.values()))
+    text = "\n\n---\nOr, where its template blocks render otherwise:\n\n".join(spans_by_text)
     return text, Span(offsets[span.start], offsets[span.end])
 
 
-def _said(document: Document, options: Options, at: int) -> dict[str, Span]:
-    """What is said of the scan at an offset of a document, with its stretch; nothing of others."""
+def _hover_text(document: Document, options: Options, at: int) -> dict[str, Span]:
+    """The text on the scan at an offset of a document, with its span; empty where there is none."""
     for decided in decide(document, options).statements:
         if not decided.matters:
             continue

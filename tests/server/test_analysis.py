@@ -128,7 +128,7 @@ def test_notebooks_of_sql_too() -> None:
         head, rest = text.split("\n", 1)
         check("a.sql", f"{head}\n{typed}{rest}", CATALOG, reader)
     whole = analyse("a.sql", text, CATALOG, OPTIONS)
-    assert len(whole.parts) == 3
+    assert len(whole.pieces) == 3
     assert len(whole.findings) == 3
 
 
