@@ -42,17 +42,17 @@ def by_groups(sql: str, catalog: Warehouse, options: Options) -> Rewrite:
         why = "a mark of groups of partitions stands in a string: the text is left as it is"
         return Rewrite(sql, sql, 1, skipped=(Problem(CODE, why, 1, 1),))
     document = read(without(sql), catalog, options.limits, whole=True)
-    text, made, told = document.stripped.original, list[Edit](), list[Told]()
+    text, made, notes = document.stripped.original, list[Edit](), list[Told]()
     grouped: list[int] = []
     for reading in document.statements:
         if reading.failure is None and reading.bound is not None:
-            work = partial(_statement, document, reading, options)
-            found = guarded(work, reading.statement.start)
+            decide = partial(_statement, document, reading, options)
+            found = guarded(decide, reading.statement.start)
             if isinstance(found, Failure):
-                told.append((found.offset, found.message))
+                notes.append((found.offset, found.message))
                 continue
             made += found[0]
-            told += found[1]
+            notes += found[1]
             grouped += [reading.statement.index] if found[0] else []
     after = apply(text, made)
     failures = [it.failure for it in document.statements if it.failure is not None]
@@ -62,7 +62,7 @@ def by_groups(sql: str, catalog: Warehouse, options: Options) -> Rewrite:
         statements=len(document.statements),
         errors=tuple(document.problem(it) for it in failures if not it.parsed),
         skipped=tuple(document.problem(it) for it in failures if it.parsed),
-        notes=tuple(Problem(CODE, it, *document.place(at)) for at, it in told),
+        notes=tuple(Problem(CODE, it, *document.place(at)) for at, it in notes),
         grouped=tuple(grouped),
     )
     return in_dialect(done, options.limits)
@@ -74,10 +74,10 @@ def missing(sql: str, catalog: Warehouse, options: Options) -> dict[int, dict[st
     for reading in read(without(sql), catalog, options.limits).statements:
         if reading.bound is None:
             continue
-        plan, said = reading.bound.plan, reading.catalog.settings
-        for _, known in joins_with_storage(plan, options.engine, said):
-            if known is not None and known.settings:
-                found.setdefault(reading.statement.index, {}).update(known.settings)
+        plan, conf = reading.bound.plan, reading.catalog.settings
+        for _, storage in joins_with_storage(plan, options.engine, conf):
+            if storage is not None and storage.settings:
+                found.setdefault(reading.statement.index, {}).update(storage.settings)
     return found
 
 
@@ -86,22 +86,22 @@ def _statement(
 ) -> tuple[list[Edit], list[Told]]:
     """The insertions into one statement, and what is said of its joins."""
     assert reading.bound is not None
-    plan, said, told = reading.bound.plan, reading.catalog.settings, list[Told]()
-    found_meetings = list(joins_with_storage(plan, options.engine, said))
+    plan, conf, notes = reading.bound.plan, reading.catalog.settings, list[Told]()
+    found_meetings = list(joins_with_storage(plan, options.engine, conf))
     for join, found in found_meetings:
         at = reading.statement.start if join.other.span is None else join.other.span.start
         names = f"{join.one.parts[-1]} and {join.other.parts[-1]}"
         if found is not None:
             need = "; ".join(remedies(found))
             does = f"needs to join them part by part: {need}" if need else "joins them part by part"
-            told.append((at, f"{names} are both {found.alike}: Spark {does}"))
+            notes.append((at, f"{names} are both {found.alike}: Spark {does}"))
         elif join.one.table.parts is not None and join.other.table.parts is not None:
-            told.append((at, f"{names}: {_of_postgresql(plan, join)}"))
+            notes.append((at, f"{names}: {_of_postgresql(plan, join)}"))
     parted = [
         it for it in plan.relations.values() if isinstance(it, Scan) and partition_columns(it)
     ]
     if not found_meetings and len(parted) < 2:
-        return [], told
+        return [], notes
     try:
         if options.limits.dialect != SPARK:
             raise Unsplit(
@@ -110,16 +110,16 @@ def _statement(
         if document.stripped.predicates:
             raise Unsplit("predicates of an earlier run stand in the text: --strip takes them out")
         found_split = split(plan, options)
-        count = group_count(found_split.joins, engine_under(options.engine, said), options.groups)
+        count = group_count(found_split.joins, engine_under(options.engine, conf), options.groups)
         anchors = Anchors(document.stripped.text, reading.statement.tokens)
         made = edits(found_split, count, _cut(found_split, count), anchors)
         wrong = _wrong(reading.statement, document.stripped.original, made)
         if wrong:
             raise Unsplit(wrong)
     except (Unsplit, AnchorError) as whole:
-        return [], [*told, (reading.statement.start, f"not written by groups: {whole}")]
+        return [], [*notes, (reading.statement.start, f"not written by groups: {whole}")]
     names = " and ".join(scan.parts[-1] for scan, _ in found_split.scans)
-    return made, [*told, (reading.statement.start, f"written by {count} groups of {names}")]
+    return made, [*notes, (reading.statement.start, f"written by {count} groups of {names}")]
 
 
 def _of_postgresql(plan: Plan, join: ScanJoin) -> str:
@@ -136,10 +136,10 @@ def _cut(found: Split, count: int) -> Cut:
     parts = [scan.table.parts for scan, _ in found.scans]
     if all(it is None for it in parts):
         return by_hash(count, cast=found.cast)
-    known = [it for it in parts if it is not None]
-    if len(known) < len(parts) or found.cast:
+    bounds = [it for it in parts if it is not None]
+    if len(bounds) < len(parts) or found.cast:
         raise Unsplit("the bounds of its tables' partitions are not of one type")
-    return by_bounds(known, count)
+    return by_bounds(bounds, count)
 
 
 def _wrong(statement: Statement, text: str, made: list[Edit]) -> str:

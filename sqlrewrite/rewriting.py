@@ -130,8 +130,8 @@ def rendered(
     from sqlrewrite.text import blocks
 
     every = blocks.renderings(sql)
-    asked = {directives(it.text, lex(it.text).tokens).found for it in every}
-    if len(asked) != 1 or options.form == VALUES:  # one in a block would not hold in all
+    directive_sets = {directives(it.text, lex(it.text).tokens).found for it in every}
+    if len(directive_sets) != 1 or options.form == VALUES:  # one in a block would not hold in all
         return None
 
     @cache
@@ -195,16 +195,16 @@ def _result(decision: Decision) -> Rewrite:
         return _left_alone(document)
     text, failures = document.stripped, [it.failure for it in statements if it.failure is not None]
     matter = [it for it in statements if it.matters]
-    told = {it.reading.statement.index: candidates(document, it) for it in matter}
+    by_statement = {it.reading.statement.index: candidates(document, it) for it in matter}
     return Rewrite(
         original=document.original,
         sql=apply(text.text, [edit for it in statements for edit in it.edits]),
         statements=len(statements),
-        candidates=tuple(found for it in told.values() for found in it),
+        candidates=tuple(found for it in by_statement.values() for found in it),
         errors=errors(decision),
         skipped=tuple(document.problem(it) for it in failures if it.parsed),
         plans=tuple(plan for it in matter if (plan := _plan_diff(document, it)) is not None),
-        removed=tuple(_removed(decision, told)),
+        removed=tuple(_removed(decision, by_statement)),
         notes=foreign(document.stripped, document.directives.lines),
     )
 
@@ -231,8 +231,8 @@ def errors(decision: Decision) -> tuple[Problem, ...]:
     bugs = (
         Failure(at, why, code=BUG) for decided in decision.statements for at, why in decided.bugs
     )
-    told = (*(it for it in failures if it is not None and not it.parsed), *bugs)
-    return tuple(decision.document.problem(it) for it in told)
+    all_failures = (*(it for it in failures if it is not None and not it.parsed), *bugs)
+    return tuple(decision.document.problem(it) for it in all_failures)
 
 
 def _plan_diff(document: Document, decided: StatementDecision) -> PlanDiff | None:
@@ -243,13 +243,14 @@ def _plan_diff(document: Document, decided: StatementDecision) -> PlanDiff | Non
     return plan_diff(decided, document.place)
 
 
-def _removed(decision: Decision, told: Mapping[int, Sequence[Candidate]]) -> Iterator[Removed]:
-    """The predicates of an earlier run that were not written again as they were; ``told`` are the
-    candidates by the number of their statement."""
+def _removed(
+    decision: Decision, by_statement: Mapping[int, Sequence[Candidate]]
+) -> Iterator[Removed]:
+    """The predicates of an earlier run that were not written again as they were."""
     text, lines = decision.document.stripped, decision.document.directives.lines
     for decided in decision.statements if text.predicates else ():
         index = decided.reading.statement.index
-        left = left_to_engine(told.get(index, ()))
+        left = left_to_engine(by_statement.get(index, ()))
         written = "\n".join(edit.text for edit in decided.edits)
         for span, by in sorted(stale(text, decided).items(), key=lambda item: item[0].start):
             before = text.original[span.start : span.end]

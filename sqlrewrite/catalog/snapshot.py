@@ -18,7 +18,7 @@ from msgspec import Meta, Struct, ValidationError, convert, json
 
 from sqlrewrite.catalog.names import parsed_name, quoted_name
 from sqlrewrite.plan.facts.type_text import parse
-from sqlrewrite.text.expected import expected
+from sqlrewrite.text.type_errors import type_error
 from sqlrewrite.warehouse import (
     DEFAULT_NAMESPACE,
     Buckets,
@@ -213,7 +213,7 @@ def _parsed(text: str, source: str) -> _Snapshot:
             ValueError, RecursionError
         ):  # one of another version may well have another form
             _check_version(json.decode(text, type=_Version).version, source)
-        path, said = expected(error)
+        path, said = type_error(error)
         raise CatalogError(f"{source}: {path}: {said}" if path else f"{source}: {said}") from error
     except (ValueError, RecursionError) as error:
         raise _not_json(text, source, error) from error

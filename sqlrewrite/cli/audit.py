@@ -179,13 +179,13 @@ def _judged(
     from sqlrewrite.spark.session import session
 
     job = shapes.AuditJob(todo.catalog, todo.options(), place, timeout)
-    with session(where) as running, _shown(err, running) as told:
+    with session(where) as running, _shown(err, running) as show:
         history = histories.history(running, *read)
-        counts = shapes.decide_shapes(running, history, job, told)
-        told("adding up")
+        counts = shapes.decide_shapes(running, history, job, show)
+        show("adding up")
         found = summary.answer(running, place, counts, top)
         if measure:
-            told("asking for partitions")
+            show("asking for partitions")
             found = summary.measured(running, found)
         return found
 
@@ -198,9 +198,9 @@ def _of_event_logs(
     from sqlrewrite.spark.audit.eventlogs import scanned
     from sqlrewrite.spark.session import session
 
-    known = [".".join(it.name) for it in catalog.tables if it.partitioned_by]
+    names = [".".join(it.name) for it in catalog.tables if it.partitioned_by]
     with session(where) as running:
-        found = scanned(running, inputs, known)
+        found = scanned(running, inputs, names)
     if report.format == "text":
         print_scanned(report.out, found)
     report.end(lambda: scanned_json(found), lambda: scanned_page(found))
@@ -228,7 +228,7 @@ def _shown(err: Printer, running: Any) -> Iterator[Callable[[str], None]]:
     from sqlrewrite.spark.progress import watched
 
     with (
-        progress(err, "starting") as told,
-        watched(running, lambda done, count: told(completed=done, total=count)),
+        progress(err, "starting") as update,
+        watched(running, lambda done, count: update(completed=done, total=count)),
     ):
-        yield lambda what: told(completed=0, description=what)
+        yield lambda what: update(completed=0, description=what)

@@ -67,19 +67,19 @@ def show(format: str, color: bool | None, **given: Any) -> None:
     dialect(settings.dialect)  # DDL of each is read as it comes; a name that is none is told
     if not settings.catalog:
         raise CommandFailure("no catalog: give --catalog, or set `catalog` in [tool.dpp-rewrite]")
-    known = load_catalog(settings)
+    catalog = load_catalog(settings)
     from sqlrewrite.report.catalog import print_catalog, print_left_out, print_origin
 
     if format == "json":
-        write_stdout(snapshot.write(known).encode("utf-8"))
-        print_left_out(printer(err=True, color=color), known)
+        write_stdout(snapshot.write(catalog).encode("utf-8"))
+        print_left_out(printer(err=True, color=color), catalog)
     else:
         out = printer(err=False, color=color)
-        print_catalog(out, known)
-        for path in known.sources:
+        print_catalog(out, catalog)
+        for path in catalog.sources:
             if path.endswith(".json"):
-                said = snapshot.generated(Path(path).read_text("utf-8-sig"))
-                print_origin(out, path, said, datetime.now(UTC))
+                origin = snapshot.generated(Path(path).read_text("utf-8-sig"))
+                print_origin(out, path, origin, datetime.now(UTC))
 
 
 @command.command(
@@ -113,12 +113,12 @@ def infer_command(
     if found.missing:
         raise CommandFailure(f"{found.missing[0]}: no such file or directory")
     refuse_read(output, found.files, "--output")
-    known, guessed = infer(found.files, Warehouse().use(schema))
+    catalog, guessed = infer(found.files, Warehouse().use(schema))
     err = printer(err=True, color=color)
-    count = sum(len(name) > 1 for name in known.relations)
+    count = sum(len(name) > 1 for name in catalog.relations)
     if count:  # else what stands in the file already is worth more
-        write_to(output, ddl(known, guessed))
-    print_left_out(err, known)
+        write_to(output, ddl(catalog, guessed))
+    print_left_out(err, catalog)
     if not count:
         raise CommandFailure(
             "nothing is written: these files show no table by CREATE TABLE, CREATE VIEW or "
@@ -126,5 +126,5 @@ def infer_command(
         )
     place = "" if output == "-" else f" to {output}"
     what = "table or view" if count == 1 else "tables and views"
-    said = f"{count:,} {what} written{place}, {len(guessed):,} guessed"
-    err.line((said, "bold"))
+    summary = f"{count:,} {what} written{place}, {len(guessed):,} guessed"
+    err.line((summary, "bold"))

@@ -61,9 +61,9 @@ def check_command(tables: tuple[str, ...], where: Target, color: bool | None, **
     from sqlrewrite.spark.catalog import derived
 
     settings = settings_at(".", given)
-    known = load_catalog(settings)
-    wanted = _declared(known, tables)
-    if not wanted:
+    catalog = load_catalog(settings)
+    declared_tables = _declared(catalog, tables)
+    if not declared_tables:
         raise CommandFailure(
             "no derived column of these tables is declared: [tool.dpp-rewrite.derived] declares "
             "the expression that a column is computed by"
@@ -73,10 +73,10 @@ def check_command(tables: tuple[str, ...], where: Target, color: bool | None, **
         where = replace(where, conf=(zone, *where.conf))
     found: list[derived.Checked] = []
     out, err = (printer(err=it, color=color) for it in (False, True))
-    with session(where) as running, progress(err, "", len(wanted)) as told:
-        for name, declared in wanted:
+    with session(where) as running, progress(err, "", len(declared_tables)) as update:
+        for name, declared in declared_tables:
             found += derived.check(running, name, declared)
-            told(advance=1, description=".".join(name))
+            update(advance=1, description=".".join(name))
     for it in found:
         _print_checked(out, it)
     if any(it.why for it in found):
@@ -85,11 +85,13 @@ def check_command(tables: tuple[str, ...], where: Target, color: bool | None, **
         raise SystemExit(1)
 
 
-def _declared(known: Warehouse, tables: Sequence[str]) -> list[tuple[Name, tuple[Derivation, ...]]]:
+def _declared(
+    catalog: Warehouse, tables: Sequence[str]
+) -> list[tuple[Name, tuple[Derivation, ...]]]:
     """The tables of which something is declared, of those that are named: also those that only the
     settings know."""
-    found = {it.name: it.derived for it in known.tables if it.derived}
-    for name, columns in known.declared.items():
+    found = {it.name: it.derived for it in catalog.tables if it.derived}
+    for name, columns in catalog.declared.items():
         if not any(it[-len(name) :] == name for it in found):
             found[name] = tuple(Derivation(it, text, (), DECLARED) for it, text in columns.items())
     names = [parsed_name(it) or ("",) for it in tables]  # no table's name ends in nothing
@@ -166,18 +168,18 @@ def pull(
     err = printer(err=True, color=color)
     partial = pull.Partial(Path(f"{output}.partial"), where.name) if output != "-" else None
     with session(where) as running, report_unwritable(output):
-        wanted, skipped = pull.names(running, _patterns(patterns, schema, include))
+        names, skipped = pull.names(running, _patterns(patterns, schema, include))
         kept = partial.read() if partial else {}
-        found: dict[Name, TableOrView] = {name: kept[name] for name in wanted if name in kept}
+        found: dict[Name, TableOrView] = {name: kept[name] for name in names if name in kept}
         if partial:
             if found:
                 err.line((f"{partial.path}: {len(found):,} read already", "dim"))
             partial.begin(found.values())
         proposed: dict[Name, tuple[Derivation, ...]] = {}
-        left = [name for name in wanted if name not in found]
-        with progress(err, "", len(wanted), done=len(found)) as told:
+        left = [name for name in names if name not in found]
+        with progress(err, "", len(names), done=len(found)) as update:
             for pulled in pull.read_relations(running, left):
-                told(advance=1, description=".".join(pulled.name))
+                update(advance=1, description=".".join(pulled.name))
                 if pulled.relation is None:
                     skipped.append(pulled)
                     continue
@@ -191,10 +193,10 @@ def pull(
             if partial:
                 partial.end()
             raise CommandFailure("nothing is written: none of these tables could be read")
-        known = Warehouse(found, pull.namespace(running), settings=pull.settings(running))
+        catalog = Warehouse(found, pull.namespace(running), settings=pull.settings(running))
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        said = {"by": f"dpp-rewrite {__version__}", "at": now, "from": where.name}
-        write_to(output, snapshot.write(known, said, proposed))
+        origin = {"by": f"dpp-rewrite {__version__}", "at": now, "from": where.name}
+        write_to(output, snapshot.write(catalog, origin, proposed))
         if partial:
             partial.end()
     _print_skipped(err, skipped)

@@ -117,10 +117,10 @@ def _tried(folder: str, path: str, *, dbt: bool) -> KnownSource:
     return KnownSource(path, ("dbt: " if dbt else "") + _counted(known) + more)
 
 
-def _counted(known: Warehouse) -> str:
-    tables = known.tables
+def _counted(catalog: Warehouse) -> str:
+    tables = catalog.tables
     parted = sum(bool(it.partitioned_by) for it in tables)
-    views = len(known.relations) - len(tables)
+    views = len(catalog.relations) - len(tables)
     more = f", {counted(views, 'view')}" if views else ""
     return f"{counted(len(tables), 'table')}, {parted:,} partitioned{more}"
 

@@ -168,7 +168,7 @@ def _run(options: LintOptions) -> LintSummary:
 
         out.print([*concise.statistics(total), (), *lines(total.statistics, would=True)])
     if not (options.quiet or none or (run.stdin_is_excluded and not total.files)):
-        err.print(concise.last_lines(total, known=run.has_catalog))
+        err.print(concise.last_lines(total, has_catalog=run.has_catalog))
     report_left_out(run, err)
     return total
 

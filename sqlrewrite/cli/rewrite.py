@@ -190,7 +190,7 @@ def _run(options: RewriteOptions) -> int:
             err.print([()])
         known = options.strip or run.has_catalog
         would = options.check or options.diff or (options.statistics and not options.write)
-        err.print(text.last_lines(summary, known=known, would=would))
+        err.print(text.last_lines(summary, has_catalog=known, would=would))
     if summary.statistics is not None and options.format == "text":
         from sqlrewrite.report.statistics import lines
 

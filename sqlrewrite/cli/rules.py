@@ -36,15 +36,15 @@ def command(code: str | None, color: bool | None) -> None:
     from sqlrewrite.report.rules import print_page, print_rules
     from sqlrewrite.rulebook import pages
 
-    known = pages()
+    rules = pages()
     out = printer(err=False, color=color)
     if code is None:
-        print_rules(out, known)
+        print_rules(out, rules)
         return
-    wanted = code.lower()
-    page = next((it for it in known if wanted in (it.code.lower(), it.name.lower())), None)
+    lowered = code.lower()
+    page = next((it for it in rules if lowered in (it.code.lower(), it.name.lower())), None)
     if page is None:
-        raise CommandFailure(_unknown(code, [it.code for it in known], [it.name for it in known]))
+        raise CommandFailure(_unknown(code, [it.code for it in rules], [it.name for it in rules]))
     print_page(out, page)
 
 

@@ -148,9 +148,9 @@ def progress(
     from rich import progress as rich
 
     columns = (rich.BarColumn(), rich.MofNCompleteColumn(), rich.TimeRemainingColumn())
-    said = rich.TextColumn("{task.description}")
+    description = rich.TextColumn("{task.description}")
     own: dict[str, Any] = {"redirect_stdout": False, "redirect_stderr": False, "transient": True}
-    with rich.Progress(*columns, said, console=err.console, **own) as bar:
+    with rich.Progress(*columns, description, console=err.console, **own) as bar:
         yield partial(bar.update, bar.add_task(what, total=total, completed=done))
 
 

@@ -29,7 +29,7 @@ busy."""
 
 def watch(run: Callable[[], object], options: FileOptions, err: Printer, out: Printer) -> None:
     """Runs at once and again after each change, until an exception ends it, such as Ctrl-C."""
-    known = stamps(_watched(options))
+    before = stamps(_watched(options))
     while True:
         if out.stream.isatty():
             out.stream.write("\x1b[2J\x1b[H")  # as clear does
@@ -39,16 +39,16 @@ def watch(run: Callable[[], object], options: FileOptions, err: Printer, out: Pr
         except (ConfigError, CatalogError) as error:  # to be mended while we watch
             err.line(("error: ", "bold red"), (str(error), ""))
         err.line((f"{strftime('%H:%M:%S')} watching for changes; Ctrl-C ends", "dim"))
-        known = _changed(known, lambda: stamps(_watched(options)))
+        before = _changed(before, lambda: stamps(_watched(options)))
 
 
-def _changed(known: dict[str, Stamp], look: Callable[[], dict[str, Stamp]]) -> dict[str, Stamp]:
+def _changed(before: dict[str, Stamp], look: Callable[[], dict[str, Stamp]]) -> dict[str, Stamp]:
     """Waits until the files have changed. Returns their new stamps."""
     while True:
         start = perf_counter()
-        found = look()
-        if found != known:
-            return found
+        now = look()
+        if now != before:
+            return now
         sleep(max(INTERVAL, PAUSE_FACTOR * (perf_counter() - start)))
 
 

@@ -16,8 +16,8 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.findings import Finding, Suppression
 from sqlrewrite.results import ConfigError
 from sqlrewrite.settings.table import Settings
-from sqlrewrite.text.expected import expected
 from sqlrewrite.text.source import write_atomically
+from sqlrewrite.text.type_errors import type_error
 
 VERSION = 1
 NAME = ".dpp-rewrite-baseline.json"
@@ -50,8 +50,8 @@ class Baseline:
             key = self.key(path, finding)
             if finding.suppression is None and met[key] < self.known[key]:
                 met[key] += 1
-                known = Suppression("external", "known to the baseline")
-                finding = replace(finding, suppression=known, counts=False)
+                suppression = Suppression("external", "known to the baseline")
+                finding = replace(finding, suppression=suppression, counts=False)
             yield finding
 
 
@@ -94,17 +94,17 @@ def load(path: str) -> Baseline:
         hint = "make it with --write-baseline"
         raise ConfigError(f"baseline {path}: {error.strerror or error}: {hint}") from error
     except (ValueError, RecursionError) as error:
-        where, said = expected(error)
+        where, message = type_error(error)
         hint = "make it anew with --write-baseline"
         at = f"{where}: " if where else ""
-        raise ConfigError(f"baseline {path} is not of our form: {at}{said}: {hint}") from error
+        raise ConfigError(f"baseline {path} is not of our form: {at}{message}: {hint}") from error
     if data["version"] != VERSION:
         raise ConfigError(f"{path}: version {data['version']} is not known: write it anew")
-    known = {
+    counts = {
         (it["path"], it["code"], it["statement"], it["subject"]): it["count"]
         for it in data["findings"]
     }
-    return Baseline(Counter(known), root_of(path))
+    return Baseline(Counter(counts), root_of(path))
 
 
 @dataclass(slots=True)
@@ -148,12 +148,12 @@ def _of_others(path: str, found: Writing) -> Counter[BaselineKey]:
     """What a baseline knows of files that were not read and are there; nothing of one that is of
     another form, which is made anew."""
     try:
-        known = load(path).known
+        earlier = load(path).known
     except ConfigError:
         return Counter()
-    files = {name: _file(os.path.join(found.root, name)) for name, *_ in known}
+    files = {name: _file(os.path.join(found.root, name)) for name, *_ in earlier}
     others = {it for it, file in files.items() if file not in found.read and os.path.exists(file)}
-    return Counter({key: count for key, count in known.items() if key[0] in others})
+    return Counter({key: count for key, count in earlier.items() if key[0] in others})
 
 
 def _file(path: str) -> str:

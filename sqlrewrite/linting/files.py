@@ -61,11 +61,11 @@ class LintedFile:
         """The fix of each finding in a report. A statement's findings share one: a long one stands
         with the first of them only, or the report would grow with its square."""
         found: list[Fix | None] = []
-        said: set[int] = set()
+        shown: set[int] = set()
         for fix in (it.fix for it in self.findings):
             long = fix is not None and len(fix.replacements) > _LONG
-            found.append(None if long and id(fix) in said else fix)
-            said.add(id(fix))
+            found.append(None if long and id(fix) in shown else fix)
+            shown.add(id(fix))
         return tuple(found)
 
     @property

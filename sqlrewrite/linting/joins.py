@@ -28,14 +28,14 @@ from sqlrewrite.text.edits import Span
 
 def missing(checked: CheckedStatement) -> Iterator[Finding]:
     """DPP001: a predicate that a rewrite would insert, and that was not there before."""
-    told = {checked.stripped.bounded_values[it] for it in checked.replaced}
+    replaced = {checked.stripped.bounded_values[it] for it in checked.replaced}
     for candidate, judged in zip(checked.candidates, checked.decided.judged, strict=True):
-        asked = candidate.verdict is Verdict.REWRITTEN and bool(judged.predicates)
-        if not asked and judged.unasked is None:
+        inserts = candidate.verdict is Verdict.REWRITTEN and bool(judged.predicates)
+        if not inserts and judged.unasked is None:
             continue
         about = {it.bounded for it in judged.predicates} or {judged.unasked or ""}
         sides = (candidate.fact, candidate.dimension)
-        if told & about or sides in checked.already_written:
+        if replaced & about or sides in checked.already_written:
             continue  # DPP002 speaks of it, or it is there
         fact, why = _fact(candidate), checked.refusals.get(sides)
         added = " ".join((candidate.predicate or "").split())
@@ -45,8 +45,8 @@ def missing(checked: CheckedStatement) -> Iterator[Finding]:
             _span(checked, judged),
             fact,
             _lacks(fact, candidate, judged),
-            f"add `{added}`; `dpp-rewrite --write` {does}" if asked else ASK,
-            checked.fix if asked and not why else None,
+            f"add `{added}`; `dpp-rewrite --write` {does}" if inserts else ASK,
+            checked.fix if inserts and not why else None,
         )
 
 
@@ -219,8 +219,8 @@ def _span(checked: CheckedStatement, judged: PairDecision) -> Span:
 
 def exchanged(checked: CheckedStatement) -> Iterator[Finding]:
     """DPP013: what is missing for a join that Spark does part by part."""
-    said = checked.decided.reading.catalog.settings
-    for join, found in joins_with_storage(checked.plan, checked.engine, said):
+    conf = checked.decided.reading.catalog.settings
+    for join, found in joins_with_storage(checked.plan, checked.engine, conf):
         span = join.other.span
         if found is None or span is None or not (found.settings or found.ddl):
             continue

@@ -90,8 +90,8 @@ def _statement(checked: CheckedStatement) -> list[Finding]:
         return found
     with suppress_errors(RecursionError):  # so deep that just the rewriter got through
         found += deep(lambda: [it for check in CHECKS for it in check(checked)])
-    told = {it.place.span for it in found if it.code not in ("DPP006", "DPP007")}
-    kept = (it for it in found if it.code != "DPP007" or it.place.span not in told)
+    reported = {it.place.span for it in found if it.code not in ("DPP006", "DPP007")}
+    kept = (it for it in found if it.code != "DPP007" or it.place.span not in reported)
     # The same may be found twice: by two dimensions, or in two operands.
     return list({(it.code, it.place.span, it.message, it.help): it for it in kept}.values())
 
@@ -112,7 +112,7 @@ def _not_parsed(checked: CheckedStatement) -> Finding:
 
 def _foreign(document: Document) -> Iterator[Finding]:
     """DPP009: markers of ours on what is the author's."""
-    told = foreign(document.stripped, document.directives.lines)
-    for at, note in zip(document.stripped.foreign, told, strict=True):
+    notes = foreign(document.stripped, document.directives.lines)
+    for at, note in zip(document.stripped.foreign, notes, strict=True):
         place = place_of(document.directives.lines, Span(at, at + len(MARKER)))
         yield of_no_statement(FOREIGN, note.message, place)

@@ -36,21 +36,21 @@ def check(checked: CheckedStatement) -> Iterator[Finding]:
         off, code = f"take the marker {MARKER} off, and it is yours", "DPP003"
         if span not in unwanted:
             why = next((left[it] for it in bounded_columns(about) if it in left), _BY_ITSELF)
-            said, help_ = (
+            what, help_ = (
                 f"is not needed: {why}",
                 "`dpp-rewrite --when missed --write` takes it out",
             )
         elif unwanted[span]:
-            code, said = "DPP002", "is not the one that follows now: it may take rows away"
+            code, what = "DPP002", "is not the one that follows now: it may take rows away"
             help_ = f"`dpp-rewrite --write` derives it anew; if you changed it on purpose, {off}"
         elif about in unasked:
-            code, said = "DPP002", "does not hold the keys that follow now: it may take rows away"
+            code, what = "DPP002", "does not hold the keys that follow now: it may take rows away"
             help_ = ASK
         else:
-            said = f"does not follow any more: {_why(checked, about)}"
+            what = f"does not follow any more: {_why(checked, about)}"
             help_ = f"`dpp-rewrite --write` takes it out; if you want it, {off}"
         fix = None if help_ is ASK else checked.fix
-        found = checked.finding(code, span, about, f"the predicate on {about} {said}", help_, fix)
+        found = checked.finding(code, span, about, f"the predicate on {about} {what}", help_, fix)
         # One that is not needed is slower to read and no more: it takes no row away.
         yield found if span in unwanted else replace(found, severity=Severity.WARNING)
 

@@ -130,9 +130,9 @@ def bounds(
 
 def _compared(plan: Plan, scan: Scan, names: frozenset[str], tied: Sequence[PairDecision]) -> bool:
     """Whether a condition ties a partition column to something in a way that made no candidate."""
-    known = {id(it.proposal.pair.edge.condition) for it in tied}
+    paired = {id(it.proposal.pair.edge.condition) for it in tied}
     ties = _tying(plan)
-    return any(it not in known for name in names for it in ties.get((scan.relation, name), ()))
+    return any(it not in paired for name in names for it in ties.get((scan.relation, name), ()))
 
 
 @remembered

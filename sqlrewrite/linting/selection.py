@@ -87,10 +87,10 @@ def selected(settings: Settings, path: str, found: Iterable[Finding]) -> Iterato
         if _patterns(pattern, settings.root).match(path)
         for code in codes
     ]
-    asked = settings.select or ("DPP",), settings.extend_select, settings.ignore
+    chosen = settings.select or ("DPP",), settings.extend_select, settings.ignore
     severities = dict(settings.severity)
     for finding in found:
-        if _wanted(finding.code, *asked) and not _longest(finding.code, ignored):
+        if _wanted(finding.code, *chosen) and not _longest(finding.code, ignored):
             yield _judged(finding, severities, strict=settings.strict)
 
 
@@ -142,7 +142,7 @@ def _longest(code: str, prefixes: Sequence[str]) -> int:
 
 
 def _check(code: str) -> None:
-    if not any(known.startswith(code) for known in BY_CODE) or not code:
+    if not any(it.startswith(code) for it in BY_CODE) or not code:
         near = nearest(code.upper(), BY_CODE)
         hint = f"did you mean {near}?" if near else f"known: {', '.join(BY_CODE)}"
         raise ConfigError(f"no finding has a code that begins with {code!r}: {hint}")

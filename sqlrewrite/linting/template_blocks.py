@@ -20,13 +20,13 @@ from sqlrewrite.text.source import Lines
 def lint(sql: str, done: Rewrite, of: Callable[[str], LintResult]) -> LintResult:
     """The findings of a text, and what went wrong while looking for them."""
     every = [(it, *of(it.text)) for it in renderings(sql)]
-    known = [(it, {_key(one) for one in found}) for it, found, _ in every]
+    keys_by_rendering = [(it, {_key(one) for one in found}) for it, found, _ in every]
     kept: dict[tuple[str, Span], Finding] = {}
     for _, found, _ in every:
         for one in found:
             key = _key(one)
             if one.code == NOT_PARSED or all(
-                key in others for it, others in known if it.shows(one.place.span)
+                key in others for it, others in keys_by_rendering if it.shows(one.place.span)
             ):
                 kept[key] = one
     fix = Fix(tuple(_mended(sql, done.sql)))

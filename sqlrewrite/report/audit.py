@@ -30,8 +30,8 @@ _SHOWN = 70
 
 def print_audit(printer: Printer, found: Answer) -> None:
     """The answer in four tables."""
-    said = f"{found.runs:,} runs of {found.shapes:,} shapes, {found.decided:,} of them new"
-    printer.line((said, "bold"))
+    summary = f"{found.runs:,} runs of {found.shapes:,} shapes, {found.decided:,} of them new"
+    printer.line((summary, "bold"))
     rows = [
         (SAID.get(it.what, it.what), f"{it.runs:,}", f"{it.shapes:,}", read(it.bytes))
         for it in found.totals
@@ -63,8 +63,8 @@ def print_audit(printer: Printer, found: Answer) -> None:
 def audit_json(found: Answer) -> str:
     """The whole answer as one object, with a newline at its end."""
     whole = {"version": VERSION, **asdict(found)}
-    for said, shape in zip(whole["top"], found.top, strict=True):
-        said |= parts(shape, "saved_partitions saved_bytes saved_micros")
+    for entry, shape in zip(whole["top"], found.top, strict=True):
+        entry |= parts(shape, "saved_partitions saved_bytes saved_micros")
     return text(whole)
 
 
@@ -85,8 +85,8 @@ def saved(shape: AuditedShape) -> str:
     """What a shape's predicates would save."""
     if shape.saved is None:
         return "?"
-    known = shape.saved_bytes
-    return f"{shape.saved:.0%}" + ("" if known is None else f", {size(known)}")
+    saved_bytes = shape.saved_bytes
+    return f"{shape.saved:.0%}" + ("" if saved_bytes is None else f", {size(saved_bytes)}")
 
 
 def by(dimensions: tuple[tuple[str, int], ...]) -> str:

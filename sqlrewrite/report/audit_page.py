@@ -28,9 +28,9 @@ def _sections(found: Answer) -> Iterator[str]:
     if found.top:
         yield "<h2>What to change first</h2>"
         yield _bars(
-            (f"{number}. {one_line(it.text)}", said, [(weight, "rewritten")])
+            (f"{number}. {one_line(it.text)}", label, [(weight, "rewritten")])
             for number, it in enumerate(found.top, 1)
-            for weight, said in (_weight(it),)
+            for weight, label in (_weight(it),)
         )
         for number, it in enumerate(found.top, 1):
             yield _shape(number, it)
@@ -57,10 +57,10 @@ def _shape(number: int, it: AuditedShape) -> str:
     facts = [
         (scan.fact, _number(scan.total), _number(scan.kept), scan.predicate) for scan in it.scans
     ]
-    said = f"{it.runs:,} runs, {it.users:,} users, {read(it.bytes)} read, saved: {saved(it)}"
+    summary = f"{it.runs:,} runs, {it.users:,} users, {read(it.bytes)} read, saved: {saved(it)}"
     return (
         f"<details><summary>{number}. {escape(one_line(it.text))}</summary>"
-        f"<p>{escape(said)} ({escape(it.how)})</p>"
+        f"<p>{escape(summary)} ({escape(it.how)})</p>"
         f"{table(('table', 'partitions', 'kept', 'predicate'), facts)}"
         f"<pre>{escape(it.rewritten)}</pre></details>"
     )
@@ -78,11 +78,11 @@ def _weight(it: AuditedShape) -> tuple[int, str]:
 def _bars(rows: Iterable[tuple[str, str, Sequence[tuple[int, str]]]]) -> str:
     """A chart: in a row a label, what its bar says, and the parts of the bar with their classes;
     the longest bar has the whole width."""
-    known = list(rows)
-    most = max((sum(number for number, _ in parts) for *_, parts in known), default=0) or 1
+    drawn_rows = list(rows)
+    most = max((sum(number for number, _ in parts) for *_, parts in drawn_rows), default=0) or 1
     drawn = (
         f"<tr>{cells((label,))}{bar((number / most, kind) for number, kind in parts if number)}"
-        f"{cells((said,))}</tr>"
-        for label, said, parts in known
+        f"{cells((value,))}</tr>"
+        for label, value, parts in drawn_rows
     )
     return f"<table>{''.join(drawn)}</table>"

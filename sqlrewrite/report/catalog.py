@@ -26,8 +26,8 @@ def print_catalog(printer: Printer, catalog: Warehouse) -> None:
     )
     printer.line((f"{counts}; current schema {'.'.join(catalog.namespace)}", ""))
     if catalog.settings:
-        said = ", ".join(f"{name} = {value}" for name, value in catalog.settings.items())
-        printer.line((f"under {said}", ""))
+        conf = ", ".join(f"{name} = {value}" for name, value in catalog.settings.items())
+        printer.line((f"under {conf}", ""))
     print_left_out(printer, catalog)
 
 
@@ -72,12 +72,12 @@ def size(count: int | None) -> str:
     return f"{count} B" if unit == 0 else f"{value:.1f} {_UNITS[unit]}"
 
 
-def print_origin(printer: Printer, path: str, said: Mapping[str, str], now: datetime) -> None:
+def print_origin(printer: Printer, path: str, origin: Mapping[str, str], now: datetime) -> None:
     """Where a snapshot comes from, and how old it is: old sizes and types mislead."""
-    words = [f"pulled from {said['from']}"] if said.get("from") else []
-    if age := _age(said.get("at", ""), now):
+    words = [f"pulled from {origin['from']}"] if origin.get("from") else []
+    if age := _age(origin.get("at", ""), now):
         words.append(age)
-    if by := said.get("by") or said.get("tool"):
+    if by := origin.get("by") or origin.get("tool"):
         words.append(f"by {by}")
     if words:
         printer.line((f"{path}: ", "bold"), (", ".join(words), ""))

@@ -23,8 +23,8 @@ _CLASSES = {"+": "add", "-": "del"}
 def explained_lines(explained: Explained) -> Iterator[Line]:
     """The scans of one statement, and beneath them how its plan changes."""
     place = f"{shown(explained.path)}:{explained.line}: "
-    told = "" if explained.changed else ": nothing was inserted"
-    yield ((place, "bold"), (f"scans of partitioned tables in Spark's plan{told}", ""))
+    note = "" if explained.changed else ": nothing was inserted"
+    yield ((place, "bold"), (f"scans of partitioned tables in Spark's plan{note}", ""))
     for scan in explained.scans:
         yield ((f"    {_short(scan.table)}", "bold"),)
         if scan.before == scan.after and scan.before is not None:
@@ -38,9 +38,9 @@ def explained_lines(explained: Explained) -> Iterator[Line]:
             why = "Spark plans the query of CREATE TABLE … AS only when it runs: explain the query"
         yield ((f"    none: {why}", "yellow"),)
     if explained.exchanges[0] != explained.exchanges[1]:
-        told = "exchanges: {} before, {} after".format(*explained.exchanges)
+        note = "exchanges: {} before, {} after".format(*explained.exchanges)
         fewer = explained.exchanges[0] > explained.exchanges[1]
-        yield ((f"    {told}", "bold green" if fewer else "bold yellow"),)
+        yield ((f"    {note}", "bold green" if fewer else "bold yellow"),)
     yield ()
     yield ((f"physical plan of the statement at {place.removesuffix(': ')}", "bold"),)
     for line in explained.diff:
@@ -52,8 +52,8 @@ def stock_lines(stock: Stock) -> Iterator[Line]:
     if stock.assumed:
         names = ", ".join(map(_short, stock.assumed))
         large, small = size(ASSUMED_LARGE), size(ASSUMED_SMALL)
-        told = f"the catalog has no size of {names}: planned as {large} where partitioned"
-        yield (("note: ", "bold yellow"), (f"{told}, else {small} (see catalog pull)", ""))
+        sizes = f"the catalog has no size of {names}: planned as {large} where partitioned"
+        yield (("note: ", "bold yellow"), (f"{sizes}, else {small} (see catalog pull)", ""))
     for name, why in stock.missing:
         yield (("note: ", "bold yellow"), (f"{_short(name)}: {why}", ""))
 
@@ -134,8 +134,8 @@ def _state(word: str, state: ScanState | None) -> Iterator[Line]:
     if not state.pruned_by:
         pieces.append(("nothing: all partitions are read", "bold yellow"))
     yield tuple(pieces)
-    for said in (*state.filters, *((read_of_files(state),) if state.laid_out else ())):
-        yield ((f"                {said}", "dim"),)
+    for detail in (*state.filters, *((read_of_files(state),) if state.laid_out else ())):
+        yield ((f"                {detail}", "dim"),)
 
 
 def read_of_files(state: ScanState) -> str:
@@ -147,10 +147,10 @@ def read_of_files(state: ScanState) -> str:
 
 
 def _words(pruning: Pruning) -> str:
-    said: str = pruning.by.value
+    words: str = pruning.by.value
     if pruning.by is By.STATIC:
-        return said
-    return f"{said}, {'planned' if pruning.planned else 'possible'}"
+        return words
+    return f"{words}, {'planned' if pruning.planned else 'possible'}"
 
 
 def _short(name: str) -> str:

@@ -47,13 +47,13 @@ def _reasons(found: Statistics) -> Iterator[Line]:
         yield ((f"  {count:>{width},}", "bold"), (f"  {clean(reason)}", ""))
     if len(reasons) > SHOWN:
         left = sum(count for _, count in reasons[SHOWN:])
-        said = f"others, of {len(reasons) - SHOWN:,} kinds (--format json has all)"
-        yield ((f"  {left:>{width},}", "bold"), (f"  {said}", "dim"))
+        text = f"others, of {len(reasons) - SHOWN:,} kinds (--format json has all)"
+        yield ((f"  {left:>{width},}", "bold"), (f"  {text}", "dim"))
     if found.first is not None:
         remedy, count = found.first
-        said = f"{counted(count, 'scan')}: {clean(remedy)}"
+        text = f"{counted(count, 'scan')}: {clean(remedy)}"
         yield ()
-        yield (("do first: ", "bold"), (said, "bold green"))
+        yield (("do first: ", "bold"), (text, "bold green"))
 
 
 def as_json(found: Statistics) -> dict[str, Any]:

@@ -50,36 +50,39 @@ ERRORS_ONLY = Detail(frozenset(), skipped=False, plans=False)
 def file_lines(result: FileResult, detail: Detail) -> Iterator[Line]:
     """All that is to be said of one file, from its top to its bottom, then the plans."""
     path = shown(result.path)
-    done, told = result.rewrite, [(result.errors, "error", "bold red")]
+    done, problems_by_kind = result.rewrite, [(result.errors, "error", "bold red")]
     if done and detail.skipped:
-        told += [(done.skipped, "skipped", "bold yellow"), (done.notes, "note", "bold cyan")]
-    said: list[tuple[int, int, list[Line]]] = [
+        problems_by_kind += [
+            (done.skipped, "skipped", "bold yellow"),
+            (done.notes, "note", "bold cyan"),
+        ]
+    placed: list[tuple[int, int, list[Line]]] = [
         (it.line, it.column, [_problem(path, it, word, style)])
-        for problems, word, style in told
+        for problems, word, style in problems_by_kind
         for it in problems
     ]
     if done and detail.skipped:
-        said += ((it.line, it.column, [_removed(path, it)]) for it in done.removed)
+        placed += ((it.line, it.column, [_removed(path, it)]) for it in done.removed)
     if done:
-        said += (
+        placed += (
             (it.fact.line, it.fact.column_number, list(_candidate(path, it, detail)))
             for it in done.candidates
             if it.verdict in detail.verdicts
         )
-    for _, _, lines in sorted(said, key=lambda item: item[:2]):
+    for _, _, lines in sorted(placed, key=lambda item: item[:2]):
         yield from lines
     if done and detail.plans:
         yield from _plans(path, done.plans)
 
 
-def last_lines(summary: Summary, *, known: bool, would: bool) -> Iterator[Line]:
+def last_lines(summary: Summary, *, has_catalog: bool, would: bool) -> Iterator[Line]:
     """Statements rewritten, unchanged, skipped; before it, what may explain that nothing was.
 
-    ``known``: whether a catalog was given. ``would``: whether nothing was to be written.
+    ``has_catalog``: whether a catalog was given. ``would``: whether nothing was to be written.
     """
     if not summary.files:
         yield ((NO_FILES, "yellow"),)
-    elif summary.statements and not summary.candidates and not known:
+    elif summary.statements and not summary.candidates and not has_catalog:
         yield ((NO_CATALOG, "yellow"),)
     verb = "would be rewritten" if would else "rewritten"
     rewritten, skipped = summary.statements_rewritten, summary.skipped

@@ -88,12 +88,12 @@ def _taken(sampled: Sampled) -> Iterator[Line]:
         yield ((f"    {name} is read whole: {sampled.whole}", "yellow"),)
         return
     count = len(sampled.taken)
-    told = f"    {name}: {count:,} of {sampled.partitions:,} partitions"
+    text = f"    {name}: {count:,} of {sampled.partitions:,} partitions"
     if sampled.kept is not None:
-        told += f", {sampled.kept:,} that a predicate keeps and {count - sampled.kept:,} that it"
-        told += " does not"
+        text += f", {sampled.kept:,} that a predicate keeps and {count - sampled.kept:,} that it"
+        text += " does not"
     more = ", …" if count > _NAMED else ""
-    yield ((told, ""), (f" ({', '.join(sampled.taken[:_NAMED])}{more})", "dim"))
+    yield ((text, ""), (f" ({', '.join(sampled.taken[:_NAMED])}{more})", "dim"))
     if sampled.kept == count and count:
         says = "the predicate keeps all of them, so nothing could differ: take a larger sample"
         yield ((f"    {says}", "yellow"),)
@@ -165,9 +165,9 @@ def _section(verified: Verified) -> str:
         most = max(before[1], after[1]) or 1.0
         for number, ((label, value), side) in enumerate(((before, "old"), (after, "new"))):
             named = (name, measure) if number == 0 else ("", "")
-            told = cells((*named, "before" if side == "old" else "after"))
+            labels = cells((*named, "before" if side == "old" else "after"))
             drawn = bar([(value / most, side)])
-            rows.append(f'<tr>{told}<td class="n">{escape(label)}</td>{drawn}</tr>')
+            rows.append(f'<tr>{labels}<td class="n">{escape(label)}</td>{drawn}</tr>')
     found = verified.comparison
     differing = f"<p>{escape(verified.error)}</p>" if verified.error else ""
     if found is not None and not found.same:

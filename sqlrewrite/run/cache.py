@@ -62,8 +62,8 @@ def folder() -> str:
 def fingerprint(catalog: Warehouse, *settings: object) -> bytes:
     """A hash of the program, its parser, the settings and the catalog."""
     found = sha256()
-    for part in (VERSION, sys.version, version("sqlglot"), *_program(), *settings, catalog):
-        found.update(repr(part).encode("utf-8", "surrogateescape") + b"\0")
+    for it in (VERSION, sys.version, version("sqlglot"), *_program(), *settings, catalog):
+        found.update(repr(it).encode("utf-8", "surrogateescape") + b"\0")
     return found.digest()
 
 
@@ -140,11 +140,11 @@ class Cache:
     def seen(self, path: str) -> Seen | None:
         """What is known of a file whose stamp is unchanged; None of any other."""
         above, name = _cut(path)
-        known = self._folders.get(above)
-        if known is None:
-            known = self._folders[above] = self._folder(above)
+        entries = self._folders.get(above)
+        if entries is None:
+            entries = self._folders[above] = self._folder(above)
             self._met[above] = {}
-        entry = known.get(name)
+        entry = entries.get(name)
         if entry is None:
             return None
         try:

@@ -77,13 +77,13 @@ def _base(top: str, since: str) -> str:
     """Where a revision and HEAD parted."""
     what = f"--changed-since {since}"
     fetch = "in CI the checkout must have the history (actions/checkout: `fetch-depth: 0`)"
-    known = ask_git(
+    commit_found = ask_git(
         top, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{since}^{{commit}}"
     )
-    if known.returncode:
-        why = refusal(known) if known.stderr else f"{top} has no such revision"
+    if commit_found.returncode:
+        why = refusal(commit_found) if commit_found.stderr else f"{top} has no such revision"
         raise ConfigError(f"{what}: {why}; {fetch}")
-    commit = known.stdout.decode("ascii").strip()
+    commit = commit_found.stdout.decode("ascii").strip()
     done = ask_git(top, "merge-base", commit, "HEAD")
     if done.returncode:
         raise ConfigError(f"{what}: it has no commit in common with HEAD; {fetch}")

@@ -32,7 +32,7 @@ def cores() -> int:
 
 
 def each(
-    work: Callable[[Item], Result], items: Sequence[Item], jobs: int | None = None
+    function: Callable[[Item], Result], items: Sequence[Item], jobs: int | None = None
 ) -> Iterator[Result]:
     """``work`` of each item in order, by ``jobs`` processes, as many as there are cores by default.
 
@@ -41,12 +41,12 @@ def each(
     """
     jobs = jobs or cores()
     if jobs == 1 or len(items) < WORTH:
-        yield from map(work, items)
+        yield from map(function, items)
         return
     from concurrent.futures import Future, ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
 
-    pool = ProcessPoolExecutor(jobs, initializer=_begin, initargs=(work,))
+    pool = ProcessPoolExecutor(jobs, initializer=_begin, initargs=(function,))
     under_way: deque[Future[list[Any]]] = deque()
     try:
         for start in range(0, len(items), _CHUNK):
@@ -64,13 +64,13 @@ def each(
 _work: Callable[[Any], Any]
 
 
-def _begin(work: Callable[[Any], Any]) -> None:
+def _begin(function: Callable[[Any], Any]) -> None:
     """Makes a worker ready: the function is sent once; Ctrl-C is left to the parent process."""
     import signal
     from threading import Thread
 
     global _work
-    _work = work
+    _work = function
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_end_with_parent, daemon=True).start()
 

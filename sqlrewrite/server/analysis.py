@@ -34,7 +34,7 @@ _NAMES_A_LINE = re.compile(r"\bline \d")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Piece:
+class OpenPiece:
     """A piece of a file: its text there, and the catalog that holds in it."""
 
     region: Region
@@ -48,11 +48,11 @@ class Analysis:
     path: str
     host: Host
     options: Options
-    pieces: tuple[Piece, ...] = ()
+    pieces: tuple[OpenPiece, ...] = ()
     findings: tuple[Finding, ...] = ()
     bugs: tuple[Problem, ...] = ()
 
-    def piece_at(self, offset: int) -> tuple[Piece, int] | None:
+    def piece_at(self, offset: int) -> tuple[OpenPiece, int] | None:
         """The piece that holds an offset of the file, and the offset in its text."""
         for it in self.pieces:
             offsets = it.region.sql.offsets
@@ -60,7 +60,7 @@ class Analysis:
                 return it, local(it.region, offset)
         return None
 
-    def documents(self, piece: Piece) -> Iterator[Document]:
+    def documents(self, piece: OpenPiece) -> Iterator[Document]:
         """A piece as a document; with template blocks one for each of its renderings."""
         text, lines = piece.region.text, self.host.lines_of(piece.region)
         rendered = renderings(text) if text == self.host.text else ()
@@ -110,15 +110,15 @@ class Reader:
         host = host_of(path, text)
         whole = Host(text, (Region(plain(text)),)) if host is None else host
         done: list[RegionFindings] = []
-        read_pieces: list[Piece] = []
-        for number, (region, known) in enumerate(self._regions(whole, catalog, host is None)):
+        read_pieces: list[OpenPiece] = []
+        for number, (region, here) in enumerate(self._regions(whole, catalog, host is None)):
             # The keys of literals may be those of what another statement changes.
             cut = [region] if options.form == VALUES else self._cut(number, region)
             for piece in cut:
-                kept = self._read(whole, piece, known, options)
-                read_pieces.append(Piece(piece, known))
+                kept = self._read(whole, piece, here, options)
+                read_pieces.append(OpenPiece(piece, here))
                 done.append(kept.found)
-                known = kept.after
+                here = kept.after
                 yield None
         self._kept = self._met
         self._catalogs = [*{id(it.after): it.after for it in self._met.values()}.values()]
@@ -146,38 +146,38 @@ class Reader:
             yield replace(region, sql=region.sql.cut(at, at + len(piece)))
             at += len(piece)
 
-    def _read(self, host: Host, piece: Region, known: Warehouse, options: Options) -> _Kept:
+    def _read(self, host: Host, piece: Region, catalog: Warehouse, options: Options) -> _Kept:
         """The findings of a piece: the earlier ones, if nothing that they depend on has changed."""
-        key = (piece.text, id(known))
-        kept = self._met.get(key) or self._kept.get(key) or self._elsewhere(piece.text, known)
+        key = (piece.text, id(catalog))
+        kept = self._met.get(key) or self._kept.get(key) or self._elsewhere(piece.text, catalog)
         place = host.lines.place(piece.sql.offsets[0])
         if kept is None or (kept.place is not None and kept.place != place):
             lines = host.lines_of(piece)
-            document = read(piece.text, known, options.limits, heed=False, lines=lines)
+            document = read(piece.text, catalog, options.limits, heed=False, lines=lines)
             if "{%" in piece.text and piece.text == host.text:  # its blocks are read both ways
                 whole_file = document.directives.whole_file
-                done = RegionFindings(piece, *lint(piece.text, known, options), whole_file)
+                done = RegionFindings(piece, *lint(piece.text, catalog, options), whole_file)
             else:
                 done = region_findings(piece, document, options)
-            told = (f"{it.message} {it.help}" for it in done.findings)
-            where = place if any(map(_NAMES_A_LINE.search, told)) else None
-            kept = _Kept(known, self._after(document), done, where)
+            texts = (f"{it.message} {it.help}" for it in done.findings)
+            where = place if any(map(_NAMES_A_LINE.search, texts)) else None
+            kept = _Kept(catalog, self._after(document), done, where)
         self._met[key] = self._kept[key] = kept
         return replace(kept, found=replace(kept.found, region=piece))
 
-    def _elsewhere(self, text: str, known: Warehouse) -> _Kept | None:
+    def _elsewhere(self, text: str, catalog: Warehouse) -> _Kept | None:
         """The findings of the same text under another catalog, if the two differ in nothing that
         the text may name, and if the text itself changes nothing."""
         kept = self._by_text.get(text)
         if kept is None or kept.after is not kept.before:
             return None
-        pair = (id(kept.before), id(known))
+        pair = (id(kept.before), id(catalog))
         if pair not in self._changed:
-            self._changed[pair] = changed_names(kept.before, known)
+            self._changed[pair] = changed_names(kept.before, catalog)
         names = self._changed[pair]
         if names is None or not names.isdisjoint(_words(text)):
             return None
-        return replace(kept, before=known, after=known)
+        return replace(kept, before=catalog, after=catalog)
 
     def _after(self, document: Document) -> Warehouse:
         """The catalog after a document."""
@@ -190,9 +190,9 @@ class Reader:
 
     def _same(self, catalog: Warehouse) -> Warehouse:
         """An equal catalog that was met before, else this one."""
-        for known in self._catalogs:
-            if known == catalog and known.forgotten == catalog.forgotten:
-                return known
+        for it in self._catalogs:
+            if it == catalog and it.forgotten == catalog.forgotten:
+                return it
         self._catalogs.append(catalog)
         return catalog
 

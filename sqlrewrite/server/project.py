@@ -44,13 +44,13 @@ class Workspace:
 
     def of(self, path: str) -> ServerProject:
         """The project of a file. Raises ConfigError and CatalogError."""
-        known = self._known.get(path)
-        if known is not None and path in self._seen:
-            return known[1]
-        if known is None or known[0] != self._stamps(path, known[1].settings):
-            known = self._known[path] = self._read(path)
+        entry = self._known.get(path)
+        if entry is not None and path in self._seen:
+            return entry[1]
+        if entry is None or entry[0] != self._stamps(path, entry[1].settings):
+            entry = self._known[path] = self._read(path)
         self._seen.add(path)
-        return known[1]
+        return entry[1]
 
     def _read(self, path: str) -> tuple[dict[str, Stamp], ServerProject]:
         config, chosen, isolated = self._how

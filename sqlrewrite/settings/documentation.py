@@ -63,7 +63,7 @@ def _default(row: Setting) -> str:
 
 def schema() -> str:
     """The JSON schema of ``[tool.dpp-rewrite]`` and of a ``dpp-rewrite.toml``."""
-    known = {
+    schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Settings of dpp-rewrite",
         "description": "[tool.dpp-rewrite] of a pyproject.toml, or a whole dpp-rewrite.toml",
@@ -71,7 +71,7 @@ def schema() -> str:
         "additionalProperties": False,
         "properties": {row.key: _property(row) for row in TABLE},
     }
-    return json.dumps(known, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 
 def _property(row: Setting) -> dict[str, Any]:

@@ -113,8 +113,8 @@ class Options:
     def function(self, name: str) -> Function | None:
         """What is known of a function: Spark's own, or the user's as far as it is declared."""
         found = builtin(name)
-        said = self.functions.get(name) if found is None else None
-        return found if said is None else declared_function(name, said)
+        declaration = self.functions.get(name) if found is None else None
+        return found if declaration is None else declared_function(name, declaration)
 
 
 def make_options(

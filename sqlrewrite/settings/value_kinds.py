@@ -118,7 +118,7 @@ def _codes(value: list[str]) -> tuple[str, ...]:
 
 
 def _items(text: str) -> list[str]:
-    return [item for part in text.split(",") if (item := part.strip())]
+    return [item for it in text.split(",") if (item := it.strip())]
 
 
 def _pattern_and_code(text: str) -> dict[str, list[str]]:

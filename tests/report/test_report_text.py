@@ -123,7 +123,7 @@ def test_in_the_order_of_the_file() -> None:
     ],
 )
 def test_last_line(summary: Summary, would: bool, line: str) -> None:
-    assert [plain(it) for it in last_lines(summary, known=True, would=would)] == [line]
+    assert [plain(it) for it in last_lines(summary, has_catalog=True, would=would)] == [line]
 
 
 def test_the_sum_counts_each_statement_once() -> None:

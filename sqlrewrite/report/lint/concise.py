@@ -53,10 +53,10 @@ def statistics(total: LintSummary) -> Iterator[Line]:
         yield ((f"{count:>{width}}", "bold"), (f"  {code}", "bold yellow"), (name, ""))
 
 
-def last_lines(total: LintSummary, *, known: bool) -> Iterator[Line]:
+def last_lines(total: LintSummary, *, has_catalog: bool) -> Iterator[Line]:
     """How many findings there are, how many can be fixed, and how many are suppressed; before it,
-    that no catalog was given (``known``), which may be why there are none."""
-    if total.files > total.failed and not known:
+    that no catalog was given (``has_catalog``), which may be why there are none."""
+    if total.files > total.failed and not has_catalog:
         yield ((NO_CATALOG, "yellow"),)
     if not total.files:
         yield ((NO_FILES, "yellow"),)

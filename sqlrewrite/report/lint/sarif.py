@@ -30,11 +30,11 @@ _END_OF_FILE = 0xFFFF
 
 def report(results: Sequence[LintedFile], total: LintSummary) -> str:
     """One run over all files."""
-    known = {page.code: page for page in pages()}
+    pages_by_code = {page.code: page for page in pages()}
     driver = {
         "name": "dpp-rewrite",
         "version": sqlrewrite.__version__,
-        "rules": [_rule(code, known[code.code]) for code in CODES],
+        "rules": [_rule(code, pages_by_code[code.code]) for code in CODES],
     }
     run = {
         "tool": {"driver": driver},

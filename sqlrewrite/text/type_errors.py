@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_SAID = re.compile(r"(?P<said>.*?)(?: - at `\$\.?(?P<path>.*)`)?", re.DOTALL)
+_MESSAGE = re.compile(r"(?P<message>.*?)(?: - at `\$\.?(?P<path>.*)`)?", re.DOTALL)
 _TYPES = re.compile(r"`([a-z |]+)`")
 _WORDS = {
     "array": "a list",
@@ -24,18 +24,18 @@ _PHRASES = (
 )
 
 
-def expected(error: Exception) -> tuple[str, str]:
-    """The path to the value, empty for the whole, and what was expected there."""
-    found = _SAID.fullmatch(str(error))
-    said, path = (found["said"], found["path"]) if found else (str(error), None)
-    said = _TYPES.sub(_worded, said)
+def type_error(error: Exception) -> tuple[str, str]:
+    """The path to the value, empty for the whole, and in words what was expected there."""
+    found = _MESSAGE.fullmatch(str(error))
+    message, path = (found["message"], found["path"]) if found else (str(error), None)
+    message = _TYPES.sub(_worded, message)
     for phrase, plain in _PHRASES:
-        said = phrase.sub(plain, said)
-    return path or "", said[:1].lower() + said[1:]
+        message = phrase.sub(plain, message)
+    return path or "", message[:1].lower() + message[1:]
 
 
 def _worded(types: re.Match[str]) -> str:
     """``str | int`` as "a string or a whole number"; null, for what is not there, is left out."""
     names = [name for name in types[1].split(" | ") if name != "null"] or ["null"]
-    known = [_WORDS[name] for name in names if name in _WORDS]
-    return " or ".join(known) if len(known) == len(names) else f'"{types[1]}"'
+    words = [_WORDS[name] for name in names if name in _WORDS]
+    return " or ".join(words) if len(words) == len(names) else f'"{types[1]}"'
