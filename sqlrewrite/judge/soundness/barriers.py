@@ -23,7 +23,7 @@ def judge_shared(proposal: Proposal) -> Judgement:
     each of them has a bound, ``find.shared`` finds so, and this verdict is overruled."""
     for relation in proposal.pair.path.relations:
         if relation is proposal.pair.target:
-            break  # what is said there is said of this reference alone
+            break  # a predicate there is on this reference alone
         if not isinstance(relation, CteReference):
             continue
         every = (it for it in proposal.plan.relations.values() if isinstance(it, CteReference))

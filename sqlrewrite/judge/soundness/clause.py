@@ -1,4 +1,4 @@
-"""DPP116 clause: there is a WHERE or an ON in the author's text that the predicate can join."""
+"""DPP116 clause: the author's text has a WHERE or an ON that the predicate can be added to."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def judge(proposal: Proposal) -> Judgement:
 
 
 def _of_a_change(proposal: Proposal) -> Judgement:
-    """Whether the condition of a DELETE or UPDATE may hold a query, as the format has it."""
+    """Whether the condition of a DELETE or UPDATE may hold a query, which depends on the format."""
     provider = proposal.pair.scan.table.provider
     if provider == "iceberg":
         return passed("in the condition of the DELETE or UPDATE, where Iceberg takes a query")

@@ -1,9 +1,9 @@
-"""DPP117 derived-column and DPP118 time-zone: what a bound on a column says of the partition column
+"""DPP117 derived-column and DPP118 time-zone: how a bound on a column bounds the partition column
 that is computed from it.
 
-In: a proposal whose pair goes by a derived column. Out: the ``DerivedBound`` from one to the other:
-as an equality, as an order, wider by some days; or which rule forbids it. The proofs are in
-docs/soundness.md, "Derived partition columns".
+In: a proposal for a derived column. Out: a ``DerivedBound``: an equality, an order, or a range that
+is wider by some days; or the objection to one. The proofs are in docs/soundness.md, "Derived
+partition columns".
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ from sqlrewrite.sql.bind.formulas import Formula, wide
 DERIVED, ZONE = "DPP117", "DPP118"
 
 ITSELF = (SAME, THROUGH)
-"""The steps in which what is compared is the derived column, or the same expression over it."""
+"""The steps in which the derived column's own value is compared."""
 
-# A time zone of one offset, in which a later moment never is an earlier time of day.
+# A time zone with one offset, in which clocks never go back.
 _FIXED = re.compile(
     r"(?:etc/)?(?:utc|gmt|uct|zulu|universal|greenwich)|z|ut|(?:utc?|gmt)?[+-]\d{1,2}(?::?\d\d)*"
     r"|etc/gmt[+-]?\d{1,2}",
     re.IGNORECASE,
 )
 
-# How many days apart one moment may be in two sessions: offsets go to 18 hours either way.
+# By how many days one moment may differ between two sessions: offsets go up to 18 hours.
 _ANY_ZONE = 2
 # How far a clock may go back in one zone: by a day, as in Alaska in 1867.
 _ONE_ZONE = 1
@@ -55,12 +55,12 @@ _ONE_ZONE = 1
 class DerivedBound:
     """How a bound on the source becomes one on the derived column.
 
-    ``step`` is what the bounded expression is to it; ``days`` by how many its value is wider on
-    either side, ``more`` by how many besides at the end of the later ones; ``ranged``: only as the
-    smallest and the largest. ``nulls`` and ``stray`` are of its shape: rows that may be elsewhere.
-    ``tried``: it is computed in a form that gives NULL where it would raise an error; ``wide``: as
-    a BIGINT, in which no date's digits are too many. ``apart``: what is said of the day holds of
-    one that many days from it.
+    ``step`` is what the compared expression is to the derived column (``find.derived_columns``).
+    The bound is wider by ``days`` on either side, and by ``more`` besides at its upper end;
+    ``ranged``: only the smallest and the largest value bound. ``nulls`` and ``stray`` come from the
+    column's shape: rows that may lie elsewhere. ``tried``: the column is computed in a form that
+    gives NULL where it would raise an error; ``wide``: as a BIGINT, in which the digits of any date
+    fit. ``apart``: the offsets in days of the days that the compared one may be.
     """
 
     step: str
@@ -75,7 +75,7 @@ class DerivedBound:
 
 
 def derived_bound(proposal: Proposal) -> DerivedBound | tuple[str, str]:
-    """The way of a proposal to its derived column, or the objection to it."""
+    """The bound on a proposal's derived column, or the objection to it."""
     pair = proposal.pair
     derived = pair.derived
     assert derived is not None
@@ -84,7 +84,7 @@ def derived_bound(proposal: Proposal) -> DerivedBound | tuple[str, str]:
         return DERIVED, f"{derived.shown}: {derived.why}"
     if pair.path.computed:
         return DERIVED, f"the join compares an expression that {derived.source} is only a part of"
-    if derived.ends:  # only filters by days are found of it
+    if derived.ends:  # its pairs are filters by days only
         more = 0 if derived.type == DATE else 1 + day_may_recur(proposal, derived.type)
         return DerivedBound(DAY, more=more)
     step = stands_for(pair.fact_side.expression, derived, proposal.type_of(pair.stored))
@@ -114,13 +114,13 @@ def derived_bound(proposal: Proposal) -> DerivedBound | tuple[str, str]:
 
 
 def day_may_recur(proposal: Proposal, kind: Type | None) -> bool:
-    """Whether a day of a time may begin once more behind the beginning of the next one, as where a
-    clock goes back over midnight: Spark takes it to end there when it compares with constants."""
+    """Whether a day may recur after the next one has begun, where a clock goes back over midnight:
+    when Spark compares with constants, it takes the day to end at the first midnight."""
     return kind != TIMESTAMP_NTZ and _zone(proposal) != "fixed"
 
 
 def _raising(proposal: Proposal, formula: Formula) -> Iterator[Expression]:
-    """What can raise an error in an expression for values that the query does not compute it of."""
+    """What can raise an error in an expression for values that the query never computes it for."""
     there = replace(proposal, plan=formula.plan)
     for node in walk(formula.expression):
         if not safe(node, formula.of) and not total(there, node):
@@ -137,15 +137,15 @@ def _can_be_tried(node: Expression, formula: Formula) -> bool:
 
 
 def _null_where_it_fails(cast: Cast, formula: Formula) -> bool:
-    """Whether a cast that raises an error in ANSI mode gives NULL without: a number that is too
-    great for an integer wraps around there, and of a text all behind its point is cut off."""
-    wanted, digits = parse(cast.type), False
+    """Whether a cast that raises an error in ANSI mode gives NULL without it: there a number that
+    is too large for an integer wraps around, and a string is cut off at its decimal point."""
+    kind, digits = parse(cast.type), False
     match cast.operand:
         case Call(name="date_format", args=(_, Literal(kind="string", text=pattern))):
             digits = "." not in pattern
-    if formula.of(cast.operand) != STRING or wanted is None:
+    if formula.of(cast.operand) != STRING or kind is None:
         return False
-    return digits or not is_integral(wanted)
+    return digits or not is_integral(kind)
 
 
 def compares_own_expression(pair: Pair) -> bool:
@@ -170,7 +170,7 @@ def _bound_by_step(
         step not in ITSELF or (derived.type == STRING and not _is_text(proposal.pair))
     )
     zone = _zone(proposal)
-    timed = derived.type == TIMESTAMP  # read in another zone it is another moment
+    timed = derived.type == TIMESTAMP  # in another zone its text is another moment
     if not (shape.zoned or timed) or zone == "fixed" or ZONE in off:
         return DerivedBound(step, nulls=nulls, stray=stray)
     days = _days(zone, step, timed=timed)
@@ -194,7 +194,7 @@ def _bound_by_step(
 
 
 def _is_text(pair: Pair) -> bool:
-    """Whether a text is compared that is written out and not empty, by ``=``."""
+    """Whether the column is compared by ``=`` with a string literal that is not empty."""
     match pair.key_side.expression:
         case Literal(kind="string", text=text):
             return pair.operator == "=" and text != ""
@@ -205,8 +205,8 @@ def _is_text(pair: Pair) -> bool:
 def _bound_by_hours(
     proposal: Proposal, derived: DerivedColumn, shape: Shape
 ) -> DerivedBound | tuple[str, str]:
-    """The way from a day to what tells hours of it, in the order of time: from the day's first
-    moment to that of the next."""
+    """The bound by a day on a column that tells hours in the order of time: from the day's first
+    moment to that of the next day."""
     if not shape.ordered or derived.type is None:
         said = f"the join compares the day of {derived.source}"
         return DERIVED, f"{said}, which does not decide {derived.shown}"
@@ -217,22 +217,22 @@ def _bound_by_hours(
 
 
 def _apart(proposal: Proposal) -> tuple[int, ...]:
-    """The days from the column's own that may be a moment's day elsewhere; of a week and what is
-    longer the ends of them, since no third one is between."""
+    """By how many days a moment's day may differ in another zone; for a week or a longer unit the
+    two extremes are enough, since no third unit lies between them."""
     if decided_by_weeks(proposal.pair.fact_side.expression):
         return (-_ANY_ZONE, _ANY_ZONE)
     return tuple(range(-_ANY_ZONE, _ANY_ZONE + 1))
 
 
 def _days(zone: str, step: str, *, timed: bool) -> int:
-    """By how many days a bound is wider."""
+    """By how many days a bound must be wider."""
     days = _ANY_ZONE if zone == "any" else 0 if step == DAY else _ONE_ZONE
     return days + timed
 
 
 def _zone(proposal: Proposal) -> str:
-    """What is known of the time zones of those who write and read: ``fixed``, one of a single
-    offset; ``one``; ``any``."""
+    """What is known of the time zones of all sessions: ``fixed`` (one zone with one offset),
+    ``one`` (zone), or ``any``."""
     declared = None if proposal.context.catalog.zone_set else proposal.options.time_zone
     if declared is None:
         return "any"
@@ -247,7 +247,7 @@ def _zone_not_declared(derived: DerivedColumn) -> str:
 
 
 def judge(proposal: Proposal) -> Judgement:
-    """Whether what is said of the column says something of the one that is computed from it."""
+    """Whether the bound on the column bounds the partition column that is computed from it."""
     derived = proposal.pair.derived
     if derived is None:
         return passed(f"{proposal.pair.path.column} is joined itself")
@@ -258,7 +258,7 @@ def judge(proposal: Proposal) -> Judgement:
 
 
 def judge_zone(proposal: Proposal) -> Judgement:
-    """Whether those who wrote the rows and those who read them see the same days."""
+    """Whether the sessions that write rows and those that read them see the same days."""
     derived = proposal.pair.derived
     found = None if derived is None else derived_bound(proposal)
     if isinstance(found, tuple) and found[0] == ZONE:

@@ -11,7 +11,7 @@ from sqlrewrite.text.templates import is_template
 
 
 def judge(proposal: Proposal) -> Judgement:
-    """Whether the blocks from the join down to the scan compute nothing that varies."""
+    """Whether the blocks from the join down to the scan have only deterministic functions."""
     for number in _blocks(proposal):
         for reason in proposal.plan.blocks[number].strange:
             return unknown(f"the query around the fact is not understood: {reason}")

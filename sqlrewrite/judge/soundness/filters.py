@@ -1,7 +1,7 @@
-"""The rules that differ for a filter on the source of a derived column, compared with a join.
+"""The rules for a filter on the source of a derived column, where they differ from those of a join.
 
-``x >= c`` says of each row that matters that ``f(x) >= f(c)``, where f keeps the order: the
-author's condition stays, and what follows stands beside it.
+From ``x >= c`` follows ``f(x) >= f(c)``, where f keeps the order: the author's condition stays, and
+the one that follows is written beside it.
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ from sqlrewrite.settings.options import ALONE
 _DIGITS = 4
 
 MOST = 100
-"""How many values of an IN are repeated."""
+"""The largest number of IN values that are repeated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """How a constant is read where it is compared: ``cast`` to a type, as Spark does, or as it is.
-    ``later``: it may be a moment, of which the day is one too early as an upper bound."""
+    """How a constant is compared: ``cast`` to a type, as Spark does, or as it is. ``later``: it may
+    be a moment, whose day as an upper bound is one day too early."""
 
     cast: str = ""
     later: bool = False
 
 
 def constants(proposal: Proposal) -> tuple[Expression, ...]:
-    """The constants that the filter compares with."""
+    """The constants that the filter compares the column with."""
     its = proposal.pair.key_side.expression
     return its.args[1:] if isinstance(its, Call) and its.name == "in" else (its,)
 
 
 def judge_pruned(proposal: Proposal) -> Judgement:
-    """Whether the author has not said of the derived column itself what it may be."""
+    """Whether the query has no condition on the derived column itself."""
     scan, column = proposal.pair.scan, proposal.pair.pruned
     ends = proposal.pair.derived is not None and proposal.pair.derived.ends
     for item in own_conditions(proposal.plan, scan.relation, ALONE):
@@ -59,14 +59,14 @@ def judge_pruned(proposal: Proposal) -> Judgement:
         named = any(r.name == column for r in columns(item.expression))
         if named and (not ends or restricts(proposal.plan, item.expression, proposal.pair)):
             return failed(f"the query restricts {column} itself already")
-    if proposal.pair.key_side.operand is None and _says_more(proposal):
+    if proposal.pair.key_side.operand is None and _is_implied(proposal):
         return failed(f"the query's own expression says more of {column}")
     return passed(f"the query says nothing of {column} itself")
 
 
-def _says_more(proposal: Proposal) -> bool:
-    """Whether the condition is on the derived column's own expression, which decides it in a time
-    zone that is known."""
+def _is_implied(proposal: Proposal) -> bool:
+    """Whether the same condition bounds the derived column by its own expression, in a time zone
+    that is known."""
     others = (it for it in proposal.pairs if it.edge.condition is proposal.pair.edge.condition)
     own = (it for it in others if it.key_side.operand is not None)
     same = [replace(proposal, pair=it) for it in own if it.derived is proposal.pair.derived]
@@ -77,7 +77,7 @@ def _says_more(proposal: Proposal) -> bool:
 
 
 def judge_constant(proposal: Proposal) -> Judgement:
-    """Whether what the column is compared with may be written once more."""
+    """Whether the constants may be written a second time."""
     found = constants(proposal)
     if len(found) > MOST:
         return failed(f"{len(found)} values are too many to be repeated: the limit is {MOST}")
@@ -123,14 +123,14 @@ def judge_types(proposal: Proposal) -> Judgement:
 
 
 def compared_type(proposal: Proposal) -> Type | None:
-    """The type of what is compared: the column, its day, or the derived column's expression."""
+    """The type of the compared side: of the column, its day, or the derived column's expression."""
     kind = proposal.type_of(proposal.pair.fact_side.expression)
     return None if kind is None else read_as(kind)
 
 
 def read_constant(proposal: Proposal, constant: Expression, side: Type) -> Constant | None:
-    """How a constant is compared with a value of a type; None where it is not known, or where Spark
-    would rather cast the column."""
+    """How a constant is compared with a value of a type; None where that is not known, or where
+    Spark casts the column instead."""
     literal = isinstance(constant, Literal)
     kind = proposal.type_of(constant)
     if compares_own_expression(proposal.pair) and not literal:
@@ -144,7 +144,7 @@ def read_constant(proposal: Proposal, constant: Expression, side: Type) -> Const
     kind = read_as(kind)
     to = f"({{}} AS {side})"
     if side in (DATE, TIMESTAMP, TIMESTAMP_NTZ) and kind == STRING:
-        # Where the text is no date the condition holds for no row, or raises an error by itself.
+        # If the text is no date, the condition holds for no row or raises an error anyway.
         read = isinstance(constant, Literal) and (
             constant.kind == "template" or is_instant(constant.text)
         )
@@ -159,8 +159,8 @@ def read_constant(proposal: Proposal, constant: Expression, side: Type) -> Const
 
 
 def is_moment(constant: Expression) -> bool:
-    """Whether a constant surely is a date or a time, and so near that no sum of it overflows: of
-    the clock or written out, a small interval before or behind, cut down to a unit."""
+    """Whether a constant surely is a date or time that no sum here makes overflow: of the clock or
+    written out, plus or minus a small interval, truncated to a unit."""
     match constant:
         case Call(name=name, args=()):
             return name in tagged("clock")
@@ -183,7 +183,7 @@ def is_moment(constant: Expression) -> bool:
 
 
 def within_years(constant: Expression) -> bool:
-    """Whether a constant surely is a day of the years 1000 to 9998."""
+    """Whether a constant surely is a day in the years 1000 to 9998."""
     if not isinstance(constant, Literal) or constant.kind not in ("string", "typed"):
         return False
     text = constant.text.strip()

@@ -1,7 +1,7 @@
 """DPP101 join-type: join type × side × place, as one table (docs/soundness.md, "Joins").
 
-The table says where a predicate on the fact may stand, if anywhere; the kinds are those of
-``JoinEdge``, outer joins simplified by the conditions above them.
+The table says where a predicate on the fact may stand, if anywhere. The kinds are those of
+``JoinEdge``; outer joins are simplified by the conditions above them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from sqlrewrite.judge.soundness.equi_join import never_null
 
 
 class ClauseKind(Enum):
-    """Where the predicate goes, for a fact that stands in the block of the join itself."""
+    """Where the predicate stands, for a fact in the block of the join itself."""
 
     WHERE = "WHERE"
     ON = "ON"
@@ -22,7 +22,7 @@ class ClauseKind(Enum):
 
 _WHERE, _ON, _NO = ClauseKind.WHERE, ClauseKind.ON, None
 
-# (kind of edge, where the fact stands) → where the predicate may go. What is not here is not sound.
+# (kind of edge, side of the fact) → where the predicate may stand. What is missing is not sound.
 LEGAL: dict[tuple[str, str], ClauseKind | None] = {
     ("inner", "left"): _WHERE,
     ("inner", "right"): _WHERE,
@@ -73,14 +73,14 @@ _WHY = {
 
 
 def clause_for(pair: Pair) -> ClauseKind | None:
-    """Where the predicate may stand, or None."""
+    """The clause that the predicate may stand in, or None."""
     found = LEGAL.get((pair.edge.kind, pair.side))
-    # An inner join below a null-extended side holds for its own rows, not for those of the block.
+    # An inner join on a null-extended side filters only the rows below the outer join.
     return ClauseKind.ON if found is ClauseKind.WHERE and not pair.edge.implied else found
 
 
 def judge(proposal: Proposal) -> Judgement:
-    """Whether the join lets the fact's rows without a partner be taken away."""
+    """Whether the fact's rows without a partner may be removed below the join."""
     pair = proposal.pair
     kind, side = pair.edge.kind, pair.side
     both = (never_null(proposal.plan, it) for it in (pair.fact, pair.key))
@@ -102,6 +102,6 @@ def judge(proposal: Proposal) -> Judgement:
 
 
 def _known(proposal: Proposal, name: str) -> bool:
-    """Whether a function is known to make no row of its own: a user's might be an aggregate."""
+    """Whether a function is known to be no aggregate, which gives a row of its own."""
     found = proposal.options.function(name)
     return found is not None and found.deterministic

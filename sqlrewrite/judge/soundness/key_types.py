@@ -1,9 +1,9 @@
 """DPP112 key-types: the join and the predicate compare the two columns in the same way.
 
 Measured (ANSI mode off): ``p STRING = k INT`` finds '01', ``p IN (SELECT k …)`` does not, because
-IN casts both sides to string. So the types must be known, and such that ``=``, IN, array_contains
-and the order of values all compare them as one type (``plan/facts/comparisons.py``). In an IN both
-sides may also be written so that it compares them as the join does (docs/soundness.md, "Types").
+IN casts both sides to string. So the types must be known, and ``=``, IN, array_contains and the
+order of values must compare them as one type (``plan/facts/comparisons.py``). An IN may also get
+casts that make it compare as the join does (docs/soundness.md, "Types").
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from sqlrewrite.text.limits import SPARK
 
 
 def judge(proposal: Proposal) -> Judgement:
-    """Whether the fact's column, as stored and as joined, and the key compare alike."""
+    """Whether the fact's column, as stored and as joined, compares with the key as one type."""
     pair = proposal.pair
     if pair.derived is not None:
         known = pair.derived.formula is not None
@@ -62,7 +62,8 @@ def judge(proposal: Proposal) -> Judgement:
 
 
 def in_sides(proposal: Proposal) -> tuple[str, str]:
-    """How an IN writes the two sides of a join, for it to compare them as the join does."""
+    """The templates by which an IN writes the two sides of a join, to compare them as the join
+    does."""
     pair = proposal.pair
     joined, key = (proposal.type_of(it.expression) for it in (pair.fact_side, pair.key_side))
     if pair.derived is not None or joined is None or key is None or alike(joined, key):
@@ -75,7 +76,7 @@ _AS_A_DATE = "try_cast({} AS DATE)"
 
 
 def _only_in(proposal: Proposal) -> bool:
-    """Whether a predicate of Spark's is an IN over a subquery, and nothing else."""
+    """Whether the predicate will be an IN over a subquery, on Spark."""
     spark = proposal.options.limits.dialect == SPARK
     return (
         spark
@@ -86,9 +87,9 @@ def _only_in(proposal: Proposal) -> bool:
 
 
 def _sides(joined: Type, key: Type) -> tuple[str, str] | None:
-    """The same for types that are not alike; None where an IN would compare them otherwise. A
-    STRING is cast to the DATE that it is compared with in either mode, and to an integer's type, or
-    to BIGINT: all keys of both modes are among those that BIGINT has without ANSI mode."""
+    """The templates for two types that differ; None where an IN would compare them otherwise. Spark
+    casts a STRING to DATE in either mode; beside an integer it casts it to that type or to BIGINT,
+    and all keys of both modes are among those of a cast to BIGINT without ANSI mode."""
     joined, key = read_as(joined), read_as(key)
     if is_integral(joined) and key == STRING:
         form = legacy_cast(STRING, BIGINT)
@@ -99,8 +100,8 @@ def _sides(joined: Type, key: Type) -> tuple[str, str] | None:
 
 
 def _of_derived(proposal: Proposal, derived: DerivedColumn) -> Judgement:
-    """Whether what is compared with the source, or its day, is a value of the very same type, and
-    the derived column of the type of its expression."""
+    """Whether the key has the very type of the source, or of its day, and the derived column the
+    type of its expression."""
     pair = proposal.pair
     column = ColumnRef(pair.scan.relation, derived.column, None)
     sides: list[tuple[str, Type | None]] = [

@@ -1,4 +1,4 @@
-"""DPP103 partition-column and DPP104 key-column: what the two sides of the equality are."""
+"""DPP103 partition-column and DPP104 key-column: what the two sides of the join condition are."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _BY_HAND = "restrict {0} itself, by constants ({0} >= … AND {0} < …) or in a
 
 
 def judge(proposal: Proposal) -> Judgement:
-    """Whether the fact's column is a partition column by itself, and reaches the join as such."""
+    """Whether the fact's column is a partition column, and reaches the join unchanged."""
     path, derived = proposal.pair.path, proposal.pair.derived
     if derived is not None and derived.ends:
         if proposal.engine.planner != "spark":
@@ -59,8 +59,8 @@ def judge(proposal: Proposal) -> Judgement:
 
 
 def _hidden(proposal: Proposal, transforms: set[str]) -> Judgement:
-    """Whether Iceberg finds the files of its hidden partitions: it takes a filter at run time on
-    the column itself, as Spark makes one of an IN, and constants."""
+    """Whether Iceberg can choose files by its hidden partitions: it takes constants, and at run
+    time a filter on the column itself, which Spark makes of an IN."""
     pair, form = proposal.pair, proposal.options.form
     shown = f"the table is partitioned by {', '.join(sorted(transforms))} of {pair.path.column}"
     if pair.path.computed or not (pair.fact_plain or by_day(pair)):
@@ -80,8 +80,8 @@ def _hidden(proposal: Proposal, transforms: set[str]) -> Judgement:
 
 
 def _by_day(proposal: Proposal, shown: str) -> Judgement:
-    """Whether the days that are joined can be constants: of these alone Spark makes ends of the
-    moments of the column, which files know."""
+    """Whether the days of the join can be written as constants: only from these does Spark derive
+    bounds on the column's moments, which files have statistics of."""
     column = proposal.pair.stored
     if proposal.type_of(column) not in MOMENTS:  # of a text the day can raise an error
         return failed(f"{shown}, not by what is joined: {_BY_HAND.format(column.name)}")
@@ -93,14 +93,14 @@ def _by_day(proposal: Proposal, shown: str) -> Judgement:
 
 
 def _of_one_type(proposal: Proposal) -> bool:
-    """Whether the key has just the type of the column as it is stored."""
+    """Whether the key has exactly the type of the column as it is stored."""
     stored = expression_type(proposal.plan, proposal.pair.stored)
     return expression_type(proposal.plan, proposal.pair.key_side.expression) == stored
 
 
 def _clustered(proposal: Proposal) -> Judgement:
-    """Whether the rows of the fact are clustered by just what is compared: files and row groups
-    hold the ends of a column, and of nothing that is computed from it."""
+    """Whether the rows of the fact are clustered by what is compared: files and row groups have the
+    smallest and largest value of a column, not of what is computed from it."""
     pair = proposal.pair
     name = f"{'.'.join(pair.scan.parts)} is clustered by {pair.path.column}"
     if pair.path.computed or not (pair.fact_plain or by_day(pair)):
@@ -115,8 +115,8 @@ def _clustered(proposal: Proposal) -> Judgement:
 
 
 def _computed(proposal: Proposal) -> Judgement:
-    """Whether an expression over partition columns can stand for one: the engine evaluates it once
-    a partition, so it must not fail for one that no row would have asked about."""
+    """Whether an expression over partition columns can stand for one: the engine evaluates it for
+    each partition, so it must not fail for one that no row of the query reaches."""
     pair, expression = proposal.pair, proposal.pair.fact_side.expression
     way, fields = pair.path.relations, pair.scan.table.partitioned_by
     names = {
@@ -159,7 +159,7 @@ def judge_key(proposal: Proposal) -> Judgement:
 
 
 def _of_whole(proposal: Proposal) -> str | None:
-    """Why an IN's subquery may not be asked again, as a value."""
+    """Why an IN's subquery may not be written a second time, as a value."""
     node = proposal.pair.edge.condition.expression
     if not isinstance(node, Subquery) or node.outer:
         return "the IN's subquery refers to columns around it"
@@ -171,8 +171,8 @@ def _of_whole(proposal: Proposal) -> str | None:
 
 
 def _raising_inside(proposal: Proposal) -> str | None:
-    """Why the key that a derived table computes may not be computed again: the predicate may ask it
-    for rows that the query has filtered out before."""
+    """Why the key that a derived table computes may not be computed again: the predicate may
+    compute it for rows that the query has filtered out before."""
     culprit = raising_below(proposal, proposal.pair.key)
     if culprit is None or key_is_attempted(proposal):
         return None
@@ -182,8 +182,8 @@ def _raising_inside(proposal: Proposal) -> str | None:
 
 
 def _unfit(proposal: Proposal, side: Side) -> str | None:
-    """Why an expression may not be computed again, elsewhere and for other rows; what can raise an
-    error may be written in forms that raise none and give just what the join compares."""
+    """Why an expression may not be computed again, elsewhere and for other rows. What can raise an
+    error may be written in a form that raises none and gives exactly what the join compares."""
     edge, expression = proposal.pair.edge, side.expression
     inside = () if edge.query is None else edge.query.top
     given = all(proposal.plan.owner[ref.relation] in inside for ref in columns(expression))
@@ -203,21 +203,21 @@ def _unfit(proposal: Proposal, side: Side) -> str | None:
 
 
 def _failing_below(proposal: Proposal, expression: Expression) -> str | None:
-    """What can raise an error in what is computed for the columns of an expression."""
+    """Why an expression may raise an error in what is computed for its columns."""
     below = (raising_below(proposal, ref) for ref in columns(expression))
     culprit = next((it for it in below if it is not None), None)
     return None if culprit is None else f"{describe(culprit)} below it can raise an error"
 
 
 def _of_no_row(proposal: Proposal) -> str | None:
-    """Why a key has a value for a row that an outer join makes of NULLs: a fact may then find such
-    a row as its partner, and the key query, which reads the dimension alone, never returns it."""
+    """Why a key may not be NULL in a row that an outer join extends by NULLs: such a row may be the
+    partner of a fact, and the key query, which reads the dimension alone, never returns it."""
     pair = proposal.pair
     dimension, join, owner = pair.dimension.relation, pair.edge.join, proposal.plan.owner
     here = owner[dimension] == pair.edge.block.number
     block = proposal.plan.blocks[owner[dimension]]
     tree = block.source
-    if here and join is not None:  # in an ON only the joins below it count
+    if here and join is not None:  # for an ON, only the joins below it count
         tree = join.left if dimension in numbers(join.left) else join.right
     grouped = not here and block.aggregate == "grouping sets"
     if not extended(tree, dimension) and not grouped:
@@ -229,7 +229,7 @@ def _of_no_row(proposal: Proposal) -> str | None:
 
 
 def _elsewhere(proposal: Proposal) -> str | None:
-    """Why a fact's expression does not mean the same where the predicate would stand."""
+    """Why a fact's expression would not mean the same where the predicate would stand."""
     pair = proposal.pair
     at_join = pair.target.relation == pair.fact.relation
     here = at_join and proposal.target_block.number == pair.edge.block.number

@@ -1,5 +1,5 @@
-"""The rules for a scan that is bounded by the first values of its own column: each condition on the
-rows that are ranked is repeated, or the first value of other rows would be asked for."""
+"""The rules for a scan that the first values of its own column bound: each condition on the ranked
+rows must be repeated, or the predicate would find the first values of other rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sqlrewrite.plan.facts.comparisons import identical
 
 
 def judge_repeated(proposal: Proposal) -> Judgement:
-    """Whether all conditions on the rows that are ranked can be repeated as they are."""
+    """Whether all conditions on the ranked rows can be repeated as they are."""
     pair = proposal.pair
     block = proposal.plan.blocks[proposal.plan.owner[pair.key.relation]]
     if block.strange or block.unknowns:
@@ -41,8 +41,8 @@ def judge_repeated(proposal: Proposal) -> Judgement:
 
 
 def _same_rows(proposal: Proposal) -> bool:
-    """Whether the rows beyond are all of the fact's own table: it has a first value, where there is
-    a row that has one, and any row that is not of it has one beyond."""
+    """Whether the rows beyond are all rows of the fact's own table, by the same column: then each
+    row without the first value has a row beyond it."""
     scan, beyond, asked = (
         proposal.pair.scan,
         proposal.pair.dimension,
@@ -54,7 +54,7 @@ def _same_rows(proposal: Proposal) -> bool:
 
 
 def judge_type(proposal: Proposal) -> Judgement:
-    """Whether the values of the column are in one order, and equal ones are the same."""
+    """Whether the values of the column have one order, and equal values are the same."""
     kind = proposal.type_of(proposal.pair.fact)
     if kind is None or not identical(kind):
         return failed(

@@ -23,8 +23,8 @@ def judge(proposal: Proposal) -> Judgement:
 
 @remembered
 def _beside_a_stream(plan: Plan) -> str:
-    """Why the statement as a whole is one of Flink's without an end: it runs in one mode, so that
-    beside a stream its bounded tables are joined by state as well."""
+    """Why the statement reads a stream elsewhere: Flink runs it in one mode, so that beside a
+    stream bounded tables are joined by state as well."""
     for it in plan.relations.values():
         if isinstance(it, Scan) and it.streaming and it.table.unsteady:
             return f"{it.alias}, read beside, is a stream ({it.table.unsteady})"
