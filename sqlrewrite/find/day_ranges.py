@@ -1,8 +1,8 @@
-"""The days that a condition on a date or time leaves: ``year(ts) = 2024``, ``d = … OR d > …``.
+"""The days that a condition on a date or time allows: ``year(ts) = 2024``, ``d = … OR d > …``.
 
-In: a condition and the column that it is on. Out: the first day and the last, each None where there
-is no end. Only constants that are written out count, of the years 1000 to 9998; a day too many at
-an end does no harm (docs/soundness.md, "Derived partition columns").
+In: a condition and its column. Out: the first day and the last, each None where it is open. Only
+literals of the years 1000 to 9998 count; a day too many at an end does no harm (docs/soundness.md,
+"Derived partition columns").
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ _FIELDS = ("year", "month", "day")
 
 
 def day_range(condition: Expression, column: str, *, kind: Type) -> DayRange | None:
-    """The days of a column for which a condition may hold; None where nothing is known of them.
-    ``kind`` is its type."""
+    """The days of a column, whose type is ``kind``, for which a condition may hold; None where
+    nothing is known of them."""
     match condition:
         case Call(name="and", args=args):
             known_of = [it for arg in args if (it := day_range(arg, column, kind=kind))]
@@ -64,7 +64,7 @@ def day_range(condition: Expression, column: str, *, kind: Type) -> DayRange | N
         case Call(name="not", args=(Call() as inner,)):
             opposite = _negation(inner)
             return None if opposite is None else day_range(opposite, column, kind=kind)
-        case Call(name="<=>", args=args):  # what is read of here is no NULL
+        case Call(name="<=>", args=args):  # only a comparison with a literal counts, no NULL
             return day_range(Call("=", args), column, kind=kind)
         case Call(name=name, args=(one, other)) if name in FLIPPED:
             if isinstance(one, Literal):
@@ -75,7 +75,7 @@ def day_range(condition: Expression, column: str, *, kind: Type) -> DayRange | N
 
 
 def _negation(condition: Call) -> Expression | None:
-    """What is true where a condition is false: of AND and OR by De Morgan's laws."""
+    """The condition that is true where another is false: for AND and OR by De Morgan's laws."""
     match condition:
         case Call(name="not", args=(inner,)):
             return inner
@@ -102,8 +102,8 @@ def _intersection(parts: list[DayRange]) -> DayRange:
 
 
 def narrowed(found: DayRange, beside: Sequence[Expression], column: str) -> DayRange:
-    """The days of a month, or the one day, of the year that they are, where conditions beside tell
-    which: ``year(ts) = 2024 AND month(ts) = 2``."""
+    """A range of one whole year, narrowed to a month or day of it by the conditions ``beside`` it:
+    ``year(ts) = 2024 AND month(ts) = 2``."""
     first, last = found
     if first is None or last is None or _calendar_period([first.year]) != found:
         return found
@@ -117,7 +117,7 @@ def narrowed(found: DayRange, beside: Sequence[Expression], column: str) -> DayR
 
 
 def _value_of_unit(name: str, condition: Expression, column: str) -> int | None:
-    """The number that a condition says a unit of the column is."""
+    """The value that a condition fixes for a unit of the column: 2 for ``month(ts) = 2``."""
     match condition:
         case Call(name="=", args=(Literal(kind="number", text=text), side)):
             pass
@@ -131,7 +131,7 @@ def _value_of_unit(name: str, condition: Expression, column: str) -> int | None:
 
 
 def is_part(node: Expression) -> bool:
-    """Whether a node is computed from a date or time and not just its day."""
+    """Whether a node computes a unit of a date or time, or truncates it, and not just its day."""
     return isinstance(node, Call) and (
         node.name in tagged("year") | tagged("cut") or unit(node) is not None
     )
@@ -140,7 +140,7 @@ def is_part(node: Expression) -> bool:
 def _days_of_comparison(
     operator: str, side: Expression, constant: Expression, column: str, *, kind: Type
 ) -> DayRange | None:
-    """The days that one comparison leaves."""
+    """The days that one comparison allows."""
     if not isinstance(constant, Literal):
         return None
     found = _period_with_value(operator, side, constant, column)
@@ -167,15 +167,15 @@ def _days_of_comparison(
 
 _DAY = timedelta(1)
 _READ_BY_THE_CLOCK = frozenset({"date_trunc", "date_format"})
-"""Functions that take a DATE or TIMESTAMP_NTZ as a TIMESTAMP, as a comparison with one does. Where
-the clock of a session skips a time, that is a later one, of the next day at most (Apia had no
-2011-12-30); and so is a TIMESTAMP that is written out, or that a constant is cast to."""
+"""Functions that cast a DATE or TIMESTAMP_NTZ to TIMESTAMP, as a comparison with a TIMESTAMP does.
+A time that the session's clock skips becomes a later one, of the next day at most (Apia had no
+2011-12-30). The same holds for TIMESTAMP literals and for constants that are cast."""
 
 
 def _period_with_value(
     operator: str, side: Expression, constant: Literal, column: str
 ) -> tuple[date, date] | None:
-    """The first and the last day for which a side of a comparison has the value of a constant."""
+    """The first and the last day for which a side of a comparison equals a constant."""
     match side:
         case Call(name=name, args=(inner,)) if name in tagged("year"):
             unit = "year"
@@ -198,7 +198,7 @@ def _period_with_value(
 
 
 def _is_day(side: Expression, column: str) -> bool:
-    """Whether an expression is the column, or its day."""
+    """Whether an expression is the column or its day."""
     match side:
         case ColumnRef(name=name):
             return name == column
@@ -211,7 +211,7 @@ def _is_day(side: Expression, column: str) -> bool:
 def _unit_containing(
     side: Expression, column: str, constant: Literal, unit: str
 ) -> tuple[date, date] | None:
-    """The period of a unit that a constant is in."""
+    """The period of a unit (week, quarter …) that contains a constant."""
     text = constant.text.strip()
     typed = constant.kind == "string" or constant.type in ("date", "timestamp", "timestamp_ntz")
     if not (typed and unit and is_instant(text) and _is_day(side, column)):
@@ -229,7 +229,7 @@ def _unit_containing(
 
 
 def _calendar_period(fields: list[int]) -> tuple[date, date] | None:
-    """A year, a month of it, or a day of that, by its first day and its last."""
+    """The first and the last day of a year, of a month in it, or of a day in that."""
     try:
         first = date(*[*fields, 1, 1][:3])
     except ValueError:
@@ -241,7 +241,7 @@ def _calendar_period(fields: list[int]) -> tuple[date, date] | None:
 
 
 def end_comparisons(found: DayRange) -> Iterator[tuple[str, Literal]]:
-    """What is said of the days, as comparisons: ``>=`` the first, ``<=`` the last."""
+    """The range as comparisons: ``>=`` the first day, ``<=`` the last."""
     for operator, day in zip((">=", "<="), found, strict=True):
         if day is not None:
             yield operator, Literal("typed", day.isoformat(), "date")

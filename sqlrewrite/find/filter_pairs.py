@@ -1,8 +1,8 @@
-"""Filters on a column that a partition column is computed from: ``ts >= '2024-03-01'``.
+"""Pairs for filters on a column that a partition column is computed from: ``ts >= '2024-03-01'``.
 
-In: a plan. Out: a ``Pair`` for each comparison with a constant that holds of the rows of a scan,
-and each partition column that is computed from what is compared. The scan is its own dimension:
-what bounds its partitions is the author's condition on it, and no join.
+In: a plan. Out: a ``Pair`` for each comparison with a constant that filters a scan, and each
+partition column that is computed from the compared column. The scan is its own dimension: the
+author's condition bounds its partitions, and no join.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from sqlrewrite.find.derived_columns import (
     stands_for,
 )
 from sqlrewrite.find.join_edges import FILTER, FLIPPED, JoinEdge, Side
-from sqlrewrite.find.pairs import MOST_WAYS, Pair, derived_target
+from sqlrewrite.find.pairs import MOST_PATHS, Pair, derived_target
 from sqlrewrite.find.prefixes import prefix_bounds
 from sqlrewrite.find.reducers import own_conditions
 from sqlrewrite.find.restrictions import Conjunct
@@ -36,7 +36,7 @@ from sqlrewrite.settings.options import ALONE
 
 
 def find_filter_pairs(plan: Plan) -> tuple[Pair, ...]:
-    """All such pairs of a plan, scan by scan."""
+    """All pairs of a plan for filters, scan by scan."""
     found: list[Pair] = []
     for number, scan in plan.relations.items():
         if not isinstance(scan, Scan) or not scan.table.laid_out:
@@ -45,7 +45,7 @@ def find_filter_pairs(plan: Plan) -> tuple[Pair, ...]:
         if scan.sampled or scan.streaming or (scan.span is None and not block.in_view):
             continue
         strange = block.role == "change" and scan.table.provider != "iceberg"
-        if block.role == "merge" or strange:  # into whose own condition nothing is written
+        if block.role == "merge" or strange:  # nothing is written into their conditions
             continue
         derived = (*derived_columns(plan, scan), *columns_with_ends(plan, scan))
         if not derived:
@@ -72,12 +72,12 @@ def _in_same_and(one: Conjunct, other: Conjunct) -> bool:
 def _path_to_source(
     plan: Plan, scan: Scan, item: Conjunct, derived: DerivedColumn
 ) -> LineagePath | None:
-    """The way from the relation that the author's condition is on down to the scan's column; all
-    that is computed on it bears on what a bound may change."""
+    """The path from the relation of the author's condition down to the scan's source column, if
+    nothing on it is computed or in the way."""
     if item.condition.relations == {scan.relation}:
         return LineagePath((scan,), derived.source)
     for ref in columns(item.condition.expression):
-        for path in islice(trace(plan, ref), MOST_WAYS):
+        for path in islice(trace(plan, ref), MOST_PATHS):
             plain = not path.barriers and not path.computed
             if path.end is scan and path.column == derived.source and plain:
                 return path
@@ -95,14 +95,14 @@ def _pairs(
     target, name, shown = derived_target(plan, path, derived)
     block = plan.blocks[plan.owner[target.relation]]
     if item.condition.relations != {target.relation} and extended(block.source, target.relation):
-        return  # beside the condition itself it would be right, and that is elsewhere
+        return  # it would be right only beside the condition itself, in another block
     kind = type_of(plan, ColumnRef(scan.relation, derived.source, None))
     found = [it for it in _comparisons(item.expression) if _is_of(derived.source, it)]
     steps = {stands_for(side, derived, kind) for _, side, _, _, _ in found} - {None, THROUGH}
-    apart = kind == TIMESTAMP and steps == {SAME}  # which sessions of two zones do not agree on
+    apart = kind == TIMESTAMP and steps == {SAME}  # two time zones may disagree on the value
     timed = kind != DATE
     days = day_range(item.expression, derived.source, kind=kind) if kind in MOMENTS else None
-    if derived.ends:  # by the column itself and by its day the engine leaves out files, too
+    if derived.ends:  # the engine itself uses filters on the column or its day
         if days is None or steps or not any(map(is_part, walk(item.expression))):
             return
         days = narrowed(days, beside, derived.source)
@@ -135,12 +135,12 @@ def _pairs(
 
 
 def restricts(plan: Plan, condition: Expression, pair: Pair) -> bool:
-    """Whether a condition bounds the column of a filter's pair by itself, or by its day, at the
-    same end."""
-    derived, wanted = pair.derived, (pair.operator[0], "=", "in")
+    """Whether a condition bounds the column of a filter's pair directly, or its day, on the same
+    side."""
+    derived, operators = pair.derived, (pair.operator[0], "=", "in")
     kind = type_of(plan, pair.stored)
     return derived is not None and any(
-        (operator in wanted or operator[0] in wanted)
+        (operator in operators or operator[0] in operators)
         and _is_of(derived.source, compared)
         and stands_for(side, derived, kind) in (SOURCE, DAY)
         for compared in _comparisons(condition)
@@ -149,17 +149,18 @@ def restricts(plan: Plan, condition: Expression, pair: Pair) -> bool:
 
 
 def _is_of(column: str, comparison: ColumnComparison) -> bool:
-    """Whether a comparison is of a column alone with what has one value for all rows."""
+    """Whether a comparison is between one column and an expression with one value for all rows."""
     _, side, _, constant, _ = comparison
     refs = columns(side)
     return bool(refs) and all(ref.name == column for ref in refs) and _is_constant(constant)
 
 
 ColumnComparison = tuple[str, Expression, int, Expression, int | None]
+"""Operator, one side, its position in the condition, the other side, its position."""
 
 
 def _comparisons(condition: Expression) -> Iterator[ColumnComparison]:
-    """Comparisons, read from each side: operator, side, its number, other side, its number."""
+    """The comparisons in a condition, read from each side."""
     match condition:
         case Call(name="=" | "<" | "<=" | ">" | ">=" as name, args=(one, other)):
             yield name, one, 0, other, 1
@@ -174,7 +175,7 @@ def _comparisons(condition: Expression) -> Iterator[ColumnComparison]:
 
 
 def _is_constant(expression: Expression) -> bool:
-    """Whether it has one value for all rows; of an IN, all behind its first operand."""
+    """Whether an expression has one value for all rows; for an IN, each item of its list."""
     if isinstance(expression, Call) and expression.name == "in":
         return all(map(_is_constant, expression.args[1:]))
     return not columns(expression) and not any(

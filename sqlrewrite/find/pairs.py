@@ -1,7 +1,8 @@
-"""Fact–dimension joins on partition columns: what the rules are then asked about.
+"""Fact–dimension joins on partition columns: what the rules judge.
 
 In: a plan. Out: a ``Pair`` for each fact scan, partition column of it, and relation whose column an
-equality ties to it, in a WHERE, an ON, a USING, an IN or through a correlation. Nothing is judged.
+equality connects to it, in a WHERE, an ON, a USING, an IN or through a correlation. Nothing is
+judged.
 """
 
 from __future__ import annotations
@@ -28,28 +29,28 @@ from sqlrewrite.plan.memo import remembered
 from sqlrewrite.plan.relations import leaves, numbers
 from sqlrewrite.sql.bind.scope import NAMELESS
 
-# CTEs that each read the one before twice have exponentially many ways down: no one looks at them.
-MOST_WAYS = 1000
+# CTEs that each read the one before twice have exponentially many paths: later ones are not tried.
+MOST_PATHS = 1000
 
 _NOT_READ = "a join here is not understood: "
 
 PairPlace = tuple[int, str, int, str]
-"""The offset of a fact's reference, its column, the dimension's number, the name of the key."""
+"""The offset of the fact's reference, its column, the dimension's number, the key's name."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pair:
-    """A fact scan bounded by a relation's key, as found: the candidate before it is judged.
+    """A fact scan and the relation whose key may bound it, not yet judged.
 
-    ``path`` leads from the column of the edge to the scan; ``target`` is the relation in the
-    author's text at which a predicate can be written (the scan, or the view it hides in; what
-    stands at the join, where something is computed on the way) and ``target_column`` its column.
-    ``side`` is where the fact stands: ``left`` or ``right`` of the join, ``outside`` or ``inside``
-    of the subquery. ``operator`` is read from the fact's side: ``fact >= key``. ``fact`` and
-    ``key`` are columns of the two ``*_side`` expressions, each the whole of it where it is
-    ``plain``. ``derived`` is the partition column that is computed from the one of the path, where
-    that is bounded by what is said of this one; ``target_column`` then is its name.
-    ``first`` is how many of the first values of a scan's own column bound it, for its rank.
+    ``path`` leads from the column of the edge to the scan. ``target`` is the relation in the
+    author's text at which a predicate can be written (the scan; the view around it; or the relation
+    at the join, where the path computes something), and ``target_column`` its column. ``side`` is
+    where the fact stands: ``left`` or ``right`` of the join, ``outside`` or ``inside`` of the
+    subquery. ``operator`` is read from the fact's side: ``fact >= key``. ``fact`` and ``key`` are
+    columns in the expressions of the two sides (``fact_plain``, ``key_plain``: all of it).
+    ``derived`` is a partition column that is computed from the path's column and bounded through
+    it; ``target_column`` is then its name. ``first``: the scan is bounded by so many of the first
+    values of its own column, for a condition on its rank.
     """
 
     edge: JoinEdge
@@ -78,7 +79,7 @@ class Pair:
 
     @property
     def place(self) -> PairPlace:
-        """What tells it from all other pairs of a text, and is the same in every reading of it."""
+        """Identifies the pair among all pairs of a text, in every reading of it."""
         at = -1 if self.at is None else self.at
         return at, self.target_column, self.dimension.relation, self.key.name
 
@@ -112,11 +113,11 @@ class Pair:
 
 
 def find_pairs(plan: ra.Plan) -> tuple[Pair, ...]:
-    """All pairs of a plan in the order of their edges, each fact scan and key once."""
+    """All pairs of a plan in the order of their edges; each combination of scan and key once."""
     found: dict[tuple[object, ...], Pair] = {}
     for block in plan.blocks:
         if block.in_view:
-            continue  # the view's own text is where that pair is written
+            continue  # such a pair belongs to the view's own text
         for edge, one, other in join_edges(plan, block):
             turned = FLIPPED[edge.operator]
             for operator, fact, key in ((edge.operator, one, other), (turned, other, one)):
@@ -126,11 +127,11 @@ def find_pairs(plan: ra.Plan) -> tuple[Pair, ...]:
 
 
 def _identity(pair: Pair) -> tuple[object, ...]:
-    way = tuple(relation.relation for relation in pair.path.relations)
-    # A key is most often a column alone; two expressions over it are two keys.
+    path = tuple(relation.relation for relation in pair.path.relations)
+    # Two expressions over one column are two keys.
     computed = 0 if pair.key_plain and pair.fact_plain else id(pair.edge.condition)
     which = (pair.dimension.relation, pair.key.name, pair.operator, computed)
-    return (way, pair.path.column, pair.pruned, *which)
+    return (path, pair.path.column, pair.pruned, *which)
 
 
 def _pairs(plan: ra.Plan, edge: JoinEdge, operator: str, fact: Side, key: Side) -> Iterator[Pair]:
@@ -142,16 +143,16 @@ def _pairs(plan: ra.Plan, edge: JoinEdge, operator: str, fact: Side, key: Side) 
             continue
         outside = plan.owner[ref.relation] == edge.block.number
         if edge.query is None or outside:
-            ways = _ways(plan, ref.relation, ref.name)
+            paths = _paths(plan, ref.relation, ref.name)
         else:
-            # The value of an IN's subquery has that query's own operators above it.
-            ways = [
+            # The query's own operators stand above the value of an IN's subquery.
+            paths = [
                 w
                 for w in trace_query(plan, edge.query, 0)
                 if w.relations[0] is plan.relations[ref.relation]
             ]
         dimension = plan.relations[keys[0].relation]
-        for path in ways:
+        for path in paths:
             if not prunable(plan, path) or isinstance(dimension, ra.Generate):
                 continue
             assert isinstance(path.end, ra.Scan)
@@ -161,7 +162,7 @@ def _pairs(plan: ra.Plan, edge: JoinEdge, operator: str, fact: Side, key: Side) 
                 if derived is None:
                     its = fact.expression
                     itself = isinstance(its, ra.ColumnRef) or _is_by_day(path, its)
-                    target, column = _target(path, ways, itself)
+                    target, column = _target(path, paths, itself)
                 else:
                     target, column, derived = derived_target(plan, path, derived)
                 yield Pair(
@@ -181,41 +182,42 @@ def _pairs(plan: ra.Plan, edge: JoinEdge, operator: str, fact: Side, key: Side) 
 
 
 @remembered
-def _ways(plan: ra.Plan, relation: int, column: str) -> list[LineagePath]:
-    """The ways down from a column; none where none of them ends at a partition column."""
-    found = list(islice(trace(plan, ra.ColumnRef(relation, column, None)), MOST_WAYS))
+def _paths(plan: ra.Plan, relation: int, column: str) -> list[LineagePath]:
+    """The paths down from a column; none if none of them ends at a partition column."""
+    found = list(islice(trace(plan, ra.ColumnRef(relation, column, None)), MOST_PATHS))
     return found if any(prunable(plan, it) for it in found) else []
 
 
-def _target(path: LineagePath, ways: list[LineagePath], plain: bool) -> tuple[ra.Relation, str]:
-    """Where a predicate for the scan can be written: at the scan, or at the first view above it; an
-    expression at the join, or below it, has its values at the join alone."""
+def _target(path: LineagePath, paths: list[LineagePath], plain: bool) -> tuple[ra.Relation, str]:
+    """Where a predicate for the scan can be written: at the scan, or at the first view above it.
+    What is computed on the path, or is no plain column, has its values only at the join."""
     if path.computed or not plain:
-        return path.relations[0], ways[0].column
+        return path.relations[0], paths[0].column
     for depth, relation in enumerate(path.relations, 1):
         if isinstance(relation, ra.Derived) and relation.view:
             above = path.relations[:depth]
-            return relation, next(way.column for way in ways if way.relations == above)
+            return relation, next(it.column for it in paths if it.relations == above)
     return path.end, path.column
 
 
 def at_reference(plan: ra.Plan, pair: Pair) -> Pair | None:
-    """The same pair, its predicate to stand at the reference to a CTE that others refer to as well:
-    there it is about the rows of this reference alone. None where there is no such one."""
+    """The same pair with its predicate at the reference to a shared CTE, where it filters the rows
+    of this reference alone. None where no such reference is on the path."""
     path = pair.path
     for depth, relation in enumerate(path.relations, 1):
         if isinstance(relation, ra.CteReference) and pair.target is not relation:
             if pair.target is path.relations[0] or pair.derived is not None:
                 return None
             above = path.relations[:depth]
-            ways = _ways(plan, pair.fact.relation, pair.fact.name)
-            column = next((it.column for it in ways if it.relations == above), None)
+            paths = _paths(plan, pair.fact.relation, pair.fact.name)
+            column = next((it.column for it in paths if it.relations == above), None)
             return None if column is None else replace(pair, target=relation, target_column=column)
     return None
 
 
 def by_day(pair: Pair) -> bool:
-    """Whether the day is compared of a column of which files or hidden partitions tell the ends."""
+    """Whether the join compares the day of a column that files or hidden partitions have bounds
+    of."""
     return pair.derived is None and _is_by_day(pair.path, pair.fact_side.expression)
 
 
@@ -232,15 +234,15 @@ def derived_target(
     plan: ra.Plan, path: LineagePath, derived: DerivedColumn
 ) -> tuple[ra.Relation, str, DerivedColumn]:
     """Where a predicate for a derived column can be written: at the scan, or at the first view
-    above it, if that shows the column too; else nothing follows for it, and why."""
+    above it, if that has the column as an output; else the derived column is ``hidden``."""
     for depth, relation in enumerate(path.relations, 1):
         if isinstance(relation, ra.Derived) and relation.view:
             below = path.relations[depth - 1 :]
             queries = [it.query for it in below if isinstance(it, ra.Derived | ra.CteReference)]
             view = ".".join(relation.view)
             for name in column_names(relation) or ():
-                for way in trace(plan, ra.ColumnRef(relation.relation, name, None)):
-                    if way.relations == below and way.column == derived.column and not way.computed:
+                for it in trace(plan, ra.ColumnRef(relation.relation, name, None)):
+                    if it.relations == below and it.column == derived.column and not it.computed:
                         if all(len(query.top) == 1 for query in queries):
                             return relation, name, derived
                         why = f"another branch of the UNION in {view} may compute it otherwise"
@@ -257,7 +259,7 @@ def _side(plan: ra.Plan, edge: JoinEdge, fact: ra.ColumnRef, key: ra.ColumnRef) 
     if edge.kind in ("in", "not in", "in (not required)"):
         if at_fact != block.number:
             return "inside", edge.kind
-        # Of a set operation no branch alone says what the fact's column may be.
+        # No single branch of a set operation decides what the fact's column may be.
         alone = edge.query is not None and len(edge.query.top) == 1
         return "outside", (edge.kind if alone or edge.kind != "in" else "in (not required)")
     if at_fact == at_key == block.number:
@@ -278,8 +280,8 @@ def _side(plan: ra.Plan, edge: JoinEdge, fact: ra.ColumnRef, key: ra.ColumnRef) 
 
 
 def _inner_lateral(plan: ra.Plan, block: ra.Block) -> bool:
-    """Whether a row of the block around comes out only with one of a LATERAL subquery: an inner
-    join, and no other branch of a union that may have one."""
+    """Whether a row of the surrounding block needs a row of a LATERAL subquery: it is joined by an
+    inner join, and no other branch of a union may have one."""
     assert block.parent is not None
     source = plan.blocks[block.parent].source
     return any(
@@ -291,7 +293,7 @@ def _inner_lateral(plan: ra.Plan, block: ra.Block) -> bool:
 
 
 def _role(block: ra.Block) -> str:
-    """A subquery's kind as its rows decide over the block around it."""
+    """The kind of a subquery's edge, by how its rows filter the surrounding block."""
     if block.role in ("exists", "in"):
         if block.negated:
             return f"not {block.role}" if block.role == "exists" else "not in (correlated)"

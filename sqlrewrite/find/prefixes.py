@@ -1,8 +1,7 @@
-"""What a text begins with where a condition on it holds: ``name LIKE 'ab%'``, ``left(name, 2) =
-'ab'``, and what follows for a column that is the beginning of that text.
+"""Conditions that fix a prefix of a string column: ``name LIKE 'ab%'``, ``left(name, 2) = 'ab'``.
 
-Out: comparisons with texts of that other column, or of the expression of the first
-(docs/soundness.md, "Derived partition columns").
+In: such a condition, and a partition column that is a prefix of the same string. Out: comparisons
+that follow for it (docs/soundness.md, "Derived partition columns").
 """
 
 from __future__ import annotations
@@ -14,18 +13,18 @@ from sqlrewrite.find.derived_columns import DerivedColumn
 from sqlrewrite.plan.algebra import Call, ColumnRef, Expression, Literal
 from sqlrewrite.plan.facts.functions import tagged
 
-# Of what a text begins with, as much as means the same in any string and pattern.
+# Characters that stand for themselves in a string and in a pattern of LIKE.
 _PLAIN = re.compile(r"[\w .-]*")
 _LAST = 0x10FFFF
 _SURROGATES = range(0xD800, 0xE000)
 
 PrefixBound = tuple[str, Expression, Literal]
-"""An operator, what it compares, and with what."""
+"""An operator, the compared expression, and the string that it is compared with."""
 
 
 def prefix_bounds(condition: Expression, derived: DerivedColumn) -> Iterator[PrefixBound]:
-    """What a condition on a column says of a derived one by what the column's text begins with:
-    the derived one's value, if it is no longer than that, else the ends of the column."""
+    """The comparisons that a prefix of a column implies: the value of the derived column, if the
+    prefix is long enough, else the bounds of the column itself."""
     found = _prefix_of(condition, derived.source)
     formula = None if derived.formula is None else derived.formula.expression
     if found is None or not isinstance(formula, Call) or formula.name not in tagged("beginning"):
@@ -43,7 +42,7 @@ def prefix_bounds(condition: Expression, derived: DerivedColumn) -> Iterator[Pre
 
 
 def _prefix_of(condition: Expression, column: str) -> tuple[ColumnRef, str] | None:
-    """The column as the condition names it, and what it begins with."""
+    """The column as the condition names it, and its prefix."""
     match condition:
         case Call(name="like", args=(ColumnRef() as ref, Literal(kind="string", text=text))):
             text = re.split(r"[%_]", text, maxsplit=1)[0]
@@ -63,7 +62,8 @@ def _prefix_of(condition: Expression, column: str) -> tuple[ColumnRef, str] | No
 
 
 def _prefix_length(beginning: Call) -> int | None:
-    """How many characters from its start a text is cut down to; ``substring(x, 1)`` is all of x."""
+    """The length of the prefix that a call takes; None for ``substring(x, 1)``, which is all of
+    x."""
     match beginning:
         case Call(name="left", args=(_, Literal(kind="number", text=length))):
             pass

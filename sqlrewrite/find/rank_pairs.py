@@ -1,10 +1,10 @@
-"""Conditions on a rank that only rows of the first partitions can meet: ``rank() OVER (ORDER BY p
-DESC) = 1``, in QUALIFY or around a derived table, and ``p = max(p) OVER ()``; and that no row is
-beyond: ``NOT EXISTS (SELECT 1 FROM fact AS later WHERE later.p > fact.p)``, or an anti-join.
+"""Pairs for conditions that only rows of the first partitions can meet.
 
-In: a plan. Out: a ``Pair`` for each scan that is ranked by a column it is pruned by. The scan is
-its own dimension, or that of the other rows is: the first values of its column, among the rows that
-are ranked, bound it.
+They are conditions on a rank (``rank() OVER (ORDER BY p DESC) = 1``, in QUALIFY or around a derived
+table; ``p = max(p) OVER ()``), and conditions that no later row exists (``NOT EXISTS (SELECT 1 FROM
+fact AS later WHERE later.p > fact.p)``, or an anti-join). In: a plan. Out: a ``Pair`` for each scan
+that is ranked by a column it can be pruned by. The dimension is the scan itself, or the scan of the
+later rows: the first values of its column, among the ranked rows, bound the fact.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from itertools import islice
 
 from sqlrewrite.find.derived_columns import bounded
 from sqlrewrite.find.join_edges import FLIPPED, RANK, JoinEdge, Side
-from sqlrewrite.find.pairs import MOST_WAYS, Pair
+from sqlrewrite.find.pairs import MOST_PATHS, Pair
 from sqlrewrite.find.reducers import conditions_reaching
 from sqlrewrite.plan.algebra import (
     Block,
@@ -43,11 +43,11 @@ from sqlrewrite.plan.relations import generates, joins
 from sqlrewrite.sql.bind.ranking_windows import OF_FIRST, OF_LAST
 
 MOST = 100
-"""How many values at most are asked for."""
+"""The largest rank that is used."""
 
 
 def find_rank_pairs(plan: Plan) -> Iterator[Pair]:
-    """All such pairs of a plan."""
+    """All pairs of a plan for a condition on a rank, or on later rows."""
     for block in plan.blocks:
         if block.in_view or block.shared:
             continue
@@ -68,19 +68,18 @@ def find_rank_pairs(plan: Plan) -> Iterator[Pair]:
 
 
 def conditions_on_ranked_rows(plan: Plan, pair: Pair) -> tuple[Condition, ...]:
-    """The conditions on the rows of which the first values bound a scan."""
+    """The conditions on the rows whose first values bound a scan."""
     join = pair.edge.join
     found = plan.blocks[plan.owner[pair.key.relation]].where if join is None else join.conditions
     return tuple(it for it in found if it is not pair.edge.condition)
 
 
 def _path_to_scan(plan: Plan, source: Relation, ref: ColumnRef) -> LineagePath | None:
-    """The way from a column of what is ranked down to a scan that it prunes; through a derived
-    table, CTE or view only where a condition on that column goes down, too. Of a table that an
-    outer join extends by NULLs it does not: it keeps these rows."""
+    """The path from the column that ranks down to a scan that it prunes, if a condition on that
+    column may go down it. Where an outer join extends the scan by NULLs it may not."""
     if ref.relation != source.relation:
         return None
-    for path in islice(trace(plan, ref), MOST_WAYS):
+    for path in islice(trace(plan, ref), MOST_PATHS):
         scan = path.end
         if isinstance(scan, Scan) and bounded(scan, path.column):
             written = scan is not source or scan.span is not None
@@ -123,11 +122,11 @@ def _pair(
 
 
 _FIRST = {">": ">=", "<": "<="}
-"""How rows beyond a row compare with it, and how it compares with the first value where none is."""
+"""The operator to later rows, and the one to the first value where no later row exists."""
 
 
 def _pairs_without_later_row(plan: Plan, block: Block) -> Iterator[Pair]:
-    """The pairs of a block of which no row comes out that another row is beyond."""
+    """The pairs of a block that keeps only rows without a later row."""
     for condition, join, beyond in _anti_join_conditions(plan, block):
         match condition.expression:
             case Call(name="<" | ">" as name, args=(ColumnRef() as one, ColumnRef() as other)):
@@ -151,8 +150,8 @@ def _pairs_without_later_row(plan: Plan, block: Block) -> Iterator[Pair]:
 def _anti_join_conditions(
     plan: Plan, block: Block
 ) -> Iterator[tuple[Condition, Join | None, Scan]]:
-    """The conditions of anti-joins and of NOT EXISTS by a table: no row of a block comes out for
-    which a row of that table meets all of them."""
+    """The conditions of anti-joins and of NOT EXISTS on one table: the block keeps no row for which
+    a row of that table meets all of them."""
     for join in joins(block.source):
         if join.type is JoinType.ANTI and isinstance(join.right, Scan):
             yield from ((it, join, join.right) for it in join.conditions)
@@ -169,11 +168,11 @@ def _anti_join_conditions(
 
 
 Meaning = Callable[[Expression], Expression]
-"""What an expression of a condition is in the SELECT with the window."""
+"""Maps an expression of a condition to the one in the SELECT with the window."""
 
 
 def _required_conditions(plan: Plan, block: Block) -> Iterator[tuple[Condition, Meaning]]:
-    """The conditions that each row must meet which comes out of a SELECT and matters."""
+    """The conditions that each output row of a SELECT must meet to matter to the result."""
     yield from ((it, _unchanged) for it in block.having)  # it is QUALIFY
     reads = [
         it
@@ -200,11 +199,11 @@ def _required_conditions(plan: Plan, block: Block) -> Iterator[tuple[Condition, 
 
 
 _OF_ALL = OF_FIRST | OF_LAST | {"max", "min"}
-"""Functions of which the value is that of the first rows."""
+"""Functions whose value over the window is that of the first rows."""
 
 
 def _greatest_rank(condition: Expression, meant: Meaning, ref: ColumnRef) -> int:
-    """The greatest rank for which a condition may hold; 0 where it says nothing of that."""
+    """The greatest rank for which a condition may hold; 0 where that is not known."""
     match condition:
         case ColumnRef() if isinstance(meant(condition), Call):
             return _greatest_rank(meant(condition), _unchanged, ref)
@@ -244,8 +243,8 @@ def _unchanged(expression: Expression) -> Expression:
 
 
 def _condition_for_value(expression: Expression, value: Literal) -> Expression | None:
-    """The condition of a CASE or ``if`` by which alone it has a value: with any other, it has a
-    number that is not the same, or none."""
+    """The condition under which a CASE or ``if`` has a value, if its only other value is another
+    number, or NULL."""
     match expression:
         case Call(name="case", args=(Call(name="if", args=(asked, Literal() as then)), *rest)):
             pass
@@ -267,7 +266,7 @@ def _condition_for_value(expression: Expression, value: Literal) -> Expression |
 
 
 def _window_function(expression: Expression) -> str:
-    """The function of a window."""
+    """The name of the function that a window computes; empty for any other expression."""
     match expression:
         case Call(name="over", args=(Call(name=name), *_)):
             return name
