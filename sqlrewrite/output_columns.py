@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from sqlrewrite.catalog.queried import followed, query_columns
 from sqlrewrite.document import Document
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.facts.functions import function
@@ -20,8 +21,8 @@ from sqlrewrite.sql.ddl import definitions
 from sqlrewrite.sql.lex.keywords import word
 from sqlrewrite.sql.parse.scripts import Piece, Script, runs_unread
 from sqlrewrite.sql.parse.statements import Statement
-from sqlrewrite.sql.types.query_output import agreed, output, query_columns
-from sqlrewrite.warehouse import Column, Table, Warehouse
+from sqlrewrite.sql.types.query_output import agreed, query_output
+from sqlrewrite.warehouse import Table, View, Warehouse
 
 _QUERY = frozenset({"select", "with", "from", "values", "table", "map", "reduce", "("})
 _HARMLESS = tuple(
@@ -90,7 +91,7 @@ class SessionState:
             return None
         if statement.tokens[0].text.lower() not in _QUERY:
             return None
-        return output(query_columns(_written(statement, text), self.catalog, self.settings))
+        return query_output(_written(statement, text), self.catalog, (self.settings,))
 
     def after(self, statement: Piece | Script, text: str) -> SessionState:
         """The state behind a statement of a text."""
@@ -112,7 +113,7 @@ class SessionState:
             if word(piece.tokens, 0) == "set" or runs_unread(piece.tokens):
                 state = replace(state, unsure=True)
             elif piece.defines:
-                state = replace(state, catalog=state._defined_elsewhere(piece, text))
+                state = replace(state, catalog=state._followed(piece, text))
         return state
 
     def _set(self, piece: Piece, text: str) -> SessionState:
@@ -129,7 +130,7 @@ class SessionState:
             return self._with_setting(field, values[value.lower()])
         if key.lower().startswith("spark.sql.") and not key.lower().startswith(_HARMLESS):
             return replace(self, unsure=True)
-        return replace(self, catalog=self._defined_elsewhere(piece, text))
+        return replace(self, catalog=self._followed(piece, text))
 
     def _reset(self, key: str) -> SessionState:
         """The state after RESET: of one setting, or of all where no key is given."""
@@ -144,36 +145,30 @@ class SessionState:
         return replace(self, settings=replace(self.settings, **{field: value}))
 
     def _defined(self, piece: Piece, text: str) -> SessionState:
-        found = self._from_query(piece, text) if word(piece.tokens, 0) in _MAKES else None
-        if found is not None:
-            return replace(self, catalog=self.catalog.with_relation(found))
-        if _UNSURE.search(_written(piece, text)):
-            return replace(self, unsure=True)
-        return replace(self, catalog=self._defined_elsewhere(piece, text))
-
-    def _defined_elsewhere(self, piece: Piece, text: str) -> Warehouse:
-        """The catalog after a definition that holds no query, or that a script may run."""
-        statement = Statement(0, piece.tokens[0].start, piece.tokens, None, maybe=piece.defines)
-        return definitions.apply(statement, text, self.catalog, "")
-
-    def _from_query(self, piece: Piece, text: str) -> Table | None:
-        """The view or table that is made of a query; None of any other statement."""
-        listed, query = definitions.created_query(piece.tokens, text)
+        after = self._followed(piece, text)
+        makes = word(piece.tokens, 0) in _MAKES
+        listed, query = definitions.created_query(piece.tokens, text) if makes else ((), "")
         if not query:
-            return None
+            unsure = self.unsure or _UNSURE.search(_written(piece, text)) is not None
+            return replace(self, catalog=after, unsure=unsure)
+        if after is self.catalog:  # IF NOT EXISTS, and there is one
+            return self
         name = definitions.created_name(piece.tokens, text, self.catalog)
         head = text[piece.tokens[0].start : text.rindex(query, 0, piece.until)]
-        unsure = self.unsure or _UNSURE.search(head)
-        columns = None if unsure else query_columns(query, self.catalog, self.settings)
-        if columns is None or (listed and len(listed) != len(columns)):
-            return Table(name)
-        names: tuple[str | None, ...] = listed or tuple(it.name for it in columns)
-        if None in names:
-            return Table(name)
-        pairs = zip(map(str, names), columns, strict=True)
-        return Table(
-            name, tuple(Column(it, None if of.type is None else of.type.ddl) for it, of in pairs)
-        )
+        if self.unsure or _UNSURE.search(head):
+            return replace(self, catalog=after.with_relation(Table(name)))
+        made, temporary = after.relations.get(name), after.relations.get(name[-1:])
+        if isinstance(made, View) or temporary is not None:
+            # Typed now, under the settings that hold now.
+            columns = query_columns(query, self.catalog, (self.settings,), listed)
+            after = after.without(name[-1:]) if temporary is not None else after
+            after = after.with_relation(Table(name, columns or ()))
+        return replace(self, catalog=after)
+
+    def _followed(self, piece: Piece, text: str) -> Warehouse:
+        """The catalog after a definition, or after one that a script may run."""
+        statement = Statement(0, piece.tokens[0].start, piece.tokens, None, maybe=piece.defines)
+        return followed(statement, text, self.catalog, "", settings=(self.settings,))
 
 
 def _written(piece: Piece, text: str) -> str:

@@ -98,6 +98,32 @@ def test_statements_hold_for_those_behind_them() -> None:
 @pytest.mark.parametrize(
     ("text", "behind"),
     [
+        ("CREATE TABLE t USING parquet PARTITIONED BY (a) AS SELECT 1 a, 2L b; SELECT * FROM t",
+         (("b", "bigint"), ("a", "int"))),
+        ("CREATE TABLE IF NOT EXISTS days AS SELECT 1 AS x; SELECT k FROM days", (("k", "int"),)),
+        ("CREATE VIEW IF NOT EXISTS days AS SELECT 1 AS x; SELECT k FROM days", (("k", "int"),)),
+        ("CREATE TEMP VIEW days AS SELECT 1 AS x; SELECT * FROM days", (("x", "int"),)),
+        ("CREATE VIEW v(a, b) AS SELECT my_udf(k), k FROM days; SELECT * FROM v",
+         (("a", None), ("b", "int"))),
+    ],
+)  # fmt: skip
+def test_what_a_query_makes(text: str, behind: object) -> None:
+    assert outputs(text, CATALOG) == (None, behind)
+
+
+def test_a_view_is_typed_when_it_is_made() -> None:
+    text = """
+    SET spark.sql.ansi.enabled = true;
+    CREATE VIEW v AS SELECT '1' + 1 AS x;
+    SET spark.sql.ansi.enabled = false;
+    SELECT x FROM v
+    """
+    assert outputs(text, CATALOG) == (None, None, None, (("x", "bigint"),))
+
+
+@pytest.mark.parametrize(
+    ("text", "behind"),
+    [
         ("BEGIN SELECT 1; SELECT 2; END; SELECT id FROM sales", (("id", "bigint"),)),
         ("BEGIN END; SELECT id FROM sales", (("id", "bigint"),)),
         ("it: BEGIN SELECT 1; END it; SELECT id FROM sales", (("id", "bigint"),)),

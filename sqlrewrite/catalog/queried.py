@@ -9,13 +9,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.plan.facts.session import SessionSettings
+from sqlrewrite.plan.facts.session import ExactSettings, SessionSettings
 from sqlrewrite.sql.ddl import definitions
 from sqlrewrite.sql.ddl.columns import find_column
 from sqlrewrite.sql.ddl.table import in_star_order
 from sqlrewrite.sql.parse.statements import Statement
 from sqlrewrite.warehouse import Column, Name, PartitionField, Table, Warehouse
 
+ANY_SETTINGS = tuple(SessionSettings().possible())
 _ROUNDS = 5
 """How long a chain of such tables is followed, each read by the next."""
 
@@ -30,6 +31,7 @@ class Poor:
     namespace: Name
     made: Table
     where: str
+    settings: Sequence[ExactSettings] = ANY_SETTINGS
 
     @property
     def why(self) -> str:
@@ -52,10 +54,16 @@ def completed(catalog: Warehouse, poor: Sequence[Poor]) -> Warehouse:
 
 
 def followed(
-    statement: Statement, text: str, before: Warehouse, source: str, behind: str | None = None
+    statement: Statement,
+    text: str,
+    before: Warehouse,
+    source: str,
+    behind: str | None = None,
+    settings: Sequence[ExactSettings] = ANY_SETTINGS,
 ) -> Warehouse:
     """The catalog after a statement of a script, where ``before`` holds. A table that a query
-    gives its columns has them; where ``behind`` is the text behind it, only one that it names."""
+    gives its columns has them, as far as they are the same under all of the ``settings``; where
+    ``behind`` is the text behind it, only one that it names."""
     after = definitions.apply(statement, text, before, source)
     if after is before:
         return after
@@ -65,7 +73,8 @@ def followed(
         return after
     if behind is not None and name[-1] not in behind.lower():
         return after
-    return completed(after, [Poor(statement, text, name, before.namespace, made, source)])
+    poor = Poor(statement, text, name, before.namespace, made, source, settings)
+    return completed(after, [poor])
 
 
 def _completed(it: Poor, catalog: Warehouse) -> Table | None:
@@ -78,7 +87,7 @@ def _completed(it: Poor, catalog: Warehouse) -> Table | None:
         made = definitions.apply(it.statement, it.text, without, it.made.source)
         again = made.relations.get(it.name)
         return again if isinstance(again, Table) and again.names else None
-    columns = _columns(query, here.without(it.name))
+    columns = query_columns(query, here.without(it.name), it.settings)
     if columns is None:
         return None
     fields = (
@@ -88,13 +97,18 @@ def _completed(it: Poor, catalog: Warehouse) -> Table | None:
     return in_star_order(replace(it.made, columns=columns, partitioned_by=tuple(fields)), here)
 
 
-def _columns(query: str, catalog: Warehouse) -> tuple[Column, ...] | None:
-    """What a query returns, whatever the settings of the session; None where names are not told."""
+def query_columns(
+    query: str, catalog: Warehouse, settings: Sequence[ExactSettings], names: Sequence[str] = ()
+) -> tuple[Column, ...] | None:
+    """The columns of a table or view that a query makes, under other ``names`` if any are given;
+    None where they are not told."""
     from sqlrewrite.sql.types.query_output import query_output
 
-    found = query_output(query, catalog, SessionSettings(None, None, None))
-    if found is None:
+    found = query_output(query, catalog, settings, lambda kind: kind.ddl)
+    if found is None or len(names or found) != len(found):
         return None
-    columns = [Column(name, kind) for name, kind in found if name is not None]
-    names = {column.name.lower() for column in columns}
-    return tuple(columns) if len(columns) == len(found) == len(names) else None
+    given: Sequence[str | None] = names or [name for name, _ in found]
+    pairs = zip(given, found, strict=True)
+    columns = [Column(name, kind) for name, (_, kind) in pairs if name is not None]
+    distinct = {column.name.lower() for column in columns}
+    return tuple(columns) if len(columns) == len(found) == len(distinct) else None

@@ -158,7 +158,7 @@ def _believed(found: Warehouse, described: Mapping[Name, Sequence[Column]]) -> W
 def _shows(view: View, columns: Sequence[Column], catalog: Warehouse) -> bool:
     """Whether a view's text gives these columns; a type that depends on settings is not known."""
     session = SessionSettings(None, None, False)
-    read = query_output(view.query, replace(catalog, namespace=view.namespace), session)
+    read = query_output(view.query, replace(catalog, namespace=view.namespace), session.possible())
     if read is None or len(read) != len(columns):
         return False
     named = view.columns or [name for name, _ in read]

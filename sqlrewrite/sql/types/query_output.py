@@ -2,40 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-from sqlrewrite.plan.facts.session import ExactSettings, SessionSettings
+from sqlrewrite.plan.facts.session import ExactSettings
+from sqlrewrite.plan.facts.types import Type
 from sqlrewrite.results import Output
 from sqlrewrite.sql.types.expressions import typed
 from sqlrewrite.sql.types.queries import analyze
-from sqlrewrite.sql.types.scope import AnalysisContext, ScopeColumns, TypeScope, UnknownOutputError
+from sqlrewrite.sql.types.scope import AnalysisContext, TypeScope, UnknownOutputError
 from sqlrewrite.sql.types.syntax.cursor import UnsupportedSyntaxError
 from sqlrewrite.sql.types.syntax.queries import query_in
 from sqlrewrite.warehouse import Warehouse
 
 
-def query_output(query: str, catalog: Warehouse, settings: SessionSettings) -> Output | None:
-    """What a query returns under all values that the settings may have; None where it is not
+def query_output(
+    query: str,
+    catalog: Warehouse,
+    settings: Iterable[ExactSettings],
+    type_text: Callable[[Type], str] = str,
+) -> Output | None:
+    """What a query returns that holds under all of the settings; None where it is not
     understood."""
-    return agreed([output(query_columns(query, catalog, exact)) for exact in settings.possible()])
+    return agreed([_output(query, catalog, it, type_text) for it in settings])
 
 
-def query_columns(query: str, catalog: Warehouse, settings: ExactSettings) -> ScopeColumns | None:
-    """The columns of a query under exact settings; None where it is not understood."""
+def _output(
+    query: str, catalog: Warehouse, settings: ExactSettings, type_text: Callable[[Type], str]
+) -> Output | None:
     try:
         tree = query_in(query, settings.double_quoted)
-        return analyze(tree, TypeScope(AnalysisContext(catalog, settings, analyze, typed)))
+        columns = analyze(tree, TypeScope(AnalysisContext(catalog, settings, analyze, typed)))
     except (UnsupportedSyntaxError, UnknownOutputError, RecursionError):
-        return None
-
-
-def output(columns: ScopeColumns | None) -> Output | None:
-    """Columns as a caller is given them."""
-    if columns is None:
         return None
     # A name with a carriage return in it Spark's own answers do not keep.
     return tuple(
-        (None if "\r" in (it.name or "") else it.name, None if it.type is None else str(it.type))
+        (
+            None if "\r" in (it.name or "") else it.name,
+            None if it.type is None else type_text(it.type),
+        )
         for it in columns
     )
 
