@@ -98,6 +98,8 @@ class SessionState:
         if isinstance(statement, Script):
             return self._after_script(statement, text)
         first, written = word(statement.tokens, 0), _written(statement, text)
+        if runs_unread(statement.tokens):
+            return replace(self, catalog=self._followed(statement, text), unsure=True)
         if first in ("set", "reset"):
             return self._set(statement, text)
         if first in _DEFINES and not _OTHER_KIND.search(written):

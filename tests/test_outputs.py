@@ -111,6 +111,12 @@ def test_what_a_query_makes(text: str, behind: object) -> None:
     assert outputs(text, CATALOG) == (None, behind)
 
 
+def test_a_text_that_is_run_unread_may_change_anything() -> None:
+    text = "EXECUTE IMMEDIATE 'CREATE OR REPLACE TABLE days (x INT)'; SELECT * FROM days"
+    assert outputs(text, CATALOG) == (None, None)
+    assert outputs("EXECUTE IMMEDIATE 'SELECT 1'; SELECT k FROM days", CATALOG)[1] is not None
+
+
 def test_a_view_is_typed_when_it_is_made() -> None:
     text = """
     SET spark.sql.ansi.enabled = true;
