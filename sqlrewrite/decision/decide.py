@@ -19,7 +19,8 @@ from sqlrewrite.find.restrictions import any_of, same_rows
 from sqlrewrite.find.shared_ctes import coverings
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.examination import examine
-from sqlrewrite.judge.form import chosen
+from sqlrewrite.judge.form import chosen_form
+from sqlrewrite.judge.keys import has_one_key, is_whole_in_query
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.judge.rules import (
     CLAUSE,
@@ -30,7 +31,6 @@ from sqlrewrite.judge.rules import (
     SHARED,
     Rule,
 )
-from sqlrewrite.judge.single import is_single, of_whole_query
 from sqlrewrite.plan.algebra import Plan
 from sqlrewrite.results import Outcome, RuleResult, Verdict
 from sqlrewrite.settings.forms import IN, VALUES
@@ -170,7 +170,7 @@ def _groups(judged: Sequence[PairDecision]) -> list[_Group]:
 def _group_key(proposal: Proposal) -> object:
     """What the pairs that share a predicate have in common."""
     pair = proposal.pair
-    if chosen(proposal) != IN or pair.operator != "=":
+    if chosen_form(proposal) != IN or pair.operator != "=":
         return pair
     # The days around a key are those of one column.
     of = pair.path.column if days_around(proposal) else ""
@@ -191,7 +191,7 @@ def _unions(plan: Plan, judged: Sequence[PairDecision]) -> list[_Group]:
         item.proposal.pair: number
         for number, item in enumerate(judged)
         if SHARED.code in item.failing <= _OF_ONE
-        and not (is_single(item.proposal) or of_whole_query(item.proposal))
+        and not (has_one_key(item.proposal) or is_whole_in_query(item.proposal))
     }
     found = coverings(plan, tuple(numbers)) if numbers else []
     groups = [_Group(tuple(numbers[pair] for pair in pairs), True) for pairs in found]

@@ -9,8 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.judge import conditions, form
-from sqlrewrite.judge.benefit import already_pruned, benefit, missed_by_engine, selective_predicate
+from sqlrewrite.judge import conditions
+from sqlrewrite.judge.benefit import (
+    already_pruned,
+    benefit,
+    key_size,
+    missed_by_engine,
+    selective_predicate,
+)
 from sqlrewrite.judge.proposal import Judgement, Proposal, passed
 from sqlrewrite.judge.soundness import (
     barriers,
@@ -79,7 +85,7 @@ RULES: tuple[Rule, ...] = (
     ZONE,
     Rule("DPP120", "selective-predicate", "benefit", "dimension", selective_predicate.judge),
     Rule("DPP123", "benefit", "benefit", "dimension", benefit.judge),
-    Rule("DPP124", "key-size", "benefit", "dimension", form.judge),
+    Rule("DPP124", "key-size", "benefit", "dimension", key_size.judge),
     MISSED,
 )
 

@@ -10,10 +10,10 @@ from sqlrewrite.find.scan_joins import ScanJoin
 from sqlrewrite.judge.benefit.already_pruned import is_authors_in
 from sqlrewrite.judge.benefit.missed_by_engine import BUILT
 from sqlrewrite.judge.benefit.selective_predicate import is_filtered
-from sqlrewrite.judge.form import chosen
+from sqlrewrite.judge.form import chosen_form
+from sqlrewrite.judge.keys import has_few_keys, has_one_key
 from sqlrewrite.judge.partition_wise.storage import Storage, joins_with_storage, remedies
 from sqlrewrite.judge.proposal import relation_name
-from sqlrewrite.judge.single import is_few, is_single
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.managed import ASK
 from sqlrewrite.linting.statement import CheckedStatement
@@ -52,8 +52,8 @@ def missing(checked: CheckedStatement) -> Iterator[Finding]:
 
 def _lacks(fact: str, candidate: Candidate, judged: PairDecision) -> str:
     """What a fact lacks that could be bounded; an IN of the author's own lacks only a hint."""
-    few = is_few(judged.proposal)
-    if is_authors_in(judged.proposal.pair) and chosen(judged.proposal) != SINGLE and not few:
+    few = has_few_keys(judged.proposal)
+    if is_authors_in(judged.proposal.pair) and chosen_form(judged.proposal) != SINGLE and not few:
         return f"the IN on {fact} has no hint: it prunes only where its subquery is broadcast"
     by = f"the join with {candidate.dimension.table}"
     if judged.proposal.pair.first:
@@ -95,8 +95,8 @@ def latest(checked: CheckedStatement) -> Iterator[Finding]:
     rows of a LIMIT, by a join or an IN, or by which a window ranks all rows."""
     for item in checked.decided.judged:
         proposal, scan = item.proposal, item.proposal.pair.scan
-        few = is_few(proposal)
-        single = proposal.pair.first or few or is_single(proposal)
+        few = has_few_keys(proposal)
+        single = proposal.pair.first or few or has_one_key(proposal)
         if scan.span is None or item.verdict is Verdict.ALREADY_PRUNED or not single:
             continue
         column = f"{scan.alias}.{proposal.pair.path.column}"

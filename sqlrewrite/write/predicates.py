@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from sqlrewrite.judge.form import chosen
+from sqlrewrite.judge.form import chosen_form
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan.relations import joins
 from sqlrewrite.settings.forms import FILTERED, IN, RANGE, RANKED, SET, SINGLE, VALUES
@@ -13,6 +13,7 @@ from sqlrewrite.sql.places.anchors import AnchorError
 from sqlrewrite.text.limits import SPARK
 from sqlrewrite.write.fact_values import fact_value
 from sqlrewrite.write.forms import (
+    constants,
     filtered,
     key_range,
     key_set,
@@ -33,7 +34,7 @@ WRITERS: Mapping[str, Callable[[Sequence[Proposal], KeyQueries], list[Predicate]
     RANKED: ranked.write,
     FILTERED: filtered.write,
 }
-"""What writes each form. ``values`` is not here: it may write nothing, and another stands in."""
+"""What writes each form. ``constants`` and ``values`` are not here: they may write nothing."""
 
 
 def write(
@@ -52,17 +53,12 @@ def write(
     first = proposals[0]
     if not union:
         proposals = _distinct(proposals, author, words)
-    constants = values.constants(first, author.anchors) if len(proposals) == 1 else None
-    if constants is not None:
-        value = fact_value(first, author)
-        text = f"{value} {author.word('IN')} ({constants})"
-        return _in_dialect([Predicate(text, value)], first)
-    form = chosen(first)
-    queries = KeyQueries(author, words, union)
-    if form == VALUES or (first.context.literals and not first.pair.filtered):
+    form, queries = chosen_form(first), KeyQueries(author, words, union)
+    found = constants.write(proposals, queries)
+    if not found and (form == VALUES or (first.context.literals and not first.pair.filtered)):
         found = values.write(proposals, queries)
-        if found:
-            return _in_dialect(found, first)
+    if found:
+        return _in_dialect(found, first)
     if first.pair.edge.block.role == "merge":  # whose ON takes no subquery
         raise NotAskedError(fact_value(first, author))
     return _in_dialect(WRITERS[form](proposals, queries), first)

@@ -8,9 +8,9 @@ from sqlrewrite.find.pairs import Pair, by_day
 from sqlrewrite.find.reducers import conditions_on, own_conditions
 from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.judge.benefit.selective_predicate import selective
-from sqlrewrite.judge.form import chosen
+from sqlrewrite.judge.form import chosen_form
+from sqlrewrite.judge.keys import has_few_keys
 from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
-from sqlrewrite.judge.single import is_few
 from sqlrewrite.plan.algebra import Call, ColumnRef, Expression, Scan, Subquery, Unknown
 from sqlrewrite.plan.expressions import columns, said, walk
 from sqlrewrite.plan.facts.functions import function
@@ -54,10 +54,10 @@ def is_authors_in(pair: Pair) -> bool:
 def _judge_in(proposal: Proposal) -> Judgement:
     """Whether a predicate prunes where the author's IN does not: Spark prunes by an IN only where
     it broadcasts the subquery, and only a hint makes it surely do so (docs/spark.md)."""
-    query, form = proposal.pair.edge.query, chosen(proposal)
+    query, form = proposal.pair.edge.query, chosen_form(proposal)
     if form == SINGLE:
         return passed("= to the one value prunes, where the author's IN does not")
-    if is_few(proposal) and form == SET:
+    if has_few_keys(proposal) and form == SET:
         return passed("a set of the few keys prunes, where the author's IN does not")
     if form == RANGE and proposal.clustered:
         return passed("the ends of the keys rule out row groups, which the author's IN does not")

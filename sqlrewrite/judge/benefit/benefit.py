@@ -9,9 +9,9 @@ from __future__ import annotations
 from sqlrewrite.judge.benefit.already_pruned import binds_partition, has_selective_condition
 from sqlrewrite.judge.benefit.estimate import estimate, read_again
 from sqlrewrite.judge.benefit.selective_predicate import is_filtered
-from sqlrewrite.judge.form import asks, chosen
+from sqlrewrite.judge.form import chosen_form, has_key_query
+from sqlrewrite.judge.keys import few_keys_query, has_few_keys, has_one_key
 from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed, takes_keys
-from sqlrewrite.judge.single import few, is_few, is_single
 from sqlrewrite.plan.algebra import CteReference, Scan
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.relations import leaves
@@ -22,28 +22,28 @@ from sqlrewrite.text.limits import SPARK
 def judge(proposal: Proposal) -> Judgement:
     """Whether the predicate is likely to save more than it costs."""
     engine = proposal.engine
-    if not engine.enabled and chosen(proposal) == IN:
+    if not engine.enabled and chosen_form(proposal) == IN:
         return failed(
             f"{engine.name} does not prune by an IN there, as dynamic pruning is switched off: "
             f"{proposal.other_form}"
         )
-    if proposal.options.when == "auto" and asks(proposal):
+    if proposal.options.when == "auto" and has_key_query(proposal):
         scan, column = proposal.pair.scan, proposal.pair.pruned
         if engine.takes_keys and not takes_keys(engine, scan, column):
             why = f"the connector of {scan.alias} takes no keys at run time for {column}"
             return failed(f"{why}, so a subquery prunes nothing: {proposal.other_form}")
     scans = tuple(read_again(proposal))
-    if is_single(proposal) and all(_reads_names(proposal, scan) for scan in scans):
+    if has_one_key(proposal) and all(_reads_names(proposal, scan) for scan in scans):
         return passed("the one key is found among the names of the partitions")
-    if is_single(proposal) and proposal.options.limits.dialect == SPARK:
+    if has_one_key(proposal) and proposal.options.limits.dialect == SPARK:
         return passed("Spark looks the one key up once, for the query and the predicate")
-    if is_few(proposal) and all(_reads_names(proposal, scan) for scan in scans):
+    if has_few_keys(proposal) and all(_reads_names(proposal, scan) for scan in scans):
         return passed("the few keys are found among the names of the partitions")
-    if is_few(proposal) and _grouped(proposal):
+    if has_few_keys(proposal) and _grouped(proposal):
         return passed("Spark groups the rows once, for the query and the predicate")
     sizes = [scan.table.size_in_bytes for scan in scans]
     size = None if None in sizes else sum(it or 0 for it in sizes)
-    by_broadcast = engine.reuse_broadcast_only and chosen(proposal) == IN
+    by_broadcast = engine.reuse_broadcast_only and chosen_form(proposal) == IN
     if by_broadcast and not proposal.options.hint and (size or 0) > engine.broadcast_threshold:
         return failed(
             f"{proposal.dimension_name} has {size:,} bytes, too many to be broadcast without a "
@@ -70,7 +70,7 @@ def _reads_names(proposal: Proposal, scan: Scan) -> bool:
 def _grouped(proposal: Proposal) -> bool:
     """Whether the dimension is a DISTINCT or GROUP BY of the keys alone: Spark reuses the exchange
     below it."""
-    query = few(proposal)
+    query = few_keys_query(proposal)
     block = None if query is None else proposal.plan.blocks[query.top[0]]
     if block is None or len(block.outputs) != 1:
         return False

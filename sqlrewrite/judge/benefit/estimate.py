@@ -19,7 +19,7 @@ from sqlrewrite.find.restrictions import (
     flattened,
     neighbours,
 )
-from sqlrewrite.judge.form import WIDEST, WIDTHS
+from sqlrewrite.judge.keys import WIDEST, WIDTHS
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.expressions import columns

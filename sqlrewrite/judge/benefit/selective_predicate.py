@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin
+from sqlrewrite.judge.keys import has_few_keys, has_one_key
 from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
-from sqlrewrite.judge.single import is_few, is_single
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import is_when
 from sqlrewrite.plan.expressions import columns
@@ -26,9 +26,9 @@ def judge(proposal: Proposal) -> Judgement:
         return passed(f"a MERGE reads no more than what {proposal.dimension_name} has keys for")
     if _inside(proposal, proposal.pair.dimension, _test(proposal)):
         return passed(f"{proposal.dimension_name} is filtered inside")
-    if is_single(proposal):
+    if has_one_key(proposal):
         return passed(f"{proposal.dimension_name} gives one key")
-    if is_few(proposal):
+    if has_few_keys(proposal):
         return passed(f"a LIMIT leaves few keys of {proposal.dimension_name}")
     if proposal.dropped:
         return failed(

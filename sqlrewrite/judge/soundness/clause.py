@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlrewrite.judge.form import asks
+from sqlrewrite.judge.form import has_key_query
 from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
 from sqlrewrite.judge.soundness.join_type import ClauseKind, clause_for
 
@@ -24,7 +24,7 @@ def judge(proposal: Proposal) -> Judgement:
         return failed("the join has no ON to put the predicate into; write ON instead of USING")
     if not any(condition.clause is not None for condition in join.conditions):
         return failed("the ON cannot be found in the text")
-    if not proposal.engine.queries_in_on and asks(proposal):
+    if not proposal.engine.queries_in_on and has_key_query(proposal):
         why = f"{proposal.engine.name} raises an error for a subquery in an ON"
         return failed(f"{why}: --predicate values writes constants there")
     return passed("in the ON of the join")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from sqlrewrite.find.derived_columns import DerivedColumn
 from sqlrewrite.judge.conditions import why_unlike
-from sqlrewrite.judge.form import chosen
+from sqlrewrite.judge.form import chosen_form
 from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed, unknown
 from sqlrewrite.plan.algebra import ColumnRef, Expression
 from sqlrewrite.plan.facts.attempts import legacy_cast
@@ -81,7 +81,7 @@ def _only_in(proposal: Proposal) -> bool:
     return (
         spark
         and proposal.pair.operator == "="
-        and chosen(proposal) == IN
+        and chosen_form(proposal) == IN
         and not proposal.context.literals
     )
 

@@ -7,10 +7,10 @@ from sqlrewrite.find.pairs import by_day
 from sqlrewrite.judge.attempted_dimension import key_is_attempted
 from sqlrewrite.judge.attempts import exact_attempts
 from sqlrewrite.judge.conditions import GUARDS, describe, objections_to_value
+from sqlrewrite.judge.keys import is_whole_in_query
 from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
 from sqlrewrite.judge.raising import raising_below, raising_in, rows_never_raise
 from sqlrewrite.judge.repeatable import objections_to_blocks
-from sqlrewrite.judge.single import of_whole_query
 from sqlrewrite.plan.algebra import Expression, Opaque, Subquery
 from sqlrewrite.plan.columns import expression_type, harmless
 from sqlrewrite.plan.expressions import columns
@@ -140,7 +140,7 @@ def judge_key(proposal: Proposal) -> Judgement:
         return failed(
             f"what {pair.dimension.alias or 'it'} reads is not known: {pair.dimension.reason}"
         )
-    if of_whole_query(proposal):
+    if is_whole_in_query(proposal):
         why = _of_whole(proposal)
         return failed(why) if why else passed("the key is what the IN's subquery gives")
     if pair.key_plain:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlrewrite.judge.form import repeats_keys
+from sqlrewrite.judge.keys import repeats_keys
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.judge.soundness.key_types import in_sides
 from sqlrewrite.write.fact_values import fact_value

@@ -1,6 +1,5 @@
 """``values``: ``p IN (1, 2, 3)``, or from the smallest of many to the largest: a key query's keys
-as they are now, with the time and the key query in a note beside the marker; and constants that the
-author's own condition gives for the key.
+as they are now, with the time and the key query in a note beside the marker.
 
 Literals are the keys of one moment, and that is what the user asked for. Refused is what could make
 the same query give others though no table has changed (the clock, a name that means something in
@@ -15,9 +14,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 
 from sqlrewrite.find.derived_columns import is_day
-from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.judge.form import is_constant
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.judge.soundness.derived_column import day_may_recur
 from sqlrewrite.plan.algebra import Derived, Plan, Scan
@@ -28,7 +25,6 @@ from sqlrewrite.plan.relations import read_by
 from sqlrewrite.settings.forms import VALUES
 from sqlrewrite.settings.options import Keys, NotAskedError, Options, RefusedError
 from sqlrewrite.sql.managed.recognition import normalized_value
-from sqlrewrite.sql.places.anchors import Anchors
 from sqlrewrite.text.limits import SPARK
 from sqlrewrite.text.notes import note
 from sqlrewrite.warehouse import View, Warehouse, has_template
@@ -80,20 +76,6 @@ def write(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predicate]
         text, beside = written
         found.append(Predicate(text, bound.fact, note=beside))
     return found
-
-
-def constants(proposal: Proposal, anchors: Anchors) -> str | None:
-    """The constants that the key is compared with, where nothing else is asked of the dimension:
-    then they bound the fact without reading it, and on every engine."""
-    lists: list[str] = []
-    for item in proposal.restrictions:
-        if not isinstance(item, Conjunct) or not is_constant(proposal, item.expression):
-            return None
-        if proposal.pair.fact.relation in item.condition.relations:
-            return None  # the fact's own, which it would be asked twice
-        tokens = anchors.conjunct(item.condition)
-        lists.append(anchors.constants(tokens))
-    return lists[0] if len(set(lists)) == 1 else None
 
 
 def _literal(bound: _Bound, proposals: Sequence[Proposal]) -> tuple[str, str] | None:
