@@ -101,14 +101,14 @@ def _declared(
 
 def _print_checked(out: Printer, it: Checked) -> None:
     """One declaration, in a line."""
-    said = f"{'.'.join(it.table)}: {it.derivation.column} = {it.derivation.expression}"
+    declaration = f"{'.'.join(it.table)}: {it.derivation.column} = {it.derivation.expression}"
     if it.why:
-        out.line(("unknown ", "bold yellow"), (said, "bold"), (f": {it.why}", ""))
+        out.line(("unknown ", "bold yellow"), (declaration, "bold"), (f": {it.why}", ""))
     elif it.wrong:
         counted = f": does not hold for {it.wrong:,} of {it.rows:,} rows"
-        out.line(("wrong   ", "bold red"), (said, "bold"), (counted, ""))
+        out.line(("wrong   ", "bold red"), (declaration, "bold"), (counted, ""))
     else:
-        out.line(("holds   ", "bold green"), (said, "bold"), (f": {it.rows:,} rows", ""))
+        out.line(("holds   ", "bold green"), (declaration, "bold"), (f": {it.rows:,} rows", ""))
 
 
 @click.command(
@@ -215,8 +215,8 @@ def _print_proposed(err: Printer, proposed: Mapping[Name, Sequence[Derivation]])
             key = it.column if it.column.isidentifier() else json.dumps(it.column)
             lines.append(f"# {key} = {json.dumps(it.expression)}")
     if lines:
-        said = "in some rows these columns are computed from others; if they always are, declare:"
-        err.print([((said, "bold"),), *(((line, ""),) for line in lines)])
+        title = "in some rows these columns are computed from others; if they always are, declare:"
+        err.print([((title, "bold"),), *(((line, ""),) for line in lines)])
 
 
 def _patterns(

@@ -53,8 +53,8 @@ def command(folder: str, color: bool | None) -> None:
     """
     err = printer(err=True, color=color)
     found = discover(folder)
-    known = [*_catalogs(folder, found, err)]
-    lines = [*_settings(known, found)]
+    sources = [*_catalogs(folder, found, err)]
+    lines = [*_settings(sources, found)]
     path, before = _target(folder)
     if before is None:
         write_stdout("".join(f"{line}\n" for line in lines).encode())
@@ -87,10 +87,10 @@ def _catalogs(folder: str, found: Discovered, err: Printer) -> Iterator[KnownSou
     projects = [_of_dbt(folder, it) for it in found.projects]
     for path in (*found.ddl, *found.snapshots, *projects):
         dbt = path in projects
-        known = _tried(folder, path, dbt=dbt)
-        mark = ("not usable yet ", "bold yellow") if known.lacking else ("found ", "bold green")
-        err.print([(mark, (f"{shown(path)}: {known.lacking or known.what}", ""))])
-        yield known
+        source = _tried(folder, path, dbt=dbt)
+        mark = ("not usable yet ", "bold yellow") if source.lacking else ("found ", "bold green")
+        err.print([(mark, (f"{shown(path)}: {source.lacking or source.what}", ""))])
+        yield source
     if not (found.ddl or found.snapshots or projects):
         what = "no DDL, no dbt project: `dpp-rewrite catalog pull` asks a live Spark"
         err.line((what, "yellow"))
@@ -152,15 +152,15 @@ def _settings(catalogs: Sequence[KnownSource], found: Discovered) -> Iterator[st
 
 def _of_spark(found: Discovered) -> Iterator[str]:
     """What Spark's own settings mean for ours."""
-    said = {key: (value.lower() == "true", where) for key, (value, where) in found.spark.items()}
-    if _QUOTES in said:
-        quotes, where = said[_QUOTES]
-        ansi = said.get(_ANSI, (True, ""))[0]
-        known = not quotes or _ANSI in said
+    flags = {key: (value.lower() == "true", where) for key, (value, where) in found.spark.items()}
+    if _QUOTES in flags:
+        quotes, where = flags[_QUOTES]
+        ansi = flags.get(_ANSI, (True, ""))[0]
+        certain = not quotes or _ANSI in flags
         line = f"double-quoted-identifiers = {str(quotes and ansi).lower()}  # {_QUOTES} in {where}"
-        yield line if known else f"# {line}, if {_ANSI} is on (in Spark 4 it is)"
-    if _PRUNING in said and not said[_PRUNING][0]:
-        where = said[_PRUNING][1]
+        yield line if certain else f"# {line}, if {_ANSI} is on (in Spark 4 it is)"
+    if _PRUNING in flags and not flags[_PRUNING][0]:
+        where = flags[_PRUNING][1]
         yield f'predicate = "set"  # prunes without dynamic pruning, which {where} switches off'
     for key, (value, where) in found.spark.items():
         if name := known_setting(key):

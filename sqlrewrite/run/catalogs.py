@@ -1,7 +1,7 @@
 """The catalog that a project's settings name.
 
-In: settings, and the files that are read with them. Out: what is known of their tables; without a
-catalog that is what the files show by themselves. Raises CatalogError, which says who named it.
+In: settings, and the files that are read with them. Out: the catalog; where none is named, what the
+files themselves define. Raises CatalogError, which says where the catalog was named.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from sqlrewrite.warehouse import CatalogError, Warehouse
 def load_catalog(
     settings: Settings, load: Callable[..., Warehouse] | None = None, files: Sequence[str] = ()
 ) -> Warehouse:
-    """The catalog that the settings name, by ``load``, else what ``files`` show by themselves; with
-    the derived columns and the settings of Spark that the settings declare."""
+    """The catalog that the settings name, by ``load``, else what ``files`` define; with the derived
+    columns and the settings of Spark that the settings declare."""
     found = _loaded(settings, load, files)
     if settings.spark_conf:
         found = replace(found, settings={**found.settings, **settings.spark_conf})
     if not settings.derived:
         return found
-    from sqlrewrite.catalog.derived import declaring  # which reads SQL: few settings need it
+    from sqlrewrite.catalog.derived import declaring  # reads SQL, which few settings need
 
     try:
         return declaring(found, settings.derived)

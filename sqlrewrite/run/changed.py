@@ -1,8 +1,8 @@
 """What has changed in a repository since a revision: files, and the lines in them.
 
-The revision is taken where it and HEAD parted, as a pull request shows a branch; what is not
-committed counts too, and a file that git does not know is new as a whole. In come file names and a
-revision, out go those that have changed, and stretches of lines of the files as they are now.
+Changes count from where the revision and HEAD parted, as a pull request shows a branch, with those
+that are not committed; a file that git does not track is new as a whole. In come file names and a
+revision, out go the changed files, and the changed stretches of lines as the files are now.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from sqlrewrite.results import ConfigError
 from sqlrewrite.run.files import ask_git, refusal, repository
 
 Stretch = tuple[int, int]
-"""The first and the last line that have changed. Where lines were only taken out, the one behind
-them and the one before: who holds both holds the place."""
+"""The first and the last changed line. Where lines were only removed, the line after and the line
+before them: a statement that has both has the place."""
 
 WHOLE: tuple[Stretch, ...] = ((1, 1 << 60),)
 """Every line of a file."""
@@ -74,7 +74,7 @@ def _top(real: str) -> str:
 
 
 def _base(top: str, since: str) -> str:
-    """Where a revision and HEAD parted."""
+    """The commit where a revision and HEAD parted."""
     what = f"--changed-since {since}"
     fetch = "in CI the checkout must have the history (actions/checkout: `fetch-depth: 0`)"
     commit_found = ask_git(

@@ -1,7 +1,7 @@
 """Finds the files of a folder that describe tables: DDL, dbt projects, snapshots, Spark's settings.
 
-In comes a folder, out goes what was found in it, by paths from there. Nothing is decided here:
-``cli/init.py`` makes settings of it.
+In comes a folder, out goes what was found in it, with paths from there; ``cli/init.py`` makes
+settings of it.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from sqlrewrite.text.hosts import SUFFIXES
 from sqlrewrite.text.source import FOREIGN
 
 DEEPEST = 5
-"""So many folders deep are projects and settings looked for."""
+"""How many folders deep projects and settings are looked for."""
 
 _MANY = 6
-"""A folder with more pieces than this that hold definitions is named as a whole."""
+"""A folder with more places than this that hold definitions is named as a whole."""
 
 _DEFINES = re.compile(
     rb"^[ \t]*create\s+(?:or\s+replace\s+)?(?:(?:external|managed|transient)\s+)*table\b",
@@ -33,10 +33,9 @@ _SETTING = re.compile(r"^\s*(spark\.[\w.]+)(?:\s*=\s*|\s+)(\S.*?)\s*$", re.MULTI
 
 @dataclass(frozen=True, slots=True)
 class Discovered:
-    """``python`` says how many files of Python and notebooks hold SQL. ``ddl`` are folders and
+    """``python`` is the number of Python files and notebooks with SQL. ``ddl`` are folders and
     files with definitions of tables, ``projects`` the folders of dbt projects, ``snapshots`` files
-    that ``catalog pull`` wrote, ``spark`` settings of Spark by name, each with its value and the
-    file that says so."""
+    that ``catalog pull`` wrote, ``spark`` settings of Spark by name, with their value and file."""
 
     files: int
     python: int
@@ -97,7 +96,7 @@ def _pieces(folder: str, files: list[str], defining: list[str]) -> list[str]:
 
 
 def _others(folder: str) -> Iterator[str]:
-    """The files that are no SQL and may say something."""
+    """The files that are not SQL but may be of use."""
     top = os.path.abspath(folder)
     for at, folders, names in os.walk(top):
         deep = at[len(top) :].count(os.sep)

@@ -27,13 +27,13 @@ STDIN = "-"
 _LONGEST = max(map(len, SQL_SUFFIXES))
 
 Match = Callable[[str], bool]
-"""Whether a name, or a path, is meant."""
+"""Whether a name, or a path, matches."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The files to read, in order and each once, and the paths that lead nowhere, or to a folder
-    that cannot be read; ``warnings`` are folders with the reason why git would not list them."""
+    """The files to read, in order and each once; the paths that lead nowhere, or to a folder that
+    cannot be read; and the folders that git would not list, with the reason, as ``warnings``."""
 
     files: tuple[str, ...]
     missing: tuple[str, ...]
@@ -41,7 +41,7 @@ class Found:
 
 
 Excluded = Callable[[str, str | None], bool]
-"""Whether a file is left out, asked with the folder that is searched, or None for a named file."""
+"""Whether a file is excluded, given the folder that is searched, or None for a named file."""
 
 
 def find(
@@ -50,8 +50,8 @@ def find(
     by_git: Match = lambda folder: True,
     hosts: Match = lambda folder: False,
 ) -> Found:
-    """The files that ``paths`` mean; ``-`` stands for itself. ``by_git`` says of a folder whether
-    what git ignores in it is left out, ``hosts`` whether its files of Python are searched too."""
+    """The files that ``paths`` mean; ``-`` stands for itself. ``by_git`` says whether files of a
+    folder that git ignores are left out, ``hosts`` whether its Python files are included."""
     files: dict[str, str] = {}
     missing: dict[str, None] = {}
     search = _Search()
@@ -79,8 +79,8 @@ def native(path: str) -> str:
 
 
 class _Search:
-    """A search of folders. What the file system says of each is kept: many files lie in few of
-    them. A folder's name here has a separator at its end, or is empty."""
+    """A search of folders. The entries of each are kept, since many files lie in few folders. The
+    name of a folder here ends in a separator, or is empty."""
 
     def __init__(self) -> None:
         self.unread: list[str] = []
@@ -111,7 +111,7 @@ class _Search:
             entry = self._entries(path[:cut]).get(path[cut:])
             if entry is None:  # deleted, and git still lists it
                 continue
-            if real := self._wanted(path, entry):
+            if real := self._real_path(path, entry):
                 yield path, real
             elif entry.is_dir(follow_symlinks=False):  # a repository within, or a copy of one
                 inner = path + os.sep
@@ -122,7 +122,7 @@ class _Search:
         waiting = self._last_first(folder)
         while waiting:
             path, entry = waiting.pop()
-            if real := self._wanted(path, entry):
+            if real := self._real_path(path, entry):
                 yield path, real
             elif entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
                 inner = path + os.sep
@@ -141,8 +141,8 @@ class _Search:
     def _is_top(self, folder: str) -> bool:
         return ".git" in self._entries(folder)
 
-    def _wanted(self, path: str, entry: os.DirEntry[str]) -> str | None:
-        """The path without links of a file that a search takes, None of what it does not."""
+    def _real_path(self, path: str, entry: os.DirEntry[str]) -> str | None:
+        """The path without links of a file that a search takes; None for other entries."""
         if not path[-_LONGEST:].lower().endswith(self._suffixes):
             return None
         if not entry.is_file(follow_symlinks=False):
@@ -155,7 +155,7 @@ class _Search:
         return above + path[cut:]
 
     def _entries(self, folder: str) -> dict[str, os.DirEntry[str]]:
-        """What lies in a folder, by name; nothing where it cannot be read."""
+        """The entries of a folder, by name; none where it cannot be read."""
         found = self._known.get(folder)
         if found is None:
             found = self._known[folder] = {}
@@ -169,10 +169,11 @@ class _Search:
         return found
 
     def _listed(self, folder: str) -> list[str] | None:
-        """What git tracks or would track below a folder, a repository in it without what it holds;
-        None where there is no git to ask, or it refuses, or is not to be asked.
+        """What git tracks or would track below a folder; of a repository in it only the folder.
+        None where git is not there, refuses, or is not to be asked.
 
-        A folder that is itself ignored was named on purpose (dbt's ``target/compiled``): None too.
+        Also None for a folder that is itself ignored: it was named on purpose, as dbt's
+        ``target/compiled``.
         """
         top = repository(folder) if self._by_git else None
         if top is None:
@@ -197,7 +198,7 @@ _UNREAD = pattern(rb"^warning: could not open directory '(.*)': ", re.MULTILINE)
 
 
 def repository(folder: str) -> str | None:
-    """The folder with the ``.git`` above, None where none is: much quicker than starting git."""
+    """The folder above that has a ``.git``, or None: much quicker than starting git."""
     above = os.path.abspath(folder)
     while not os.path.exists(os.path.join(above, ".git")):
         parent = os.path.dirname(above)
@@ -208,7 +209,7 @@ def repository(folder: str) -> str | None:
 
 
 def ask_git(folder: str, *arguments: str) -> CompletedProcess[bytes]:
-    """What git answers in a folder, as a status and bytes. Raises nothing where there is no git."""
+    """Git's answer in a folder: its status and bytes. Without git it is status 127."""
     import subprocess
 
     # In a hook GIT_DIR and its like are set, relative to another folder.
@@ -223,7 +224,7 @@ def ask_git(folder: str, *arguments: str) -> CompletedProcess[bytes]:
 
 
 def refusal(done: CompletedProcess[bytes]) -> str:
-    """The line in which git says why not."""
+    """The line in which git says why it refuses."""
     lines = done.stderr.decode("utf-8", "replace").splitlines() or [f"status {done.returncode}"]
     fatal = (it.removeprefix("fatal: ") for it in lines if it.startswith("fatal: "))
     return next(fatal, lines[0])
@@ -231,7 +232,7 @@ def refusal(done: CompletedProcess[bytes]) -> str:
 
 class Patterns:
     """Patterns of names at any depth (``archive``) or, with a slash before their end, of paths from
-    a root (``etl/*.sql``, ``/etl``), in which ``**/`` is any number of folders, none among them."""
+    a root (``etl/*.sql``, ``/etl``), in which ``**/`` is any number of folders, also none."""
 
     def __init__(self, patterns: Iterable[str], root: str) -> None:
         plain = [pattern.replace(os.sep, "/").rstrip("/") for pattern in patterns]
@@ -247,7 +248,7 @@ class Patterns:
         return self.within(folder)(name)
 
     def within(self, folder: str) -> Match:
-        """What tells of a name in a folder whether a pattern fits it there, or fits the folder."""
+        """Matches the names in a folder that a pattern fits there; all, if it fits the folder."""
         names, paths = self._names, self._paths
         if not self._some:  # and on Windows a folder may be on another drive
             return _never
@@ -261,7 +262,7 @@ class Patterns:
 
 
 def _spelled_out(pattern: str) -> Iterator[str]:
-    """The same without ``**/``: a ``*`` fits slashes too, and so folders, but not none at all."""
+    """The same without ``**/``: as ``*`` also fits slashes, only the case of no folder is added."""
     pieces = re.split(r"(?<![^/])\*\*/", pattern)
     for folders in product(("", "*/"), repeat=len(pieces) - 1):
         yield pieces[0] + "".join(map(add, folders, pieces[1:]))

@@ -1,7 +1,7 @@
-"""Many files at once: over a pool of processes where there is enough to do, else one by one.
+"""Runs a function over many items, in a pool of processes if they are worth it, else one by one.
 
 In: a function and its items. Out: the results, in the order of the items, each as soon as it and
-those before it are done. Only so much is under way that memory stays flat.
+those before it are done. The work in flight is limited, so that memory stays flat.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 WORTH = 48
-"""From so many items on processes are started: below, they cost more than they save."""
+"""With so many items processes are started: with fewer they cost more than they save."""
 _CHUNK = 16
 
 Item = TypeVar("Item")

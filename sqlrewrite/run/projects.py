@@ -1,7 +1,7 @@
-"""The files of a run by project: those whose nearest pyproject.toml is the same one.
+"""The files of a run by project: those with the same nearest file of settings.
 
-In come the paths of a command line, out go the files behind them without what their settings
-exclude. As in ruff, one search, and the files that one hook names, may be of many projects.
+In come the paths of a command line, out go the files that they mean without those that the settings
+exclude. As in ruff, one search, or one hook, may have files of many projects.
 """
 
 from __future__ import annotations
@@ -25,75 +25,76 @@ class ProjectFiles:
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """The projects in the order in which they were met, and what ``Found`` says besides."""
+    """The projects in the order in which they were met, and the rest of ``Found``."""
 
     projects: tuple[ProjectFiles, ...]
     missing: tuple[str, ...]
     warnings: tuple[tuple[str, str], ...]
 
 
-def gather(paths: Sequence[str], settings: Projects, stdin: str) -> Gathered:
-    """The files that ``paths`` mean; ``stdin`` is the name of ``-``, if it has any. Where there are
-    none, the project is that of the first path, without files.
+def gather(paths: Sequence[str], projects: Projects, stdin: str) -> Gathered:
+    """The files that ``paths`` mean, by project. ``stdin`` is the name for ``-``, if it has one.
+    Where there are no files, the result is the project of the first path, without files.
 
-    Where a project's settings say ``force-exclude``, its excludes are of named files too: a hook
-    names all that changed, and an editor what it has open. Raises ConfigError.
+    With the setting ``force-exclude`` a project also excludes files that are named: a hook names
+    all changed files, an editor its open one. Raises ConfigError.
     """
     paths, stdin = [native(path) for path in paths], native(stdin)
-    excluded = _Excludes(settings)
+    excluded = _Excludes(projects)
     without = {STDIN} if stdin != STDIN and excluded(stdin, None) else set[str]()
     named = (path for path in paths if path not in without)
     found = find(
         named,
         excluded,
-        lambda folder: settings.at(folder).respect_gitignore,
-        lambda folder: settings.at(folder).include_python,
+        lambda folder: projects.at(folder).respect_gitignore,
+        lambda folder: projects.at(folder).include_python,
     )
-    projects: dict[str | None, tuple[Settings, list[str]]] = {}
+    by_source: dict[str | None, tuple[Settings, list[str]]] = {}
     for path in found.files:
-        its = settings.of(stdin if path == STDIN else path)
-        projects.setdefault(its.source, (its, []))[1].append(path)
-    if not projects:
-        its = settings.at(stdin if paths[0] == STDIN else paths[0])
-        projects[its.source] = (its, [])
-    done = (ProjectFiles(its, tuple(files)) for its, files in projects.values())
+        settings = projects.of(stdin if path == STDIN else path)
+        by_source.setdefault(settings.source, (settings, []))[1].append(path)
+    if not by_source:
+        settings = projects.at(stdin if paths[0] == STDIN else paths[0])
+        by_source[settings.source] = (settings, [])
+    done = (ProjectFiles(settings, tuple(files)) for settings, files in by_source.values())
     return Gathered(tuple(done), found.missing, found.warnings)
 
 
 class _Excludes:
-    """What the settings leave out, found out of each folder once."""
+    """Whether the settings exclude a file, decided for each folder once."""
 
-    def __init__(self, settings: Projects) -> None:
-        self._settings = settings
+    def __init__(self, projects: Projects) -> None:
+        self._projects = projects
         self._folders: dict[tuple[str, str | None], Match] = {}
         self._patterns: dict[str | None, Patterns] = {}
-        self._projects: dict[tuple[str | None, str], bool] = {}
+        self._excluded: dict[tuple[str | None, str], bool] = {}
 
     def __call__(self, path: str, searched: str | None) -> bool:
         cut = path.rfind(os.sep) + 1
         key = (path[:cut], searched)
         match = self._folders.get(key)
         if match is None:
-            match = self._folders[key] = self._match(self._settings.of(path), path[:cut], searched)
+            match = self._folders[key] = self._match(self._projects.of(path), path[:cut], searched)
         return match(path[cut:])
 
-    def _match(self, its: Settings, folder: str, searched: str | None) -> Match:
-        """What matches the names of those files in a folder that are left out."""
-        if searched is None and not its.force_exclude:
+    def _match(self, settings: Settings, folder: str, searched: str | None) -> Match:
+        """Matches the names of the files in a folder that are excluded."""
+        if searched is None and not settings.force_exclude:
             return lambda name: False
-        if searched is not None and self._project(its, searched):
+        if searched is not None and self._is_excluded(settings, searched):
             return lambda name: True
-        if its.source not in self._patterns:
-            self._patterns[its.source] = Patterns((*its.exclude, *its.extend_exclude), its.root)
-        return self._patterns[its.source].within(folder)
+        if settings.source not in self._patterns:
+            patterns = (*settings.exclude, *settings.extend_exclude)
+            self._patterns[settings.source] = Patterns(patterns, settings.root)
+        return self._patterns[settings.source].within(folder)
 
-    def _project(self, its: Settings, searched: str) -> bool:
-        """Whether a project within the folder that is searched is left out by the one around it,
-        for which it is a folder like any other."""
-        key = (its.source, searched)
-        if key not in self._projects:
-            root = os.path.abspath(its.root)
+    def _is_excluded(self, settings: Settings, searched: str) -> bool:
+        """Whether a project inside the searched folder is excluded by the project around it, to
+        which it is a folder like any other."""
+        key = (settings.source, searched)
+        if key not in self._excluded:
+            root = os.path.abspath(settings.root)
             below = root.startswith(os.path.join(os.path.abspath(searched), ""))
-            within = below and self._settings.of(root) is not its
-            self._projects[key] = within and self(root, searched)
-        return self._projects[key]
+            within = below and self._projects.of(root) is not settings
+            self._excluded[key] = within and self(root, searched)
+        return self._excluded[key]

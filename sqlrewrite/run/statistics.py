@@ -1,8 +1,8 @@
-"""What a run understood, counted: statements, joins, candidates, and why nothing was written.
+"""Counts what a run understood: statements, joins, candidates, and why nothing was written.
 
 In come a file's statements and candidates, out go its ``Statistics``, fit to be sent to another
-process and to be added up. A reason may have a remedy: the one thing that a person can do about it.
-How many scans that would help is what tells which to do first.
+process and to be added up. A reason may have a remedy, the one thing that a person can do about it;
+the remedy that helps most scans is suggested first.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sqlrewrite.warehouse import Table, Warehouse, has_template
 
 _HELD = Verdict.ALREADY_PRUNED.value
 _TOGETHER = {NO_BOUND: NO_BOUND, _HELD: f"{_HELD}: the scans hold a partition column by themselves"}
-"""How reasons begin that go on with names, and what is said of them together."""
+"""Beginnings of reasons that continue with names, and the reason that they are counted as."""
 
 _UNKNOWN = re.compile(r"(?P<it>\S+) is not in the catalog")
 _TYPE = re.compile(r"declare the type of (?P<column>.+)")
@@ -30,16 +30,16 @@ _REMEDIES = (
     ("double-quoted-identifiers", 'say what "…" is: set double-quoted-identifiers'),
     ("in target/compiled", "rewrite what dbt compiles: target/compiled"),
 )
-"""What helps where a statement is left alone: words of the reason, and the remedy."""
+"""Remedies for statements that are left alone, by words of the reason."""
 
 ReasonAndRemedy = tuple[str, str]
-"""Why nothing was written, and what to do about it, empty where that is nothing."""
+"""Why nothing was written, and what to do about it, or an empty text."""
 
 
 @dataclass(slots=True)
 class Statistics:
-    """What was counted in files. ``joins`` are statements that join, ``understood`` those of them
-    that were read; each of ``reasons`` is of one scan or statement."""
+    """Counts over files. ``joins`` are statements with a join, ``understood`` those of them that
+    were read; each of the ``reasons`` is that of one scan or statement."""
 
     files: int = 0
     statements: int = 0
@@ -52,7 +52,7 @@ class Statistics:
     remedies: Counter[str] = field(default_factory=Counter)
 
     def add(self, other: Statistics) -> None:
-        """Adds what was counted in other files."""
+        """Adds the counts of other files."""
         for it in fields(self):
             setattr(self, it.name, getattr(self, it.name) + getattr(other, it.name))
 
@@ -70,7 +70,7 @@ class Statistics:
 def statistics_of(
     statements: Sequence[StatementSummary], done: Rewrite, catalog: Warehouse
 ) -> Statistics:
-    """What there is to count in the statements of a file and what was made of it."""
+    """The counts of a file, from its statements and its rewriting."""
     found, verdicts = done.candidates, Counter(it.verdict for it in done.candidates)
     joining = [it for it in statements if it.joins]
     reasons = [why for it in joining for why in _of_statement(it, catalog)]
@@ -110,14 +110,14 @@ def _of_statement(it: StatementSummary, catalog: Warehouse) -> Iterator[ReasonAn
 
 
 def _is_undeclared(name: str, catalog: Warehouse) -> bool:
-    """Whether a table is partitioned by what its definition does not have."""
+    """Whether a table is partitioned by something that its definition does not list."""
     table = catalog.resolve(tuple(name.split(".")))
     fields = table.partitioned_by if isinstance(table, Table) else ()
     return any(field.transform == "unknown" for field in fields)
 
 
 def _declared(name: str, catalog: Warehouse) -> str:
-    """What makes a table known: its DDL, or the schema in which the catalog has it."""
+    """How to make a table known: by its DDL, or by the schema in which the catalog has it."""
     if has_template(name):
         return f"give the variable in {name} a value, in [tool.dpp-rewrite.variables]"
     others = catalog.by_last.get(name.lower(), ())

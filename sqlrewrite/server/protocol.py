@@ -71,8 +71,8 @@ class Server(LanguageServer):
     @property
     def pulled(self) -> bool:
         """Whether the editor asks for diagnostics by itself."""
-        its = self.client_capabilities.text_document
-        return its is not None and its.diagnostic is not None
+        capabilities = self.client_capabilities.text_document
+        return capabilities is not None and capabilities.diagnostic is not None
 
     def positions(self, analysis: Analysis) -> Positions:
         """The places of a text, as the editor counts them."""
@@ -94,25 +94,25 @@ class Server(LanguageServer):
 
     async def analysis(self, uri: str) -> tuple[ServerProject, Analysis] | None:
         """What is found in the text that a file has now; None where no project can be read."""
-        its = self.open.setdefault(uri, _Open())
-        async with its.lock:
+        state = self.open.setdefault(uri, _Open())
+        async with state.lock:
             while True:
                 text = self.workspace.get_text_document(uri).source
                 project = self.project(uri)
                 if project is None:
                     return None
-                if its.last is not None and its.last[0] == text and its.last[1] is project:
-                    return project, its.last[2]
+                if state.last is not None and state.last[0] == text and state.last[1] is project:
+                    return project, state.last[2]
                 try:
-                    done = await self._read(uri, text, project, its.reader)
+                    done = await self._read(uri, text, project, state.reader)
                 except Exception as error:  # of ours: the server goes on with what is typed next
-                    its.reader = Reader()
+                    state.reader = Reader()
                     message = internal_error(error).message
                     log = types.LogMessageParams(types.MessageType.Error, message)
                     self.window_log_message(log)
                     done = Analysis(path_of(uri), Host(text), project.options)
                 if done is not None:
-                    its.last = (text, project, done)
+                    state.last = (text, project, done)
                     return project, done
 
     async def _read(
@@ -146,10 +146,10 @@ class Server(LanguageServer):
         """Tells the editor what is found, when it is; what it has not been told yet is dropped."""
         if self.pulled:
             return
-        its = self.open.setdefault(uri, _Open())
-        if its.pushing is not None:
-            its.pushing.cancel()
-        its.pushing = asyncio.ensure_future(self._push(uri))
+        state = self.open.setdefault(uri, _Open())
+        if state.pushing is not None:
+            state.pushing.cancel()
+        state.pushing = asyncio.ensure_future(self._push(uri))
 
     async def _push(self, uri: str) -> None:
         version = self.workspace.get_text_document(uri).version
@@ -195,8 +195,8 @@ def make(config: str | None, chosen: Mapping[str, Any], *, isolated: bool = Fals
 
 async def _initialized(server: Server, params: types.InitializedParams) -> None:
     """Asks the editor, if it can, to tell of changes in what projects are made of."""
-    its = server.client_capabilities.workspace
-    watched = its.did_change_watched_files if its is not None else None
+    workspace = server.client_capabilities.workspace
+    watched = workspace.did_change_watched_files if workspace is not None else None
     if watched is not None and watched.dynamic_registration:
         watchers = [types.FileSystemWatcher(pattern) for pattern in _WATCHED]
         options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
@@ -222,8 +222,8 @@ async def _saved(
     server.projects.look_again()
     for uri in list(server.open):
         server.push(uri)
-    its = server.client_capabilities.workspace
-    asks = its.diagnostics if its is not None else None
+    workspace = server.client_capabilities.workspace
+    asks = workspace.diagnostics if workspace is not None else None
     if server.pulled and asks is not None and asks.refresh_support:
         with suppress(JsonRpcException):
             await server.workspace_diagnostic_refresh_async(None)
@@ -231,9 +231,9 @@ async def _saved(
 
 async def _closed(server: Server, params: types.DidCloseTextDocumentParams) -> None:
     uri = params.text_document.uri
-    its = server.open.pop(uri, None)
-    if its is not None and its.pushing is not None:
-        its.pushing.cancel()
+    state = server.open.pop(uri, None)
+    if state is not None and state.pushing is not None:
+        state.pushing.cancel()
     if not server.pulled:
         server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
 

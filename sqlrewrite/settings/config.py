@@ -1,9 +1,9 @@
 """Reads a project's settings from files, the environment, and the options of a command.
 
-In comes a path to search upward from, or a file by name; out go ``Settings``, with paths made
-relative to where the caller stands. An option wins over a variable ``DPP_REWRITE_*``, that over the
-nearest file, and that over the default. An unknown key is an error: a misspelt key would
-otherwise lint a warehouse with the wrong rules for years.
+In comes a path to search upward from, or the name of a file; out go ``Settings``, with paths
+relative to the current folder. An option wins over a variable ``DPP_REWRITE_*``, that over the
+nearest file, and that over the default. An unknown key is an error, since a misspelt one might go
+unnoticed for years.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from sqlrewrite.text.toml import read_toml
 SECTION = "[tool.dpp-rewrite]"
 SHARED_FILE = "pyproject.toml"
 OWN_FILE = "dpp-rewrite.toml"
-"""A file that is about nothing but us: its keys stand at its top, in no table."""
+"""A file with nothing but our settings: its keys stand at the top, in no table."""
 _LIKE = 0.5
-"""How like a word must be to a key to be taken for it."""
+"""How similar a word must be to a key to be suggested."""
 _OTHERS = ("CACHE_DIR",)
-"""Variables that are no setting of a project: others read them."""
+"""Variables with the same prefix that are no settings of a project."""
 
 
 class Projects:
     """The settings of each of many files: those of the nearest file upward that has any, or of
     ``config`` for all of them, under those of the environment and the ``chosen`` options, by name.
 
-    A folder's file is ``dpp-rewrite.toml``, or ``pyproject.toml`` with a table of ours. Each folder
-    is looked at once; where ``isolated``, no file is read.
+    A folder's file is ``dpp-rewrite.toml``, or ``pyproject.toml`` with our table. Each folder is
+    looked at once; where ``isolated``, no file is read.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class Projects:
         return found
 
     def at(self, path: str) -> Settings:
-        """The settings at a file or a folder, be it there or not. Raises ConfigError."""
+        """The settings at a file or a folder, whether or not it exists. Raises ConfigError."""
         whole = os.path.abspath(path)
         return self._upward(whole if os.path.isdir(whole) else os.path.dirname(whole))
 
@@ -78,9 +78,9 @@ class Projects:
             return self._for_all
         found = self._above.get(folder)
         if found is None:
-            parent, its = os.path.dirname(folder), _read(folder)
-            last = its is not None or parent == folder
-            found = self._over(its or Settings()) if last else self._upward(parent)
+            parent, settings = os.path.dirname(folder), _read(folder)
+            last = settings is not None or parent == folder
+            found = self._over(settings or Settings()) if last else self._upward(parent)
             self._above[folder] = found
         return found
 
@@ -102,7 +102,7 @@ class Projects:
 
 
 def files_above(path: str) -> Iterator[str]:
-    """The files that may hold settings for a path, be they there or not, the nearest first."""
+    """The files that may hold settings for a path, the nearest first, whether or not they exist."""
     whole = os.path.abspath(path)
     folder = whole if os.path.isdir(whole) else os.path.dirname(whole)
     for above in (folder, *map(str, Path(folder).parents)):
@@ -117,7 +117,7 @@ def load(
 
 
 def _from_environment(given: Mapping[str, str]) -> dict[str, Any]:
-    """The settings in variables: lists have commas between their items, paths what PATH has."""
+    """The settings in variables: lists are separated by commas, paths as in PATH."""
     values: dict[str, Any] = {}
     for name, text in given.items():
         key = name.removeprefix(PREFIX).lower().replace("_", "-")
@@ -150,7 +150,7 @@ def _read(folder: str) -> Settings | None:
 
 
 def _mentions_us(path: str) -> bool:
-    """A look at the bytes: most pyproject.toml are not about us, and parsing TOML takes a while."""
+    """A look at the bytes: most pyproject.toml have no table of ours, and parsing takes time."""
     try:
         with open(path, "rb") as file:
             return b"[tool.dpp-rewrite" in file.read()

@@ -17,18 +17,18 @@ from sqlrewrite.settings.table import Settings, named
 from sqlrewrite.text.limits import SPARK, Limits
 
 DECLARED_IN = "[tool.dpp-rewrite.functions]"
-"""Where a project says what its own functions do."""
+"""Where a project declares its own functions."""
 
 
 class Reach(NamedTuple):
-    """How far a dimension's neighbours are followed: joins outward, and whether through facts; None
-    is where statistics say that it pays."""
+    """How far a dimension's neighbours are followed: how many joins outward, and whether through
+    facts; None means where statistics say that it pays."""
 
     depth: int = 3
     through_facts: bool | None = None
 
 
-_USUAL = Settings()
+_DEFAULTS = Settings()
 
 ALONE = Reach(depth=0)
 """No neighbour is followed."""
@@ -36,9 +36,9 @@ ALONE = Reach(depth=0)
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """What a key query gives: its keys as literals of SQL in order, each once, NULL left out.
+    """The keys that a key query returns, as SQL literals in order, each once, without NULL.
 
-    ``kind`` is their type as Spark names it, ``at`` when they were asked for, in UTC, as
+    ``kind`` is their type in Spark's words, ``at`` the time of the query in UTC, as
     ``2026-01-31T09:30:00Z``. ``collapsed``: they are the smallest and the largest of many.
     """
 
@@ -49,16 +49,16 @@ class Keys:
 
 
 Resolve = Callable[[str, tuple[str, ...]], Keys | None]
-"""The keys of a key query, whose short names are those of the namespace; None: nobody was asked.
-Raises RefusedError, or ResolveError."""
+"""Returns the keys of a key query, whose unqualified names are in the namespace; None if no engine
+was asked. Raises RefusedError or ResolveError."""
 
 
 class RefusedError(Exception):
-    """Keys that are not to be written as literals; the message says why."""
+    """The keys must not be written as literals; the message says why."""
 
 
 class NotAskedError(RefusedError):
-    """Keys that nobody was asked for; ``fact`` is what they would bound."""
+    """No engine was asked for the keys; ``fact`` is what they would bound."""
 
     def __init__(self, fact: str) -> None:
         super().__init__(
@@ -73,13 +73,13 @@ class ResolveError(Exception):
 
 
 def not_asked(query: str, namespace: tuple[str, ...]) -> Keys | None:
-    """The ``Resolve`` where there is no engine at hand: what an earlier run wrote is up to date for
-    as long as its key query is."""
+    """The ``Resolve`` without an engine: what an earlier run wrote is then up to date as long as
+    its key query is."""
     return None
 
 
 LEFT_TO_ENGINE = "DPP125"
-"""The rule by which a predicate is left to an engine that derives it by itself."""
+"""The rule that leaves a predicate to an engine that derives it by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class Options:
         return replace(self, disabled=self.disabled | {LEFT_TO_ENGINE})
 
     def function(self, name: str) -> Function | None:
-        """What is known of a function: Spark's own, or the user's as far as it is declared."""
+        """What is known of a function: one of Spark's, or one that the user declared."""
         found = builtin(name)
         declaration = self.functions.get(name) if found is None else None
         return found if declaration is None else declared_function(name, declaration)
@@ -130,44 +130,44 @@ def make_options(
     Raises ConfigError for an engine, a form or a ``when`` that is not there, and for ``values``
     with nobody to ask.
     """
-    its = settings or _USUAL
-    other = {it: value for it, value in given.items() if value is not getattr(its, it)}
-    others = {it: value for it, value in _checked(other).items() if value != getattr(its, it)}
-    its = replace(its, **others) if others else its
-    if its.predicate == VALUES and resolve is None:
+    settings = settings or _DEFAULTS
+    new = {it: value for it, value in given.items() if value is not getattr(settings, it)}
+    changed = {it: value for it, value in _checked(new).items() if value != getattr(settings, it)}
+    settings = replace(settings, **changed) if changed else settings
+    if settings.predicate == VALUES and resolve is None:
         raise ConfigError(
             "predicate='values' needs resolve=…, which gives the keys of a key query: "
             "sqlrewrite.spark.values.resolver(spark) asks a Spark session; on the command line, "
             "--master or --remote say which Spark"
         )
-    for name in its.functions:
+    for name in settings.functions:
         if builtin(name) is not None:
             raise ConfigError(f"the function {name} is one of Spark's own: it needs no declaration")
-    spark = its.dialect == SPARK
+    spark = settings.dialect == SPARK
     if not spark:
         from sqlrewrite.dialects import check_form
 
-        check_form(its.dialect, its.predicate)
-    limits = limits or its.limits
+        check_form(settings.dialect, settings.predicate)
+    limits = limits or settings.limits
     return Options(
-        engine_named(its.engine),
-        its.predicate,
-        its.when,
-        its.hint and spark,  # no other dialect has hints
-        Reach(its.depth, its.through_facts),
-        its.key_limit,
+        engine_named(settings.engine),
+        settings.predicate,
+        settings.when,
+        settings.hint and spark,  # no other dialect has hints
+        Reach(settings.depth, settings.through_facts),
+        settings.key_limit,
         disabled,
-        limits=limits if limits.dialect == its.dialect else replace(limits, dialect=its.dialect),
-        functions=its.functions,
+        limits=replace(limits, dialect=settings.dialect),
+        functions=settings.functions,
         resolve=resolve or not_asked,
-        time_zone=its.time_zone,
-        strategy=its.strategy,
-        groups=its.groups,
+        time_zone=settings.time_zone,
+        strategy=settings.strategy,
+        groups=settings.groups,
     )
 
 
 def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings that a caller gives by name, each read as its row says; None is the default."""
+    """Settings that a caller gives by name, each read as its row says; None means the default."""
     read: dict[str, Any] = {}
     for name, value in given.items():
         row = named(name)
