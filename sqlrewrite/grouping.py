@@ -1,8 +1,8 @@
 """``--strategy partition-wise``: joins of tables that are partitioned alike, by groups of these.
 
-In: a text, the catalog and the options. Out: a ``Rewrite`` whose ``notes`` say of each such join
-what the engine would need to do it part by part by itself, and what was written, or why nothing
-was. What an earlier run wrote is taken out first, so a second run changes nothing.
+In: a text, the catalog and the options. Out: a ``Rewrite`` whose ``notes`` say for each such join
+what the engine would need to join it partition by partition by itself, and what was written, or why
+nothing was. What an earlier run wrote is removed first, so a second run changes nothing.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from sqlrewrite.warehouse import Warehouse
 from sqlrewrite.write.groups import Cut, by_bounds, by_hash, edits
 
 CODE = "DPP013"
-Told = tuple[int, str]
-"""What is said of an offset in the text."""
+Note = tuple[int, str]
+"""An offset in the text, and the message about it."""
 
 
 def by_groups(sql: str, catalog: Warehouse, options: Options) -> Rewrite:
@@ -42,7 +42,7 @@ def by_groups(sql: str, catalog: Warehouse, options: Options) -> Rewrite:
         why = "a mark of groups of partitions stands in a string: the text is left as it is"
         return Rewrite(sql, sql, 1, skipped=(Problem(CODE, why, 1, 1),))
     document = read(without(sql), catalog, options.limits, whole=True)
-    text, made, notes = document.stripped.original, list[Edit](), list[Told]()
+    text, made, notes = document.stripped.original, list[Edit](), list[Note]()
     grouped: list[int] = []
     for reading in document.statements:
         if reading.failure is None and reading.bound is not None:
@@ -69,7 +69,7 @@ def by_groups(sql: str, catalog: Warehouse, options: Options) -> Rewrite:
 
 
 def missing(sql: str, catalog: Warehouse, options: Options) -> dict[int, dict[str, str]]:
-    """The settings that are missing for joins part by part, by the numbers of their statements."""
+    """The settings that joins partition by partition lack, by the number of the statement."""
     found: dict[int, dict[str, str]] = {}
     for reading in read(without(sql), catalog, options.limits).statements:
         if reading.bound is None:
@@ -83,10 +83,10 @@ def missing(sql: str, catalog: Warehouse, options: Options) -> dict[int, dict[st
 
 def _statement(
     document: Document, reading: Reading, options: Options
-) -> tuple[list[Edit], list[Told]]:
-    """The insertions into one statement, and what is said of its joins."""
+) -> tuple[list[Edit], list[Note]]:
+    """The insertions into one statement, and the notes on its joins."""
     assert reading.bound is not None
-    plan, conf, notes = reading.bound.plan, reading.catalog.settings, list[Told]()
+    plan, conf, notes = reading.bound.plan, reading.catalog.settings, list[Note]()
     found_meetings = list(joins_with_storage(plan, options.engine, conf))
     for join, found in found_meetings:
         at = reading.statement.start if join.other.span is None else join.other.span.start
@@ -143,7 +143,8 @@ def _cut(found: Split, count: int) -> Cut:
 
 
 def _wrong(statement: Statement, text: str, made: list[Edit]) -> str:
-    """What is wrong with the insertions: the text parses, and is the author's without them."""
+    """What is wrong with the insertions, if anything: the result must parse, and be the author's
+    text without them."""
     after = apply(text, made)
     if without(after) != text:
         return "the text would not be found again"

@@ -1,7 +1,7 @@
-"""Regular expressions that are compiled when they are first asked.
+"""Regular expressions that are compiled at their first use.
 
-The modules have some two hundred, and a run has use for a few: to compile those of the modules that
-every run imports would take a short one a twentieth of its time.
+The modules have some two hundred, of which a run uses a few: compiling all those of the modules
+that every run imports would take a twentieth of the time of a short run.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 else:
 
     class pattern:  # noqa: N801 - it stands in for re.compile
-        """``re.compile``, of which each method is the expression's own from its first use on."""
+        """Stands for the compiled expression, whose methods it takes over as they are used."""
 
         def __init__(self, *said: Any) -> None:
             self._said = said

@@ -12,18 +12,18 @@ from enum import Enum
 from sqlrewrite.frozen import dataclass
 
 NOT_PARSED = "DPP000"
-"""What is said of a text that could not be read."""
+"""The code of a text that could not be read."""
 
 Output = tuple[tuple[str | None, str | None], ...]
 """The columns that a query returns: of each its name and its Spark type, None where not known."""
 
 
 class ConfigError(Exception):
-    """Settings or options that cannot be used; the message says which and what would do."""
+    """Settings or options that cannot be used; the message says which, and what can."""
 
 
 class Outcome(Enum):
-    """What a rule says of a candidate; only ``PASS`` from every rule makes a predicate."""
+    """A rule's answer for a candidate; a predicate is written only if every rule says ``PASS``."""
 
     PASS = "pass"
     FAIL = "fail"
@@ -70,11 +70,11 @@ class JoinUse:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a predicate is taken to cost and to save; None is not known.
+    """The estimated cost and benefit of a predicate; None means not known.
 
-    ``reads`` are the bytes, ``rows`` the rows that are read again for the keys, ``scans`` the bytes
-    that the fact's scan reads without it, ``share`` the part of these that it saves, and ``basis``
-    what that is taken from.
+    ``reads`` are the bytes and ``rows`` the rows that are read again for the keys, ``scans`` the
+    bytes that the fact's scan reads without the predicate, ``share`` the part of these that it
+    saves, and ``basis`` the source of that number.
     """
 
     reads: int | None
@@ -120,8 +120,8 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """A predicate of an earlier run that was taken out, and why; ``by`` is the one that was written
-    in its place, if one was."""
+    """A predicate of an earlier run that was removed, and why; ``by`` is the one written in its
+    place, if any."""
 
     statement: int
     text: str
@@ -149,8 +149,8 @@ class PlanLine:
 
 @dataclass(frozen=True, slots=True)
 class PlanDiff:
-    """The logical plan of one changed statement, before and after, as one marked tree, which is
-    ``drawn`` already or made by ``draw`` when it is asked for."""
+    """The logical plan of one changed statement, before and after, as one marked tree: either
+    ``drawn`` already, or drawn by ``draw`` when it is needed."""
 
     statement: int
     line: int
@@ -165,11 +165,11 @@ class PlanDiff:
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """What ``rewrite`` made of one text.
+    """The result of ``rewrite`` for one text.
 
     ``skipped`` are the statements left alone unread (templates, syntax not supported), ``errors``
-    those that do not parse; ``statements`` counts all of them. ``removed`` are earlier predicates
-    of ours that no longer follow, ``notes`` what else an author should know, with its place.
+    those that do not parse; ``statements`` counts all of them. ``removed`` are predicates of an
+    earlier run that no longer follow, ``notes`` what else an author should know, with its place.
     ``grouped`` are the numbers of the statements into which groups of partitions were written.
     """
 

@@ -1,4 +1,4 @@
-"""Rewrites a text, and reports to its author what was done and why.
+"""Rewrites a text, and reports what was done and why.
 
 text → ``Document`` → ``Decision`` (``document.py``) → edits → text. In: a text, a catalog, options.
 Out: a ``Rewrite``: the new text, every candidate with its verdict, what was not read.
@@ -30,7 +30,7 @@ from sqlrewrite.text.source import apply
 from sqlrewrite.warehouse import Warehouse
 
 DocumentObserver = Callable[[Document], None]
-"""What looks at a document that is about to be decided on."""
+"""Is given each document before the decision on it."""
 
 
 def rewrite(
@@ -97,8 +97,8 @@ def rewrite(
 def rewrite_with_options(
     sql: str, catalog: Warehouse, options: Options, observe: DocumentObserver | None = None
 ) -> Rewrite:
-    """``rewrite`` for options that are made and checked; ``observe`` is given the document."""
-    with at_rest(sql):  # until no more is left of it than the result
+    """``rewrite`` with options that are already made; ``observe`` is given the document."""
+    with at_rest(sql):  # until only the result is left
         return _rewritten(sql, catalog, options, observe)
 
 
@@ -106,7 +106,7 @@ def _rewritten(
     sql: str, catalog: Warehouse, options: Options, observe: DocumentObserver | None
 ) -> Rewrite:
     if options.strategy == "partition-wise":
-        from sqlrewrite.grouping import by_groups  # which is asked for by name
+        from sqlrewrite.grouping import by_groups  # few runs ask for it
 
         return by_groups(sql, catalog, options)
     in_blocks = rendered(sql, catalog, options, observe) if "{%" in sql else None
@@ -126,12 +126,14 @@ def rendered(
     last rendering, which has most in it."""
     if options.limits.dialect != SPARK:
         return None
-    from sqlrewrite.sql.verify import same_statements  # which few texts have need of, both
+    from sqlrewrite.sql.verify import same_statements  # few texts need both
     from sqlrewrite.text import blocks
 
     every = blocks.renderings(sql)
     directive_sets = {directives(it.text, lex(it.text).tokens).found for it in every}
-    if len(directive_sets) != 1 or options.form == VALUES:  # one in a block would not hold in all
+    if (
+        len(directive_sets) != 1 or options.form == VALUES
+    ):  # a directive in a block would not hold in all
         return None
 
     @cache
@@ -158,13 +160,13 @@ def rendered(
 
 
 def _written(document: Document) -> list[Statement]:
-    """The author's statements, without what is ours."""
+    """The author's statements, without our predicates."""
     return [it.statement for it in document.statements]
 
 
 def _is_read(decision: Decision) -> bool:
-    """Whether all that follows for a text is known: each statement parses, and what holds a
-    predicate of ours was judged again."""
+    """Whether the decision covers the whole text: each statement parses, and each that has a
+    predicate of ours was decided again."""
     document, failed = decision.document, [it for it in decision.statements if it.failure]
     spans = document.stripped.predicates
     held = (
@@ -185,7 +187,7 @@ def _alike(one: str, other: str) -> bool:
 
 
 def result(decision: Decision) -> Rewrite:
-    """What a caller is told: the new text, every candidate with its verdict, what was not read."""
+    """The result: the new text, every candidate with its verdict, what was not read."""
     return in_dialect(_result(decision), decision.document.limits)
 
 
@@ -210,7 +212,7 @@ def _result(decision: Decision) -> Rewrite:
 
 
 def changes(decision: Decision) -> Iterator[tuple[Span, str]]:
-    """What a rewrite changes in the original: its stretches, each with what takes its place."""
+    """What a rewrite changes in the original: the spans, each with its new text."""
     edits = (it for of in decision.statements for it in of.edits)
     for span, text in decision.document.stripped.changes(edits):
         yield span, in_dialect(text, decision.document.limits)
@@ -226,7 +228,7 @@ def candidates(document: Document, decided: StatementDecision) -> list[Candidate
 
 
 def errors(decision: Decision) -> tuple[Problem, ...]:
-    """What could not be read, and where something of ours went wrong."""
+    """The statements that could not be read, and those in which a bug of ours showed."""
     failures = (it.failure for it in decision.statements)
     bugs = (
         Failure(at, why, code=BUG) for decided in decision.statements for at, why in decided.bugs
@@ -266,7 +268,7 @@ def _removed(
 
 
 def _left_alone(document: Document) -> Rewrite:
-    """A text that asks to be left alone as a whole."""
+    """The result for a text that asks to be left alone as a whole."""
     whole, sql = document.directives.whole_file, document.original
     assert whole is not None
     place = document.directives.lines.place(whole.span.start)

@@ -1,9 +1,9 @@
-"""``--add-suppressions``: comments in a text that suppress its findings, as ruff's ``--add-noqa``.
+"""``--add-suppressions``: adds comments that suppress findings, as ruff's ``--add-noqa``.
 
-In: a text, its findings, and what lints a text. Out: the text with comments at the ends of lines,
-and the findings for which there can be none. A comment is kept only where linting says that it does
-what it is for, and nothing else: at the end of a line may be the middle of a string, of a comment,
-or of a template. In a file that is not SQL itself the line of SQL may end before the file's.
+In: a text, its findings, and a function that lints a text. Out: the text with comments at the ends
+of lines, and the findings for which there can be none. A comment is kept only where linting shows
+that it suppresses its findings and changes nothing else: the end of a line may be inside a string,
+a comment or a template. In a host file the line of SQL may end before that of the file.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _OURS = re.compile(rf"--[ \t]*{SIGN}[ \t]*ignore[ \t]*\[[^\]]*(?=\])")
 def suppressed(
     text: str, found: Findings, lint: Callable[[str], Findings], host: Host | None = None
 ) -> tuple[str, tuple[Finding, ...]]:
-    """The text with a comment for each of the findings, and those that stay as they are.
+    """The text with a comment for each of the findings, and the findings that remain.
 
-    ``lint`` gives all findings of a text, and ``host`` is one that is not SQL itself. Where the
-    comments together do not do what they are for, each line is tried by itself.
+    ``lint`` returns all findings of a text; ``host`` is the text as a host file, if it is one.
+    Where all comments together do not work, each line is tried by itself.
     """
     codes_by_line = _by_line(it for it in unsuppressed(found) if it.code != UNUSED)
     before, lines = lint(text), Lines(text)
@@ -74,17 +74,17 @@ def _tried(
     before: Findings,
     lint: Callable[[str], Findings],
 ) -> str | None:
-    """The text with the comments, or None where they do not do just what they are for."""
+    """The text with the comments, or None where they do not just suppress these findings."""
     templates = [match.span() for match in _TEMPLATE.finditer(text)]
     if any(start < it.offset < end for start, end in templates for it in edits):
-        return None  # dbt would read it, and not we
+        return None  # there dbt would read it, not the linter
     done = apply(text, edits)
     left = counted(_left(before, codes_by_line))
     return done if counted(unsuppressed(lint(done))) == left else None
 
 
 def _inside(host: Host, line: int, codes: Sequence[str]) -> Edit | None:
-    """The comment for the SQL that stands in a line of the file, if it can have one."""
+    """The comment for the SQL in a line of a host file, if it can have one."""
     start = host.lines.offset(line)
     end = LINE_END.search(host.text, start)
     stop = len(host.text) if end is None else end.start()
@@ -108,7 +108,7 @@ def in_region(host: Host, region: Region, at: int, codes: Sequence[str]) -> Chan
 
 
 def comment(text: str, start: int, codes: Sequence[str]) -> Edit:
-    """The comment for the line that begins there, or the codes in the one that it has."""
+    """The comment for the line that begins there, or more codes for the comment that it has."""
     end = LINE_END.search(text, start)
     at = len(text) if end is None else end.start()
     own = _OURS.search(text, start, at)
@@ -118,8 +118,8 @@ def comment(text: str, start: int, codes: Sequence[str]) -> Edit:
 
 
 def counted(found: Iterable[Finding]) -> Counter[tuple[str, ...]]:
-    """Findings by what stays the same when a comment comes to stand in their statement; those about
-    comments are of any."""
+    """Findings by what stays the same when a comment is added to their statement, counted; those
+    about comments by their code alone."""
     return Counter(
         (it.code,) if it.code == UNUSED else (it.code, it.subject, it.statement) for it in found
     )

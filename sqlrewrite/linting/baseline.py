@@ -1,7 +1,7 @@
 """The baseline: findings that are known and do not count, so that only new ones do.
 
-A JSON file keyed by path, code, statement and subject, with a count of each; a statement is known
-by its tokens, so that moved lines, other spacing and our own predicates leave it the same.
+A JSON file with a count for each path, code, statement and subject. A statement is identified by
+its tokens, so that moved lines, other spacing and our own predicates change nothing.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ class Baseline:
     root: str = "."
 
     def key(self, path: str, finding: Finding) -> BaselineKey:
-        """What a finding is known by."""
+        """What identifies a finding."""
         relative = os.path.relpath(path, self.root).replace(os.sep, "/")
         return (relative, finding.code, finding.statement, finding.subject)
 
     def of(self, path: str, found: Iterable[Finding]) -> Iterator[Finding]:
-        """The findings of a file, those that are known marked so."""
+        """The findings of a file; those that are known are suppressed."""
         if not self.known:
             yield from found
             return
@@ -56,18 +56,17 @@ class Baseline:
 
 
 def path_of(settings: Settings) -> str:
-    """Where a project's baseline is: the one that --write-baseline makes is known without being
-    named."""
+    """Where a project's baseline is: as the settings say, else where --write-baseline puts it."""
     return settings.baseline or os.path.join(settings.root, NAME)
 
 
 def root_of(path: str) -> str:
-    """From where a baseline names files."""
+    """The folder from which a baseline names files."""
     return os.path.dirname(path) or "."
 
 
 class _Entry(TypedDict):
-    """A known finding as it is written, with how often it is known."""
+    """A known finding as it is written, with its count."""
 
     path: str
     code: str
@@ -109,23 +108,23 @@ def load(path: str) -> Baseline:
 
 @dataclass(slots=True)
 class Writing:
-    """What a baseline is made of: the findings ``counted`` in the files ``read``, with paths from
-    ``root``."""
+    """The content of a new baseline: the findings ``counted`` in the files ``read``, with paths
+    from ``root``."""
 
     root: str
     counted: Counter[BaselineKey] = field(default_factory=Counter)
     read: set[str] = field(default_factory=set)
 
     def add(self, path: str, found: Iterable[BaselineKey]) -> None:
-        """Takes in the findings of one more file."""
+        """Adds the findings of one file."""
         self.read.add(os.path.realpath(path))
         self.counted.update(found)
 
 
 def write(path: str, found: Writing) -> int:
-    """Writes a baseline, sorted, so that its diff shows what is new: what was found, and what the
-    file knew of others that were not read and are still there. Returns how many findings those
-    have. Raises ConfigError."""
+    """Writes a baseline, sorted, so that its diff shows what is new: the new findings, and those
+    that the file had of other files that still exist. Returns the number of the latter. Raises
+    ConfigError."""
     import json
 
     kept = _of_others(path, found)
@@ -145,8 +144,8 @@ def write(path: str, found: Writing) -> int:
 
 
 def _of_others(path: str, found: Writing) -> Counter[BaselineKey]:
-    """What a baseline knows of files that were not read and are there; nothing of one that is of
-    another form, which is made anew."""
+    """What a baseline has of files that were not read and still exist; nothing where it is
+    missing, or broken and so replaced."""
     try:
         earlier = load(path).known
     except ConfigError:
@@ -157,7 +156,7 @@ def _of_others(path: str, found: Writing) -> Counter[BaselineKey]:
 
 
 def _file(path: str) -> str:
-    """The path without links, nothing for what no file can be called."""
+    """The path without links; empty for what cannot be the name of a file."""
     try:
         return os.path.realpath(path)
     except ValueError:

@@ -1,8 +1,8 @@
 """The values of lint: findings, their places and fixes, and the table of their codes.
 
-Frozen and of the standard library alone, so that they may cross a process boundary and go into a
-cache. Offsets count code points of the file's text, lines and columns count from 1, and the end of
-a place is the first character behind it.
+They are plain values that may cross a process boundary and go into a cache. Offsets count code
+points of the file's text, lines and columns count from 1, and a place ends before the character at
+its end.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """New text for a stretch of the old one; an insertion where that is empty."""
+    """New text for a span of the old one; an insertion where the span is empty."""
 
     place: Place
     text: str
@@ -72,7 +72,7 @@ class Replacement:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """What mends a finding: all that ``dpp-rewrite --write`` changes in its statement."""
+    """The fix of a finding: all that ``dpp-rewrite --write`` changes in its statement."""
 
     replacements: tuple[Replacement, ...]
 
@@ -87,9 +87,8 @@ class Suppression:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One finding. ``subject`` names what it is about and ``statement`` is a hash of its statement
-    as a parser sees it: both stay the same when lines move, and so do ``fingerprint``s made of
-    them."""
+    """One finding. ``subject`` names what it is about, and ``statement`` is a hash of the tokens of
+    its statement: both stay the same when lines move."""
 
     code: str
     message: str
@@ -120,5 +119,5 @@ LintResult = tuple[tuple[Finding, ...], tuple[Problem, ...]]
 def of_no_statement(
     code: str, message: str, place: Place, subject: str = "", help: str = "", counts: bool = True
 ) -> Finding:
-    """A finding that is about no statement, but about the text."""
+    """A finding about the text, not about a statement."""
     return Finding(code, message, place, subject, "", BY_CODE[code].severity, help, counts=counts)

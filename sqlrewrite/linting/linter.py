@@ -1,7 +1,7 @@
-"""One text or file, from its bytes to its findings.
+"""Lints one text.
 
-In: a text and what is known of the tables. Out: findings in the order of the text, those that a
-comment suppresses marked as such. ``CHECKS`` are all that is looked for in a statement.
+In: a text, the catalog, the options. Out: findings in the order of the text; those that a comment
+suppresses say so. ``CHECKS`` are the checks of a statement.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ def lint(sql: str, catalog: Warehouse, options: Options | None = None) -> LintRe
     chosen = options or make_options()
 
     def found(text: str) -> LintResult:
-        # Suppressed scans too: what is found without its comment shows that the comment is used.
+        # Suppressed scans too: a finding there shows that its comment is used.
         return findings(read(text, catalog, chosen.limits, heed=False), chosen)
 
-    with at_rest(sql):  # until no more is left of it than the findings
+    with at_rest(sql):  # until only the findings are left
         done = rendered(sql, catalog, chosen) if "{%" in sql else None
         if done is None:
             return found(sql)
@@ -62,11 +62,11 @@ def lint(sql: str, catalog: Warehouse, options: Options | None = None) -> LintRe
 
 
 def findings(document: Document, options: Options) -> LintResult:
-    """The same of a document, which was read without heeding its comments."""
+    """The same for a document, which was read without heeding its comments."""
     decision = unrestricted = rewriting = decide(document, options)
     conf_known = any(affects_pruning(it.catalog.settings) for it in document.statements)
     if (options.when in LEAVING or conf_known) and document.stripped.predicates:
-        # Tells what is not needed from what no longer follows.
+        # Distinguishes predicates that are not needed from those that no longer follow.
         unrestricted = decide(document, options.with_all())
     if document.directives.found:
         rewriting = decide(heeded(document), options)
@@ -81,14 +81,14 @@ def findings(document: Document, options: Options) -> LintResult:
 
 
 def _statement(checked: CheckedStatement) -> list[Finding]:
-    """All findings of one statement; an unbounded scan is told only where nothing else is."""
+    """All findings of one statement; an unbounded scan is one only where nothing else is."""
     if checked.decided.failure is not None:
         return [_not_parsed(checked)]
     found = list(managed.check(checked))
     decided = checked.decided
     if not decided.matters:
         return found
-    with suppress_errors(RecursionError):  # so deep that just the rewriter got through
+    with suppress_errors(RecursionError):  # nested so deep that only the rewriter got through
         found += deep(lambda: [it for check in CHECKS for it in check(checked)])
     reported = {it.place.span for it in found if it.code not in ("DPP006", "DPP007")}
     kept = (it for it in found if it.code != "DPP007" or it.place.span not in reported)
@@ -106,12 +106,12 @@ def _not_parsed(checked: CheckedStatement) -> Finding:
     )
     span = checked.original(Span(failure.offset, max(end, failure.offset)))
     finding = checked.finding(NOT_PARSED, span, "", f"not read: {failure.message}")
-    # What is left alone on purpose never counts, what does not parse only if that is asked for.
+    # A statement left alone on purpose never counts, one that does not parse only under --strict.
     return replace(finding, counts=not failure.parsed)
 
 
 def _foreign(document: Document) -> Iterator[Finding]:
-    """DPP009: markers of ours on what is the author's."""
+    """DPP009: our markers on what is the author's."""
     notes = foreign(document.stripped, document.directives.lines)
     for at, note in zip(document.stripped.foreign, notes, strict=True):
         place = place_of(document.directives.lines, Span(at, at + len(MARKER)))

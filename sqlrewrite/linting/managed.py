@@ -1,7 +1,7 @@
-"""DPP002 and DPP003: predicates of an earlier run that are not what one would be written now.
+"""DPP002 and DPP003: predicates of an earlier run that would not be written like that now.
 
-A managed predicate filters rows. While it follows from the query none of them matter; once the
-query has changed it may take away rows that do, so that both are errors. One that follows, and that
+A managed predicate filters rows. While it follows from the query it removes none that matter; after
+a change of the query it may, so both are errors. One that follows, and that
 is not needed because the engine finds it by itself (``when = missed``), is a warning.
 """
 
@@ -51,12 +51,12 @@ def check(checked: CheckedStatement) -> Iterator[Finding]:
             help_ = f"`dpp-rewrite --write` takes it out; if you want it, {off}"
         fix = None if help_ is ASK else checked.fix
         found = checked.finding(code, span, about, f"the predicate on {about} {what}", help_, fix)
-        # One that is not needed is slower to read and no more: it takes no row away.
+        # One that is not needed removes no row: it only makes the query longer.
         yield found if span in unwanted else replace(found, severity=Severity.WARNING)
 
 
 def _why(checked: CheckedStatement, about: str) -> str:
-    """Why no predicate is written for a column, as far as a join speaks of it."""
+    """Why no predicate is written for a column."""
     if not checked.decided.matters:
         return "no table of the query is known to be partitioned (is the catalog the right one?)"
     qualifier, _, column = about.rpartition(".")

@@ -32,7 +32,7 @@ class WholeTarget:
 
     @property
     def why(self) -> str:
-        """What of its ON leaves the whole to be read."""
+        """Why the whole target is read."""
         shown = ", ".join(self.joined or self.columns)
         if not self.joined:
             return f"this MERGE reads the whole target: nothing in its ON speaks of {shown}"
@@ -57,14 +57,14 @@ def whole_target(checked: CheckedStatement) -> Iterator[Finding]:
 
 
 def whole(plan: Plan, pairs: Sequence[Pair]) -> WholeTarget | None:
-    """What of a statement's plan is read whole by its MERGE, if anything."""
+    """The target that a statement's MERGE reads whole, if it does."""
     found = target(plan)
     if found is None:
         return None
     join, scan = found
     table = scan.table
     names = table.partitioning
-    # By what a partition is computed from, and by what orders its rows, files are left out too.
+    # Conditions on the source of a derived partition column, or on a sort column, skip files, too.
     sources = (name for it in table.derived if it.column.lower() in names for name in it.sources)
     choosing = names.union(sources, table.clustered_by)
     if not names or any(bounds(it.expression, scan.relation, choosing) for it in join.conditions):
@@ -73,8 +73,8 @@ def whole(plan: Plan, pairs: Sequence[Pair]) -> WholeTarget | None:
 
 
 def target(plan: Plan) -> tuple[Join, Scan] | None:
-    """The join that a MERGE runs, and its target; None for what is no MERGE, or one whose target is
-    no known table, or is read whole for what matches nothing."""
+    """The join of a MERGE, and its target; None for another statement, and for a MERGE whose target
+    is not a known table, or is read whole because of rows that match nothing."""
     block = next((it for it in plan.blocks if it.role == "merge"), None)
     if block is None or not isinstance(block.source, Join):
         return None

@@ -1,7 +1,7 @@
 """Which findings a comment suppresses, and DPP008: comments that suppress nothing.
 
-In: the findings of a text and its directives. Out: the same findings, those that are covered
-marked, and a finding for each directive, or code in one, that is unknown or covers nothing.
+In: the findings of a text and its directives. Out: the same findings, the covered ones suppressed,
+and a finding for each directive, or code in one, that is unknown or covers nothing.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def suppress(found: Sequence[Finding], document: Document) -> Iterator[Finding]:
 
 
 def _message(directive: Directive, used: set[str], closing: bool) -> str | None:
-    """What is wrong with a directive, or None; ``used`` are the codes that it suppressed,
-    ``closing`` says that a region is open before it."""
+    """What is wrong with a directive, or None. ``used`` are the codes that it suppressed,
+    ``closing`` says whether a region is open before it."""
     if directive.kind == BLOCK:
         return f"`{directive}` does nothing: only a line comment suppresses findings"
     if directive.kind not in KINDS:

@@ -1,7 +1,7 @@
 """The findings of a text with ``{% if %}`` blocks: those that hold in whatever it renders to.
 
-In: the text, how it is rewritten, and what lints one rendering. Out: findings that each rendering
-has which has their place. What is not read in one of them is told in any case.
+In: the text, its rewriting, and a function that lints one rendering. Out: the findings that every
+rendering has that shows their place, and all statements that a rendering does not parse.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def lint(sql: str, done: Rewrite, of: Callable[[str], LintResult]) -> LintResult
                 key in others for it, others in keys_by_rendering if it.shows(one.place.span)
             ):
                 kept[key] = one
-    fix = Fix(tuple(_mended(sql, done.sql)))
+    fix = Fix(tuple(_change(sql, done.sql)))
     fixed = (replace(it, fix=fix if it.fix and done.changed else None) for it in kept.values())
     ordered = sorted(fixed, key=lambda it: (it.place.span.start, it.code))
     return tuple(ordered), tuple(dict.fromkeys(bug for *_, bugs in every for bug in bugs))
@@ -39,8 +39,8 @@ def _key(finding: Finding) -> tuple[str, Span]:
     return finding.code, finding.place.span
 
 
-def _mended(before: str, after: str) -> Iterator[Replacement]:
-    """What makes the one text of the other: all between what they begin and end with."""
+def _change(before: str, after: str) -> Iterator[Replacement]:
+    """The change from one text to the other: all between their common beginning and end."""
     pairs = list(zip(before, after, strict=False))
     start = next((n for n, (a, b) in enumerate(pairs) if a != b), len(pairs))
     rest = min(len(before), len(after)) - start
