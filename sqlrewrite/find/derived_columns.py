@@ -1,7 +1,7 @@
-"""The columns that a scan may be pruned by, and those of them that are computed from others.
+"""The columns that a scan may be pruned by, and which of them are computed from others.
 
 In: a scan. Out: a ``DerivedColumn`` for each computed one, with what is known of its expression, or
-why nothing is. A bound on the column that it is computed from then says something of it.
+why nothing is. A bound on its source column may then bound it.
 """
 
 from __future__ import annotations
@@ -21,14 +21,15 @@ from sqlrewrite.sql.bind.formulas import Formula, formula
 from sqlrewrite.warehouse import Derivation
 
 SOURCE, SAME, DAY, THROUGH = "source", "same", "day", "through"
-"""What is bounded: the column that another is computed from; the expression of that other one; the
-day of the column; what that day decides, where the other is just it."""
+"""What a condition compares: the source column; the expression of the derived column; the day of
+the source; or something that this day decides, where the derived column is the day."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DerivedColumn:
-    """A partition column and its expression; without a ``shape`` nothing follows, and ``why``.
-    ``ends``: it is the column itself, of which each file tells the smallest and the largest."""
+    """A partition column and its expression. Without a ``shape`` nothing follows for it, and
+    ``why`` says why. ``ends``: it is the source itself, of which each file has the smallest and the
+    largest value."""
 
     column: str
     source: str
@@ -45,7 +46,7 @@ class DerivedColumn:
 
     @property
     def strict(self) -> bool:
-        """Whether it surely is NULL where what it is computed from is."""
+        """Whether it surely is NULL where its source is."""
         if self.formula is None:
             return False
         expression = self.formula.expression
@@ -53,7 +54,7 @@ class DerivedColumn:
 
     @property
     def shown(self) -> str:
-        """The declaration, and who says so, for a verdict."""
+        """The declaration and its origin, as a message shows them."""
         if self.ends:
             return f"each file tells its smallest and its largest {self.column}"
         return f"{self.column} = {self.derivation.expression}, declared by {self.derivation.origin}"
@@ -92,8 +93,8 @@ def _read(derivation: Derivation, scan: Scan) -> list[DerivedColumn]:
 
 @remembered
 def columns_with_ends(_: Plan, scan: Scan) -> tuple[DerivedColumn, ...]:
-    """The dates and times by whose ends a format leaves out files, and by nothing that is computed
-    from them: those that rows are ordered by, and that Iceberg has partitions of."""
+    """The date and time columns whose bounds a format keeps for each file: those that rows are
+    clustered by, and Iceberg's partition columns."""
     table = scan.table
     fields = (it.column.lower() for it in table.partitioned_by if table.provider == "iceberg")
     found: list[DerivedColumn] = []
@@ -112,12 +113,12 @@ def derived_from(plan: Plan, scan: Scan, column: str) -> tuple[DerivedColumn, ..
 
 
 _SMALLER = {"year": ("month", "quarter"), "month": ("day",), "day": ("hour",)}
-"""What a unit is followed by, in the order of time; the first that there is."""
+"""The units that may follow a unit in the order of time; the first that there is counts."""
 
 
 def smaller_units(plan: Plan, scan: Scan, of: DerivedColumn) -> tuple[DerivedColumn, ...]:
-    """The columns of the month, the day and the hour, of the same moment whose year a column is:
-    together they are in the order of time, in which none but the year is alone."""
+    """The derived columns of the month, the day and the hour that go with a column of the year:
+    together they are in the order of time, which alone only the year is."""
     others = {_unit_of(it): it for it in derived_columns(plan, scan) if it.source == of.source}
     found: list[DerivedColumn] = []
     at = _unit_of(of)
@@ -129,15 +130,14 @@ def smaller_units(plan: Plan, scan: Scan, of: DerivedColumn) -> tuple[DerivedCol
 
 
 def _unit_of(column: DerivedColumn) -> tuple[str, object] | None:
-    """The unit that a column is, and of what, as values to compare."""
+    """The unit that a column is (year, month …) and of which expression, to be compared."""
     found = None if column.formula is None else unit(column.formula.expression)
     return None if found is None else (found[0], said(found[1]))
 
 
 def stands_for(side: Expression, of: DerivedColumn, kind: Type | None) -> str | None:
-    """What an expression over the source of a derived column is to it: the source, the expression
-    of the column itself, the day of the source, or what that day decides; None for anything else.
-    ``kind`` is the type of the source."""
+    """Which of SOURCE, SAME, DAY and THROUGH an expression over the source of a derived column is;
+    None for any other. ``kind`` is the type of the source."""
     if isinstance(side, ColumnRef):
         return SOURCE
     if kind in (TIMESTAMP, TIMESTAMP_NTZ) and is_day(side):
@@ -159,11 +159,11 @@ def is_day(expression: Expression) -> bool:
 
 
 _MONTHLY = frozenset("yM")
-"""The letters of a pattern that say nothing of a day."""
+"""The letters of a date pattern for units longer than a day."""
 
 
 def decided_by_weeks(side: Expression) -> bool:
-    """Whether what a day decides is the same for all days of a week, or of a longer unit."""
+    """Whether an expression is the same for all days of a week, or of a longer unit."""
     match side:
         case Call(name="trunc"):
             return True
@@ -176,7 +176,7 @@ def decided_by_weeks(side: Expression) -> bool:
 
 
 def _by_day(side: Expression) -> bool:
-    """Whether the day alone decides an expression over a date or time, without any error."""
+    """Whether the day alone decides an expression over a date or time, which raises no error."""
     match side:
         case Call(name=name, args=(inner,)):
             found = name in tagged("year") or name in tagged("days")
@@ -190,19 +190,19 @@ def _by_day(side: Expression) -> bool:
 
 
 def may_prune(plan: Plan, ref: ColumnRef) -> bool:
-    """Whether a column may lead down to one that a fact is partitioned by; most do not."""
+    """Whether a column may come from a partition column of a fact; most do not."""
     relation = plan.relations[ref.relation]
     return not isinstance(relation, Scan) or partitioned(plan, relation, ref.name)
 
 
 def prunable(plan: Plan, path: LineagePath) -> bool:
-    """Whether a path ends in a column that its table is partitioned by, plainly or transformed, or
-    that such a column is computed from, or that its rows are clustered by."""
+    """Whether a path ends in a column that its scan can be pruned by (``partitioned``)."""
     return isinstance(path.end, Scan) and partitioned(plan, path.end, path.column)
 
 
 def partitioned(plan: Plan, scan: Scan, column: str) -> bool:
-    """Whether a bound on a column is one on the table's partitions, or leads to one."""
+    """Whether a bound on a column bounds the table's partitions, or a column computed from it
+    does."""
     return bounded(scan, column) or bool(derived_from(plan, scan, column))
 
 

@@ -1,7 +1,7 @@
-"""One statement as it is read: bound to a plan, with the pairs that could prune a fact in it.
+"""Reads one statement: binds it to a plan and finds the pairs that could prune a fact in it.
 
-What does not name a partitioned table or a view is not bound, and costs neither that work nor the
-imports for it.
+A statement that names no partitioned table and no view is not bound, and costs neither that work
+nor the imports for it.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ _TOO_DEEP = f"{TOO_DEEP} to be rewritten"
 class Reading:
     """One statement as it is read, with the ``catalog`` that holds for it.
 
-    ``bound`` is None where nothing in it concerns us, and then its tree is gone, which takes a
-    hundred times its text. ``words`` are those of its tokens, ``changes`` those of them that may
-    name what it changes. ``told`` is what is said of a join not understood. ``missing`` says which
-    table of a statement with predicates of an earlier run is not known, if one is not. ``names``
-    are the relations that it names, where these were asked for.
+    ``bound`` is None where nothing in it can be pruned; its tree, a hundred times the size of its
+    text, is then dropped. ``words`` are the words of its tokens, ``changes`` those that may name
+    what it changes. ``told`` reports a join that was not understood. ``missing`` reports an unknown
+    table in a statement with predicates of an earlier run. ``names`` are the relations that it
+    names, where they were asked for.
     """
 
     statement: Statement
@@ -64,7 +64,7 @@ class Reading:
 def read_statement(
     statement: Statement, text: str, catalog: Warehouse, limits: Limits, *, whole: bool
 ) -> Reading:
-    """What a statement of a text says, where ``catalog`` holds; ``whole`` as in ``read``."""
+    """Reads a statement of a text under a ``catalog``; ``whole`` as in ``document.read``."""
     changes = targets(statement)
     if groups.inserted(text[statement.start : statement.end + 1]):
         left = Failure(statement.start, _BY_GROUPS, parsed=True)
@@ -88,7 +88,7 @@ def read_statement(
 
 
 def missing_relation(statement: Statement, catalog: Warehouse) -> Failure | None:
-    """Why what an earlier run wrote stays: a relation of the statement is not known."""
+    """Reports a relation that is not known: what an earlier run wrote beside it stays."""
     found = None if statement.tree is None else unknown(statement.tree, catalog)
     if found is None:
         return None
@@ -124,11 +124,12 @@ def _bound(reading: Reading, text: str, around: frozenset[str] | None, whole: bo
     return replace(reading, told=Failure(at, reason, parsed=True))
 
 
-def guarded(work: Callable[[], T], at: int) -> T | Failure:
-    """What ``work`` on the statement at an offset gives, which may be begun twice: a mistake of
-    ours must cost no more than this statement. Raises ConfigError and ResolveError."""
+def guarded(action: Callable[[], T], at: int) -> T | Failure:
+    """The result of ``action`` on the statement at an offset, or its failure: a bug of ours must
+    cost no more than this statement. ``action`` may be started twice (``deep``). Raises ConfigError
+    and ResolveError."""
     try:
-        return deep(work)
+        return deep(action)
     except RecursionError:
         return Failure(at, _TOO_DEEP, parsed=True)
     except (ConfigError, ResolveError):

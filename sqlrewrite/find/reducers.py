@@ -1,10 +1,10 @@
-"""Which keys of the dimension matter: the conditions that the query puts on it.
+"""Which keys of the dimension matter: the conditions that the query puts on its rows.
 
 The argument has two steps. Rows of the dimension that fail these conditions can be taken away
 without changing the result (predicate push-down: Levy, Mumick and Sagiv 1994); then facts without
 a partner among the rest can be taken away too (the semi-join of Bernstein and Chiu 1981). A
 dimension's rows without a partner in a restricted neighbour go in the same way, outward along the
-join tree; on acyclic joins nothing more is to be had (Yannakakis 1981).
+join tree; for acyclic joins that is all (Yannakakis 1981).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from sqlrewrite.settings.options import Reach
 def restrictions(plan: ra.Plan, pair: Pair, reach: Reach) -> tuple[Restriction, ...]:
     """All conditions that the dimension's rows must satisfy to matter to the pair."""
     dimension, fact = pair.dimension.relation, pair.fact.relation
-    # What the query asks of the fact itself, carried over, would bound it by what it has already.
+    # A condition on the fact itself, carried over, would bound the fact by what bounds it already.
     found = tuple(
         [
             item
@@ -42,7 +42,7 @@ def restrictions(plan: ra.Plan, pair: Pair, reach: Reach) -> tuple[Restriction, 
     found += _neighbours(plan, dimension, reach, avoid=fact)
     if pair.edge.join is None:
         return found
-    # In `D LEFT JOIN F ON …` a pair of rows also needs what the ON says of D itself.
+    # In `D LEFT JOIN F ON …` two rows match only if the ON's own conditions on D hold, too.
     known = {id(item.condition) for item in found if isinstance(item, Conjunct)}
     for condition in pair.edge.join.conditions:
         if condition.relations == {dimension} and id(condition) not in known:
@@ -54,8 +54,8 @@ def restrictions(plan: ra.Plan, pair: Pair, reach: Reach) -> tuple[Restriction, 
 
 
 def restrictions_on_fact(plan: ra.Plan, pair: Pair, reach: Reach) -> tuple[Restriction, ...]:
-    """What the query asks of the fact's column alone, carried over to the key: all that the fact is
-    asked for, but of the dimension's keys not all may be among that."""
+    """The conditions on the fact's column alone, carried over to the key. They bound the fact
+    already, but the dimension may have no key that meets them."""
     fact = pair.fact.relation
     return tuple(
         item
@@ -66,22 +66,21 @@ def restrictions_on_fact(plan: ra.Plan, pair: Pair, reach: Reach) -> tuple[Restr
 
 @remembered
 def all_restrictions(plan: ra.Plan, relation: int, reach: Reach) -> tuple[Restriction, ...]:
-    """All that restricts a relation: what is asked of it, and semi-joins with its neighbours."""
+    """All that restricts a relation: the conditions on it, and semi-joins with its neighbours."""
     return conditions_on(plan, relation, reach) + _neighbours(plan, relation, reach)
 
 
 @remembered
 def conditions_on(plan: ra.Plan, relation: int, reach: Reach) -> tuple[Restriction, ...]:
-    """The conditions on a relation: those of its own block that reach it, those that an equality
-    carries over from another relation there, and those of the blocks around it that come down to it
-    through their columns."""
+    """The conditions on a relation: those of its own block, those that an equality carries over
+    from another relation there, and those of surrounding blocks that can be pushed down to it."""
     return (*own_conditions(plan, relation, reach), *_carried(plan, relation, reach))
 
 
 @remembered
 def own_conditions(plan: ra.Plan, relation: int, reach: Reach) -> tuple[Restriction, ...]:
-    """The conditions on a relation that come neither over an equality nor from a neighbour: those
-    of its block that reach it, and of the blocks around it."""
+    """The conditions on a relation without those over an equality: those of its own block and of
+    the blocks around it."""
     inside: list[Restriction] = []
     for condition in conditions_reaching(plan, relation):
         if len(condition.relations) == 1:
@@ -97,28 +96,29 @@ def _implied(
     relation: int,
     path: tuple[tuple[int, int], ...],
 ) -> tuple[Restriction, ...]:
-    """What an OR asks of one relation: the conjuncts on it alone, where every branch has some."""
+    """The restriction that an OR puts on one relation: the conjuncts on it alone, if each branch
+    has some."""
     if not isinstance(expression, ra.Call) or expression.name != "or":
         return ()
     branches: list[tuple[Restriction, ...]] = []
     for number, branch in enumerate(expression.args):
         below = (*path, (number, len(expression.args)))
         parts = tuple(conjuncts(branch))
-        said: list[Restriction] = []
+        own: list[Restriction] = []
         for ordinal, part in enumerate(parts):
             here = (*below, (ordinal, len(parts)))
             about = relations(part)
             if about == {relation}:
                 found = replace(condition, expression=part, relations=about, path=here)
-                said.append(Conjunct(found, part))
+                own.append(Conjunct(found, part))
             elif relation in about:
-                said += _implied(condition, part, relation, here)
-        branches.append(tuple(said))
+                own += _implied(condition, part, relation, here)
+        branches.append(tuple(own))
     return any_of(branches)
 
 
 def conditions_reaching(plan: ra.Plan, relation: int) -> tuple[ra.Condition, ...]:
-    """The conditions of its block that speak of a relation and hold for its rows that matter."""
+    """The conditions of its block that name a relation and hold for all its rows that matter."""
     return _reaching(plan, plan.owner[relation])[relation]
 
 
@@ -129,7 +129,7 @@ def _reaching(plan: ra.Plan, block: int) -> dict[int, tuple[ra.Condition, ...]]:
 
 @remembered
 def _equalities(plan: ra.Plan, relation: int) -> list[tuple[ra.ColumnRef, ra.ColumnRef]]:
-    """The columns of a relation that equal others' where a row of it matters, its own first."""
+    """The equalities of a relation's columns with columns of others, its own column first."""
     found: list[tuple[ra.ColumnRef, ra.ColumnRef]] = []
     for condition in conditions_reaching(plan, relation):
         match condition.expression:
@@ -144,9 +144,9 @@ def _equalities(plan: ra.Plan, relation: int) -> list[tuple[ra.ColumnRef, ra.Col
 def _carried(
     plan: ra.Plan, relation: int, reach: Reach, without: int | None = None
 ) -> Iterator[Conjunct]:
-    """What another relation's conditions on a column say of ours that must equal it: only rows that
-    find a partner there matter (predicate move-around). Types must agree: under another type the
-    same condition might compare otherwise. One equality far, so that the work stays linear."""
+    """The conditions on a column that equals one of ours, carried over to it: only rows with a
+    partner matter (predicate move-around). The types must agree, since the same condition may
+    compare another type otherwise. Over one equality only, so that the work stays linear."""
     for ours, theirs in _equalities(plan, relation):
         if theirs.relation == without:
             continue
@@ -167,8 +167,9 @@ def _is_on_column(item: Restriction, column: str) -> TypeGuard[Conjunct]:
 def _neighbours(
     plan: ra.Plan, root: int, reach: Reach, avoid: int | None = None
 ) -> tuple[SemiJoin, ...]:
-    """The semi-joins of a relation with those around it that restrict it, outward along the
-    equalities of its block: the nearest first, each relation once, none of them a fact."""
+    """The semi-joins of a relation with its neighbours that restrict it, outward along the
+    equalities of its block: the nearest first, each relation once, no fact unless ``reach`` says
+    so."""
     below: dict[int, list[tuple[ra.ColumnRef, ra.ColumnRef]]] = {}
     seen, edge = {root, avoid}, [root]
     for _ in range(reach.depth):
@@ -199,7 +200,7 @@ def _branches(
         )
         neighbour = plan.relations[number]
         assert isinstance(neighbour, ra.Relation)
-        # What only says of the key what was carried over it is no restriction of its own.
+        # Skip a neighbour that only repeats the condition that was carried over to the key.
         if isinstance(neighbour, ra.Derived | ra.CteReference | ra.Inline) or not all(
             _is_on_column(item, theirs.name) and type_of(plan, ours) == type_of(plan, theirs)
             for item in inner
@@ -208,7 +209,8 @@ def _branches(
 
 
 def _passable(plan: ra.Plan, number: int, reach: Reach) -> bool:
-    """Whether a relation is a neighbour to go by: known, and no fact (a partitioned table)."""
+    """Whether a relation may be followed as a neighbour: known, and no fact (a partitioned table)
+    unless ``reach`` says so."""
     match plan.relations[number]:
         case ra.Scan(table=table):
             return bool(reach.through_facts) or not table.partitioned_by
@@ -227,7 +229,7 @@ def _from_readers(plan: ra.Plan, relation: int, reach: Reach) -> Iterator[Restri
     number = plan.owner[relation]
     reading = readers(plan, number)
     if reading is None:
-        return  # nothing is known to restrict the rows
+        return  # not all readers are known: nothing is sure to restrict the rows
     branches: list[tuple[Restriction, ...]] = []
     for reader in reading:
         asked = all_restrictions(plan, reader, reach)
@@ -238,8 +240,8 @@ def _from_readers(plan: ra.Plan, relation: int, reach: Reach) -> Iterator[Restri
 def _moved_down(
     plan: ra.Plan, asked: tuple[Restriction, ...], reader: int, relation: int
 ) -> Iterator[Restriction]:
-    """The conditions on a reader's columns as conditions on a relation below, where each column
-    comes down to it unhindered; the others are left out, which only widens the bound."""
+    """The conditions on a reader's columns pushed down to a relation below; those that cannot go
+    down are left out, which only widens the bound."""
     for item in asked:
         match item:
             case AnyOf(branches=branches):
@@ -250,8 +252,8 @@ def _moved_down(
                 names = {
                     ref.name: _column_below(plan, ref, relation) for ref in columns(expression)
                 }
-                # Where an outer join may put NULLs in the place of the relation's own rows, a
-                # condition that lets NULLs pass would take a partner for none.
+                # Where an outer join extends the relation by NULLs, a condition that NULL meets
+                # would hold for rows without a partner and remove their partners.
                 if all(names.values()) and (
                     not extended(plan.blocks[plan.owner[relation]].source, relation)
                     or rejects_null(expression, frozenset({reader}))
@@ -274,11 +276,11 @@ def _renamed(
 
 
 def _column_below(plan: ra.Plan, ref: ra.ColumnRef, relation: int) -> str | None:
-    """The column below that a reader's column is, if conditions may go down to it."""
+    """The relation's column that a reader's column is, if conditions may be pushed down to it."""
     reader = plan.relations[ref.relation]
     if not isinstance(reader, ra.Derived | ra.CteReference) or reader.sampled:
         return None
-    # A set operation may widen its branches' types: the condition would compare another way.
+    # A set operation may widen its branches' types: the condition would compare otherwise.
     if len(reader.query.top) > 1 and type_of(plan, ref) is None:
         return None
     found = {
@@ -290,9 +292,9 @@ def _column_below(plan: ra.Plan, ref: ra.ColumnRef, relation: int) -> str | None
 
 
 def alternatives(plan: ra.Plan, pair: Pair) -> Iterator[Pair]:
-    """The same bound by other relations: those whose columns must equal the pair's key, the nearest
-    first, also where the key only comes out of a derived table or CTE. For a key that cannot be
-    read by itself, or is that of another fact (``t.day = r.day AND r.day = c.day``)."""
+    """The pair with other dimensions: relations with a column that must equal the key, the nearest
+    first, and relations inside a derived table or CTE that the key comes from. They stand in for a
+    dimension that cannot be read again or is a fact (``t.day = r.day AND r.day = c.day``)."""
     if not pair.key_plain:
         return
     seen = {pair.dimension.relation, pair.fact.relation}
@@ -316,7 +318,8 @@ def _same_column(plan: ra.Plan, ref: ra.ColumnRef) -> Iterator[ra.ColumnRef]:
 
 
 def _column_inside(plan: ra.Plan, ref: ra.ColumnRef) -> Iterator[ra.ColumnRef]:
-    """The column in a derived table that one of its columns is, whatever stands in between."""
+    """The column inside a derived table or CTE that one of its outputs is, through any
+    operators."""
     relation = plan.relations[ref.relation]
     if isinstance(relation, ra.Derived | ra.CteReference) and len(relation.query.top) == 1:
         found = steps(plan, relation, ref.name)

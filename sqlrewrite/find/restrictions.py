@@ -1,7 +1,7 @@
-"""What a query asks of a relation's rows, as values: conjuncts, disjunctions, semi-joins.
+"""The restrictions on a relation's rows, as values: conjuncts, disjunctions, semi-joins.
 
-Each says of a row that matters to the result that it satisfies something; leaving one out only
-widens a bound. ``reducers`` finds them, ``judge`` sifts them, ``predicates`` writes them.
+Each row that matters to the result satisfies all of them; leaving one out only widens a bound.
+``reducers`` finds them, ``judge/conditions.py`` sifts them, ``write/`` writes them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.expressions import columns
 
 Path = tuple[int, ...]
-"""The way down to a node of an expression: at each step the number of the operand."""
+"""The path down to a node of an expression: the position of the operand at each step."""
 
 Forms = tuple[tuple[Path, str], ...]
 """Nodes of an expression that can raise an error, each with the form that is written instead."""
@@ -22,9 +22,9 @@ Forms = tuple[tuple[Path, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Attempts:
-    """The forms in a condition; ``doubtful`` says that the NULL of one stands for any value: then
-    it is asked that the condition is not false, and not that it is true. ``merged``: one stands in
-    a scalar subquery, which Spark computes together with the author's."""
+    """The forms in a condition. ``doubtful``: the NULL of one may stand for any value, so the key
+    query asks that the condition is not false, instead of true. ``merged``: one stands in a scalar
+    subquery, which Spark computes together with the author's."""
 
     forms: Forms
     doubtful: bool
@@ -33,8 +33,8 @@ class Attempts:
 
 @dataclass(frozen=True, slots=True)
 class Conjunct:
-    """A condition of the query as it reads over a relation's columns; the references keep the
-    spans of the author's text, under which they may have other names."""
+    """A condition of the query over a relation's columns; the references keep their spans in the
+    author's text, where the columns may have other names."""
 
     condition: ra.Condition
     expression: ra.Expression
@@ -43,14 +43,15 @@ class Conjunct:
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
-    """A disjunction: what each of several references to a CTE asks, or each branch of an OR."""
+    """A disjunction: a branch for each of several references to a CTE, or for each side of an
+    OR."""
 
     branches: tuple[tuple[Restriction, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class SemiJoin:
-    """``key IN (SELECT other FROM relation WHERE inner)``: the row has a partner in a neighbour, a
+    """``key IN (SELECT other FROM relation WHERE inner)``: the row has a partner in a neighbour. A
     step of a semi-join program (Bernstein and Chiu 1981)."""
 
     key: ra.ColumnRef
@@ -63,11 +64,10 @@ Restriction = Conjunct | AnyOf | SemiJoin
 
 
 def any_of(branches: Sequence[tuple[Restriction, ...]]) -> tuple[Restriction, ...]:
-    """What holds of a row for which all restrictions of some branch hold.
+    """The restrictions that follow if all restrictions of at least one branch hold.
 
-    What all branches have in common stays as it is; semi-joins with the same neighbour become one
-    with a disjunction inside, which Spark plans best (docs/spark.md, q2). Nothing where a branch
-    asks for nothing.
+    What all branches share stays as it is; semi-joins with the same neighbour become one with a
+    disjunction inside, which Spark plans best (docs/spark.md, q2). None if a branch has none.
     """
     if len(branches) == 1:
         return branches[0]
@@ -121,7 +121,7 @@ def same_rows(one: ra.Relation, other: ra.Relation) -> bool:
 
 
 def flattened(found: Sequence[Restriction]) -> Iterator[Conjunct | SemiJoin]:
-    """The restrictions, those of disjunctions one by one."""
+    """The conjuncts and semi-joins among restrictions, those of disjunctions included."""
     for item in found:
         if isinstance(item, AnyOf):
             for branch in item.branches:
@@ -131,7 +131,7 @@ def flattened(found: Sequence[Restriction]) -> Iterator[Conjunct | SemiJoin]:
 
 
 def neighbours(found: Sequence[Restriction]) -> Iterator[ra.Relation]:
-    """The relations that restrictions read."""
+    """The relations that the semi-joins among restrictions read."""
     for item in flattened(found):
         if isinstance(item, SemiJoin):
             yield item.relation
@@ -139,8 +139,8 @@ def neighbours(found: Sequence[Restriction]) -> Iterator[ra.Relation]:
 
 
 def merges_subqueries(found: Sequence[Restriction]) -> bool:
-    """Whether Spark would compute a subquery of theirs together with another one: by the keys of an
-    IN it prunes nothing then, since their broadcast is not the one of its plan any more."""
+    """Whether Spark would merge a scalar subquery in the restrictions with the author's: then an IN
+    prunes nothing, since its broadcast is no longer the one in the plan."""
     return any(
         merges_subqueries(it.inner)
         if isinstance(it, SemiJoin)
@@ -150,6 +150,7 @@ def merges_subqueries(found: Sequence[Restriction]) -> bool:
 
 
 def columns_named(found: Sequence[Restriction]) -> Iterator[ra.ColumnRef]:
-    """The columns that restrictions name, of whatever relation."""
-    for item in flattened(found):  # what is named inside a semi-join is its neighbour's
+    """The columns that restrictions name; inside a semi-join they are the neighbour's and left
+    out."""
+    for item in flattened(found):
         yield from (item.key,) if isinstance(item, SemiJoin) else columns(item.expression)

@@ -1,7 +1,7 @@
-"""Lists every statement of a text, what it reads, and whether that is known.
+"""Summarizes every statement of a text: what it reads, and whether that is in the catalog.
 
-In: the statements of a text as read, and the candidates in it. Out: one entry a statement, with the
-reason where a join has neither a candidate nor a failure.
+In: the statements of a text, and the lines of its candidates. Out: one entry a statement, with the
+reason where a statement has neither a candidate nor a failure.
 """
 
 from __future__ import annotations
@@ -28,9 +28,8 @@ _QUERIES = frozenset({"select", "with", "(", "from", "values", "table"})
 
 @dataclass(frozen=True, slots=True)
 class StatementSummary:
-    """One statement: its lines, what kind it is, whether it was understood, the relations that it
-    reads with whether each is known, why nothing is to be done, if nothing is, and whether it
-    joins."""
+    """One statement: its lines, its kind, whether it was understood, the relations that it reads
+    with whether each is in the catalog, why it has no candidate, if so, and whether it joins."""
 
     line: int
     end_line: int
@@ -47,8 +46,8 @@ def summarize(
     place: Callable[[int], tuple[int, int]],
     candidates: Iterable[int],
 ) -> Iterator[StatementSummary]:
-    """The statements of a text, read with their names; ``place`` gives the line of an offset, and
-    ``candidates`` are the lines at which candidates stand."""
+    """Summarizes statements that were read with their names; ``place`` gives the line and column of
+    an offset, and ``candidates`` are the lines of candidates."""
     at = sorted(candidates)
     for reading in readings:
         if reading.statement.tokens:
@@ -106,8 +105,8 @@ def _reason(reading: Reading, joins: bool) -> str:
 
 
 def _held(reading: Reading) -> dict[str, str]:
-    """The partitioned tables all scans of which are under a condition of the query on a partition
-    column alone, each with that column: Spark lists no other partitions for them."""
+    """The partitioned tables whose every scan has a condition on partition columns alone, each with
+    such a column: Spark lists no other partitions for them."""
     from sqlrewrite.find.reducers import conditions_on  # only where a plan was made
     from sqlrewrite.find.restrictions import Conjunct
     from sqlrewrite.plan.algebra import Scan
@@ -129,7 +128,7 @@ def _held(reading: Reading) -> dict[str, str]:
 
 
 def _narrowed(condition: Expression, fields: Mapping[str, str]) -> str | None:
-    """The partition column that a condition narrows, and says nothing else of."""
+    """The partition column that a condition narrows, if it names no other columns."""
     from sqlrewrite.plan.algebra import Call, Subquery, Unknown
     from sqlrewrite.plan.expressions import columns, walk
 
