@@ -34,7 +34,7 @@ class Surround:
 
 
 def frame(split: Split, anchors: Anchors, select: Range) -> Surround:
-    """What is written around the branches of a SELECT. Raises Whole and AnchorError."""
+    """What is written around the branches of a SELECT. Raises Unsplit and AnchorError."""
     if split.combined is None:
         return Surround((select,))
     items, having = anchors.items(select), anchors.having(select)
@@ -91,7 +91,7 @@ class _Writer:
         return self.name(self.columns.index(text))
 
     def key(self, number: int) -> str:
-        """The column that is a key, one of the author's list if it is there. Raises Whole."""
+        """The column that is a key, one of the author's list if it is there. Raises Unsplit."""
         if number in self._found.items:
             return self.name(self._found.items.index(number))
         key = self._found.keys[number]
@@ -100,14 +100,14 @@ class _Writer:
         return self._column(self._anchors.copy(self._anchors.covering(key.span)))
 
     def item(self, number: int) -> str:
-        """An item of the author's list over all groups, under its name. Raises Whole."""
+        """An item of the author's list over all groups, under its name. Raises Unsplit."""
         whole, bare = self._items[number]
         key = self._found.items[number]
         written = self.text(bare) if key is None else self.key(key)
         return f"{written} AS {self._named(self._split.block.outputs[number], whole)}"
 
     def _named(self, output: OutputColumn, item: Range) -> str:
-        """The name of an item, the author's or the one that the engine makes up. Raises Whole."""
+        """The name of an item, the author's or the one that the engine makes up. Raises Unsplit."""
         if output.name:
             return self._anchors.raw(item.end - 1)
         match output.expression:
@@ -120,7 +120,7 @@ class _Writer:
         raise Unsplit("an item of its SELECT list has no name: give it one with AS")
 
     def text(self, tokens: Range) -> str:
-        """What the author wrote, over the columns of the branches. Raises Whole."""
+        """What the author wrote, over the columns of the branches. Raises Unsplit."""
         anchors = self._anchors
         replaced: dict[Span, str] = {}
         index = tokens.start
@@ -154,7 +154,7 @@ class _Writer:
         return self._anchors.raw(index).lower().strip("`") if known else ""
 
     def _combined(self, call: Range) -> str:
-        """An aggregate over all groups. Raises Whole."""
+        """An aggregate over all groups. Raises Unsplit."""
         anchors = self._anchors
         place, name = anchors.span(call), self._word(call.start)
         found = {

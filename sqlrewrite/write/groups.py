@@ -36,7 +36,7 @@ def by_hash(count: int, *, cast: bool) -> Cut:
 
 
 def by_bounds(parts: Sequence[Parts], count: int) -> Cut:
-    """Groups by the bounds of the partitions of the first key. Raises Whole."""
+    """Groups by the bounds of the partitions of the first key. Raises Unsplit."""
     strategies = {it.strategy for it in parts}
     if len(strategies) != 1 or "hash" in strategies:
         raise Unsplit("partitions by hash are not chosen by a condition in PostgreSQL")
@@ -80,7 +80,7 @@ def _literal(value: BoundValue) -> str:
 
 
 def edits(split: Split, count: int, cut: Cut, anchors: Anchors) -> list[Edit]:
-    """The insertions that write the block as one branch for each group. Raises Whole and
+    """The insertions that write the block as one branch for each group. Raises Unsplit and
     AnchorError."""
     inside = numbers(split.block.source)
     home = next(scan for scan, _ in split.scans if scan.relation in inside)
@@ -126,7 +126,7 @@ def _behind(scan: Scan, column: str, cut: Cut, group: int) -> str:
 
 
 def _check(split: Split, anchors: Anchors, select: Range) -> None:
-    """Raises Whole for what cannot be copied, or would be no more found in a derived table."""
+    """Raises Unsplit for what cannot be copied, or would be no more found in a derived table."""
     words = [token.text.lower() for token in anchors.tokens[select.start : select.end]]
     span = anchors.span(select)
     if templated(anchors.text[span.start : span.end]) or "?" in words:

@@ -1,8 +1,8 @@
-"""DPP125 missed-by-engine: what the engine derives by itself is left to it, where that is wanted.
+"""DPP125 missed-by-engine: bounds that the engine finds by itself are left to it, if asked.
 
-In: a proposal. Out: whether the engine misses it. Where the engine was asked for its plan
-(``options.planned``) that decides, else the planner that its file names. Under ``when = eligible``
-only that counts for which all is known: the settings of the sessions, and the sizes.
+In: a proposal. Out: whether the engine misses it. If the engine was asked for its plan
+(``options.planned``), that decides, else the planner that the engine's file names. Under ``when =
+eligible`` the planner counts only where the sessions' settings and all sizes are known.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ PLANNERS: Mapping[str, Callable[[Proposal], str | None]] = {
     "trino": trino.missed,
     "flink": flink.missed,
 }
-"""By the name in an engine's file: why that engine does not find as good a bound by itself; None
-where it does."""
+"""By the name in an engine's file, the function that says why that engine does not find as good a
+bound by itself; None where it does."""
 
 
 BUILT: Mapping[str, Callable[[Proposal], str | None]] = {"trino": trino.on_build_side}
-"""Of those that prune one side of a join alone: that a fact is on the other, if it is."""
+"""For engines that prune only one side of a join: why a fact is on the other one, or None."""
 
 
 def judge(proposal: Proposal) -> Judgement:
@@ -58,7 +58,7 @@ def judge(proposal: Proposal) -> Judgement:
 
 
 def _assumed(proposal: Proposal) -> Iterator[str]:
-    """What has to be assumed of what is not known, to tell what the engine does."""
+    """What must be assumed, where it is not known, to predict what the engine does."""
     if not affects_pruning(proposal.context.catalog.settings):
         yield f"{proposal.engine.name}'s settings are its defaults"
     if proposal.engine.takes_keys and proposal.pair.scan.table.provider is None:

@@ -1,9 +1,9 @@
-"""How aggregates over groups of partitions become those over all rows, where that is exact.
+"""How aggregates over groups of partitions are combined to those over all rows, where that is
+exact.
 
 In: a block that aggregates, and its keys. Out: a ``Combination``: which expressions of its SELECT
-list and HAVING are keys and which are aggregates, and what is made of an aggregate of each group to
-have that of all of them. Raises ``Unsplit`` for what is not in the tables here
-(docs/soundness.md, "Aggregates over groups").
+list and HAVING are keys and which are aggregates, and how the values of the groups are combined.
+Raises ``Unsplit`` for what is not in the tables here (docs/soundness.md, "Aggregates over groups").
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class Unsplit(Exception):  # noqa: N818 - not an error: how the search ends
 
 @dataclass(frozen=True, slots=True)
 class Combined:
-    """An aggregate under its ``name`` over the columns at ``spans``: with what stands for its
-    argument in a group (``partial``), and what is made of the groups' values (``whole``)."""
+    """An aggregate by its ``name`` over the columns at ``spans``: the templates of its argument in
+    a group (``partial``) and of the combination of the groups' values (``whole``)."""
 
     name: str
     spans: frozenset[Span]
@@ -38,9 +38,9 @@ class Combined:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Combination:
-    """What of a block's SELECT list and HAVING is a key, and what an aggregate: the number of the
-    key that an item of the list is, or None; the columns that are keys, by their place; and the
-    aggregates."""
+    """The keys and aggregates in a block's SELECT list and HAVING: for each item of the list the
+    number of the key that it is, or None; for each column that is a key, by its place, the key's
+    number; and the aggregates."""
 
     keys: tuple[Expression, ...]
     items: tuple[int | None, ...]
@@ -49,17 +49,17 @@ class Combination:
 
 
 _VALUES = frozenset({".", "[]", "is", "tuple", "timestampadd", "timestampdiff"})
-"""What has a syntax of its own and is a value of a row; the rest of that kind (DISTINCT, OVER, a
-lambda) says how a call is meant."""
+"""Calls with a syntax of their own that give a value for a row; the others of that kind (DISTINCT,
+OVER, a lambda) modify another call."""
 
 _WIDER = 10
-"""So many digits more has a sum of decimals (Spark's ``Sum``, "resultType")."""
+"""How many digits a sum of decimals has more (Spark's ``Sum``, "resultType")."""
 
 
 def combination(
     plan: Plan, block: Block, keys: Sequence[Expression], *, postgresql: bool
 ) -> Combination:
-    """How a block is combined of its groups. Raises Whole."""
+    """How a block is combined from its groups. Raises Unsplit."""
     search = _Pieces(plan, block, [_without_place(it) for it in keys], postgresql)
     items = tuple(search.item(it.expression) for it in block.outputs)
     for condition in block.having:
@@ -68,12 +68,12 @@ def combination(
 
 
 def _without_place(expression: Expression) -> Expression:
-    """What an expression says, wherever it stands."""
+    """An expression without the places of its columns, for comparisons."""
     return substitute(expression, lambda it: ColumnRef(it.relation, it.name, None))
 
 
 def _is_row_function(name: str) -> bool:
-    """Whether a function or operator is one of a row's values."""
+    """Whether a function or operator computes its value from one row."""
     known = function(name)
     return known is not None and (known.kind in ("operator", "scalar") or name in _VALUES)
 
@@ -85,13 +85,13 @@ class _Pieces:
         self, plan: Plan, block: Block, keys: Sequence[Expression], postgresql: bool
     ) -> None:
         self._plan, self._keys, self._postgresql = plan, keys, postgresql
-        # What an alias stands for is the very expression of the list.
+        # An alias stands for the same object as the item of the list.
         self._named = {id(it.expression) for it in block.outputs if it.name}
         self.columns: dict[Span, int] = {}
         self.aggregates: list[Combined] = []
 
     def item(self, expression: Expression) -> int | None:
-        """The number of the key that an item of the list is, or None. Raises Whole."""
+        """The number of the key that an item of the list is, or None. Raises Unsplit."""
         number = self._key(expression)
         if number is None:
             self._named.discard(id(expression))
@@ -100,7 +100,7 @@ class _Pieces:
         return number
 
     def piece(self, expression: Expression) -> None:
-        """Notes what of an expression is of the groups. Raises Whole."""
+        """Notes the keys and aggregates in an expression. Raises Unsplit."""
         number = self._key(expression)
         if number is not None and isinstance(expression, ColumnRef) and expression.span:
             self.columns[expression.span] = number
@@ -142,8 +142,8 @@ class _Pieces:
         return Combined(call.name, frozenset(it for it in spans if it), of_all, partial)
 
     def _of(self, call: Call) -> tuple[str, str]:
-        """How the argument of an aggregate is written in a group, and what is made of the values
-        of groups. Raises Whole."""
+        """The templates of an aggregate's argument in a group and of the combination of the groups'
+        values. Raises Unsplit."""
         name = call.name
         alike = reaggregation(name)
         found = function(name)
@@ -162,10 +162,10 @@ class _Pieces:
             raise Unsplit(f"a sum of {kind} depends on the order in which it is added")
         if not (is_integral(kind) or is_decimal(kind)):
             raise Unsplit(f"{name} of {kind} is not known to be made of those of groups exactly")
-        if self._postgresql:  # whose sums of BIGINT and of NUMERIC are NUMERIC, and never overflow
+        if self._postgresql:  # its sums of BIGINT and NUMERIC are NUMERIC and never overflow
             exact = kind == BIGINT or is_decimal(kind)
             return "{}", "sum({})" if exact else "CAST(sum({}) AS BIGINT)"
-        if kind == BIGINT:  # a group's may overflow where that of all does not
+        if kind == BIGINT:  # the sum of a group may overflow where the whole sum does not
             return "CAST({} AS DECIMAL(20, 0))", "CAST(sum({}) AS BIGINT)"
         if is_integral(kind):
             return "{}", "CAST(sum({}) AS BIGINT)"

@@ -1,9 +1,9 @@
-"""How many groups of partitions a join is written by, and whether that pays.
+"""By how many groups of partitions a join is written, and whether that pays.
 
-In: the joins of tables. Out: a number. Groups pay only where one side of each is small enough
-to be broadcast and the whole of it is not, and where the other is so large that its shuffle costs
-more than planning a branch for each; from where on was measured (docs/partition-wise.md, "When
-groups pay").
+In: the joins of tables. Out: a number. Groups pay only where one side is too large to be broadcast
+but its part in each group is not, and where the other side is so large that its shuffle costs more
+than planning a branch for each group. The limits are measured (docs/partition-wise.md, "When groups
+pay").
 """
 
 from __future__ import annotations
@@ -16,24 +16,25 @@ from sqlrewrite.judge.partition_wise.storage import BROADCAST_SIDES
 from sqlrewrite.rulebook import Engine
 
 MOST = 4
-"""Up to these groups were faster than one sort-merge join, from a table of ``ENOUGH`` on."""
+"""Up to this number, groups were faster than one sort-merge join, if a table has ``ENOUGH``
+bytes."""
 
 ENOUGH = 64 << 20
-"""The bytes of the larger table, as it is stored, below which groups are no faster for sure."""
+"""The stored bytes of the larger table below which groups are not surely faster."""
 
 TIMES = 8
-"""How many times the table that is broadcast the other is, at least: where it was five times, what
-the broadcasts cost was not saved."""
+"""The least ratio of the other table to the one that is broadcast: at five times, the groups did
+not save what the broadcasts cost."""
 
 _ROOM = 1.5
-"""Groups are not all of one size: they are cut by the hash of a value, or at bounds."""
+"""Groups differ in size: they are cut by the hash of a value, or at bounds."""
 
 
 def group_count(joins: Sequence[ScanJoin], engine: Engine, asked: int | None) -> int:
-    """The number of groups that is asked for, or that pays. Raises Whole where none does."""
+    """The number of groups that is asked for, or else pays. Raises Unsplit where none does."""
     if asked is not None:
         return asked
-    # What is joined further up is no table any more on its left, whatever it was made of.
+    # The left side of a join further up is a join, no table that could be broadcast.
     threshold = max(1, engine.broadcast_threshold)
     first = min(joins, key=lambda it: it.other.relation)
     count = max(_count(it, threshold, (0, 1) if it is first else (1,)) for it in joins)
@@ -49,8 +50,8 @@ def group_count(joins: Sequence[ScanJoin], engine: Engine, asked: int | None) ->
 
 
 def _count(join: ScanJoin, threshold: int, sides: Sequence[int]) -> int:
-    """How many groups make one of some sides of a join small, one where it is. Raises Whole where
-    that is not known, or does not pay."""
+    """How many groups make one of these sides small enough to be broadcast; 1 where a side is small
+    already. Raises Unsplit where that is not known, or does not pay."""
     sizes = join.one.table.size_in_bytes, join.other.table.size_in_bytes
     known = [sizes[it] for it in sides if it in BROADCAST_SIDES.get(join.kind, ())]
     if not known:

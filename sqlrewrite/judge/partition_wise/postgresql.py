@@ -8,9 +8,9 @@ sources), and its own EXPLAIN is the judge of them (``tests/postgres``):
 
 1. both are partitioned by the same strategy, by as many columns, of the same types;
 2. an equality, no null-safe one, ties each of these columns with the one in its place;
-3. their bounds are the same; or, for lists and ranges, each partition of the one may hold partners
-   of no more than one partition of the other, where a default partition holds what is left;
-4. in an outer join and an anti-join each partition whose rows are all kept has its partner.
+3. their bounds are the same; or, for lists and ranges, the rows of each partition match those of
+   at most one partition of the other; a default partition holds all other values;
+4. in an outer join or anti-join each partition of the preserved side has its partner.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class _Refusal(Exception):  # noqa: N818 - not an error: how the search for part
 
 
 def partition_joins(plan: Plan, join: ScanJoin) -> PartitionJoins:
-    """Whether a join of two tables of PostgreSQL's is one of their partitions."""
+    """Whether PostgreSQL joins two of its tables partition by partition."""
     one, other = join.one.table.parts, join.other.table.parts
     if one is None or other is None:
         table = (join.one if one is None else join.other).parts[-1]
@@ -92,7 +92,7 @@ class _Matching:
             return 1
 
     def _kind(self, one: str, other: str) -> Type:
-        """The type of two partition columns that an equality ties. Raises _Refusal."""
+        """The common type of two partition columns that an equality joins. Raises _Refusal."""
         if not one or not other:
             raise _Refusal("a partition key is an expression")
         if JoinKey(one, other) not in self.join.keys:
@@ -150,8 +150,8 @@ class _Links:
                 raise _Refusal(f"{part.name[-1]} has values of more than one partition")
 
     def rest(self, part: Part, side: int) -> None:
-        """What a partition has and no partition of the other side names may be in the default one
-        there. Raises _Refusal."""
+        """Values of a partition that no partition of the other side names may be in its default
+        partition: makes the two partners. Raises _Refusal."""
         default = self.defaults[1 - side]
         if default is None:
             return
@@ -176,7 +176,7 @@ def _merge_lists(one: Sequence[Part], other: Sequence[Part], kind: JoinType, fou
     for value, part in second.items():
         if value not in first:
             found.rest(part, 1)
-    # NULL equals nothing, but its rows must be somewhere where a side is kept.
+    # NULL equals nothing, but the rows of a preserved side must come out of some join.
     if kind in _KEEPS_LEFT | _KEEPS_RIGHT and nulls[0] is not None and nulls[1] is not None:
         unlinked = nulls[0] not in found.partners[0], nulls[1] not in found.partners[1]
         if all(unlinked):
@@ -201,7 +201,7 @@ def _merge_ranges(one: Sequence[Part], other: Sequence[Part], found: _Links) -> 
                 raise _Refusal(f"values of {part.name[-1]} may be in the default partition")
 
 
-# --- values, as those of their column's type
+# --- bounds as values of their column's type
 
 
 def _read(parts: Parts, kinds: Sequence[Type]) -> list[Part]:
@@ -222,7 +222,7 @@ def _bound(strategy: str, bound: PartitionBound, kinds: Sequence[Type]) -> Parti
 
 
 def _constant(value: BoundValue, kind: Type) -> BoundValue:
-    """A value as one of a type, so that equal ones are the same. Raises _Refusal."""
+    """A bound as a value of a type, so that equal bounds are the same. Raises _Refusal."""
     if value in (inf, -inf):
         return value
     if is_integral(kind):

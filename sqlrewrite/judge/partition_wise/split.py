@@ -27,21 +27,22 @@ from sqlrewrite.settings.options import Options
 _LEFT_SPLIT = frozenset(
     {ra.JoinType.INNER, ra.JoinType.CROSS, ra.JoinType.LEFT, ra.JoinType.SEMI, ra.JoinType.ANTI}
 )
-"""Joins whose rows are those over each part of the left side, with the right side whole."""
+"""Joins whose rows are the union of those for each part of the left side and the whole right
+side."""
 
 _RIGHT_SPLIT = frozenset({ra.JoinType.INNER, ra.JoinType.CROSS, ra.JoinType.RIGHT})
-"""The same for parts of the right side, with the left side whole."""
+"""The same for each part of the right side and the whole left side."""
 
 _BOTH_SPLIT = _LEFT_SPLIT | _RIGHT_SPLIT | {ra.JoinType.FULL}
-"""Joins whose rows are those of each part of the one side with the same part of the other, where an
-equality of the columns that the parts are of stands in the join's own condition."""
+"""Joins whose rows are the union of those for each part of one side and the same part of the other,
+where the join's own condition has an equality of the columns that cut them into parts."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Split:
-    """The block that is written by groups, the scans that are cut, each with its column, and the
-    type that their values are compared as, with whether a cast brings them to it; whether rows that
-    two groups have are one (``distinct``), and how its aggregates are ``combined``, if they are."""
+    """A block that can be written by groups: the scans that are cut, each with its column; the type
+    that their values are compared as, and whether that takes a ``cast``; whether rows of two groups
+    are to be deduplicated (``distinct``); how its aggregates are ``combined``, if it has some."""
 
     block: ra.Block
     scans: tuple[tuple[ra.Scan, str], ...]
@@ -58,7 +59,7 @@ class Split:
 
 
 def split(plan: ra.Plan, options: Options) -> Split:
-    """The innermost block of a plan that can be written by groups. Raises Whole."""
+    """The innermost block of a plan that can be written by groups. Raises Unsplit."""
     found = [it for it in scan_joins(plan) if _is_on_partitions(it)]
     why = Unsplit("no join ties the partition columns of two tables")
     for number in sorted({_block_of(plan, it).number for it in found}, reverse=True):
@@ -108,7 +109,7 @@ def _block_of(plan: ra.Plan, scan_join: ScanJoin) -> ra.Block:
 
 
 def _connected_columns(found: list[ScanJoin]) -> dict[ra.Scan, str]:
-    """The scans that equalities tie to the first one, each by one column."""
+    """The scans that equalities connect with the first one, each by one column."""
     first = next(key for key in found[0].keys if _is_partition_key(found[0], key.one, key.other))
     columns = {found[0].one: first.one}
     for _ in found:
@@ -124,7 +125,8 @@ def _connected_columns(found: list[ScanJoin]) -> dict[ra.Scan, str]:
 
 
 def _common_type(plan: ra.Plan, scans: tuple[tuple[ra.Scan, str], ...]) -> tuple[Type, bool]:
-    """The type as which the columns are one and the same value where they are equal."""
+    """The type in which equal values of the columns are the same value, and whether it takes a
+    cast."""
     kinds: list[Type] = []
     for scan, name in scans:
         kind = type_of(plan, ra.ColumnRef(scan.relation, name, None))
@@ -143,7 +145,7 @@ def _common_type(plan: ra.Plan, scans: tuple[tuple[ra.Scan, str], ...]) -> tuple
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Search:
-    """What is asked of one block; ``columns`` are those that its split scans are cut by."""
+    """The checks on one block; ``columns`` are those that its split scans are cut by."""
 
     plan: ra.Plan
     block: ra.Block
@@ -152,9 +154,8 @@ class _Search:
     joins: list[ScanJoin]
 
     def check(self) -> tuple[bool, tuple[ra.Expression, ...] | None]:
-        """Whether the rows of two groups may be the same and are to be one, and the keys of an
-        aggregation that is to be combined. Raises Whole where the block is not made of its groups.
-        """
+        """Whether rows of two groups must be deduplicated, and the keys of an aggregation that must
+        be combined. Raises Unsplit where the block is not the union of its groups."""
         block = self.block
         self._in_place()
         mine = {block.number, *(self.plan.owner[it.relation] for it in self.columns)}
@@ -181,8 +182,8 @@ class _Search:
             raise Unsplit("it is one of the queries of a set operation")
 
     def _computed(self, block: ra.Block, *, again: bool) -> None:
-        """What a block computes must be the same wherever, and if it is read ``again`` however
-        often it is computed."""
+        """Raises Unsplit unless a block computes the same in each group, and, if each group reads
+        it ``again``, the same each time."""
         for why in (*block.strange, *block.unknowns):
             raise Unsplit(why)
         for name in sorted(block.functions - {"?"}):
@@ -195,7 +196,7 @@ class _Search:
             raise Unsplit("each group reads a LIMIT or OFFSET again, which may give other rows")
 
     def _subqueries(self) -> None:
-        """Each subquery with a split scan in it keeps the rows of the group that it is tied to."""
+        """Raises Unsplit unless each subquery with a split scan is a semi-join within a group."""
         for scan in self.columns:
             inner = self.plan.blocks[self.plan.owner[scan.relation]]
             if inner is self.block:
@@ -210,8 +211,8 @@ class _Search:
                 raise Unsplit(f"{scan.alias} stands in a subquery that is more than a semi-join")
 
     def _split(self, node: ra.Node) -> bool:
-        """Whether a join tree is the union of its groups; False where it is whole, the same for
-        each of them. Raises Whole."""
+        """Whether a join tree is the union of its groups; False where each group reads all of it.
+        Raises Unsplit where it is neither."""
         match node:
             case ra.Scan() | ra.Derived() | ra.CteReference() | ra.Inline():
                 if node.sampled or getattr(node, "streaming", False):
@@ -239,8 +240,8 @@ class _Search:
             raise Unsplit(f"a {kind} JOIN keeps rows of {_named(join.left)} in every group")
 
     def _equal(self, join: ra.Join) -> bool:
-        """Whether an equality of a join ties columns of both sides that their rows are cut by. NULL
-        of an outer join below equals nothing, but NULL under <=>."""
+        """Whether a join has an equality of the columns that both sides are cut by. The NULLs of an
+        outer join below equal nothing, except under <=>."""
         left, right = (list(leaves(it)) for it in (join.left, join.right))
         return any(
             it.one in left
@@ -252,8 +253,8 @@ class _Search:
         )
 
     def _ties(self, scan_join: ScanJoin, nulls: bool) -> bool:
-        """Whether an equality of a scan join ties the columns that both are cut by; one by <=> does
-        not where an outer join adds ``nulls``, which are in every group."""
+        """Whether a scan join has an equality of the columns that both are cut by; <=> does not
+        count where an outer join adds ``nulls``, which are in every group."""
         return any(
             self.columns.get(scan_join.one) == key.one
             and self.columns.get(scan_join.other) == key.other
@@ -262,8 +263,8 @@ class _Search:
         )
 
     def _above(self) -> tuple[bool, tuple[ra.Expression, ...] | None]:
-        """What stands above the join keeps the rows of each group apart, or can be put together:
-        one DISTINCT, or one GROUP BY, with nothing above them that must have all rows."""
+        """Checks that the operators above the join keep groups apart, or that one DISTINCT or GROUP
+        BY puts them together, with nothing above it that needs all rows. Returns as ``check``."""
         node, above = _query_of(self.plan, self.block).node, ""
         distinct, combined = False, None
         while node is not self.block.source:
@@ -293,8 +294,8 @@ class _Search:
         return distinct, combined
 
     def _by_group(self, keys: Iterable[ra.Expression]) -> bool:
-        """Whether rows of two groups never have the same keys: one of these is a column that a
-        table is cut by, and no outer join gives it other NULLs."""
+        """Whether rows of two groups never have the same keys: one key is a column that a table is
+        cut by, and no outer join extends it by NULLs."""
         return any(
             isinstance(key, ra.ColumnRef)
             and (key.relation, key.name) == (scan.relation, name)
@@ -305,7 +306,7 @@ class _Search:
 
 
 def _outer(plan: ra.Plan, block: ra.Block) -> Iterator[ra.ColumnRef]:
-    """The columns that a derived table or CTE refers to outside of it."""
+    """The columns of outer queries that a block refers to, if it is a derived table or CTE."""
     for it in (*plan.relations.values(), *plan.ctes):
         query = getattr(it, "query", None)
         if isinstance(query, ra.Query) and block.number in query.top:
@@ -313,7 +314,7 @@ def _outer(plan: ra.Plan, block: ra.Block) -> Iterator[ra.ColumnRef]:
 
 
 def _query_of(plan: ra.Plan, block: ra.Block) -> ra.Query:
-    """The query that a block is, or is a part of."""
+    """The query that a block is a SELECT of."""
     queries = [plan.query, *(it.query for it in plan.ctes)]
     queries += [it.query for it in plan.relations.values() if isinstance(it, ra.Derived)]
     return next(it for it in queries if block.number in it.top)

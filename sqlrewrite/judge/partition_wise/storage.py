@@ -1,4 +1,4 @@
-"""Whether Spark joins two tables part by part, without an exchange, and what it would take.
+"""Whether Spark joins two tables partition by partition, without an exchange, or what it lacks.
 
 In: a ``ScanJoin``, and the settings that are known. Out: a ``Storage``. Each condition was found by
 switching one setting and looking for the Exchange in Spark's plan, Iceberg's tables and Spark's own
@@ -9,9 +9,9 @@ switching one setting and looking for the Exchange in Spark's plan, Iceberg's ta
    numbers of which the one is a few times the other;
 2. storage partitions (Iceberg): both tables have fields that the join ties, with the same transform
    or compatible ones;
-3. partitions of Spark's own formats (``PARTITIONED BY``) never count: what would do is said as DDL.
+3. partitions of Spark's own formats (``PARTITIONED BY``) never count: the advice is DDL that would.
 
-What is in none of these rows is not known, and no advice is given.
+For tables that are in none of these rows no advice is given.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ BROADCAST_SIDES = {
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """How two tables that meet are stored: ``alike`` says how in words; ``settings`` are those that
-    are missing for a join without an exchange, each with its value, and ``ddl`` is what the tables'
-    definitions lack. With neither, Spark exchanges nothing."""
+    """How two joined tables are stored: ``alike`` is their common layout in words; ``settings`` are
+    those that a join without an exchange still needs, each with its value, and ``ddl`` what the
+    tables' definitions lack. With neither, Spark exchanges nothing."""
 
     alike: str
     settings: tuple[tuple[str, str], ...] = ()
@@ -57,8 +57,8 @@ class Storage:
 def joins_with_storage(
     plan: Plan, engine: Engine, said: Mapping[str, str]
 ) -> Iterator[tuple[ScanJoin, Storage | None]]:
-    """The scan joins of a plan, each with what is to be said of it; None where the tables are not
-    laid out alike, where one of them is broadcast anyway, and where it is not known."""
+    """The scan joins of a plan, each with its storage; None where the tables have no common layout,
+    where one of them is broadcast anyway, or where that is not known."""
     engine = spark_conf.engine_under(engine, said)
     for join in scan_joins(plan):
         yield join, _storage(plan, join, engine, said)
@@ -69,7 +69,7 @@ def _storage(plan: Plan, join: ScanJoin, engine: Engine, said: Mapping[str, str]
         return None
     one, other = join.one.table, join.other.table
     if not all(it.buckets or it.partitioned_by for it in (one, other)):
-        return None  # most tables lie in no order
+        return None
     tied = {key.one: key.other for key in join.keys if _same_type(plan, join, key.one)}
     if "iceberg" in (one.provider, other.provider):
         return _by_fields(join, tied, said) if one.provider == other.provider else None
@@ -101,7 +101,7 @@ def _same_type(plan: Plan, join: ScanJoin, column: str) -> bool:
 
 
 def _missing(said: Mapping[str, str], *wanted: tuple[str, bool]) -> tuple[tuple[str, str], ...]:
-    """The settings of ``wanted`` that are not as they should be."""
+    """The settings of ``wanted`` that do not have their wanted value."""
     return tuple(
         (it, str(value).lower()) for it, value in wanted if spark_conf.is_on(said, it) is not value
     )
@@ -126,7 +126,7 @@ def _by_buckets(
 
 
 def _by_fields(join: ScanJoin, tied: Mapping[str, str], said: Mapping[str, str]) -> Storage | None:
-    """Of Iceberg's tables, whose fields are compared in their order."""
+    """The storage of two Iceberg tables, whose partition fields are compared in order."""
     sides = join.one.table.partitioned_by, join.other.table.partitioned_by
     first = [it for it in sides[0] if it.column.lower() in tied]
     reached = {tied[it.column.lower()] for it in first}
@@ -149,8 +149,8 @@ def _by_fields(join: ScanJoin, tied: Mapping[str, str], said: Mapping[str, str])
 
 
 def _relation(one: PartitionField, other: PartitionField) -> str | None:
-    """How the fields of two tables for one key go together: the ``same``, ``compatible`` ones, of
-    which one is made of the other, or None."""
+    """How the partition fields of two tables for one key match: ``same``; ``compatible``, where one
+    is computed from the other; or None."""
     transforms = {one.transform, other.transform}
     if not transforms <= _TRANSFORMS:
         return None
@@ -175,7 +175,8 @@ def _shown(field: PartitionField) -> str:
 def _by_partitions(
     join: ScanJoin, tied: Mapping[str, str], said: Mapping[str, str]
 ) -> Storage | None:
-    """Of tables of Spark's own formats that are partitioned alike: what definition would do."""
+    """The storage of two tables of Spark's own formats that are partitioned by a common key, with
+    definitions that would avoid the exchange."""
     scans = (join.one, join.other)
     fields = [scan.table.identities for scan in scans]
     columns = [it for it in fields[0] if tied.get(it) in fields[1]]
@@ -195,8 +196,8 @@ def _by_partitions(
 
 
 def _count(join: ScanJoin) -> str:
-    """How many buckets: a power of two, about 128 MB of the larger table in each; ``n`` where its
-    size is not known."""
+    """The number of buckets: a power of two, about 128 MB of the larger table in each; ``n`` where
+    its size is not known."""
     sizes = [it.table.size_in_bytes for it in (join.one, join.other)]
     if None in sizes:
         return "n"
@@ -205,6 +206,6 @@ def _count(join: ScanJoin) -> str:
 
 
 def remedies(found: Storage) -> Iterator[str]:
-    """What is to be done, as it would be written: definitions, then settings."""
+    """The advice as it would be written: definitions, then settings."""
     yield from found.ddl
     yield from (f"SET {name} = {value}" for name, value in found.settings)

@@ -1,9 +1,9 @@
-"""What DuckDB leaves out by itself of hive-partitioned files: those that no key of a hash join's
-other side reaches (``rules/engines/duckdb.toml``).
+"""What DuckDB prunes by itself: hive-partitioned files that no key of the build side of a hash join
+reaches (``rules/engines/duckdb.toml``).
 
-The side that it builds is the smaller one by its statistics, whichever stands where in the text;
-what it built reaches the scan as the keys, or from 50 on (``dynamic_or_filter_threshold``) as the
-smallest and the largest. An IN that we write is such a join, too, and would find no more.
+The build side is the smaller one by its statistics, wherever it stands in the text. Its keys reach
+the scan one by one, or from 50 keys on (``dynamic_or_filter_threshold``) as their smallest and
+largest. An IN that we write is such a join, too, and would prune no more.
 """
 
 from __future__ import annotations
@@ -34,5 +34,5 @@ def missed(proposal: Proposal) -> str | None:
 
 
 def windowed(query: ra.Query) -> bool:
-    """Whether a window stands in a query, around all that it reads, or what is not known."""
+    """Whether a query has a window, or an operator that is not known, above what it reads."""
     return not all(isinstance(it, _NO_WINDOW) for it in operators(query))

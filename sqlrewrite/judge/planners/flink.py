@@ -31,7 +31,7 @@ from sqlrewrite.rulebook import Engine
 from sqlrewrite.settings.options import ALONE
 
 _FIRST = 2
-"""So many operands of an AND or OR Flink looks at."""
+"""How many operands of an AND or OR Flink looks at."""
 
 
 def missed(proposal: Proposal) -> str | None:
@@ -77,8 +77,8 @@ def unpruned(plan: ra.Plan, engine: Engine, pair: Pair) -> str | None:
 
 
 def _across(plan: ra.Plan, pair: Pair) -> tuple[ra.Relation, ...]:
-    """What is read across the join from the fact, however deep, in the order of the text, which
-    Flink keeps; nothing where no join is between the two."""
+    """The relations that are read across the join from the fact, nested ones included, in the order
+    of the text, which Flink keeps; none where no join is between the two."""
     fact, key = pair.fact.relation, pair.key.relation
     if pair.edge.query is not None and pair.side == "outside":
         return tuple(read_by(plan, pair.edge.query))
@@ -111,7 +111,7 @@ def _read(plan: ra.Plan, node: ra.Node) -> Iterator[ra.Relation]:
 
 
 def _unfit(plan: ra.Plan, side: tuple[ra.Relation, ...], pair: Pair) -> str | None:
-    """What of a side the keys do not come through, if something is."""
+    """Why keys do not come through a side of the join; None if they do."""
     relations = list(side)
     for relation in side:
         for item in conditions_on(plan, relation.relation, ALONE):
@@ -133,8 +133,8 @@ def _unfit(plan: ra.Plan, side: tuple[ra.Relation, ...], pair: Pair) -> str | No
 
 
 def passed(relations: Iterable[ra.Relation], *queries: ra.Query) -> bool:
-    """Whether what Flink looks for goes through these: no grouping, window or LIMIT, and of set
-    operations UNION ALL alone."""
+    """Whether keys come through these relations and queries: no grouping, window or LIMIT, and no
+    set operation but UNION ALL."""
     found = [it.query for it in relations if isinstance(it, ra.Derived | ra.CteReference)]
     return all(_unsorted(it) for query in (*found, *queries) for it in operators(query))
 
@@ -175,20 +175,20 @@ def _suits(engine: Engine, item: Restriction) -> bool:
 
 
 def suitable(engine: Engine, expression: ra.Expression) -> bool:
-    """Whether Flink takes a condition for a filter, in the form that its planner gives it."""
+    """Whether Flink counts a condition as a filter, in the form that its planner gives it."""
     match expression:
         case ra.Call(name="and" | "or" as name, args=args):
             first = [suitable(engine, it) for it in _flat(name, args)[:_FIRST]]
             return any(first) if name == "and" else all(first)
         case ra.Call(name="not", args=(ra.Call(name="is", args=(_, ra.Literal(kind="boolean"))),)):
-            return True  # IS NOT TRUE, IS NOT FALSE: with NULL in it, no more than itself
+            return True  # IS NOT TRUE, IS NOT FALSE
         case ra.Call(name="not", args=(inner,)):
             return suitable(engine, inner)
         case ra.Call(name="is" | "=" | "<>", args=(inner, ra.Literal(kind="boolean"))):
             return suitable(engine, inner)
         case ra.Call(name=name, args=args):
-            told = any(not isinstance(it, ra.Literal) for it in args)
-            return told and name in engine.predicates
+            constant = all(isinstance(it, ra.Literal) for it in args)
+            return not constant and name in engine.predicates
         case _:
             return False
 

@@ -27,14 +27,15 @@ Input = tuple[ra.Node, bool]
 
 
 def unlisted_join(engine: Engine, pair: Pair) -> str | None:
-    """That the engine prunes nothing by joins of this kind, if so: they are not in its table."""
+    """Why the engine prunes nothing by joins of this kind: they are not in its table. None if it
+    does."""
     if engine.enabled and f"{pair.edge.kind} {pair.side}" in engine.native_joins:
         return None
     return f"a join of this kind ({pair.edge.kind}, the fact {pair.side}) prunes nothing there"
 
 
 def restricted_further(proposal: Proposal) -> str | None:
-    """That the keys are restricted by more than what stands across the join, if they are."""
+    """That more than the relations across the join restricts the keys, if so."""
     inside = {
         leaf.relation
         for node in filtering_side(proposal.plan, proposal.pair)
@@ -45,7 +46,7 @@ def restricted_further(proposal: Proposal) -> str | None:
 
 
 def hidden_column(proposal: Proposal) -> str | None:
-    """What hides the partition column from the join, if something does."""
+    """Why the partition column does not reach the join as itself; None if it does."""
     pair, plan = proposal.pair, proposal.plan
     if pair.path.barriers or pair.path.computed:
         return f"{pair.path.column} does not come up to the join as itself"
@@ -73,8 +74,8 @@ def only_unions(query: ra.Query) -> bool:
 
 
 def operators(query: ra.Query) -> Iterator[ra.Node]:
-    """What stands in a query above all that it reads and joins, from the top. Who looks for what is
-    in the way of a key takes any kind that it has no case for to be in the way."""
+    """The operators of a query above what it reads and joins, from the top. A caller treats any
+    kind that it does not list as a barrier."""
     stack = [query.node]
     while stack:
         node = stack.pop()
@@ -87,7 +88,7 @@ def operators(query: ra.Query) -> Iterator[ra.Node]:
 
 
 def join_of(node: ra.Node, one: int, other: int) -> ra.Join | None:
-    """The join that brings two relations together; none where they are not in one FROM."""
+    """The join that has two relations on its two sides; None where they are not in one FROM."""
     found = None
     while isinstance(node, ra.Join) and {one, other} <= numbers(node):
         found, left = node, numbers(node.left)
@@ -101,14 +102,14 @@ def join_of(node: ra.Node, one: int, other: int) -> ra.Join | None:
 
 
 def filtering_side(plan: ra.Plan, pair: Pair) -> tuple[ra.Node, ...]:
-    """The relations and joins across the join from the fact, at which the key arrives; none where
-    no single equality ties the two, or where they stand is not certain."""
+    """The relations and joins across the join from the fact, among them the dimension; none where
+    no single equality joins the two, or the order of the joins is not certain."""
     block, query = pair.edge.block, pair.edge.query
     if query is not None and pair.side == "outside":
         return (plan.blocks[query.top[0]].source,) if len(query.top) == 1 else ()
     tied = pair.edge.condition.relations
     if pair.fact.relation not in tied or pair.key.relation not in tied:
-        return ()  # a third relation stands between them
+        return ()  # the equality is with a third relation
     inside = numbers(block.source)
     if pair.side == "outside":
         return (block.source,) if pair.key.relation in inside else ()
@@ -138,7 +139,7 @@ def _across(block: ra.Block, fact: int, key: int) -> tuple[ra.Node, ...]:
 
 
 def _inputs(node: ra.Node) -> list[Input]:
-    """What a spine of inner joins combines, from left to right."""
+    """The inputs of a left-deep chain of inner joins, from left to right."""
     found: list[Input] = []
     while isinstance(node, ra.Join) and node.type in _INNER:
         found.append((node.right, node.type is ra.JoinType.CROSS and not node.comma))

@@ -17,7 +17,7 @@ And it finds as much as our predicate does:
 
 7. no neighbour outside the filtering side restricts the keys further.
 
-Where one of these is not certain Spark is taken to miss it: a predicate too many costs little.
+Where one of these is not certain, Spark counts as missing it: a needless predicate costs little.
 """
 
 from __future__ import annotations
@@ -76,8 +76,8 @@ def unpruned(proposal: Proposal) -> str | None:
 
 
 def _ranked(proposal: Proposal, leaf: ra.Node) -> bool:
-    """Whether only the first rows of a window are asked for, which Spark finds before the window
-    (``InferWindowGroupLimit``): the plan that would prune is not the join's, then."""
+    """Whether the query keeps only the first rows of a window, which Spark cuts before the window
+    (``InferWindowGroupLimit``): then the join's plan does not prune."""
     if not isinstance(leaf, ra.Derived | ra.CteReference):
         return False
     plan = proposal.plan
@@ -106,7 +106,7 @@ def _ranks(expression: ra.Expression) -> bool:
 
 
 def _broadcast(side: Sequence[ra.Node], block: ra.Block, hinted: Sequence[ra.Block]) -> bool:
-    """Whether the one hint at joins is to broadcast the filtering side."""
+    """Whether the only join hint asks to broadcast the filtering side."""
     names = {getattr(node, "alias", "").lower() for node in side}
     told = {(kind in _BROADCASTS, name) for kind, name in block.hints}
     return list(hinted) == [block] and told == {(True, name) for name in names}
@@ -116,7 +116,7 @@ def _broadcast(side: Sequence[ra.Node], block: ra.Block, hinted: Sequence[ra.Blo
 
 
 def _filtered(proposal: Proposal, leaf: ra.Node) -> bool:
-    """Whether a filter likely to be selective stands on a relation, or in it."""
+    """Whether a relation has a filter likely to be selective, on it or in it."""
     if not isinstance(leaf, ra.Relation):
         return False
     if isinstance(leaf, ra.Inline):
@@ -168,9 +168,9 @@ def _selective(proposal: Proposal, expression: ra.Expression) -> bool:
 
 
 def _bytes(proposal: Proposal, node: ra.Node) -> float:
-    """How large the planner takes a relation or join to be (``SizeInBytesOnlyStatsPlanVisitor``),
-    at most. Without sizes, a table that is not partitioned is taken to just be broadcast, and so
-    is a union of such."""
+    """The planner's upper estimate of a relation's or join's size
+    (``SizeInBytesOnlyStatsPlanVisitor``). Without sizes, a table that is not partitioned counts as
+    just small enough to be broadcast, and so does a union of such tables."""
     match node:
         case ra.Inline() | ra.Generate(expression=ra.Call(name="range")):
             return 1

@@ -53,9 +53,9 @@ def missed(proposal: Proposal) -> str | None:
 
 
 def _undone(proposal: Proposal) -> bool:
-    """Whether the fact's column is compared as itself, or in a cast that Trino undoes for the keys:
-    it has saturated floor casts between numbers and between texts, and none from a moment to a
-    day. (Of floating-point numbers it has some; NULL does not equal NULL among them.)"""
+    """Whether the fact's column is compared as itself, or in a cast that Trino can undo for the
+    keys: it has saturated floor casts between numbers and between strings, and none from a moment
+    to a day. (It has some for floating-point numbers, but not under <=>.)"""
     pair = proposal.pair
     fact, key = (proposal.type_of(it.expression) for it in (pair.fact_side, pair.key_side))
     if fact is None or key is None:
@@ -67,7 +67,7 @@ def _undone(proposal: Proposal) -> bool:
 
 
 def _in_its_on(proposal: Proposal) -> bool:
-    """Whether the dimension is asked for something in the ON of its join alone."""
+    """Whether a condition on the dimension stands only in the ON of its join."""
     asked = conditions_on(proposal.plan, proposal.pair.dimension.relation, proposal.options.reach)
     said = (
         replace(it, attempts=None) if isinstance(it, Conjunct) else it
@@ -77,8 +77,8 @@ def _in_its_on(proposal: Proposal) -> bool:
 
 
 def on_build_side(proposal: Proposal) -> str | None:
-    """That the fact is on the build side of its join, where no dynamic filter reaches it, or may
-    be."""
+    """Why no dynamic filter reaches the fact: it is on the build side of its join, or may be. None
+    if it is not."""
     pair = proposal.pair
     fact, key = pair.fact.relation, pair.key.relation
     join = join_of(pair.edge.block.source, fact, key)
@@ -91,7 +91,7 @@ def on_build_side(proposal: Proposal) -> str | None:
 
 
 def _size(node: Node) -> int | None:
-    """The bytes of what stands on a side of a join, where it is tables whose sizes are known."""
+    """The bytes of a side of a join, if it consists of tables of known sizes."""
     found = [it.table.size_in_bytes if isinstance(it, Scan) else None for it in leaves(node)]
     known = [it for it in found if it is not None]
     return sum(known) if len(known) == len(found) else None
