@@ -20,7 +20,7 @@ from sqlrewrite.text.masking import mask
 from sqlrewrite.write.names import AuthorText, computed
 
 
-def repeated(
+def repeated_side(
     proposal: Proposal,
     side: Side,
     author: AuthorText,
@@ -29,16 +29,16 @@ def repeated(
     """The author's text of one side of a join, each column ``named`` anew, so that it raises no
     error and gives what the join compares."""
     expression = side.expression
-    tokens = _own(proposal, side, author.anchors)
-    around = arithmetic(proposal.plan, expression)
-    forms = None if around is not None else exact_attempts(proposal, expression)
+    tokens = _side_tokens(proposal, side, author.anchors)
+    wrapping = arithmetic(proposal.plan, expression)
+    forms = None if wrapping is not None else exact_attempts(proposal, expression)
     if forms:
         return attempted(author, tokens, expression, forms, named)
-    around = around or harmless(proposal.plan, expression)
-    return computed(author, tokens, expression, named, around)
+    wrapping = wrapping or harmless(proposal.plan, expression)
+    return computed(author, tokens, expression, named, wrapping)
 
 
-def _own(proposal: Proposal, side: Side, anchors: Anchors) -> Range:
+def _side_tokens(proposal: Proposal, side: Side, anchors: Anchors) -> Range:
     """The text of a side: an operand of the condition, or what an IN's subquery gives."""
     if side.operand is not None:
         return anchors.operand(proposal.pair.edge.condition, side.operand)

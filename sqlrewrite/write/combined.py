@@ -44,7 +44,7 @@ def frame(split: Split, anchors: Anchors, select: Range) -> Surround:
     grouped = ", ".join(writer.key(it) for it in range(len(split.combined.keys)))
     shown = ", ".join(map(writer.item, range(len(items))))
     kept = "" if having is None else f" HAVING {writer.text(Range(having.start + 1, having.end))}"
-    if len(writer.met) != len(split.combined.aggregates):
+    if len(writer.aggregates_found) != len(split.combined.aggregates):
         raise Unsplit("its aggregates are not found again in the text")
     more = "".join(f", {it}" for it in writer.columns[len(items) :])
     listed = ", ".join(map(writer.name, range(len(writer.columns))))
@@ -67,7 +67,7 @@ def frame(split: Split, anchors: Anchors, select: Range) -> Surround:
 
 class _Writer:
     """What is written over the ``columns`` of the branches; those behind the author's are added as
-    they are asked for. ``met`` are the aggregates found in the text."""
+    they are asked for. ``aggregates_found`` are those found in the text."""
 
     def __init__(
         self, split: Split, found: Combination, anchors: Anchors, items: list[Range]
@@ -75,7 +75,7 @@ class _Writer:
         self._found, self._anchors, self._split = found, anchors, split
         self._items = [(it, anchors.unnamed(it)) for it in items]
         self.columns = [anchors.copy(it) for _, it in self._items]
-        self.met: list[Span] = []
+        self.aggregates_found: list[Span] = []
         words = {token.text.lower().rstrip("0123456789") for token in anchors.tokens}
         self._prefix = "c"
         while self._prefix in words:
@@ -125,7 +125,7 @@ class _Writer:
         replaced: dict[Span, str] = {}
         index = tokens.start
         while index < tokens.end:
-            call = self._call(index)
+            call = self._aggregate_at(index)
             if call is not None:
                 replaced[anchors.span(call)] = self._combined(call)
                 index = call.end
@@ -138,7 +138,7 @@ class _Writer:
         }
         return anchors.copy(tokens, replaced)
 
-    def _call(self, index: int) -> Range | None:
+    def _aggregate_at(self, index: int) -> Range | None:
         """The call of an aggregate that a token begins, with its FILTER."""
         names = {it.name for it in self._found.aggregates}
         if self._word(index) not in names or self._word(index + 1) != "(":
@@ -150,8 +150,8 @@ class _Writer:
 
     def _word(self, index: int) -> str:
         """A token in lower case, without backquotes; nothing behind the last."""
-        known = index < len(self._anchors.tokens)
-        return self._anchors.raw(index).lower().strip("`") if known else ""
+        there = index < len(self._anchors.tokens)
+        return self._anchors.raw(index).lower().strip("`") if there else ""
 
     def _combined(self, call: Range) -> str:
         """An aggregate over all groups. Raises Unsplit."""
@@ -168,7 +168,7 @@ class _Writer:
         close = anchors.opening(call.start + 1)
         given = partial.format(anchors.copy(Range(call.start + 2, close)))
         rest = anchors.copy(Range(close + 1, call.end))
-        self.met.append(place)
+        self.aggregates_found.append(place)
         column = f"{anchors.raw(call.start)}({given}){f' {rest}' if rest else ''}"
         return whole.format(self._column(column))
 

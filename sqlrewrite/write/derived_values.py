@@ -19,7 +19,7 @@ from sqlrewrite.plan.facts.derivations import TEXT
 from sqlrewrite.plan.facts.types import DATE, Type
 from sqlrewrite.sql.bind.formulas import tried, wide
 from sqlrewrite.sql.places.anchors import AnchorError
-from sqlrewrite.write.fact_values import fact_value
+from sqlrewrite.write.fact_values import disjunction, fact_value
 from sqlrewrite.write.names import AuthorText
 
 
@@ -38,12 +38,12 @@ def derived_value(
     end: str = "",
     day: str = "",
     *,
-    known: bool = False,
+    in_range: bool = False,
     of: DerivedColumn | None = None,
 ) -> str:
     """The value of the derived column for a key. ``end`` is ``>`` for a bound from below, ``<`` for
     one from above; ``day`` is the number of days to be added, for all of some days around the key;
-    it is ``known`` where the key surely is of a year from 1 to 9999. ``of`` is another column that
+    ``in_range`` says that the key surely is of a year from 1 to 9999. ``of`` is another column that
     is computed from the same."""
     derived = of or proposal.pair.derived
     if derived is None:
@@ -52,19 +52,19 @@ def derived_value(
     if found.step in ITSELF:
         return key
     assert derived.formula is not None
-    moved = _moved(proposal, found, author, key, end, day)
+    moved = _shifted(proposal, found, author, key, end, day)
     its = derived.formula.expression
     a_day = found.days and isinstance(its, Cast) and is_day(its)
     if derived.ends or a_day:
         return moved  # a day already
     text = derived.formula.over(moved)
     text = tried(text) if found.tried else (wide(text) or text) if found.wide else text
-    beyond = end == "<" and found.stray == TEXT and not known and of is None
+    beyond = end == "<" and found.stray == TEXT and not in_range and of is None
     # A year behind 9999 has a sign, which is less than any digit: a colon is more.
     return f"replace({text}, '+', ':')" if beyond else text
 
 
-def _moved(
+def _shifted(
     proposal: Proposal, found: DerivedBound, author: AuthorText, key: str, end: str, day: str
 ) -> str:
     if not (found.days or (found.more and end == "<")):
@@ -78,11 +78,17 @@ def _moved(
 
 
 def unit_bound(
-    proposal: Proposal, author: AuthorText, column: str, end: str, key: str, *, known: bool = False
+    proposal: Proposal,
+    author: AuthorText,
+    column: str,
+    end: str,
+    key: str,
+    *,
+    in_range: bool = False,
 ) -> str:
     """``column >= value``, and with columns of smaller units the order of all of them: ``(y > 2024
     OR (y = 2024 AND m >= 3))``."""
-    steps = [(column, derived_value(proposal, author, key, end, known=known))]
+    steps = [(column, derived_value(proposal, author, key, end, in_range=in_range))]
     for unit in smaller_units_of(proposal):
         there = replace(
             proposal, pair=replace(proposal.pair, derived=unit, target_column=unit.column)
@@ -95,7 +101,7 @@ def unit_bound(
     either, both = author.word("OR"), author.word("AND")
     for name, bound in larger:
         text = f"({name} {end} {bound} {either} ({name} = {bound} {both} {text}))"
-    return or_stray_rows(proposal, author, column, text, end, known=known)
+    return or_stray_rows(proposal, author, column, text, end, in_range=in_range)
 
 
 def smaller_units_of(proposal: Proposal) -> tuple[DerivedColumn, ...]:
@@ -140,18 +146,16 @@ def or_stray_rows(
     text: str,
     end: str = "",
     *,
-    known: bool = False,
+    in_range: bool = False,
 ) -> str:
     """A predicate on the derived column, and the rows that may have another value there: NULL, and
     where it says that values are below or above one, those of years outside of 1 to 9999; which is
-    needless where the bound is ``known`` to be of a year within and they are on that side."""
+    needless where the bound is ``in_range``, and they are on that side."""
     if proposal.pair.derived is None:
         return text
-    found, word = checked_bound(proposal), author.word
-    others = []
-    if found.stray and end and not (known and (end == "<" or found.stray != TEXT)):
+    found, others = checked_bound(proposal), list[str]()
+    if found.stray and end and not (in_range and (end == "<" or found.stray != TEXT)):
         others.append(f"{column} < {found.stray}")
     if found.nulls:
-        others.append(f"{column} {word('IS NULL')}")
-    either = f" {word('OR')} ".join((text, *others))
-    return f"({either})" if others else text
+        others.append(f"{column} {author.word('IS NULL')}")
+    return disjunction(author, [text, *others])

@@ -14,7 +14,7 @@ from sqlrewrite.plan.columns import column_names
 from sqlrewrite.plan.expressions import walk
 from sqlrewrite.plan.relations import joins, leaves
 from sqlrewrite.sql.places.anchors import AnchorError, Anchors
-from sqlrewrite.write.attempts import repeated
+from sqlrewrite.write.attempts import repeated_side
 from sqlrewrite.write.hidden_columns import refuse_lost_columns
 from sqlrewrite.write.names import AuthorText, quoted, spelled
 
@@ -23,33 +23,34 @@ def fact_value(proposal: Proposal, author: AuthorText) -> str:
     """The fact's column as it is to be named where the predicate stands, or the author's own
     expression over it, which stands in the same block."""
     pair = proposal.pair
-    _no_field(proposal.target_block.source, pair.target.alias.lower())
+    _refuse_struct_fields(proposal.target_block.source, pair.target.alias.lower())
     refuse_lost_columns(proposal, author.anchors)
     if by_day(pair):
         return author.word("CAST({} AS DATE)").replace("{}", _column(proposal, author.anchors))
     if pair.derived is None and not pair.fact_plain:
-        found = repeated(
-            proposal, pair.fact_side, author, partial(_clear, proposal, author.anchors)
+        found = repeated_side(
+            proposal, pair.fact_side, author, partial(_unambiguous, proposal, author.anchors)
         )
         if any(map(_is_phrase, walk(pair.fact_side.expression))):
             found = f"({found})"
         return found
     column = _column(proposal, author.anchors)
-    its = derived_bound(proposal) if pair.derived is not None else None
-    if isinstance(its, DerivedBound) and its.step == THROUGH:
-        return repeated(proposal, pair.fact_side, author, lambda _: column)
+    bound = derived_bound(proposal) if pair.derived is not None else None
+    if isinstance(bound, DerivedBound) and bound.step == THROUGH:
+        return repeated_side(proposal, pair.fact_side, author, lambda _: column)
     return column
 
 
 def fact_values(proposal: Proposal, author: AuthorText) -> list[str]:
     """The same; of a day that may be another elsewhere, for each that it may be."""
-    its = derived_bound(proposal) if proposal.pair.derived is not None else None
-    if not isinstance(its, DerivedBound) or not its.apart:
+    bound = derived_bound(proposal) if proposal.pair.derived is not None else None
+    if not isinstance(bound, DerivedBound) or not bound.apart:
         return [fact_value(proposal, author)]
     column = _column(proposal, author.anchors)
-    days = (f"date_add({column}, {by})" if by else column for by in its.apart)
+    days = (f"date_add({column}, {by})" if by else column for by in bound.apart)
     return [
-        repeated(proposal, proposal.pair.fact_side, author, partial(_instead, day)) for day in days
+        repeated_side(proposal, proposal.pair.fact_side, author, partial(_instead, day))
+        for day in days
     ]
 
 
@@ -70,7 +71,7 @@ def _column(proposal: Proposal, anchors: Anchors) -> str:
         column = spelled(pair.fact, anchors)
         written = anchors.copy(anchors.covering(pair.fact.span))
         # Written without its table, it is clear only where no other relation has the name.
-        if written != column or _alone(source, pair.target_column):
+        if written != column or _is_unique_name(source, pair.target_column):
             return written
     else:
         column = quoted(_declared(pair.target, pair.target_column))
@@ -89,7 +90,7 @@ def _is_phrase(node: ra.Expression) -> bool:
             return False
 
 
-def _no_field(source: ra.Node, alias: str) -> None:
+def _refuse_struct_fields(source: ra.Node, alias: str) -> None:
     """Raises AnchorError where ``alias.k`` could be the field k of a column: Spark takes it for one
     before it looks among the columns that USING and NATURAL have hidden."""
     if not any(join.using or join.natural for join in joins(source)):
@@ -100,12 +101,12 @@ def _no_field(source: ra.Node, alias: str) -> None:
             raise AnchorError(f"{alias} {may} the name of a column, too")
 
 
-def _clear(proposal: Proposal, anchors: Anchors, ref: ra.ColumnRef) -> str:
+def _unambiguous(proposal: Proposal, anchors: Anchors, ref: ra.ColumnRef) -> str:
     """A column of the fact in the author's expression. Written without its table in an ON, it is
     clear in WHERE only where no relation joined later has the name."""
     assert ref.span is not None
     written = anchors.copy(anchors.covering(ref.span))
-    if written != spelled(ref, anchors) or _alone(proposal.target_block.source, ref.name):
+    if written != spelled(ref, anchors) or _is_unique_name(proposal.target_block.source, ref.name):
         return written
     return f"{quoted(proposal.pair.target.alias)}.{written}"
 
@@ -118,7 +119,7 @@ def _unnamed(target: ra.Relation) -> bool:
     return bool(parts) and target.alias.lower() == parts[-1]
 
 
-def _alone(source: ra.Node, name: str) -> bool:
+def _is_unique_name(source: ra.Node, name: str) -> bool:
     having = 0
     for leaf in leaves(source):
         names = column_names(leaf)

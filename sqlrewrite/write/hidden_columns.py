@@ -40,11 +40,11 @@ def refuse_lost_columns(proposal: Proposal, anchors: Anchors) -> None:
         raise AnchorError(
             "USING or NATURAL hides its column, which Spark may lose where its table is read again"
         )
-    if not _bodies(plan, block.number):
+    if not _cte_bodies(plan, block.number):
         return
     for other in plan.blocks:
         for relation, keys in _hidden(other.source):
-            if _named(anchors, relation.alias.lower(), keys):
+            if _is_named(anchors, relation.alias.lower(), keys):
                 raise AnchorError(
                     f"a hidden column of {relation.alias} is named elsewhere, which Spark may "
                     "lose where a CTE has a subquery"
@@ -62,7 +62,7 @@ def _refuse_below(proposal: Proposal, anchors: Anchors) -> None:
     for join in joins(block.source):
         if any(edge.join is below for side in (join.left, join.right) for below in joins(side)):
             for relation, keys in _hidden_by(join):
-                if _named(anchors, relation.alias.lower(), keys):
+                if _is_named(anchors, relation.alias.lower(), keys):
                     raise AnchorError(
                         f"a hidden column of {relation.alias} is named, which Spark may lose where "
                         "a join below its USING has a subquery"
@@ -76,21 +76,25 @@ def _refuse_beside(proposal: Proposal, anchors: Anchors) -> None:
     only = clause_for(proposal.pair) is ClauseKind.WHERE and not block.homeless
     if only and block.number in plan.query.top and len(plan.query.top) == 1:
         return
-    bodies = _bodies(plan, block.number)
+    bodies = _cte_bodies(plan, block.number)
     for other in plan.blocks:
-        around = set(_around(plan, other.number))
-        below = block.number in around
-        if other is block or (below and only) or not _bodies(plan, other.number) <= bodies:
+        enclosing = set(_enclosing_blocks(plan, other.number))
+        below = block.number in enclosing
+        if other is block or (below and only) or not _cte_bodies(plan, other.number) <= bodies:
             continue
-        lost = _loses(other, anchors)
-        if lost and other.number not in _around(plan, block.number) and _meet(proposal, other):
+        lost = _losable_column(other, anchors)
+        if (
+            lost
+            and other.number not in _enclosing_blocks(plan, block.number)
+            and _reads_its_tables(proposal, other)
+        ):
             raise AnchorError(
                 f"{lost} elsewhere, which Spark may lose where a subquery on the left of it reads "
                 "its table"
             )
 
 
-def _loses(block: ra.Block, anchors: Anchors) -> str:
+def _losable_column(block: ra.Block, anchors: Anchors) -> str:
     """What of a block's columns Spark may lose, if anything; of a view it has its own."""
     if block.in_view:
         return ""
@@ -98,12 +102,12 @@ def _loses(block: ra.Block, anchors: Anchors) -> str:
     if any(isinstance(node, ra.Call) and node.name == "over" for node in nodes):
         return "QUALIFY has a window"
     for relation, keys in _hidden(block.source):
-        if _named(anchors, relation.alias.lower(), keys):
+        if _is_named(anchors, relation.alias.lower(), keys):
             return f"a hidden column of {relation.alias} is named"
     return ""
 
 
-def _meet(proposal: Proposal, other: ra.Block) -> bool:
+def _reads_its_tables(proposal: Proposal, other: ra.Block) -> bool:
     """Whether a block, none of which is on the left of the fact, reads a table of the predicate."""
     spans = [it.span for it in relations_of(proposal.plan, other.number)]
     if proposal.pair.at is not None and all(
@@ -135,14 +139,14 @@ def _tables(plan: Plan, found: Iterable[Relation]) -> set[Name | None]:
     return tables
 
 
-def _around(plan: Plan, number: int | None) -> Iterator[int]:
-    """A block and those around it."""
+def _enclosing_blocks(plan: Plan, number: int | None) -> Iterator[int]:
+    """A block and those enclosing it."""
     while number is not None:
         yield number
         number = plan.blocks[number].parent
 
 
-def _bodies(plan: Plan, number: int) -> set[int]:
+def _cte_bodies(plan: Plan, number: int) -> set[int]:
     """The CTEs in whose bodies a block stands."""
     return {cte.number for cte in plan.ctes if number in cte.query.blocks}
 
@@ -161,7 +165,7 @@ def _hidden_by(join: Join) -> Iterator[tuple[Relation | Generate, frozenset[str]
         yield from ((leaf, keys) for side in sides for leaf in leaves(side))
 
 
-def _named(anchors: Anchors, alias: str, keys: frozenset[str]) -> bool:
+def _is_named(anchors: Anchors, alias: str, keys: frozenset[str]) -> bool:
     """Whether a key, or the star, is named behind the alias and a dot."""
     texts = [token.text.lower() for token in anchors.tokens]
     return any(

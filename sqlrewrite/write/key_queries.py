@@ -18,6 +18,7 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.attempted_dimension import attempted_group_keys
 from sqlrewrite.judge.attempts import exact_attempts
 from sqlrewrite.judge.benefit.already_pruned import is_authors_in
+from sqlrewrite.judge.keys import is_whole_in_query
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.judge.raising import raising_below
 from sqlrewrite.judge.soundness.key_types import in_sides
@@ -26,7 +27,7 @@ from sqlrewrite.plan.columns import arithmetic, column_names, computed_as
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.sql.places.anchors import AnchorError, Anchors
 from sqlrewrite.text.edits import Span
-from sqlrewrite.write.attempts import attempted, repeated, steadied_texts
+from sqlrewrite.write.attempts import attempted, repeated_side, steadied_texts
 from sqlrewrite.write.derived_values import days_around, derived_value
 from sqlrewrite.write.names import WORDS, AuthorText, computed, quoted, spelled
 
@@ -77,9 +78,11 @@ class KeyQueries:
         )
         return f"({query})"
 
-    def of_in(self, proposals: Sequence[Proposal], wrapped: str = "{}") -> str:
-        """What the whole subquery of an author's IN gives, ``wrapped`` in a function; of several
-        columns that which is the key."""
+    def whole(self, proposals: Sequence[Proposal], wrapped: str = "{}") -> str:
+        """As ``over``; where the key is what the whole subquery of an author's IN gives, of that
+        subquery, and of its columns the one that is the key."""
+        if not is_whole_in_query(proposals[0]):
+            return self.over(proposals, wrapped)
         (proposal,) = proposals
         pair, query = proposal.pair, proposal.pair.edge.query
         if pair.key.span is None or query is None:
@@ -201,9 +204,9 @@ class KeyQueryWriter:
     ) -> dict[Span, str]:
         """The text of what can raise an error in a SELECT list, or in a GROUP BY, and, for it, what
         does not."""
-        around = arithmetic(proposal.plan, expression)
-        forms = None if around is not None else exact_attempts(proposal, expression)
-        if around is None and not forms:
+        wrapping = arithmetic(proposal.plan, expression)
+        forms = None if wrapping is not None else exact_attempts(proposal, expression)
+        if wrapping is None and not forms:
             return {}
         anchors, first = self.author.anchors, next(iter(columns(expression)), None)
         if first is None or first.span is None:
@@ -213,7 +216,7 @@ class KeyQueryWriter:
         if forms:
             text = attempted(self.author, tokens, expression, forms, self.as_written)
         else:
-            text = computed(self.author, tokens, expression, self.as_written, around)
+            text = computed(self.author, tokens, expression, self.as_written, wrapping)
         return {anchors.span(tokens): text}
 
     def as_written(self, ref: ra.ColumnRef) -> str:
@@ -239,7 +242,7 @@ class KeyQueryWriter:
             column = self.column(side.expression)
             return lambda alias: wrapped.replace("{}", column(alias))
         return lambda alias: wrapped.replace(
-            "{}", repeated(proposal, side, self.author, self.named(alias))
+            "{}", repeated_side(proposal, side, self.author, self.named(alias))
         )
 
     def column(self, ref: ra.ColumnRef) -> Value:

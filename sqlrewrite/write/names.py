@@ -46,13 +46,13 @@ def computed(
     tokens: Range,
     expression: Expression,
     named: Callable[[ColumnRef], str],
-    around: Wrapping | None = None,
+    wrapping: Wrapping | None = None,
 ) -> str:
-    """The author's own text of an expression, each of its columns ``named`` anew; with ``around``
+    """The author's own text of an expression, each of its columns ``named`` anew; with ``wrapping``
     it is written so that it gives a value, or NULL, where it would raise an error."""
-    if around is not None and around.anew:
-        return around.whole.format(*map(named, columns(expression)))
-    column, whole = ("{}", "{}") if around is None else (around.column, around.whole)
+    if wrapping is not None and wrapping.anew:
+        return wrapping.whole.format(*map(named, columns(expression)))
+    column, whole = ("{}", "{}") if wrapping is None else (wrapping.column, wrapping.whole)
     replaced = {}
     for ref in columns(expression):
         if ref.span is None:

@@ -37,7 +37,7 @@ class Slot(NamedTuple):
 def slot(proposal: Proposal, anchors: Anchors) -> Slot:
     """The clause for a proposal's predicate. Raises AnchorError where it is not found."""
     pair, block = proposal.pair, proposal.target_block
-    if pair.filtered and (own := _own(proposal, anchors)) is not None:
+    if pair.filtered and (own := _authors_clause(proposal, anchors)) is not None:
         return own
     here = block.number == pair.edge.block.number
     on = here and clause_for(pair) is ClauseKind.ON
@@ -52,14 +52,14 @@ def slot(proposal: Proposal, anchors: Anchors) -> Slot:
     if block.shared and (on or block.led is None):
         raise AnchorError("several SELECTs share the text of this FROM")
     if on:
-        clause = _on_of(proposal)
+        clause = _on_clause(proposal)
         return Slot(anchors.clause(clause), block.number, clause)
     if at is None:
         raise AnchorError("the fact is not found in the text")
     return Slot(anchors.where(at if block.led is None else block.led), block.number)
 
 
-def _own(proposal: Proposal, anchors: Anchors) -> Slot | None:
+def _authors_clause(proposal: Proposal, anchors: Anchors) -> Slot | None:
     """The clause that the author's own condition stands in, for what follows from it; None where
     that is in a block around."""
     condition, block = proposal.pair.edge.condition, proposal.target_block
@@ -71,7 +71,7 @@ def _own(proposal: Proposal, anchors: Anchors) -> Slot | None:
     return Slot(anchors.clause(condition.clause), block.number, on)
 
 
-def _on_of(proposal: Proposal) -> Clause:
+def _on_clause(proposal: Proposal) -> Clause:
     join = proposal.pair.edge.join
     for condition in join.conditions if join is not None else ():
         if condition.clause is not None:
@@ -94,7 +94,7 @@ def edits(found: Slot, predicates: Sequence[Predicate], anchors: Anchors) -> lis
         front = f" {conjunction} ".join(marked) + f" {conjunction} ("
         return [Edit(first.start, front), Edit(anchors.tokens[last].end + 1, ")")]
     last = clause.condition.end - 1
-    offset = _behind(anchors, last)
+    offset = _end_with_markers(anchors, last)
     comment = _LINE_COMMENT.match(anchors.text, offset)
     separator = _separator(clause, anchors)
     if comment and comment.group().strip():
@@ -104,13 +104,13 @@ def edits(found: Slot, predicates: Sequence[Predicate], anchors: Anchors) -> lis
         where = f"{separator}{words.word('WHERE')} "
         inner = separator + "  " if "\n" in separator else " "
         return [Edit(offset, where + f"{inner}{conjunction} ".join(marked))]
-    column = _trailing(clause, anchors)
-    if column is not None and offset == _behind(anchors, last):
+    column = _and_at_line_end(clause, anchors)
+    if column is not None and offset == _end_with_markers(anchors, last):
         return [Edit(offset, "".join(f" {conjunction}{column}{text}" for text in marked))]
     return [Edit(offset, "".join(f"{separator}{conjunction} {text}" for text in marked))]
 
 
-def _behind(anchors: Anchors, last: int) -> int:
+def _end_with_markers(anchors: Anchors, last: int) -> int:
     """Where a clause's last token ends, and with it markers with their notes: of a predicate that
     stays because its scan is suppressed, or the author has put one more."""
     offset = anchors.tokens[last].end + 1
@@ -122,7 +122,7 @@ def _behind(anchors: Anchors, last: int) -> int:
     return offset
 
 
-def _trailing(clause: ConditionClause, anchors: Anchors) -> str | None:
+def _and_at_line_end(clause: ConditionClause, anchors: Anchors) -> str | None:
     """The new line and indentation behind an AND at the end of a line, where the author writes it
     there."""
     for index in reversed(anchors.connectives(clause.condition)):

@@ -28,10 +28,10 @@ def check(
     edits: Sequence[Edit],
     anchors: Anchors,
     bound: Bound,
-    known: set[str],
+    parsed: set[str],
     refer: Refer,
 ) -> str | None:
-    """What is wrong with the edits of one clause, or None; ``known`` collects the key queries that
+    """What is wrong with the edits of one clause, or None; ``parsed`` collects the key queries that
     have been parsed, each of which several clauses of a statement may share; ``refer`` is what the
     statement's templates were read with."""
     clause, tokens, text = found.clause, anchors.tokens, anchors.text
@@ -50,11 +50,13 @@ def check(
     # the clause with a number in its place.
     queries = tuple(dict.fromkeys(query for item in predicates for query in item.queries))
     for query in queries:
-        if query not in known and not verify.is_query(query, refer):
+        if query not in parsed and not verify.is_query(query, refer):
             return "a key query does not read as a query"
-        known.add(query)
+        parsed.add(query)
     before = text[start:end]
-    after = apply(before, [Edit(e.offset - start, _outlined(e.text, queries)) for e in edits])
+    after = apply(
+        before, [Edit(e.offset - start, _with_placeholders(e.text, queries)) for e in edits]
+    )
     before, after = lead + before, lead + after
     try:
         read = verify.clause(after, clause.keyword is None, refer)
@@ -72,7 +74,7 @@ def check(
     return None if gained else "the result does not read as the query and the predicate"
 
 
-def _outlined(text: str, queries: Sequence[str]) -> str:
+def _with_placeholders(text: str, queries: Sequence[str]) -> str:
     """An insertion with something in place of each key query that is quickly parsed."""
     for query in sorted(queries, key=len, reverse=True):  # one may hold another
         text = text.replace(query, QUERY_PLACEHOLDER)

@@ -31,13 +31,13 @@ def statement_openers(anchors: Anchors) -> Callable[[int], TokenType | None]:
     """What opens the statement that a token is in; None where we write nothing in it."""
     found = list(pieces(anchors.text, anchors.tokens))
     starts = [piece.tokens[0].start for piece in found]
-    known: dict[int, TokenType | None] = {}
+    openers: dict[int, TokenType | None] = {}
 
     def opener(index: int) -> TokenType | None:
         place = bisect_right(starts, anchors.tokens[index].start) - 1
-        if place not in known:
-            known[place] = _opener(anchors.text, found[place])
-        return known[place]
+        if place not in openers:
+            openers[place] = _opener(anchors.text, found[place])
+        return openers[place]
 
     return opener
 

@@ -144,12 +144,12 @@ def strip(
     found = list(managed_predicates(anchors, in_dml))
     clauses, outer = _clauses(anchors, found, keep(anchors, found) if keep is not None else ())
     gone = sorted((it for clause in clauses for it in clause.ours), key=lambda it: it.marker)
-    known = {it.marker for it in found if _inside(it.marker, outer)}
+    recognised = {it.marker for it in found if _inside(it.marker, outer)}
     spans = _spans(clauses)
     stripped = _offsets_without(spans)
     return replace(
         Stripped.of(text, spans, [it.span for it in gone]),
-        foreign=tuple(at for at in marker_offsets(anchors) if at not in known),
+        foreign=tuple(at for at in marker_offsets(anchors) if at not in recognised),
         literals=tuple(
             _literal_predicate(anchors, it, it.note) for it in gone if it.note is not None
         ),

@@ -32,7 +32,7 @@ def write(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predicate]
     """The predicates of one comparison: one, or that of either end."""
     proposal, author = proposals[0], queries.author
     columns, found = fact_values(proposal, author), checked_bound(proposal)
-    texts = _texts(proposal, author)
+    texts = _constant_texts(proposal, author)
     operator = proposal.pair.operator
     if operator in ("=", "in"):
         if found.ranged and len(texts) > 1:
@@ -40,51 +40,59 @@ def write(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predicate]
         ends = (">", "<") if found.ranged else ("",)
     else:
         ends = (operator[0],)
-    asked = (
-        () if proposal.pair.key_side.operand is None else tuple(_queries(proposal, author.anchors))
+    subqueries = (
+        ()
+        if proposal.pair.key_side.operand is None
+        else tuple(_subqueries(proposal, author.anchors))
     )
     return [
         Predicate(
-            disjunction(author, [_one(proposal, author, it, texts, end) for it in columns]),
+            disjunction(
+                author, [_predicate_text(proposal, author, it, texts, end) for it in columns]
+            ),
             columns[0],
-            asked,
+            subqueries,
         )
         for end in ends
     ]
 
 
-def _queries(proposal: Proposal, anchors: Anchors) -> Iterator[str]:
+def _subqueries(proposal: Proposal, anchors: Anchors) -> Iterator[str]:
     """The subqueries of what the column is compared with, outermost ones alone."""
     if not any(isinstance(it, Subquery) for one in constants(proposal) for it in walk(one)):
         return
-    for tokens in _constants(proposal, anchors):
+    for tokens in _constant_tokens(proposal, anchors):
         yield from map(anchors.copy, anchors.subqueries(tokens))
 
 
-def _one(
+def _predicate_text(
     proposal: Proposal,
     author: AuthorText,
     column: str,
     texts: Sequence[tuple[Expression, str]],
     end: str,
 ) -> str:
-    found, known = checked_bound(proposal), all(within_years(it) for it, _ in texts)
+    found, in_range = checked_bound(proposal), all(within_years(it) for it, _ in texts)
     if end:
-        moment = _later(proposal, *texts[0], end)
+        moment = _compared_moment(proposal, *texts[0], end)
         if smaller_units_of(proposal):
-            return unit_bound(proposal, author, column, end, moment, known=known)
-        bound = _called(proposal, author, derived_value(proposal, author, moment, end, known=known))
-        return or_stray_rows(proposal, author, column, f"{column} {end}= {bound}", end, known=known)
+            return unit_bound(proposal, author, column, end, moment, in_range=in_range)
+        bound = _as_call(
+            proposal, author, derived_value(proposal, author, moment, end, in_range=in_range)
+        )
+        return or_stray_rows(
+            proposal, author, column, f"{column} {end}= {bound}", end, in_range=in_range
+        )
     days = [str(day) for day in range(-found.days, found.days + 1)]
     every = (derived_value(proposal, author, text, day=day) for _, text in texts for day in days)
     values = list(dict.fromkeys(every))
-    said = f"{column} {author.word('IN')} ({', '.join(values)})"
+    predicate = f"{column} {author.word('IN')} ({', '.join(values)})"
     if len(values) == 1:
-        said = f"{column} = {_called(proposal, author, values[0])}"
-    return or_stray_rows(proposal, author, column, said)
+        predicate = f"{column} = {_as_call(proposal, author, values[0])}"
+    return or_stray_rows(proposal, author, column, predicate)
 
 
-def _called(proposal: Proposal, author: AuthorText, bound: str) -> str:
+def _as_call(proposal: Proposal, author: AuthorText, bound: str) -> str:
     """A bound as a call, by which a later run tells that it is ours."""
     derived = proposal.pair.derived
     kind = derived.type if derived is not None else None
@@ -94,13 +102,13 @@ def _called(proposal: Proposal, author: AuthorText, bound: str) -> str:
     return author.word(f"CAST({{}} AS {kind.ddl.upper()})").replace("{}", bound)
 
 
-def _later(proposal: Proposal, constant: Expression, text: str, end: str) -> str:
+def _compared_moment(proposal: Proposal, constant: Expression, text: str, end: str) -> str:
     side = compared_type(proposal)
     read = None if side is None else read_constant(proposal, constant, side)
     return f"date_add({text}, 1)" if read is not None and read.later and end == "<" else text
 
 
-def _texts(proposal: Proposal, author: AuthorText) -> list[tuple[Expression, str]]:
+def _constant_texts(proposal: Proposal, author: AuthorText) -> list[tuple[Expression, str]]:
     """The constants, each with its text as a value of the type that it is compared as."""
     pair, side = proposal.pair, compared_type(proposal)
     if pair.key_side.operand is None:  # a day, or a text, that the condition comes down to
@@ -108,7 +116,7 @@ def _texts(proposal: Proposal, author: AuthorText) -> list[tuple[Expression, str
         assert isinstance(end, Literal)
         typed = author.word("DATE") + " " if end.type == "date" else ""
         return [(end, f"{typed}'{end.text}'")]
-    tokens = _constants(proposal, author.anchors)
+    tokens = _constant_tokens(proposal, author.anchors)
     found: list[tuple[Expression, str]] = []
     for constant, its in zip(constants(proposal), tokens, strict=True):
         read = None if side is None else read_constant(proposal, constant, side)
@@ -121,7 +129,7 @@ def _texts(proposal: Proposal, author: AuthorText) -> list[tuple[Expression, str
     return found
 
 
-def _constants(proposal: Proposal, anchors: Anchors) -> list[Range]:
+def _constant_tokens(proposal: Proposal, anchors: Anchors) -> list[Range]:
     """Where the text has what the column is compared with."""
     edge = proposal.pair.edge
     if proposal.pair.operator == "in":

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlrewrite.judge.keys import is_whole_in_query
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.write.derived_values import or_stray_rows
 from sqlrewrite.write.fact_values import disjunction, fact_values
@@ -15,8 +14,7 @@ from sqlrewrite.write.key_queries import KeyQueries
 
 def write(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predicate]:
     """The one predicate of all proposals."""
-    asked = queries.of_in if is_whole_in_query(proposals[0]) else queries.over
-    query = asked(proposals, "collect_set({})")
+    query = queries.whole(proposals, "collect_set({})")
     bounded = fact_values(proposals[0], queries.author)
     text = disjunction(queries.author, [f"array_contains({query}, {it})" for it in bounded])
     text = or_stray_rows(proposals[0], queries.author, bounded[0], text)

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlrewrite.judge.keys import is_whole_in_query
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.write.fact_values import fact_value
 from sqlrewrite.write.forms.predicate import Predicate
@@ -17,6 +16,5 @@ def write(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predicate]
     """The one predicate; of an author's IN, its own subquery."""
     first = proposals[0]
     bounded = fact_value(first, queries.author)
-    asked = queries.of_in if is_whole_in_query(first) else queries.over
-    query = asked(proposals[:1])
+    query = queries.whole(proposals[:1])
     return [Predicate(f"{bounded} {first.pair.operator} {query}", bounded, (query,))]

@@ -70,7 +70,7 @@ def write(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predicate]
         sign = queries.author.word("IN") if operator in ("=", "<=>") else operator
         query = queries.over(of, END.get(sign[0], "{}"))[1:-1]
         bound = _Bound(fact_value(of[0], queries.author), sign, query)
-        written = _literal(bound, of)
+        written = _literal_predicate(bound, of)
         if written is None:
             return []
         text, beside = written
@@ -78,7 +78,7 @@ def write(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predicate]
     return found
 
 
-def _literal(bound: _Bound, proposals: Sequence[Proposal]) -> tuple[str, str] | None:
+def _literal_predicate(bound: _Bound, proposals: Sequence[Proposal]) -> tuple[str, str] | None:
     """A predicate of literals and the note beside it; None where another form is asked for, and no
     earlier run has written this one. Raises RefusedError, and what ``resolve`` raises."""
     options = proposals[0].options
@@ -99,7 +99,7 @@ def _literal(bound: _Bound, proposals: Sequence[Proposal]) -> tuple[str, str] | 
     return text, note(at, bound.query)
 
 
-def _said(query: str, options: Options) -> str:
+def _in_dialect(query: str, options: Options) -> str:
     """A key query in the words of the text's dialect, which whoever is asked for its keys reads."""
     if options.limits.dialect == SPARK:
         return query
@@ -113,10 +113,14 @@ def _resolved(
     bound: _Bound, proposals: Sequence[Proposal], options: Options
 ) -> tuple[str, str] | None:
     """The predicate with the keys that the query gives now, and the time; None: nobody is asked."""
-    keys = options.resolve(_said(bound.query, options), proposals[0].context.catalog.namespace)
+    keys = options.resolve(
+        _in_dialect(bound.query, options), proposals[0].context.catalog.namespace
+    )
     if keys is None:
         return None
-    if _kind(keys.kind) not in {_kind(kind) for kind in _kinds(proposals)}:
+    if _literal_kind(keys.kind) not in {
+        _literal_kind(kind) for kind in _types_that_meet(proposals)
+    }:
         declared = expression_type(proposals[0].plan, proposals[0].pair.key_side.expression)
         raise RefusedError(f"its keys are {keys.kind}, and {declared} by the catalog")
     literals = keys.literals
@@ -175,22 +179,22 @@ def _refusal(query: str, proposals: Sequence[Proposal]) -> str | None:
         return "its query holds a line break or a control character in a string"
     if any("?" in part or has_template(part) for part in context.catalog.namespace):
         return "the current schema is not known there, after a USE that could not be read"
-    kinds = {kind: _kind(kind) for kind in _kinds(proposals)}
-    unlike = next((kind for kind, found in kinds.items() if found is None), None)
-    if unlike is not None:
-        return f"literals of type {unlike} may compare otherwise than the key does"
+    kinds = {kind: _literal_kind(kind) for kind in _types_that_meet(proposals)}
+    incomparable = next((kind for kind, found in kinds.items() if found is None), None)
+    if incomparable is not None:
+        return f"literals of type {incomparable} may compare otherwise than the key does"
     if len(set(kinds.values())) > 1:
         return f"a literal of one of {' and '.join(sorted(kinds))} may compare otherwise"
-    local = [cte.name for cte in plan.ctes if _names(query, cte.name)]
+    local = [cte.name for cte in plan.ctes if _mentions(query, cte.name)]
     if local:
         return f"{local[0]} is a CTE, which means something in this statement alone"
-    read = _read(plan, query)
-    texts = (query, *(_definition(context.catalog, it) for it in read if isinstance(it, Derived)))
+    read = _relations_named(plan, query)
+    texts = (query, *(_view_text(context.catalog, it) for it in read if isinstance(it, Derived)))
     for text in texts:
-        changing = _again(text, "query") or set(_SPECIAL_DAY.findall(text))
+        changing = _functions_that_vary(text, "query") or set(_SPECIAL_DAY.findall(text))
         if changing:
             return f"{min(changing)} gives other keys on another day, with no table changed"
-        zoned = _again(text, "zone") or _timestamps(text, read)
+        zoned = _functions_that_vary(text, "zone") or _timestamps(text, read)
         if zoned:
             return f"{min(zoned)} may give other keys in another session's time zone"
     partial = [it for it in read if isinstance(it, Scan) and not it.table.complete]
@@ -202,7 +206,7 @@ def _refusal(query: str, proposals: Sequence[Proposal]) -> str | None:
     return None
 
 
-def _kinds(proposals: Sequence[Proposal]) -> Iterator[str]:
+def _types_that_meet(proposals: Sequence[Proposal]) -> Iterator[str]:
     """The types that meet: of the fact's column, as it is stored and as it is joined, and of the
     key."""
     for proposal in proposals:
@@ -217,7 +221,7 @@ def _kinds(proposals: Sequence[Proposal]) -> Iterator[str]:
             yield expression_type(proposal.plan, side) or "unknown"
 
 
-def _kind(name: str) -> str | None:
+def _literal_kind(name: str) -> str | None:
     """What types have in common whose values compare with a literal just as with each other: any
     integers; decimals of one scale (others may be rounded to meet); dates; strings, without CHAR
     and VARCHAR, which are padded. None for all else."""
@@ -229,14 +233,14 @@ def _kind(name: str) -> str | None:
     return name if name in ("date", "string") else None
 
 
-def _read(plan: Plan, query: str) -> list[Scan | Derived]:
+def _relations_named(plan: Plan, query: str) -> list[Scan | Derived]:
     """The tables and views that a query names, of those that the statement does, with those inside
     of the views."""
     found: list[Scan | Derived] = []
     for relation in plan.relations.values():
         if not isinstance(relation, Scan | Derived) or not relation.parts:
             continue
-        if _names(query, relation.parts[-1]):
+        if _mentions(query, relation.parts[-1]):
             found.append(relation)
             if isinstance(relation, Derived):
                 inside = read_by(plan, relation.query)
@@ -244,21 +248,21 @@ def _read(plan: Plan, query: str) -> list[Scan | Derived]:
     return found
 
 
-def _names(text: str, name: str) -> bool:
+def _mentions(text: str, name: str) -> bool:
     """Whether a name stands in a text, as a whole word."""
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) is not None
 
 
-def _unqualified(text: str) -> set[str]:
+def _unqualified_words(text: str) -> set[str]:
     """The words of a text, in lower case, but for what a dot makes a column."""
     words = _UNQUALIFIED.findall(_without_strings(text).replace("`", ""))
     return {word.lower() for word in words}
 
 
-def _again(text: str, wanted: str) -> set[str]:
-    """The functions of a text that give the same ``wanted``ly: within a query, or in a zone."""
-    found = {name: function(name) for name in _unqualified(text)}
-    return {name for name, it in found.items() if it is not None and it.again == wanted}
+def _functions_that_vary(text: str, within: str) -> set[str]:
+    """The functions of a text that give the same value only ``within`` a query, or a time zone."""
+    found = {name: function(name) for name in _unqualified_words(text)}
+    return {name for name, it in found.items() if it is not None and it.again == within}
 
 
 def _without_strings(text: str) -> str:
@@ -273,11 +277,11 @@ def _timestamps(text: str, read: Sequence[Scan | Derived]) -> set[str]:
         column.name.lower()
         for table in (it.table for it in read if isinstance(it, Scan))
         for column in table.columns
-        if (column.type is None or "timestamp" in column.type) and _names(text, column.name)
+        if (column.type is None or "timestamp" in column.type) and _mentions(text, column.name)
     }
 
 
-def _definition(catalog: Warehouse, view: Derived) -> str:
+def _view_text(catalog: Warehouse, view: Derived) -> str:
     """The text of a view."""
     found = catalog.relations[view.view]
     assert isinstance(found, View)
