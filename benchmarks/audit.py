@@ -35,8 +35,7 @@ from benchmarks.progress import say
 from benchmarks.scaling import seconds, stages
 from benchmarks.tpcds_data import load_tpcds, spark_queries
 from sqlrewrite import Catalog
-from sqlrewrite.audit.folding import folded
-from sqlrewrite.audit.judged import judged
+from sqlrewrite.audit.text import folded, judged
 from sqlrewrite.settings.options import make_options
 from sqlrewrite.spark.audit import histories, shapes, summary
 from sqlrewrite.spark.session import Session, session

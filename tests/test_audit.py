@@ -17,8 +17,7 @@ import pytest
 from sqlrewrite import Catalog, ConfigError
 from sqlrewrite.audit.answer import Answer, AuditedShape, ColumnReason, Fact, Kept, Total
 from sqlrewrite.audit.columns import columns
-from sqlrewrite.audit.folding import folded
-from sqlrewrite.audit.judged import BY_ENGINE, judged
+from sqlrewrite.audit.text import BY_ENGINE, folded, judged
 from sqlrewrite.report.audit import audit_json, print_audit
 from sqlrewrite.report.audit_page import audit_page
 from sqlrewrite.report.printer import Printer
@@ -112,7 +111,7 @@ def test_a_text_has_so_much_time(monkeypatch: pytest.MonkeyPatch) -> None:
             with suppress(Exception):  # as a stage does that takes any failure for its own
                 sum(range(1_000))
 
-    monkeypatch.setattr("sqlrewrite.audit.judged.decide", endless)
+    monkeypatch.setattr("sqlrewrite.audit.text.decide", endless)
     found = judged(QUERY, "dw", Catalog.from_ddl(DDL), make_options(), 0.05)
     assert (found.outcome, found.reason) == ("skipped", "it takes more than 0.05 s")
 

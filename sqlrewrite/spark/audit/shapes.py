@@ -20,8 +20,7 @@ from operator import and_
 from typing import TYPE_CHECKING, Any
 
 import sqlrewrite
-from sqlrewrite.audit.folding import TEXT, folded
-from sqlrewrite.audit.judged import judged
+from sqlrewrite.audit.text import TEXT, folded, judged
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.settings.options import Options
 from sqlrewrite.spark import functions as f

@@ -1,16 +1,19 @@
-"""Judges one text of a history: its kind, its fact scans with their verdicts, its new text.
+"""One text of a history: what it is and the fingerprint of its shape, and what it comes to.
 
-In: a text and the schema that was current. Out: an ``AuditedText``, plain enough to be a row. If a
-text takes too long or makes our code fail, no other text is affected.
+``folded`` says whether a text can be judged at all, and which texts are of one shape. ``judged``
+takes a text and the schema that was current to an ``AuditedText``, plain enough to be a row. Both
+raise nothing: a text that takes too long, or makes our code fail, affects no other.
 """
 
 from __future__ import annotations
 
+import re
 import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import lru_cache
 from types import FrameType
 
 from sqlrewrite.document import Decision, decide, read
@@ -21,8 +24,22 @@ from sqlrewrite.results import Candidate, Outcome, Rewrite, Verdict
 from sqlrewrite.rewriting import result
 from sqlrewrite.settings.options import LEFT_TO_ENGINE, Options
 from sqlrewrite.sql.collector import at_rest
+from sqlrewrite.sql.statements.fingerprint import fingerprint, shape
 from sqlrewrite.text.limits import over
 from sqlrewrite.warehouse import Table, Warehouse
+
+TEXT, EMPTY, MASKED, CUT, OTHER = "text", "empty", "masked", "cut", "other"
+"""What a text is: one to be judged; nothing; made unreadable; cut off; no query and no write."""
+
+_MOST_REMEMBERED = 10_000
+"""Texts of more characters are not remembered: a process holds some 50 MB of them at most."""
+
+_MASKED = re.compile(r"\W*+(?:(?:redacted|masked|hidden|confidential|x++)\W*+)*+", re.IGNORECASE)
+_CUT = ("...", "…")
+_WORD = re.compile(r"[^a-z(]*([a-z]+|\()")
+_JUDGED = frozenset(
+    "( select with from insert merge create replace cache values table as update delete".split()
+)
 
 BY_ENGINE = "pruned-by-engine"
 """The verdict on a scan that the engine prunes by itself."""
@@ -63,6 +80,27 @@ class AuditedText:
     scans: tuple[AuditedScan, ...] = ()
 
 
+def folded(text: str | None) -> str:
+    """What a text is, and for one to be judged its fingerprint: ``text:0f…``. Raises nothing."""
+    if text is None or not text.strip():
+        return f"{EMPTY}:"
+    return _remembered(text) if len(text) <= _MOST_REMEMBERED else _folded(text)
+
+
+def _folded(text: str) -> str:
+    if _MASKED.fullmatch(text):
+        return f"{MASKED}:"
+    if text.rstrip().endswith(_CUT):
+        return f"{CUT}:"
+    found = shape(text)
+    word = _WORD.match(found)
+    what = TEXT if word is not None and word[1] in _JUDGED else OTHER
+    return f"{what}:{fingerprint(found)}" if what == TEXT else f"{OTHER}:"
+
+
+_remembered = lru_cache(maxsize=5_000)(_folded)
+
+
 class TooLong(BaseException):
     """A text took longer than it may. No ``except Exception`` of ours takes it for a failure."""
 
@@ -79,14 +117,14 @@ def judged(
             decision = decide(read(text, known, options.limits), options)
             found, merged = result(decision), tuple(_merged(decision))
         scans = *(_scan(it, known) for it in found.candidates[:_MOST_SCANS]), *merged
-        return _told(found, scans)
+        return _outcome(found, scans)
     except TooLong:
         return AuditedText("skipped", f"it takes more than {most:g} s")
     except Exception as error:
         return AuditedText("error", f"{type(error).__name__}: {error}"[:_MOST_REASON])
 
 
-def _told(found: Rewrite, scans: tuple[AuditedScan, ...]) -> AuditedText:
+def _outcome(found: Rewrite, scans: tuple[AuditedScan, ...]) -> AuditedText:
     verdicts = {it.verdict for it in scans}
     if found.changed:
         return AuditedText("rewritten", rewritten=found.sql, scans=scans)
