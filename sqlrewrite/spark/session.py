@@ -23,6 +23,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
+from sqlrewrite.catalog.names import literal_name
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.spark.target import SparkError, SparkGoneError, Target
 from sqlrewrite.warehouse import Name
@@ -123,8 +124,24 @@ def copied(spark: SparkSession) -> SparkSession:
 
 def current_namespace(spark: SparkSession) -> Name:
     """The current catalog and schema, in lower case."""
+    catalog, schema = _current(spark)
+    return (catalog.lower(), *schema.lower().split("."))
+
+
+@contextmanager
+def in_namespace(spark: SparkSession, namespace: Name) -> Iterator[None]:
+    """Makes another schema the current one inside, and afterwards its own again."""
+    own = _current(spark)
+    spark.sql(f"USE {literal_name(namespace)}")
+    try:
+        yield
+    finally:
+        spark.sql(f"USE {literal_name(own)}")
+
+
+def _current(spark: SparkSession) -> tuple[str, str]:
     here = spark.sql("SELECT current_catalog(), current_schema()").collect()[0]
-    return (str(here[0]).lower(), *str(here[1]).lower().split("."))
+    return str(here[0]), str(here[1])
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from sqlrewrite.catalog.names import literal_name
 from sqlrewrite.settings.options import Keys, RefusedError, Resolve, ResolveError
 from sqlrewrite.settings.table import Settings
-from sqlrewrite.spark.session import copied, spark_errors
+from sqlrewrite.spark.session import copied, current_namespace, in_namespace, spark_errors
 from sqlrewrite.spark.target import SparkError
 
 if TYPE_CHECKING:
@@ -95,18 +95,15 @@ def resolve(
 def _within(spark: SparkSession, namespace: tuple[str, ...]) -> Iterator[SparkSession]:
     """A session with this current schema: a copy where there is one to be had, as other threads
     may be using the session; else itself, and afterwards with its own schema again."""
-    own = (spark.catalog.currentCatalog(), spark.catalog.currentDatabase())
-    if namespace in ((), own):
+    if namespace in ((), current_namespace(spark)):
         yield spark
-        return
-    classic = hasattr(spark, "_jsparkSession")
-    session = copied(spark) if classic else spark
-    session.sql(f"USE {literal_name(namespace)}")
-    try:
+    elif hasattr(spark, "_jsparkSession"):
+        session = copied(spark)
+        session.sql(f"USE {literal_name(namespace)}")
         yield session
-    finally:
-        if not classic:
-            session.sql(f"USE {literal_name(own)}")
+    else:
+        with in_namespace(spark, namespace):
+            yield spark
 
 
 def _writer(kind: str) -> Callable[[Any], str]:

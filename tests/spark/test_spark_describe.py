@@ -10,8 +10,8 @@ import pytest
 from sqlrewrite.catalog import Catalog, snapshot
 from sqlrewrite.spark.catalog.describe import (
     NotDescribedError,
-    described,
-    planned_size,
+    description_of,
+    size_in_plan,
     table,
     view,
 )
@@ -43,7 +43,7 @@ ICEBERG = [
 
 
 def test_transforms_of_a_v2_table() -> None:
-    read = table(NAME, described(ICEBERG), {"columns": [{"name": "USER", "nullable": False}]})
+    read = table(NAME, description_of(ICEBERG), {"columns": [{"name": "USER", "nullable": False}]})
     assert read == Table(
         NAME,
         (Column("ts", "timestamp"), Column("User", "bigint", False), Column("country", "string")),
@@ -60,7 +60,7 @@ def test_transforms_of_a_v2_table() -> None:
 
 
 def test_what_is_pulled_can_be_read_again() -> None:
-    read = table(NAME, described(ICEBERG), None)
+    read = table(NAME, description_of(ICEBERG), None)
     text = snapshot.write(Catalog({NAME: read}))
     assert snapshot.read(text, "x").relations[NAME].name == NAME
 
@@ -76,7 +76,7 @@ def _view(text: str, outputs: str) -> View:
         ("View Catalog and Namespace", "spark_catalog.Mart"),
         ("View Query Output Columns", outputs),
     ]
-    return view(("spark_catalog", "default", "v"), described(rows))
+    return view(("spark_catalog", "default", "v"), description_of(rows))
 
 
 def test_a_view_keeps_the_schema_its_names_are_looked_up_in() -> None:
@@ -98,7 +98,7 @@ def test_sizes_of_a_plan(said: str, size: int | None) -> None:
     leaf = f"Relation default.d[k#1] parquet, Statistics(sizeInBytes={said})"
     project = "Project [k#1], Statistics(sizeInBytes=12.0 B)"
     plan = f"== Optimized Logical Plan ==\n{project}\n+- {leaf}\n\n== Physical Plan ==\n1 B"
-    assert planned_size(plan) == size
+    assert size_in_plan(plan) == size
 
 
 def test_a_pull_that_was_cut_off_goes_on(tmp_path: Path) -> None:
@@ -136,5 +136,5 @@ def test_what_made_a_snapshot() -> None:
 )
 def test_what_orders_the_rows(name: str, value: str, columns: str) -> None:
     rows = [("a", "int"), ("", ""), ("# Detailed Table Information", ""), (name, value)]
-    read = table(NAME, described(rows), None)
+    read = table(NAME, description_of(rows), None)
     assert read.clustered_by == tuple(columns.split())

@@ -16,7 +16,7 @@ from sqlrewrite.audit.answer import Answer, AuditedShape, ColumnReason, Fact, Ke
 from sqlrewrite.catalog.names import literal_name
 from sqlrewrite.spark import functions as f
 from sqlrewrite.spark.audit.shapes import Counts
-from sqlrewrite.spark.catalog.pull import partitions
+from sqlrewrite.spark.catalog.describe import partitions
 from sqlrewrite.spark.session import Session, fresh, spark_errors
 from sqlrewrite.spark.target import SparkError
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from sqlrewrite.catalog.names import literal_name, quoted
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.spark.catalog.pull import partitions
+from sqlrewrite.spark.catalog.describe import partitions
 from sqlrewrite.spark.session import Session, literal_text, spark_errors, tried
 from sqlrewrite.spark.target import SparkError, SparkGoneError
 from sqlrewrite.warehouse import Column, Derivation, Name, Table, derivation

@@ -1,19 +1,25 @@
-"""What DESCRIBE says of a relation, as the catalog's own values.
+"""What Spark says of one relation (DESCRIBE, SHOW PARTITIONS, EXPLAIN COST), as catalog values.
 
-In come the rows of ``DESCRIBE TABLE EXTENDED`` and, where Spark has it, the object of ``… AS
-JSON``; out goes a ``Table`` or a ``View``. Types are taken from the rows: the JSON of Spark 4 calls
-CHAR(3) a string, and those two compare differently.
+``described``, ``as_json``, ``partitions`` and ``planned_size`` ask; ``table`` and ``view`` make a
+``Table`` or a ``View`` of the answers. Types are taken from DESCRIBE's rows: the JSON of Spark 4
+calls CHAR(3) a string, and those two compare differently.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.spark.session import tried
 from sqlrewrite.warehouse import Buckets, Column, Name, PartitionField, Table, View
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 _STATISTICS = re.compile(r"(\d+) bytes(?:, (\d+) rows)?")
 _PLAN_SIZE = re.compile(r"Statistics\(sizeInBytes=([\d.]+) ([KMGTP]i)?B\b")
@@ -26,19 +32,8 @@ _CLUSTERED = re.compile(r'\["([^"]+)"\]')
 _SORT_ORDER = re.compile(r"sort-order=(\w+) (?:ASC|DESC)\b")
 _QUOTED = re.compile(r"`((?:[^`]|``)*)`|([^`.,\[\]\s]+)")
 
-
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 """What the folder of a partition has in the place of NULL."""
-
-
-def partition(shown: str) -> dict[str, str | None]:
-    """The values of a partition by column, of ``dt=2024-01-01/region=a%2Fb`` as SHOW PARTITIONS has
-    it: what the name of a folder cannot hold is escaped there."""
-    parts = (part.partition("=") for part in shown.split("/"))
-    return {
-        unquote(name): None if value == NULL_PARTITION else unquote(value)
-        for name, _, value in parts
-    }
 
 
 class NotDescribedError(Exception):
@@ -67,7 +62,51 @@ class Description:
         return int(match[1]), int(match[2]) if match[2] else None
 
 
-def described(rows: Sequence[tuple[str, str]]) -> Description:
+# Asking
+
+
+def described(spark: SparkSession, table: str) -> Description:
+    """What DESCRIBE says of a relation, by its name as it stands in SQL."""
+    rows = spark.sql(f"DESCRIBE TABLE EXTENDED {table}").collect()
+    return description_of([(row[0], row[1]) for row in rows])
+
+
+def as_json(spark: SparkSession, table: str) -> dict[str, Any] | None:
+    """What Spark 4 says as JSON; None on Spark 3, and for tables that it cannot say it of."""
+    with suppress(ValueError), tried():
+        data = json.loads(spark.sql(f"DESCRIBE TABLE EXTENDED {table} AS JSON").collect()[0][0])
+        return data if isinstance(data, dict) else None
+    return None
+
+
+def partitions(spark: SparkSession, table: str) -> list[dict[str, str | None]]:
+    """The values of a table's partitions by column, from its metadata."""
+    shown = spark.sql(f"SHOW PARTITIONS {table}").collect()
+    return [partition_values(str(row[0])) for row in shown]
+
+
+def planned_size(spark: SparkSession, table: str) -> int | None:
+    """The bytes that the planner takes a table to have, where it knows them."""
+    with tried():
+        explained = spark.sql(f"EXPLAIN COST SELECT * FROM {table}").collect()[0][0]
+        return size_in_plan(explained)
+    return None
+
+
+# Reading the answers
+
+
+def partition_values(shown: str) -> dict[str, str | None]:
+    """The values of a partition by column, of ``dt=2024-01-01/region=a%2Fb`` as SHOW PARTITIONS has
+    it: what the name of a folder cannot hold is escaped there."""
+    parts = (part.partition("=") for part in shown.split("/"))
+    return {
+        unquote(name): None if value == NULL_PARTITION else unquote(value)
+        for name, _, value in parts
+    }
+
+
+def description_of(rows: Sequence[tuple[str, str]]) -> Description:
     """The description in the rows' first two columns.
 
     Columns come first; an empty row or a heading (``# Partition Information``) ends each part.
@@ -154,7 +193,7 @@ def view(name: Name, description: Description) -> View:
     )
 
 
-def planned_size(explained: str) -> int | None:
+def size_in_plan(explained: str) -> int | None:
     """The bytes of a table from EXPLAIN COST, where they are known: the statistics at the leaf of
     the optimised plan, to the three digits that Spark prints."""
     plan = explained.partition("== Physical Plan ==")[0]

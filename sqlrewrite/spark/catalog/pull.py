@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlrewrite.catalog import snapshot
 from sqlrewrite.catalog.names import literal_name, quoted
@@ -140,45 +140,17 @@ def read_relations(session: Session, wanted: Iterable[Name]) -> Iterator[Pulled]
 
 def _relation(spark: SparkSession, name: Name) -> TableOrView:
     table = literal_name(name)
-    description = described(spark, table)
+    description = describe.described(spark, table)
     if description.is_view:
         return describe.view(name, description)
-    read = describe.table(name, description, as_json(spark, table))
+    read = describe.table(name, description, describe.as_json(spark, table))
     if read.row_count is not None:
         read = _with_distinct_counts(spark, read)
     if read.partitioned_by:
         read = _with_partitions(spark, read)
     if read.partitioned_by and read.provider == "delta":
         read = replace(read, derived=generated(spark, description.details))
-    return replace(read, size_in_bytes=read.size_in_bytes or planned_size(spark, table))
-
-
-def described(spark: SparkSession, table: str) -> describe.Description:
-    """What DESCRIBE says of a relation, by its name as it stands in SQL."""
-    rows = spark.sql(f"DESCRIBE TABLE EXTENDED {table}").collect()
-    return describe.described([(row[0], row[1]) for row in rows])
-
-
-def as_json(spark: SparkSession, table: str) -> dict[str, Any] | None:
-    """What Spark 4 says as JSON; None on Spark 3, and for tables that it cannot say it of."""
-    with suppress(ValueError), tried():
-        data = json.loads(spark.sql(f"DESCRIBE TABLE EXTENDED {table} AS JSON").collect()[0][0])
-        return data if isinstance(data, dict) else None
-    return None
-
-
-def partitions(spark: SparkSession, table: str) -> list[dict[str, str | None]]:
-    """The values of a table's partitions by column, from its metadata."""
-    shown = spark.sql(f"SHOW PARTITIONS {table}").collect()
-    return [describe.partition(str(row[0])) for row in shown]
-
-
-def planned_size(spark: SparkSession, table: str) -> int | None:
-    """The bytes that the planner takes a table to have, where it knows them."""
-    with tried():
-        explained = spark.sql(f"EXPLAIN COST SELECT * FROM {table}").collect()[0][0]
-        return describe.planned_size(explained)
-    return None
+    return replace(read, size_in_bytes=read.size_in_bytes or describe.planned_size(spark, table))
 
 
 def _with_distinct_counts(spark: SparkSession, table: Table) -> Table:

@@ -17,7 +17,6 @@ from sqlrewrite.catalog.names import literal_name
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.facts.session import SessionSettings
 from sqlrewrite.spark.catalog import describe
-from sqlrewrite.spark.catalog.pull import as_json, described, planned_size
 from sqlrewrite.spark.pipeline.settings import obstacle
 from sqlrewrite.spark.session import spark_errors
 from sqlrewrite.spark.target import SparkError, SparkGoneError
@@ -131,8 +130,8 @@ class Live:
 
     def _described(self, parts: Name, namespace: Name) -> KnownName:
         written = literal_name(parts)
-        description = described(self._spark, written)
-        data = as_json(self._spark, written)
+        description = describe.described(self._spark, written)
+        data = describe.as_json(self._spark, written)
         if not description.details:
             return KnownName(_temporary(parts, description, data), description.columns, True)
         name = _name(description.details)
@@ -141,7 +140,7 @@ class Live:
         if description.is_view:
             return KnownName(_view(name, description, data), description.columns)
         read = describe.table(name, description, data)
-        size = read.size_in_bytes or planned_size(self._spark, written)
+        size = read.size_in_bytes or describe.planned_size(self._spark, written)
         return KnownName(replace(read, size_in_bytes=size))
 
 

@@ -22,9 +22,9 @@ from itertools import cycle
 from sqlrewrite.catalog.names import literal_name, quoted
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Candidate
-from sqlrewrite.spark.catalog.pull import partitions
+from sqlrewrite.spark.catalog.describe import partitions
 from sqlrewrite.spark.query_pairs import QueryPair
-from sqlrewrite.spark.session import Session, literal_text, spark_errors, tried
+from sqlrewrite.spark.session import Session, in_namespace, literal_text, spark_errors, tried
 from sqlrewrite.spark.target import SparkError
 from sqlrewrite.sql.statements.queries import StatementText, queries
 from sqlrewrite.sql.statements.references import references, renamed
@@ -292,10 +292,5 @@ def _make_again(view: View, catalog: Warehouse, views: _Views, depth: int) -> No
     query = _renamed(view.query, inner, views, depth - 1)
     if query == view.query:
         return
-    spark = views.session.spark
-    here = spark.sql("SELECT current_catalog(), current_schema()").collect()[0]
-    spark.sql(f"USE {literal_name(view.namespace)}")
-    try:
+    with in_namespace(views.session.spark, view.namespace):
         views.make(view.name, query, view.columns)
-    finally:
-        spark.sql(f"USE {literal_name((str(here[0]), str(here[1])))}")
