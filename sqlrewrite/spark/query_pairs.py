@@ -1,7 +1,6 @@
-"""The statements of a rewritten text, each before and after, as Spark is to be given them.
+"""The statements of a rewritten text, each before and after the rewriting.
 
-In comes what the rewriter made of a text, out come the pairs; insertions add no statement, so the
-n-th before is the n-th after.
+Insertions add no statement, so the n-th statement before is the n-th one after.
 """
 
 from __future__ import annotations
@@ -49,8 +48,8 @@ def pairs(path: str, rewrite: Rewrite) -> tuple[QueryPair, ...]:
 
 
 def enter(session: Session, pair: QueryPair) -> bool:
-    """Runs a statement that only concerns the session (USE, SET, a temporary view), because those
-    after it depend on it; says whether it was one. Raises SparkError."""
+    """Runs a statement that only changes the session (USE, SET, a temporary view), on which later
+    ones depend; returns whether it was one. Raises SparkError."""
     if pair.before.kind is not StatementKind.SESSION:
         return False
     with spark_errors(f"{pair.place}: Spark does not take this statement"):
@@ -59,7 +58,7 @@ def enter(session: Session, pair: QueryPair) -> bool:
 
 
 def of_view(pair: QueryPair) -> QueryPair:
-    """The queries of a temporary view, in place of the statements that make it."""
+    """The pair of the queries in two statements that create a temporary view."""
     both = []
     for made in (pair.before, pair.after):
         (statement,) = statements(made.text)
@@ -69,14 +68,14 @@ def of_view(pair: QueryPair) -> QueryPair:
 
 
 def known_after(path: str, text: str, catalog: Warehouse) -> Warehouse:
-    """The catalog with what the text itself defines."""
+    """The catalog after the definitions in the text itself."""
     for statement in statements(text):
         catalog = apply(statement, text, catalog, path)
     return catalog
 
 
 def use(session: Session, catalog: Warehouse) -> None:
-    """Makes short names mean in Spark what they mean to the rewriter. Raises SparkError."""
+    """Makes the catalog's current schema the session's, too. Raises SparkError."""
     if catalog.namespace != DEFAULT_NAMESPACE:
         with spark_errors(f"USE {'.'.join(catalog.namespace)}"):
             session.spark.sql(f"USE {literal_name(catalog.namespace)}")
@@ -87,9 +86,9 @@ def partitioned(catalog: Warehouse) -> frozenset[str]:
     return frozenset(table.name[-1] for table in catalog.tables if table.partitioned_by)
 
 
-def laid_out(catalog: Warehouse) -> Mapping[str, frozenset[str]]:
-    """The last names of all tables of which parts are left out by their own files' contents, with
-    the columns by which: clustered ones, and those that a partition is a transform of."""
+def layout_columns(catalog: Warehouse) -> Mapping[str, frozenset[str]]:
+    """By the last name of a table, the columns by which its files leave parts of it out: those it
+    is clustered by, and those of which a partition is a transform."""
     found: dict[str, frozenset[str]] = {}
     for table in catalog.tables:
         fields = (it for it in table.partitioned_by if it.transform != "identity")

@@ -16,7 +16,7 @@ from sqlrewrite.cli.commands import program
 from sqlrewrite.results import ConfigError
 from sqlrewrite.spark import enable
 from sqlrewrite.spark.pipeline import enable as enable_module
-from sqlrewrite.spark.pipeline.settings import told
+from sqlrewrite.spark.pipeline.settings import state_of
 from sqlrewrite.text.edits import MARKER
 
 if TYPE_CHECKING:
@@ -403,7 +403,7 @@ def test_run_reads_the_files_that_a_file_names(
 def test_what_settings_mean(
     said: dict[str, str], dynamic: bool, threshold: int, obstacle: str
 ) -> None:
-    found = told(("spark_catalog", "default"), said)
+    found = state_of(("spark_catalog", "default"), said)
     assert (found.engine.enabled, found.engine.broadcast_threshold) == (dynamic, threshold)
     assert obstacle in found.obstacle
     assert bool(found.obstacle) == bool(obstacle)

@@ -26,8 +26,8 @@ from sqlrewrite.settings.forms import AUTO, VALUES
 from sqlrewrite.settings.options import Options, make_options
 from sqlrewrite.spark.pipeline import hooks, views
 from sqlrewrite.spark.pipeline.events import Events
-from sqlrewrite.spark.pipeline.live import Live
-from sqlrewrite.spark.pipeline.settings import State, state
+from sqlrewrite.spark.pipeline.live import LiveCatalog
+from sqlrewrite.spark.pipeline.settings import SessionState, state
 from sqlrewrite.spark.values import resolver
 from sqlrewrite.sql.collector import at_rest
 from sqlrewrite.sql.parse.statements import lex, statements
@@ -48,8 +48,8 @@ _MOST_TEXTS = 5_000
 _MOST_CHARACTERS = 64 << 20
 _TABLES = "CREATE TABLE f (a INT, p INT) PARTITIONED BY (p); CREATE TABLE d (k INT, y INT)"
 _ANY = "SELECT a FROM f JOIN d ON p = k WHERE y = 1"
-_TALKATIVE = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
-"""Loggers of Spark's client that tell of each error, also of one that we expect."""
+_CLIENT_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+"""Loggers of Spark's client that report each error, also those that we expect."""
 
 
 def enable(
@@ -62,26 +62,31 @@ def enable(
     ttl: float = 60.0,
     budget: float = 1.0,
 ) -> Enabled:
-    """Rewrites what ``spark.sql`` of this session is given. Calling the result ends it, as does
-    the end of a ``with``.
+    """Rewrites the texts that ``spark.sql`` of this session runs, until the result is called or its
+    ``with`` ends.
 
-    Without a ``catalog`` the tables that a text names are looked up in the session's, and again
-    after ``ttl`` seconds or when they change. ``when`` and ``predicate`` are those of ``rewrite``;
-    ``auto`` becomes ``set`` where the session does not prune dynamically. ``log`` is the level of
-    the logger ``sqlrewrite.spark``, None for silence. A text that takes us more than ``budget``
-    seconds is run as it is written. Raises ConfigError for a ``when`` or ``predicate`` that is not
-    there.
+    Without a ``catalog``, the tables that a text names are looked up in the session's catalog, and
+    again after ``ttl`` seconds or when they change. ``when`` and ``predicate`` are those of
+    ``rewrite``; ``auto`` becomes ``set`` if the session does not prune dynamically. ``log`` is the
+    level of the logger ``sqlrewrite.spark``, None for no log. A text whose rewriting takes more
+    than ``budget`` seconds is run as it is written. Raises ConfigError for a ``when`` or
+    ``predicate`` that does not exist.
     """
-    asked = make_options(when=when, predicate=predicate, resolve=resolver(spark))
-    rewrite(_ANY, Catalog.from_ddl(_TABLES))  # brings all modules, which no text's budget is for
-    known = replace(catalog, settings={}) if catalog else catalog  # the session's own are in force
-    return Enabled(spark, Live(spark, ttl, known), asked, Events(log), budget)
+    given = make_options(when=when, predicate=predicate, resolve=resolver(spark))
+    rewrite(
+        _ANY, Catalog.from_ddl(_TABLES)
+    )  # imports all modules now, so that the first text is not too slow
+    known = (
+        replace(catalog, settings={}) if catalog else catalog
+    )  # the session's own settings count
+    return Enabled(spark, LiveCatalog(spark, ttl, known), given, Events(log), budget)
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
-    """What was decided of a text: what is run in its place, if anything; what running it changes;
-    what that was decided from; and until when it holds. ``analyzed``: Spark has accepted it."""
+class _Decided:
+    """What was decided for a text: ``sql`` to run in its place, None if none; the ``effect`` of
+    running it; the ``basis`` of the decision, and until when it holds. ``analyzed``: Spark has
+    accepted ``sql``."""
 
     sql: str | None
     effect: Effect
@@ -92,8 +97,8 @@ class _Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class _Parsed:
-    """What a text names and changes; ``why`` it is left alone, if it is."""
+class _ParsedText:
+    """The relations that a text names, and its effect; ``why`` it is left as written, if it is."""
 
     effect: Effect
     names: tuple[Name, ...] = ()
@@ -101,22 +106,26 @@ class _Parsed:
 
 
 class Enabled(AbstractContextManager["Enabled"]):
-    """A session whose texts are rewritten, until this is called."""
+    """A session whose texts are rewritten, until this is called.
+
+    A decision holds until something changes in the session (``_epoch`` counts the changes), or the
+    catalog's answers are too old.
+    """
 
     def __init__(
-        self, spark: SparkSession, live: Live, asked: Options, events: Events, budget: float
+        self, spark: SparkSession, live: LiveCatalog, given: Options, events: Events, budget: float
     ) -> None:
-        self._spark, self._live, self._asked = spark, live, asked
+        self._spark, self._live, self._given = spark, live, given
         self._events, self._budget = events, budget
-        self._state: State | None = None
+        self._state: SessionState | None = None
         self._epoch = 0
-        self._entries: dict[Hashable, _Entry] = {}
+        self._decisions: dict[Hashable, _Decided] = {}
         self._characters = 0
-        self._over: set[Hashable] = set()
+        self._too_slow: set[Hashable] = set()
         self._deciding = threading.RLock()
         self._changing = threading.Lock()
         self._thread = threading.local()
-        self._original, self._plain = spark.sql, spark.table
+        self._own_sql, self._own_table = spark.sql, spark.table
         self._active = True
         own: dict[str, Any] = {
             "sql": wraps(spark.sql)(lambda *args, **kwargs: self._sql(*args, **kwargs))
@@ -124,28 +133,28 @@ class Enabled(AbstractContextManager["Enabled"]):
         if views.replaceable(spark):
             own["table"] = wraps(spark.table)(lambda *args, **kw: self._table(*args, **kw))
         self._installed = own
-        self._before = {name: vars(spark).get(name) for name in own}
+        self._replaced = {name: vars(spark).get(name) for name in own}
         vars(spark).update(own)
-        self._talkative = tuple(map(_logger, _TALKATIVE))
-        for it in self._talkative:
-            it.addFilter(self._asked_by_others)
-        hooks.listen(spark, self._changed)
+        self._client_loggers = tuple(map(_logger, _CLIENT_LOGGERS))
+        for it in self._client_loggers:
+            it.addFilter(self._not_ours)
+        hooks.listen(spark, self._note_change)
 
     def __call__(self) -> None:
         """Leaves the session, PySpark's classes and the logger as they were."""
         if not self._active:
             return
-        self._active = False  # where another has wrapped ours since, it passes all on
-        hooks.stop(self._changed)
+        self._active = False  # if somebody has wrapped our methods, they now only pass calls on
+        hooks.stop(self._note_change)
         self._events.close()
-        for it in self._talkative:
-            it.removeFilter(self._asked_by_others)
+        for it in self._client_loggers:
+            it.removeFilter(self._not_ours)
         for name, installed in self._installed.items():
             if vars(self._spark).get(name) is not installed:
                 continue
             del vars(self._spark)[name]
-            if self._before[name] is not None:
-                vars(self._spark)[name] = self._before[name]
+            if self._replaced[name] is not None:
+                vars(self._spark)[name] = self._replaced[name]
 
     disable = __call__
 
@@ -155,59 +164,61 @@ class Enabled(AbstractContextManager["Enabled"]):
     # --- running
 
     def _sql(self, sqlQuery: str, args: Any = None, **kwargs: Any) -> DataFrame:  # noqa: N803
-        """``spark.sql``."""
+        """Takes the place of ``spark.sql``."""
         if not self._active or getattr(self._thread, "ours", False):
-            return self._original(sqlQuery, args, **kwargs)
-        most = self._asked.limits.statement
+            return self._own_sql(sqlQuery, args, **kwargs)
+        most = self._given.limits.statement
         if kwargs or not isinstance(sqlQuery, str) or len(sqlQuery) > most:
             try:
-                return self._original(sqlQuery, args, **kwargs)
+                return self._own_sql(sqlQuery, args, **kwargs)
             finally:
-                self._changed(ANYTHING)
+                self._note_change(ANYTHING)
         given = literals(args) if args else ()
         key: Hashable = sqlQuery if not args else (sqlQuery, _hashable(given))
-        entry = self._entry(key, sqlQuery, lambda now: self._judged(key, sqlQuery, given, now))
+        decided = self._decision(
+            key, sqlQuery, lambda now: self._decide_query(key, sqlQuery, given, now)
+        )
         try:
-            if entry.sql is None:
-                return self._original(sqlQuery, args)
-            return self._run(key, entry, sqlQuery, args)
+            if decided.sql is None:
+                return self._own_sql(sqlQuery, args)
+            return self._run_rewritten(key, decided, sqlQuery, args)
         finally:
-            if entry.effect is not NOTHING:
-                self._changed(entry.effect)
+            if decided.effect is not NOTHING:
+                self._note_change(decided.effect)
 
     def _table(self, *args: Any, **kwargs: Any) -> DataFrame:
-        """``spark.table``; a view that is cached is read from there."""
-        frame = self._plain(*args, **kwargs)
+        """Takes the place of ``spark.table``. A view that is cached is read from the cache."""
+        frame = self._own_table(*args, **kwargs)
         if not self._active or getattr(self._thread, "ours", False):
             return frame
         try:
             found = views.text_of(frame)
             if found is None:
                 return frame
-            entry = self._entry(found, found[1], lambda now: self._viewed(*found, now))
-            if entry.sql is None or self._spark.catalog.isCached(literal_name(found[0])):
+            decided = self._decision(found, found[1], lambda now: self._decide_view(*found, now))
+            if decided.sql is None or self._spark.catalog.isCached(literal_name(found[0])):
                 return frame
-            ours = views.with_text(self._spark, frame, entry.sql)
+            ours = views.with_text(self._spark, frame, decided.sql)
             return ours if ours.schema == frame.schema else frame
         except Exception as error:
             self._events.failed(str(args), error)
             return frame
 
-    def _run(self, key: Hashable, entry: _Entry, text: str, args: Any) -> DataFrame:
-        """Runs a rewritten text; what Spark does not accept is run as it was written, and nothing
-        of it has run by then. Over Connect Spark is asked, since it analyzes later."""
+    def _run_rewritten(self, key: Hashable, decided: _Decided, text: str, args: Any) -> DataFrame:
+        """Runs a rewritten text. If Spark refuses it, before anything of it has run, the author's
+        text is run. Asking for the schema makes Connect analyze it, too."""
         from pyspark.errors import AnalysisException, ParseException
 
-        assert entry.sql is not None
+        assert decided.sql is not None
         try:
-            frame = self._original(entry.sql, args)
-            if not entry.analyzed:
+            frame = self._own_sql(decided.sql, args)
+            if not decided.analyzed:
                 _ = frame.schema
-                self._entries[key] = replace(entry, analyzed=True)
+                self._decisions[key] = replace(decided, analyzed=True)
             return frame
         except (AnalysisException, ParseException) as error:
-            frame = self._original(text, args)  # raises the author's own error
-            self._entries[key] = replace(entry, sql=None)
+            frame = self._own_sql(text, args)  # raises the author's own error
+            self._decisions[key] = replace(decided, sql=None)
             try:
                 _ = frame.schema
             except (AnalysisException, ParseException):
@@ -215,8 +226,8 @@ class Enabled(AbstractContextManager["Enabled"]):
             self._events.failed(text, error)
             return frame
 
-    def _changed(self, effect: Effect) -> None:
-        """Hears that something has changed."""
+    def _note_change(self, effect: Effect) -> None:
+        """Notes that something has changed: earlier decisions are checked again."""
         with self._changing:
             self._epoch += 1
             if effect.settings:
@@ -225,67 +236,70 @@ class Enabled(AbstractContextManager["Enabled"]):
 
     # --- deciding
 
-    def _entry(self, key: Hashable, text: str, judge: Callable[[int], _Entry]) -> _Entry:
-        """What was decided of a text, where it still holds, else what is decided now."""
-        known, epoch = self._entries.get(key), self._epoch
+    def _decision(self, key: Hashable, text: str, judge: Callable[[int], _Decided]) -> _Decided:
+        """The decision for a text: the earlier one if it still holds, else one made now."""
+        known, epoch = self._decisions.get(key), self._epoch
         if known is not None and known.epoch == epoch and known.until >= time.monotonic():
             return known
-        with self._deciding, self._ours():
+        with self._deciding, self._asking():
             try:
-                entry = judge(epoch)
+                decided = judge(epoch)
             except TimeoutError:
-                self._over.add(key)
+                self._too_slow.add(key)
                 self._events.left(text, f"it takes more than {self._budget} s")
-                entry = _Entry(None, ANYTHING, epoch)
+                decided = _Decided(None, ANYTHING, epoch)
             except Exception as error:
                 self._events.failed(text, error)
-                entry = _Entry(None, ANYTHING, epoch)
-        self._keep(key, text, entry)
-        return entry
+                decided = _Decided(None, ANYTHING, epoch)
+        self._remember(key, text, decided)
+        return decided
 
-    def _judged(self, key: Hashable, text: str, given: Literals | None, epoch: int) -> _Entry:
-        if key in self._over:
-            return _Entry(None, ANYTHING, epoch)
-        state = self._current()
-        limits = replace(self._asked.limits, double_quoted=state.double_quoted)
+    def _decide_query(
+        self, key: Hashable, text: str, given: Literals | None, epoch: int
+    ) -> _Decided:
+        if key in self._too_slow:
+            return _Decided(None, ANYTHING, epoch)
+        state = self._session_state()
+        wanted = self._options_in(state)
         full = filled(text, given) if given else FilledText(text)
         whole = full or FilledText(text)
-        parsed = self._within(lambda: _parsed(whole.text, limits))
+        parsed = self._in_time(lambda: _parsed(whole.text, wanted.limits))
         why = parsed.why or state.obstacle
         if full is None or given is None or (given and MARKER in text):
             why = why or "of a parameter no literal is known that means the same"
         if why:
             self._events.left(text, why)
-            return _Entry(None, parsed.effect, epoch)
+            return _Decided(None, parsed.effect, epoch)
         known, until = self._live.warehouse(parsed.names, state.namespace)
         basis = (known, state)
-        before = self._entries.get(key)
-        asks = self._asked.form == VALUES  # the keys are asked for each time
+        before = self._decisions.get(key)
+        asks = wanted.form == VALUES  # the keys are looked up each time
         if before is not None and before.basis == basis and not asks:
             return replace(before, epoch=epoch, until=until)
         if not known.prunable:
             self._events.left(text, "it names no partitioned table that is known")
-            return _Entry(None, parsed.effect, epoch, until, basis)
-        sql = self._rewritten(text, whole, known, self._options(state, limits))
-        return _Entry(sql, parsed.effect, epoch, 0.0 if asks else until, basis)
+            return _Decided(None, parsed.effect, epoch, until, basis)
+        sql = self._rewritten(text, whole, known, wanted)
+        return _Decided(sql, parsed.effect, epoch, 0.0 if asks else until, basis)
 
-    def _viewed(self, name: Name, text: str, epoch: int) -> _Entry:
-        """What is decided of a view, whose text speaks of its own namespace."""
-        state, (view, until) = self._current(), self._live.view(name)
-        limits = replace(self._asked.limits, double_quoted=state.double_quoted)
-        if state.obstacle or view is None or view.query != text or len(text) > limits.statement:
+    def _decide_view(self, name: Name, text: str, epoch: int) -> _Decided:
+        """The decision for a view, whose short names are those of its own namespace."""
+        state, (view, until) = self._session_state(), self._live.view(name)
+        wanted = self._options_in(state)
+        too_long = len(text) > wanted.limits.statement
+        if state.obstacle or view is None or view.query != text or too_long:
             self._events.left(text, state.obstacle or "the view's text is not certain")
-            return _Entry(None, NOTHING, epoch, until)
+            return _Decided(None, NOTHING, epoch, until)
         place = Warehouse(namespace=view.namespace)
-        names = [place.qualify(it) for it in self._within(lambda: relations_in(text))]
+        names = [place.qualify(it) for it in self._in_time(lambda: relations_in(text))]
         known, until = self._live.warehouse(names, view.namespace)
-        sql = self._rewritten(text, FilledText(text), known, self._options(state, limits))
-        return _Entry(sql, NOTHING, epoch, 0.0 if self._asked.form == VALUES else until)
+        sql = self._rewritten(text, FilledText(text), known, wanted)
+        return _Decided(sql, NOTHING, epoch, 0.0 if wanted.form == VALUES else until)
 
     def _rewritten(
         self, text: str, full: FilledText, known: Warehouse, wanted: Options
     ) -> str | None:
-        """The text with its predicates; None where there are none."""
+        """The text with its predicates; None if there are none to write."""
 
         def work() -> tuple[Rewrite, str]:
             with at_rest(full.text):
@@ -294,18 +308,19 @@ class Enabled(AbstractContextManager["Enabled"]):
                 edits = [edit for it in decision.statements for edit in it.edits]
                 return found, found.sql if full.text is text else apply(text, full.original(edits))
 
-        found, sql = work() if wanted.form == VALUES else self._within(work)
+        found, sql = work() if wanted.form == VALUES else self._in_time(work)
         if not found.changed:
             self._events.left(text, "nothing follows", found)
             return None
         self._events.rewritten(text, found)
         return sql
 
-    def _options(self, state: State, limits: Limits) -> Options:
-        asked = replace(self._asked, engine=state.engine, limits=limits)
-        return replace(asked, resolve=resolver(self._spark)) if asked.form == VALUES else asked
+    def _options_in(self, state: SessionState) -> Options:
+        limits = replace(self._given.limits, double_quoted=state.double_quoted)
+        given = replace(self._given, engine=state.engine, limits=limits)
+        return replace(given, resolve=resolver(self._spark)) if given.form == VALUES else given
 
-    def _current(self) -> State:
+    def _session_state(self) -> SessionState:
         found = self._state
         if found is None:
             epoch, found = self._epoch, state(self._spark)
@@ -314,29 +329,29 @@ class Enabled(AbstractContextManager["Enabled"]):
                     self._state = found
         return found
 
-    def _keep(self, key: Hashable, text: str, entry: _Entry) -> None:
-        if key not in self._entries:
-            self._characters += len(text) + len(entry.sql or "")
-        self._entries[key] = entry
-        if len(self._entries) > _MOST_TEXTS or self._characters > _MOST_CHARACTERS:
-            self._entries, self._over, self._characters = {}, set(), 0
+    def _remember(self, key: Hashable, text: str, decided: _Decided) -> None:
+        if key not in self._decisions:
+            self._characters += len(text) + len(decided.sql or "")
+        self._decisions[key] = decided
+        if len(self._decisions) > _MOST_TEXTS or self._characters > _MOST_CHARACTERS:
+            self._decisions, self._too_slow, self._characters = {}, set(), 0
 
     @contextmanager
-    def _ours(self) -> Iterator[None]:
-        """What this thread asks Spark inside is our own: it is not rewritten."""
+    def _asking(self) -> Iterator[None]:
+        """Marks what this thread runs inside as our own queries, which are not rewritten."""
         self._thread.ours = True
         try:
             yield
         finally:
             self._thread.ours = False
 
-    def _asked_by_others(self, record: logging.LogRecord) -> bool:
-        """Whether what Spark's client logs of an error is not about a question of ours."""
+    def _not_ours(self, record: logging.LogRecord) -> bool:
+        """Filters the client's log: drops errors of our own questions."""
         return not getattr(self._thread, "ours", False)
 
-    def _within(self, work: Callable[[], T]) -> T:
-        """What ``work`` gives. Raises TimeoutError where it takes too long; it goes on then, and
-        nobody looks at what it gives."""
+    def _in_time(self, work: Callable[[], T]) -> T:
+        """The result of ``work``. Raises TimeoutError after ``budget`` seconds; the thread then
+        runs on, and its result is dropped."""
         done: Future[T] = Future()
 
         def run() -> None:
@@ -350,7 +365,7 @@ class Enabled(AbstractContextManager["Enabled"]):
 
 
 def _logger(name: str) -> logging.Logger:
-    """A logger of PySpark's client, made as that makes it: it hands it fields of its own."""
+    """A logger of PySpark's client, created as the client does: its calls pass extra fields."""
     try:
         from pyspark.logger import PySparkLogger
     except ImportError:  # before Spark 4
@@ -358,17 +373,17 @@ def _logger(name: str) -> logging.Logger:
     return PySparkLogger.getLogger(name)
 
 
-def _parsed(text: str, limits: Limits) -> _Parsed:
+def _parsed(text: str, limits: Limits) -> _ParsedText:
     tokens = lex(text).tokens
     found = list(statements(text, limits=limits))
     if len(found) != 1 or found[0].start != tokens[0].start:
-        return _Parsed(ANYTHING, why="it is not one statement")
+        return _ParsedText(ANYTHING, why="it is not one statement")
     changes, tree = effect(found[0]), found[0].tree
     if found[0].failure is not None:
-        return _Parsed(changes, why=found[0].failure.message)
+        return _ParsedText(changes, why=found[0].failure.message)
     if tree is None or changes.kept:
-        return _Parsed(changes, why="it reads nothing, or Spark keeps its text")
-    return _Parsed(changes, relations_of(tree))
+        return _ParsedText(changes, why="it reads nothing, or Spark keeps its text")
+    return _ParsedText(changes, relations_of(tree))
 
 
 def _hashable(given: Literals | None) -> Hashable:

@@ -1,8 +1,8 @@
-"""What ``enable`` tells of its work: Python's logging, under the name ``sqlrewrite.spark``.
+"""The log of ``enable``: Python's logging, under the name ``sqlrewrite.spark``.
 
-INFO has a line a rewritten query, WARNING one for each way in which something of ours failed, DEBUG
-what was left alone and why. Each record carries ``dpp_text`` and ``dpp_verdicts``, strings and a
-tuple of strings, which OpenTelemetry's handler sends on as attributes.
+INFO has a line for each rewritten query, WARNING one for each place of ours that failed, DEBUG the
+queries left as written, and why. Each record carries ``dpp_text`` (a string) and ``dpp_verdicts``
+(a tuple of strings), which OpenTelemetry's handler passes on as attributes.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _MOST_PLACES = 1_000
 
 
 class Events:
-    """Where one session's events go, from ``level`` on; None: nowhere. Where nobody has set up
-    logging they go to stderr."""
+    """Logs one session's events from ``level`` on, None: none; to stderr where logging is not set
+    up."""
 
     def __init__(self, level: str | int | None) -> None:
         self._before = LOGGER.level
@@ -40,20 +40,20 @@ class Events:
             LOGGER.removeHandler(self._handler)
 
     def rewritten(self, text: str, found: Rewrite) -> None:
-        """That a query is run with predicates."""
-        said = "; ".join(
+        """Logs that a query is run with predicates."""
+        verdict = "; ".join(
             f"{it.fact.table}.{it.fact.column} bounded by {it.dimension.table}"
             for it in found.candidates
             if it.verdict is Verdict.REWRITTEN
         )
-        LOGGER.info("%s: %s", _begin(text), said, extra=_extra(text, found))
+        LOGGER.info("%s: %s", _shortened(text), verdict, extra=_extra(text, found))
 
     def left(self, text: str, why: str, found: Rewrite | None = None) -> None:
-        """That a query is run as it is written."""
-        LOGGER.debug("%s: as written: %s", _begin(text), why, extra=_extra(text, found))
+        """Logs that a query is run as it is written, and why."""
+        LOGGER.debug("%s: as written: %s", _shortened(text), why, extra=_extra(text, found))
 
     def failed(self, text: str, error: BaseException) -> None:
-        """That something went wrong, once for each place where it does."""
+        """Logs a failure, once for each place in the code."""
         where = traceback.extract_tb(error.__traceback__)[-1:]
         place = f"{where[0].filename}:{where[0].lineno}" if where else "Spark"
         reason = str(error).strip().partition("\n")[0] or type(error).__name__
@@ -61,10 +61,10 @@ class Events:
             return
         self._failed.add(place)
         line = "%s: as written, since dpp-rewrite failed: %s (%s)"
-        LOGGER.warning(line, _begin(text), reason, place, extra=_extra(text, None))
+        LOGGER.warning(line, _shortened(text), reason, place, extra=_extra(text, None))
 
 
-def _begin(text: str) -> str:
+def _shortened(text: str) -> str:
     words = " ".join(text[: 4 * _SHOWN].split())
     return words if len(words) <= _SHOWN else f"{words[:_SHOWN]}…"
 
@@ -72,6 +72,8 @@ def _begin(text: str) -> str:
 def _extra(text: str, found: Rewrite | None) -> dict[str, object]:
     verdicts = []
     for it in found.candidates if found is not None else ():
-        said = f"{it.fact.table}.{it.fact.column} by {it.dimension.table}: {it.verdict.value}"
-        verdicts.append(f"{said}: {it.reason.code} {it.reason.message}" if it.reason else said)
+        verdict = f"{it.fact.table}.{it.fact.column} by {it.dimension.table}: {it.verdict.value}"
+        verdicts.append(
+            f"{verdict}: {it.reason.code} {it.reason.message}" if it.reason else verdict
+        )
     return {"dpp_text": text, "dpp_verdicts": tuple(verdicts)}

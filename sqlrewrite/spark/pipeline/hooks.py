@@ -1,10 +1,10 @@
-"""What PySpark's own methods change in a session, heard by those who keep what its catalog said.
+"""Tells listeners when a method of PySpark may have changed settings, views or tables.
 
-``listening`` wraps, on the classes of a session's objects and for as long as somebody listens, the
-methods that make or drop temporary views, set settings, and write tables. Methods of ``Catalog``
-that are not known to read alone count as changing everything, and so do texts that are no queries
-of sessions that are not enabled: another object may stand for the same session
-(``SparkSession.getActiveSession()``), and tables are there for all.
+While somebody listens, ``listen`` wraps, on PySpark's classes, the methods that set settings, make
+or drop temporary views, and write tables. A method of ``Catalog`` that is not known to only read
+counts as changing everything. So does a text, other than a query, that runs in a session that is
+not enabled: it may be the same session by another object (``SparkSession.getActiveSession()``), and
+all sessions share the tables.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ _originals: dict[tuple[type, str], Any] = {}
 
 
 def listen(spark: SparkSession, listener: Listener) -> None:
-    """Tells the listener what a method may have changed, after each call."""
+    """Calls the listener, after each call of such a method, with what it may have changed."""
     with _lock:
         _listeners.append(listener)
-        for kind, name, told in _methods(spark):
+        for kind, name, effect_of in _methods(spark):
             own = vars(kind).get(name)
             if callable(own) and (kind, name) not in _originals:
                 _originals[kind, name] = own
-                setattr(kind, name, _heard(own, told))
+                setattr(kind, name, _reporting(own, effect_of))
 
 
 def stop(listener: Listener) -> None:
-    """Ends what ``listen`` began; after the last one PySpark's classes are as they were."""
+    """Ends what ``listen`` began; the last listener leaves PySpark's classes as they were."""
     with _lock:
         _listeners.remove(listener)
         while _originals and not _listeners:
@@ -62,51 +62,52 @@ def stop(listener: Listener) -> None:
 
 
 def _methods(spark: SparkSession) -> Iterator[tuple[type, str, Callable[..., Effect]]]:
-    """The methods that change something: their class, their name, and what a call of one changes.
-    Over Connect the classes are others than in a classic session."""
+    """The methods that change something: class, name, and what a call with its arguments changes.
+    The classes are taken from objects, since Connect has classes of its own."""
     frame = spark.range(0)
     anything, settings = _always(ANYTHING), _always(Effect(settings=True))
     for name in ("set", "unset"):
         yield type(spark.conf), name, settings
     yield type(spark).Builder, "getOrCreate", settings
-    yield type(spark), "sql", _elsewhere
+    yield type(spark), "sql", _effect_of_sql
     catalog = type(spark.catalog)
     for name in vars(catalog):
         if not name.startswith(("_", *_READS_ALONE)) and not name.endswith(_EXISTS):
             yield catalog, name, anything
     for name in _VIEWS:
-        yield type(frame), name, _named
+        yield type(frame), name, _effect_on_name
     for name in _TABLES:
-        yield type(frame.write), name, _named
+        yield type(frame.write), name, _effect_on_name
     for name in _WRITES:
         yield type(frame.writeTo("t")), name, anything
 
 
-def _heard(method: Callable[..., Any], told: Callable[..., Effect]) -> Callable[..., Any]:
+def _reporting(method: Callable[..., Any], effect_of: Callable[..., Effect]) -> Callable[..., Any]:
     @wraps(method)
-    def heard(*args: Any, **kwargs: Any) -> Any:
+    def reporting(*args: Any, **kwargs: Any) -> Any:
         try:
             return method(*args, **kwargs)
         finally:
-            effect = told(*args, **kwargs)
+            effect = effect_of(*args, **kwargs)
             for listener in tuple(_listeners) if effect is not NOTHING else ():
                 listener(effect)
 
-    return heard
+    return reporting
 
 
 def _always(effect: Effect) -> Callable[..., Effect]:
     return lambda *args, **kwargs: effect
 
 
-def _elsewhere(self: Any, text: Any = None, *args: Any, **kwargs: Any) -> Effect:
-    """A text of a session; one that has its own ``sql`` tells of its own."""
-    told = "sql" in vars(self) or (isinstance(text, str) and _QUERY.match(text) is not None)
-    return NOTHING if told else ANYTHING
+def _effect_of_sql(self: Any, text: Any = None, *args: Any, **kwargs: Any) -> Effect:
+    """The effect of ``spark.sql``: nothing of a query, and of an enabled session, which reports the
+    effects of its texts itself."""
+    query = isinstance(text, str) and _QUERY.match(text) is not None
+    return NOTHING if query or "sql" in vars(self) else ANYTHING
 
 
-def _named(self: Any, name: Any = None, *args: Any, **kwargs: Any) -> Effect:
-    """A view or table by its name, which is the first argument, whatever that is called."""
+def _effect_on_name(self: Any, name: Any = None, *args: Any, **kwargs: Any) -> Effect:
+    """The effect of a method on one view or table, named by the first argument."""
     given = name if isinstance(name, str) else next(iter(kwargs.values()), None)
     if not isinstance(given, str):
         return ANYTHING

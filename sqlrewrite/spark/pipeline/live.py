@@ -1,9 +1,9 @@
-"""The session's own catalog, looked up relation by relation as texts name them, and remembered.
+"""The session's own catalog, asked for the relations that texts name, and remembered for a while.
 
-In comes a tree and the namespace of its short names, out goes a ``Warehouse`` of just the relations
-that it names, and those behind their views. What Spark does not tell for certain is not in it and
-counts as forgotten, so that no other relation of a like name is taken for it. A temporary view is
-there where Spark tells its text (``DESCRIBE … AS JSON``, from Spark 4).
+In: names, and the namespace of short ones. Out: a ``Warehouse`` of the relations with these names,
+and of those behind their views. A relation of which Spark does not say enough is left out and
+counts as forgotten, so that no other one of a similar name is taken for it. A temporary view is in
+it where Spark gives its text (``DESCRIBE … AS JSON``, from Spark 4).
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from sqlrewrite.warehouse import Column, Name, TableOrView, View, Warehouse
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_MOST = 1_000
-"""So many views and tables may one text name, those behind its views included."""
+_MOST_RELATIONS = 1_000
+"""How many relations one text may name, those behind its views included."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownName:
-    """What is known of a name: its relation, if that is certain, with its columns as Spark
-    describes them; whether it is a temporary view; and until when that is believed."""
+    """What Spark said of a name: its relation, if that is certain; its columns as described;
+    whether it is a temporary view; and until when the answer is used (``time.monotonic``)."""
 
     relation: TableOrView | None = None
     columns: tuple[Column, ...] = ()
@@ -42,10 +42,10 @@ class KnownName:
     until: float = 0.0
 
 
-class Live:
-    """What a session's catalog has said, by the names asked for.
+class LiveCatalog:
+    """A session's catalog: each name is asked for once in ``ttl`` seconds.
 
-    With a ``catalog`` of the caller's the session is asked for its temporary views alone.
+    If the caller gives a ``catalog``, the session is asked for its temporary views alone.
     """
 
     def __init__(self, spark: SparkSession, ttl: float, catalog: Warehouse | None = None) -> None:
@@ -55,20 +55,20 @@ class Live:
         self._known: dict[Name, KnownName] = {}
 
     def forget(self, words: Iterable[str] | None) -> None:
-        """Asks again for the relations that have one of the words in their names; None: for all."""
-        gone = None if words is None else frozenset(words)
+        """Forgets the answers on relations with one of these words in their names; None: on all."""
+        changed = None if words is None else frozenset(words)
         for name in list(self._known):
-            if gone is None or not gone.isdisjoint(name):
+            if changed is None or not changed.isdisjoint(name):
                 self._known.pop(name, None)
 
     def view(self, parts: Name) -> tuple[View | None, float]:
-        """A permanent view by its qualified name, if its text is certain, and until when that is
-        believed. Raises SparkError."""
-        known = self._ask(parts, parts[:-1])
+        """A permanent view by its qualified name, None where its text is not certain; and until
+        when that holds. Raises SparkError."""
+        known = self._lookup(parts, parts[:-1])
         return known.relation if isinstance(known.relation, View) else None, known.until
 
     def warehouse(self, names: Iterable[Name], namespace: Name) -> tuple[Warehouse, float]:
-        """What is known of the names that a text has, and until when. Raises SparkError."""
+        """The relations with these names, and until when that holds. Raises SparkError."""
         found = Warehouse(namespace=namespace)
         until = time.monotonic() + self._ttl
         if self._catalog is not None:
@@ -76,7 +76,7 @@ class Live:
             names = [parts for parts in names if len(parts) == 1]
         left, described = list(dict.fromkeys(names)), dict[Name, tuple[Column, ...]]()
         for parts in left:
-            known = self._ask(parts, namespace)
+            known = self._lookup(parts, namespace)
             until, place = min(until, known.until), found.qualify(parts)
             if known.columns:
                 described[place] = known.columns
@@ -86,13 +86,15 @@ class Live:
                 continue
             for inner in relations_in(view.query):
                 name = replace(found, namespace=view.namespace).qualify(inner)
-                left += [name] if name not in left and len(left) < _MOST else []
-                if known.temporary and len(inner) == 1 and self._ask(inner, namespace).temporary:
-                    found = found.without(place)  # which of the two it meant is not told
-        return _believed(found, described), until
+                left += [name] if name not in left and len(left) < _MOST_RELATIONS else []
+                if known.temporary and len(inner) == 1 and self._lookup(inner, namespace).temporary:
+                    found = found.without(
+                        place
+                    )  # it may mean a table or a temporary view of this name
+        return _without_stale_views(found, described), until
 
     def _with(self, found: Warehouse, place: Name, known: KnownName) -> Warehouse:
-        """The warehouse with what is known of one more name."""
+        """The warehouse with one more name, which may be forgotten."""
         if known.relation is None or place in found.forgotten:
             gone = self._catalog is None or known.temporary
             return found.without(place) if gone else found
@@ -109,17 +111,15 @@ class Live:
             else (found.without(place))
         )
 
-    def _ask(self, parts: Name, namespace: Name) -> KnownName:
-        """What a name means; a short one, where ``namespace`` is current."""
+    def _lookup(self, parts: Name, namespace: Name) -> KnownName:
+        """What a name means where ``namespace`` is current, as remembered or as Spark says now."""
         key = parts if len(parts) > 2 else (*namespace, "", *parts)
         known, now = self._known.get(key), time.monotonic()
         if known is None or known.until < now:
-            known = self._known[key] = replace(
-                self._looked_up(parts, namespace), until=now + self._ttl
-            )
+            known = self._known[key] = replace(self._fresh(parts, namespace), until=now + self._ttl)
         return known
 
-    def _looked_up(self, parts: Name, namespace: Name) -> KnownName:
+    def _fresh(self, parts: Name, namespace: Name) -> KnownName:
         try:
             with spark_errors("cannot be read"):
                 return self._described(parts, namespace)
@@ -144,18 +144,18 @@ class Live:
         return KnownName(replace(read, size_in_bytes=size))
 
 
-def _believed(found: Warehouse, described: Mapping[Name, Sequence[Column]]) -> Warehouse:
-    """Without the views whose columns, as Spark describes them, are not those that we read in their
-    texts: a table behind one may have changed since, or we read the text otherwise."""
+def _without_stale_views(found: Warehouse, described: Mapping[Name, Sequence[Column]]) -> Warehouse:
+    """The warehouse without the views whose columns, as Spark describes them, are not those of
+    their text: a table behind such a view has changed, or we read the text otherwise than Spark."""
     for name, columns in described.items():
         view = found.relations.get(name)
-        if isinstance(view, View) and not _shows(view, columns, found):
+        if isinstance(view, View) and not _has_columns(view, columns, found):
             found = found.without(name)
     return found
 
 
-def _shows(view: View, columns: Sequence[Column], catalog: Warehouse) -> bool:
-    """Whether a view's text gives these columns; a type that depends on settings is not known."""
+def _has_columns(view: View, columns: Sequence[Column], catalog: Warehouse) -> bool:
+    """Whether a view's text gives these columns; types that depend on settings are not compared."""
     session = SessionSettings(None, None, False)
     read = query_output(view.query, replace(catalog, namespace=view.namespace), session.possible())
     if read is None or len(read) != len(columns):
@@ -180,7 +180,7 @@ def _view(name: Name, description: describe.Description, data: Mapping[str, Any]
 def _temporary(
     parts: Name, description: describe.Description, data: Mapping[str, Any] | None
 ) -> View | None:
-    """A temporary view, if its text is told and it is one of this session alone."""
+    """A temporary view of this session, if Spark gives its text and the text is certain."""
     said = data or {}
     query, namespace = said.get("view_text"), said.get("view_catalog_and_namespace")
     names = [str(it.name).lower() for it in description.columns]

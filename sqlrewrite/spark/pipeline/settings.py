@@ -1,7 +1,7 @@
 """What a session's settings mean for a rewrite: how its texts are read, what its planner does.
 
-In comes a session, out goes a ``State``. One query asks for all settings that are not at their
-defaults; what they mean for pruning is in ``settings.spark_conf``, what for reading in
+In: a session. Out: a ``SessionState``. One query asks for all settings that are not at their
+defaults. What they mean for pruning is in ``settings.regime``, and for how a text is read in
 docs/soundness.md, "Settings of Spark".
 """
 
@@ -19,22 +19,21 @@ from sqlrewrite.warehouse import Name
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# Under these values names or keys mean something else than is taken for granted.
-_TAKEN_FOR_GRANTED = {
+# The values under which names and keys mean what the rewriter takes them to mean.
+_REQUIRED = {
     "spark.sql.casesensitive": "false",
     "spark.sql.timestamptype": "timestamp_ltz",
 }
-# Under this one more can raise an error.
+# A value under which more expressions can raise an error.
 _REFUSED = {"spark.sql.legacy.timeparserpolicy": "exception"}
 _PARSER = "spark.sql.legacy.parser."
 _EITHER_WAY = frozenset({"spark.sql.legacy.parser.havingwithoutgroupbyaswhere"})
 
 
 @dataclass(frozen=True, slots=True)
-class State:
-    """The namespace of short names, what the planner does, whether ``"…"`` is a name.
-
-    ``obstacle`` is a setting under which nothing is rewritten, if there is one.
+class SessionState:
+    """What matters of a session: the namespace of short names, what its planner does, whether
+    ``"…"`` is a name. ``obstacle`` names a setting under which nothing is rewritten, if it has one.
     """
 
     namespace: Name
@@ -43,33 +42,31 @@ class State:
     obstacle: str = ""
 
 
-def state(spark: SparkSession) -> State:
-    """What holds in a session now. Raises SparkError."""
+def state(spark: SparkSession) -> SessionState:
+    """The state of a session now. Raises SparkError."""
     with spark_errors("the session's settings cannot be read"):
         namespace, rows = current_namespace(spark), spark.sql("SET").collect()
-    return told(namespace, {str(row[0]).lower(): str(row[1]) for row in rows})
+    return state_of(namespace, {str(row[0]).lower(): str(row[1]) for row in rows})
 
 
-def told(namespace: Name, said: Mapping[str, str]) -> State:
-    """The state that settings mean; ``said`` are those that are set, by their names in lower
-    case."""
+def state_of(namespace: Name, settings: Mapping[str, str]) -> SessionState:
+    """The state under ``settings``: those that are set, by their names in lower case."""
 
     def flag(name: str, default: bool) -> bool:
-        return said.get(name.lower(), str(default)).strip().lower() == "true"
+        return settings.get(name.lower(), str(default)).strip().lower() == "true"
 
     quoted = flag("spark.sql.ansi.enabled", True) and flag(
         "spark.sql.ansi.doubleQuotedIdentifiers", False
     )
-    return State(namespace, engine_under(engine("spark"), said), quoted, obstacle(said))
+    return SessionState(namespace, in_regime(engine("spark"), settings), quoted, obstacle(settings))
 
 
-def obstacle(said: Mapping[str, str]) -> str:
-    """The first setting that makes a text mean what is not known here; empty where there is
-    none."""
-    for name, value in sorted(said.items()):
-        usual = _TAKEN_FOR_GRANTED.get(name)
-        said_now = value.strip().lower()
-        if usual not in (None, said_now) or _REFUSED.get(name) == said_now:
+def obstacle(settings: Mapping[str, str]) -> str:
+    """The first setting under which a text may mean something else; empty where there is none."""
+    for name, value in sorted(settings.items()):
+        required = _REQUIRED.get(name)
+        plain = value.strip().lower()
+        if required not in (None, plain) or _REFUSED.get(name) == plain:
             return f"{name} is {value}"
         if name.startswith(_PARSER) and name not in _EITHER_WAY and value.lower() != "false":
             return f"{name} is {value}"

@@ -1,8 +1,8 @@
-"""What ``spark.table`` gives of a view, with another text in the place of the view's own.
+"""Replaces the text of a view that ``spark.table`` reads.
 
-Spark itself reads the text as it reads the view: in the namespace and under the settings that the
-view was made with, its columns cast to the view's, and found under its qualified name. SQL has no
-way to say all that, so this speaks with the classes of Spark 4's catalog, in a classic session.
+Spark reads the new text as it reads the view: in the namespace and under the settings that the view
+was created with, its columns cast to the view's types and found under its qualified name. SQL
+cannot say that, so this uses the classes of Spark 4's catalog, in a classic session.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ def replaceable(spark: SparkSession) -> bool:
 
 
 def text_of(frame: DataFrame) -> tuple[Name, str] | None:
-    """The name and the text of the view that a frame is of, None for any other frame: a permanent
-    view by its qualified name; a temporary one, if it was made by SQL, under settings that change
-    nothing, and of what is permanent."""
+    """The name and the text of the view that a frame reads: a permanent view by its qualified name,
+    or a temporary one whose text means the same outside of its session. None for any other frame.
+    """
     plan: Any = frame._jdf.queryExecution().analyzed()
     if plan.nodeName() != "SubqueryAlias" or plan.child().nodeName() != "View":
         return None
@@ -34,13 +34,14 @@ def text_of(frame: DataFrame) -> tuple[Name, str] | None:
     name = *(parts.apply(n) for n in range(parts.length())), identifier.name()
     if len(name) != (1 if view.isTempView() else 3):
         return None
-    if described.viewText().isEmpty() or (view.isTempView() and not _lasts(frame, described)):
+    if described.viewText().isEmpty() or (view.isTempView() and not _independent(frame, described)):
         return None
     return tuple(it.lower() for it in name), described.viewText().get()
 
 
-def _lasts(frame: DataFrame, described: Any) -> bool:
-    """Whether the text of a temporary view says without the session what it means."""
+def _independent(frame: DataFrame, described: Any) -> bool:
+    """Whether a temporary view's text refers to nothing temporary, and was created under settings
+    that do not change its meaning."""
     converters = cast("Any", frame.sparkSession)._jvm.scala.jdk.javaapi.CollectionConverters
     made_under = converters.asJava(described.viewSQLConfigs())
     return (
@@ -52,8 +53,8 @@ def _lasts(frame: DataFrame, described: Any) -> bool:
 
 
 def with_text(spark: SparkSession, frame: DataFrame, text: str) -> DataFrame:
-    """The frame of a view with this text. It stands for a moment under a name that nobody has:
-    Spark resolves a view under its own settings only where it looks one up."""
+    """The frame of a view with this text. The view is registered for a moment under a unique name,
+    because Spark applies a view's own settings only when it looks the view up."""
     from pyspark.sql import DataFrame
 
     jvm: Any = spark._jvm

@@ -1,7 +1,7 @@
-"""What each fact scan is pruned by in Spark's plan, before and after, and how the plans differ.
+"""``explain --spark``: what prunes each fact scan in Spark's plans before and after; their diff.
 
-In come the texts of a statement, out goes an ``Explained``. What a scan is pruned by is called
-planned where the plan says that it will be, else possible (``planned.py``).
+In: a statement before and after. Out: an ``Explained``. A scan's pruning is called planned where
+the plan shows that it will happen, else possible (``planned.py``).
 """
 
 from __future__ import annotations
@@ -15,14 +15,28 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import PlanLine, Rewrite
 from sqlrewrite.spark.plans.empty_tables import Stock, warehouse
 from sqlrewrite.spark.plans.physical import PhysicalPlan
-from sqlrewrite.spark.plans.planned import Laid, Planned, PlannedScan, ScanFilter, plan, planned
+from sqlrewrite.spark.plans.planned import (
+    LayoutColumns,
+    Planned,
+    PlannedScan,
+    ScanFilter,
+    plan,
+    planned,
+)
 from sqlrewrite.spark.plans.row_groups import RowGroups, planned_row_groups
-from sqlrewrite.spark.query_pairs import QueryPair, enter, known_after, laid_out, pairs, partitioned
+from sqlrewrite.spark.query_pairs import (
+    QueryPair,
+    enter,
+    known_after,
+    layout_columns,
+    pairs,
+    partitioned,
+)
 from sqlrewrite.spark.session import Session
 from sqlrewrite.text.groups import inserted
 from sqlrewrite.warehouse import Warehouse
 
-_SAYS_NOTHING = ("isnotnull(", "true")
+_TRIVIAL = ("isnotnull(", "true")
 _NOT_NULL = " IS NOT NULL"  # in Iceberg's words
 Groups = Mapping[str, RowGroups]
 
@@ -37,7 +51,7 @@ class By(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Pruning:
-    """One thing that prunes a scan. ``planned``: it will; else it may, for all the plan says."""
+    """One thing that prunes a scan. ``planned``: it certainly will; else it may."""
 
     by: By
     planned: bool = True
@@ -45,8 +59,8 @@ class Pruning:
 
 @dataclass(frozen=True, slots=True)
 class ScanState:
-    """A fact scan in one plan: its filters on partition columns, and what they come to; where its
-    rows are ``laid_out`` by a column, what they leave of its files, if that is known."""
+    """A fact scan in one plan: its filters, and what they amount to. ``laid_out``: its table has
+    layout columns; then ``row_groups`` are those that the filters leave, if that is known."""
 
     filters: tuple[str, ...]
     pruned_by: tuple[Pruning, ...]
@@ -65,7 +79,8 @@ class ExplainedScan:
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """One statement, explained: its place, its fact scans, and the plans as one marked tree."""
+    """One statement, explained: its place, its fact scans, both plans and their diff; ``exchanges``
+    counts the shuffles in each."""
 
     path: str
     line: int
@@ -85,16 +100,17 @@ def explain_text(
     keep: Callable[[Explained], None],
     settings: Mapping[int, Mapping[str, str]] | None = None,
 ) -> Stock:
-    """Explains the statements of a text that have candidates, and hands each to ``keep``; none is
-    run. In a Spark of our own the tables are made first. Raises SparkError."""
+    """Explains the statements of a text that have candidates, without running them, and hands each
+    to ``keep``. ``settings`` are set, by statement, for the plan after. In an embedded Spark the
+    tables are made first. Raises SparkError."""
     catalog = known_after(path, rewrite.original, catalog)
-    facts, laid = partitioned(catalog), laid_out(catalog)
+    facts, layout = partitioned(catalog), layout_columns(catalog)
     found = pairs(path, rewrite)
     with warehouse(session, catalog, [rewrite.original]) as stock:
         for pair in found:
             under = (settings or {}).get(pair.before.index, {})
             if not enter(session, pair) and (pair.candidates or pair.changed or under):
-                keep(explain(session, pair, facts, laid, under))
+                keep(explain(session, pair, facts, layout, under))
     return stock
 
 
@@ -102,24 +118,23 @@ def explain(
     session: Session,
     pair: QueryPair,
     facts: frozenset[str],
-    laid: Laid | None = None,
+    layout: LayoutColumns | None = None,
     under: Mapping[str, str] | None = None,
 ) -> Explained:
-    """Plans both texts of a statement; ``laid`` are the columns by which the files of a table, by
-    its last name, leave parts of it out; ``under`` are settings that the second plan is made under.
-    Raises SparkError."""
+    """Plans both texts of a statement, the second under the settings ``under``; ``facts`` are the
+    last names of partitioned tables. Raises SparkError."""
     before = plan(session, pair.before.text, f"{pair.place}: Spark cannot plan the query")
     after = before
     if pair.changed or under:
         failing = f"{pair.place}: Spark cannot plan the rewritten query"
         with set_to(session, under or {}):
             after = plan(session, pair.after.text, failing)
-    first, second = (planned(session, it, facts, laid) for it in (before, after))
+    first, second = (planned(session, it, facts, layout) for it in (before, after))
     return Explained(
         path=pair.path,
         line=pair.before.line,
         changed=pair.changed,
-        scans=tuple(_compared(pair, first, second, _row_groups(session, pair, laid or {}))),
+        scans=tuple(_compared(pair, first, second, _row_groups(session, pair, layout or {}))),
         before=_text(before),
         after=_text(after),
         diff=tuple(_diff(before, after)),
@@ -129,7 +144,7 @@ def explain(
 
 @contextmanager
 def set_to(session: Session, settings: Mapping[str, str]) -> Iterator[None]:
-    """The session under some settings, which are as they were behind it."""
+    """Sets a session's settings inside, and restores them afterwards."""
     before: dict[str, str | None] = {}
     try:
         for name, value in settings.items():
@@ -145,15 +160,15 @@ def set_to(session: Session, settings: Mapping[str, str]) -> Iterator[None]:
 
 
 def _exchanges(plan: PhysicalPlan) -> int:
-    """How often rows are sent to where their keys belong."""
+    """The number of shuffles in a plan."""
     return sum(it.name == "Exchange" for it in plan.operators)
 
 
-def _row_groups(session: Session, pair: QueryPair, laid: Laid) -> Groups:
-    """What both plans leave of files: of those that there are, and not of what is made here."""
-    if not laid or not session.classic or session.target.embedded:
+def _row_groups(session: Session, pair: QueryPair, layout: LayoutColumns) -> Groups:
+    """The row groups that both plans leave; none in an embedded Spark, whose files are empty."""
+    if not layout or not session.classic or session.target.embedded:
         return {}
-    return planned_row_groups(session.spark, (pair.before.text, pair.after.text), laid)
+    return planned_row_groups(session.spark, (pair.before.text, pair.after.text), layout)
 
 
 # Scan by scan
@@ -162,9 +177,9 @@ def _row_groups(session: Session, pair: QueryPair, laid: Laid) -> Groups:
 def _compared(
     pair: QueryPair, before: Planned, after: Planned, groups: Groups
 ) -> Iterator[ExplainedScan]:
-    """The scans of both plans in pairs: of one table, alike in their columns if there are several.
+    """The scans of both plans in pairs: of one table, and with the same columns if several are.
 
-    The plan after may read a fact once more, in a key query: that scan stands alone. Of a text by
+    A scan of the plan after that has no partner, as in a key query, stands alone. In a text by
     groups of partitions no filter is a predicate of ours.
     """
     grouped = bool(inserted(pair.after.text))
@@ -184,7 +199,7 @@ def _compared(
 
 
 def _state(scan: PlannedScan, before: PlannedScan, groups: Groups) -> ScanState:
-    """What the filters come to; those that ``before`` lacks come from our predicate."""
+    """The state of a scan; the filters that ``before`` lacks come from our predicate."""
     filters = scan.filters
     ours = _added(filters, before.filters)
     found: dict[By, bool] = {}
@@ -193,7 +208,7 @@ def _state(scan: PlannedScan, before: PlannedScan, groups: Groups) -> ScanState:
             by = By.OURS
         elif it.dynamic:
             by = By.NATIVE
-        elif it.scalar or not (it.text.startswith(_SAYS_NOTHING) or it.text.endswith(_NOT_NULL)):
+        elif it.scalar or not (it.text.startswith(_TRIVIAL) or it.text.endswith(_NOT_NULL)):
             by = By.STATIC
         else:
             continue
@@ -203,8 +218,8 @@ def _state(scan: PlannedScan, before: PlannedScan, groups: Groups) -> ScanState:
 
 
 def _added(filters: Sequence[ScanFilter], before: Sequence[ScanFilter]) -> frozenset[int]:
-    """Which filters are new: of each kind, as many as there are more than before. An IN of ours
-    becomes a semi-join, so a filter that a semi-join feeds is the first to be taken for new."""
+    """The numbers of the new filters: of each kind, as many as there are more than before. Our IN
+    becomes a semi-join, so filters that a semi-join feeds are taken first."""
     scalar = [number for number, it in enumerate(filters) if it.scalar]
     dynamic = [number for number, it in enumerate(filters) if it.dynamic]
     dynamic.sort(key=lambda number: not filters[number].semi)
@@ -222,7 +237,7 @@ def _text(plan: PhysicalPlan) -> str:
 
 
 def _diff(before: PhysicalPlan, after: PhysicalPlan) -> Iterator[PlanLine]:
-    """Both trees as one: what is in both stands once, however deep it has moved."""
+    """Both trees as one: a line of both stands once, whatever its depth."""
     old, new = before.lines(), after.lines()
     matcher = SequenceMatcher(None, [it[1] for it in old], [it[1] for it in new], autojunk=False)
     for tag, a, b, c, d in matcher.get_opcodes():

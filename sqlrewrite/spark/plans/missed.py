@@ -1,12 +1,11 @@
-"""``--when missed``, read from the plan: what Spark has planned to prune by itself is left to it.
+"""``--when missed`` by Spark's plan: leaves to Spark the pairs that its plan prunes by itself.
 
-In come a session, a text and how it was to be rewritten, out comes the ``Rewrite`` again. All
-predicates are derived; each statement that gets one is planned as it stands without; what that plan
-prunes is left out when the predicates are derived once more.
+All predicates are decided. Each statement that gets one is planned as the author wrote it, and the
+pairs that this plan prunes are left out when the predicates are decided again.
 
-A pair is left to Spark only if every scan of its table in the plan is pruned by its column, surely
-(``Pruning.planned``), with keys that come from its dimension and all neighbours that our predicate
-would follow. What cannot be matched so keeps its predicate.
+A pair is left to Spark only if every scan of its table in the plan is certainly pruned by its
+column (``ScanFilter.planned``), with keys that come from its dimension and from all neighbours that
+our predicate would follow. A pair that cannot be matched in this way keeps its predicate.
 """
 
 from __future__ import annotations
@@ -34,24 +33,27 @@ from sqlrewrite.warehouse import Name, Warehouse
 
 
 def missed(session: Session, path: str, rewrite: Rewrite, request: Request) -> Rewrite:
-    """The rewriting with those predicates alone that Spark's own plan does not make needless.
-    Raises SparkError."""
+    """The rewriting with only the predicates that Spark's own plan does not make needless. Raises
+    SparkError."""
     wanted = request.options()
     document = read(rewrite.original, request.catalog, wanted.limits)
     every = decide(document, wanted.with_all())
-    if not every.statements or wanted.engine.planner != "spark" or not wanted.engine.native_joins:
-        return rewrite  # it asks to be left alone, or these are not Spark's plans
-    left = frozenset(_left(fresh(session), path, every, request.catalog))
+    engine = wanted.engine
+    if not every.statements or engine.planner != "spark" or not engine.native_joins:
+        return rewrite  # rewriting is switched off in the text, or this is not Spark's planner
+    left = frozenset(_left_to_spark(fresh(session), path, every, request.catalog))
     return result(decide(document, replace(wanted, planned=left)))
 
 
-def _left(session: Session, path: str, every: Decision, catalog: Warehouse) -> Iterator[PairPlace]:
+def _left_to_spark(
+    session: Session, path: str, decision: Decision, catalog: Warehouse
+) -> Iterator[PairPlace]:
     """The places of the pairs that Spark prunes by itself."""
-    text = every.document.stripped.text
+    text = decision.document.stripped.text
     catalog = query_pairs.known_after(path, text, catalog)
     facts = query_pairs.partitioned(catalog)
     with warehouse(session, catalog, [text]):
-        for query, decided in zip(queries(text), every.statements, strict=True):
+        for query, decided in zip(queries(text), decision.statements, strict=True):
             pair = query_pairs.QueryPair(path, query, query)
             if query_pairs.enter(session, pair) or not decided.matters:
                 continue
@@ -65,31 +67,35 @@ def _left(session: Session, path: str, every: Decision, catalog: Warehouse) -> I
 def _pruned(
     statement: StatementDecision, written: Sequence[PairDecision], found: Planned
 ) -> Iterator[PairPlace]:
-    """The places of those pairs, of all that have a predicate, that the plan prunes."""
-    needed = {it: _read(statement.plan, it) for it in written}
+    """The places of the pairs in ``written`` that the plan prunes."""
+    needed = {it: _tables_read(statement.plan, it) for it in written}
     for it in written:
         pair = it.proposal.pair
-        alike = [other for other in written if _bounds(other.proposal.pair) == _bounds(pair)]
-        sure = [
-            scan.sure(pair.path.column)
-            for scan in found.scans
-            if scan.short == pair.scan.table.name[-2:]
+        alike = [
+            other
+            for other in written
+            if _bounded_column(other.proposal.pair) == _bounded_column(pair)
         ]
-        # Spark makes one filter of each join: with fewer than there are pairs, whose is which?
-        if sure and all(
+        certain = [
+            scan.certain(pair.path.column)
+            for scan in found.scans
+            if scan.short_name == pair.scan.table.name[-2:]
+        ]
+        # Spark makes one filter of each join: with fewer filters than pairs, some pair has none.
+        if certain and all(
             len(keys) >= len(alike) and any(needed[it] <= Counter(key.tables) for key in keys)
-            for keys in sure
+            for keys in certain
         ):
             yield pair.place
 
 
-def _bounds(pair: Pair) -> tuple[int, str]:
+def _bounded_column(pair: Pair) -> tuple[int, str]:
     return pair.target.relation, pair.target_column
 
 
-def _read(plan: ra.Plan, judged: PairDecision) -> Counter[Name]:
-    """How often each table is read for the keys of a predicate: by the dimension, by the neighbours
-    that are followed from it, by the subqueries in its conditions."""
+def _tables_read(plan: ra.Plan, judged: PairDecision) -> Counter[Name]:
+    """How often each table is read for the keys of a predicate: by the dimension, its neighbours
+    that the key query follows, and the subqueries in its conditions."""
     proposal = judged.proposal
     near = {it.relation: it for it in (proposal.pair.dimension, *neighbours(proposal.restrictions))}
     for condition in _conditions(proposal.restrictions):
@@ -100,7 +106,7 @@ def _read(plan: ra.Plan, judged: PairDecision) -> Counter[Name]:
 
 
 def _conditions(kept: Sequence[Restriction]) -> Iterator[ra.Expression]:
-    """The conditions that the key query repeats, those on neighbours too."""
+    """The conditions that the key query repeats, with those on neighbours."""
     for it in flattened(kept):
         if isinstance(it, SemiJoin):
             yield from _conditions(it.inner)
@@ -109,12 +115,12 @@ def _conditions(kept: Sequence[Restriction]) -> Iterator[ra.Expression]:
 
 
 def _leaves(plan: ra.Plan, query: ra.Query) -> Iterator[ra.Scan | ra.Opaque]:
-    """The tables that a query reads, and what else it reads."""
+    """The tables and unknown relations that a query reads."""
     return (it for it in read_by(plan, query) if isinstance(it, ra.Scan | ra.Opaque))
 
 
 def _tables(plan: ra.Plan, relation: ra.Relation) -> Counter[Name]:
-    """How often each table is read for a relation; one that nobody can know under no name."""
+    """How often each table is read for a relation; an unknown one counts under an empty name."""
     match relation:
         case ra.Scan(table=table):
             return Counter([table.name[-2:]])

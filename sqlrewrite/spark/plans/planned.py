@@ -1,9 +1,10 @@
-"""The scans in Spark's plan of a query, each with what it leaves parts of its table out by.
+"""The fact scans in Spark's plan of a query, each with the filters that prune it.
 
-In comes a text, out goes its physical plan, ``Planned``. A plan that has not run shows a dynamic
-filter in every candidate's scan, and over a sort-merge join that filter becomes ``true`` at run
-time: only where the filtering side is a broadcast in the plan is the filter called planned, else
-possible (docs/spark.md, "Where native dynamic partition pruning stops").
+``plan`` asks Spark for the plan of a text, ``planned`` finds the scans in it. A plan that has not
+run shows a dynamic filter in the scan of every candidate, and over a sort-merge join that filter
+becomes ``true`` at run time. So a filter is called planned only where the filtering side is a
+broadcast in the plan, else possible (docs/spark.md, "Where native dynamic partition pruning
+stops").
 """
 
 from __future__ import annotations
@@ -28,16 +29,20 @@ from sqlrewrite.warehouse import Name
 _REUSE_ONLY = "spark.sql.optimizer.dynamicPartitionPruning.reuseBroadcastOnly"
 _DYNAMIC = "dynamicpruningexpression("
 _FILTERS = ("PartitionFilters", "RuntimeFilters")
-# How a scan of Iceberg's tells what it chooses its files by, and a pushed filter names its column.
+# The filters by which a scan of Iceberg's chooses files, and the column that a pushed filter names.
 _OF_ICEBERG = re.compile(r"\bfilters=(.*?), (?:runtimeFilters|groupedBy)=")
 _PUSHED = re.compile(r"(?!IsNotNull)\w+\(([\w.]+)\s*,")
-Laid = Mapping[str, frozenset[str]]
+LayoutColumns = Mapping[str, frozenset[str]]
+"""By a table's last name, the columns by which its files leave parts of it out."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScanFilter:
-    """A filter on partition columns: not dynamic, a scalar subquery, or a set of join keys, which
-    has the column that they are for, and the tables, by ``short``, that they are read from."""
+    """A filter on partition columns: a condition, a scalar subquery (``scalar``), or the keys of a
+    join (``dynamic``). These have the ``column`` that they bound and the ``tables``
+    (``short_name``) that they are read from; ``semi``: a semi-join reads them too; ``planned``:
+    they will be there.
+    """
 
     text: str
     dynamic: bool = False
@@ -50,8 +55,8 @@ class ScanFilter:
 
 @dataclass(frozen=True, slots=True)
 class PlannedScan:
-    """A scan in a plan: its table, its filters on partition columns, and the columns it reads; its
-    ``scan_key`` where the rows are laid out by a column."""
+    """A scan in a plan: its table, its filters, the columns that it reads; ``key`` is its
+    ``scan_key`` if its table has layout columns."""
 
     table: str
     filters: tuple[ScanFilter, ...]
@@ -59,18 +64,18 @@ class PlannedScan:
     key: str
 
     @property
-    def short(self) -> Name:
-        """The table by ``short``."""
-        return short(self.table)
+    def short_name(self) -> Name:
+        """The ``short_name`` of its table."""
+        return short_name(self.table)
 
-    def sure(self, column: str) -> tuple[ScanFilter, ...]:
-        """The filters of join keys that will bound a column."""
+    def certain(self, column: str) -> tuple[ScanFilter, ...]:
+        """The filters of join keys that will certainly bound a column."""
         wanted = column.lower()
         return tuple(it for it in self.filters if it.dynamic and it.planned and it.column == wanted)
 
 
-def short(table: str) -> Name:
-    """The last two parts of a qualified name: in a Spark of our own all catalogs are one."""
+def short_name(table: str) -> Name:
+    """The last two parts of a qualified name: an embedded Spark has only one catalog."""
     return tuple(table.lower().split("."))[-2:]
 
 
@@ -81,25 +86,25 @@ def plan(session: Session, sql: str, failing: str) -> PhysicalPlan:
         text = "\n".join(str(row[0]) for row in rows)
     try:
         return parse(text)
-    except ValueError as error:  # Spark puts what it cannot analyse into the plan's place
+    except ValueError as error:  # Spark prints the error in place of a plan
         raise SparkError(f"{failing}: {plain(reason(error))}") from error
 
 
 def planned(
-    session: Session, plan: PhysicalPlan, facts: frozenset[str], laid: Laid | None = None
+    session: Session, plan: PhysicalPlan, facts: frozenset[str], layout: LayoutColumns | None = None
 ) -> Planned:
-    """A plan as the session's settings have it run."""
+    """The scans of a plan as they are run under the session's settings."""
     reuse_only = str(session.spark.conf.get(_REUSE_ONLY, "true")) == "true"
-    return Planned(plan, reuse_only, facts, laid or {})
+    return Planned(plan, reuse_only, facts, layout or {})
 
 
 class Planned:
-    """A plan with what is asked of it more than once: its broadcasts and its fact scans."""
+    """A plan with its broadcasts, its semi-joins and its fact scans."""
 
     def __init__(
-        self, plan: PhysicalPlan, reuse_only: bool, facts: frozenset[str], laid: Laid
+        self, plan: PhysicalPlan, reuse_only: bool, facts: frozenset[str], layout: LayoutColumns
     ) -> None:
-        self.laid = laid
+        self.layout = layout
         operators = list(plan.operators)
         self.reuse_only = reuse_only
         self.subqueries = plan.subqueries
@@ -120,18 +125,18 @@ class Planned:
                 it.table,
                 self._filters(it),
                 it.details.get("ReadSchema", ""),
-                scan_key(it.table, it.details) if _last(it) in laid else "",
+                scan_key(it.table, it.details) if _last_name(it) in layout else "",
             )
-            for it in _read(plan)
-            if it.table and (_last(it) in facts or _last(it) in laid or _on_partitions(it))
+            for it in _executed(plan)
+            if it.table and (_last_name(it) in {*facts, *layout} or _on_partitions(it))
         ]
 
     def _filters(self, scan: PhysicalOperator) -> tuple[ScanFilter, ...]:
-        told = _filters_of(scan, self.laid)
-        # A scan of another format names its filters at run time as the host of their queries alone.
+        own = _filters_of(scan, self.layout)
+        # A scan of another format shows its runtime filters only as the host of their subqueries.
         hosted = (it.expression for it in self.subqueries if it.host == scan.number)
         at_run = (f"{_DYNAMIC}{it})" for it in hosted if "dynamicpruning#" in it)
-        found = dict.fromkeys((*told, *at_run)) if scan.name.startswith("BatchScan") else told
+        found = dict.fromkeys((*own, *at_run)) if scan.name.startswith("BatchScan") else own
         return tuple(self._filter(scan, text) for text in found)
 
     def _filter(self, scan: PhysicalOperator, text: str) -> ScanFilter:
@@ -142,7 +147,7 @@ class Planned:
                 (it for it in self.subqueries if (it.host, it.expression) == (scan.number, inner)),
                 None,
             )
-            if source is None:  # switched off when it was planned, or not to be seen
+            if source is None:  # switched off by the planner, or not shown
                 return ScanFilter(
                     "true" if inner == "true" else shown, inner != "true", planned=False
                 )
@@ -152,21 +157,21 @@ class Planned:
                 semi=source.root.identity in self.semi,
                 planned=self._runs(source),
                 column=plain(inner).partition(" IN ")[0].lower(),
-                tables=tuple(short(it.table) for it in source.root.walk() if it.table),
+                tables=tuple(short_name(it.table) for it in source.root.walk() if it.table),
             )
         return ScanFilter(shown, scalar="subquery#" in text.lower())
 
     def _runs(self, source: PhysicalSubquery) -> bool:
-        """Whether the filter's keys will be there: a broadcast that the join needs anyhow, or a
-        query of its own where the settings allow that."""
+        """Whether the filter's keys will be computed: as a broadcast that the join needs anyhow, or
+        by a query of their own if the settings allow that."""
         if not self.reuse_only or source.root.name != "AdaptiveSparkPlan":
             return True
         return source.root.identity in self.broadcasts
 
 
-def _read(plan: PhysicalPlan) -> Iterator[PhysicalOperator]:
-    """The operators that a run of the plan runs, each once; a dynamic filter's own plan is there to
-    be matched with a broadcast."""
+def _executed(plan: PhysicalPlan) -> Iterator[PhysicalOperator]:
+    """The operators that run, each once; not those in the plan of a dynamic filter, which is only
+    matched with a broadcast."""
     seen: set[int] = set()
     runs = (it.root for it in plan.subqueries if "dynamicpruning#" not in it.expression)
     for root in (plan.root, *runs):
@@ -176,13 +181,13 @@ def _read(plan: PhysicalPlan) -> Iterator[PhysicalOperator]:
                 yield operator
 
 
-def _filters_of(scan: PhysicalOperator, laid: Laid) -> tuple[str, ...]:
-    """What a scan leaves parts of its table out by: filters on partitions and at run time; those of
-    Iceberg; those that reach files and row groups, on columns by which these are laid out."""
+def _filters_of(scan: PhysicalOperator, layout: LayoutColumns) -> tuple[str, ...]:
+    """The filters that leave out parts of a scan's table: on partitions, at run time, those of
+    Iceberg, and those on layout columns, which reach files and row groups."""
     found = _on_partitions(scan)
     chosen = _OF_ICEBERG.search(" ".join(scan.details.values()))
     found += items(f"[{chosen[1]}]") if chosen is not None else ()
-    columns = laid.get(_last(scan), frozenset())
+    columns = layout.get(_last_name(scan), frozenset())
     pushed = items(scan.details.get("PushedFilters", "[]")) if columns else ()
     named = ((_PUSHED.match(item), item) for item in pushed)
     found += [item for of, item in named if of is not None and of[1].lower() in columns]
@@ -193,7 +198,7 @@ def _on_partitions(scan: PhysicalOperator) -> list[str]:
     return [item for key in _FILTERS for item in items(scan.details.get(key, "[]"))]
 
 
-def _last(scan: PhysicalOperator) -> str:
+def _last_name(scan: PhysicalOperator) -> str:
     return (scan.table or "").split(".")[-1].lower()
 
 

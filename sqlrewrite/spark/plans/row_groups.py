@@ -1,9 +1,9 @@
-"""The row groups of Parquet files that a scan reads, which Spark's metrics do not count.
+"""Counts the row groups of Parquet files that a scan reads, which Spark's metrics do not.
 
-In: a scan of files in a classic session's plan. Out: the row groups of its files, those of them
-that its pushed filters leave, and the rows of these. Footers are read, and no data: Parquet's own
-reader chooses by the predicates that Spark's ``ParquetFilters`` makes of the filters, as it does in
-a task (``SpecificParquetRecordReaderBase``).
+In: a scan of files in a classic session's plan. Out: the row groups of its files, those that its
+pushed filters leave, and the rows in these. Only footers are read: Parquet's own reader chooses by
+the predicates that Spark's ``ParquetFilters`` makes of the filters, as in a task
+(``SpecificParquetRecordReaderBase``).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MOST_FILES = 200
 """The footers of a scan of more files are not read: each is a request to where they are stored."""
 
 _PARQUET = "org.apache.spark.sql.execution.datasources.parquet.ParquetFilters"
-_TOLD_APART = ("ReadSchema", "PartitionFilters", "PushedFilters")
+_KEY_DETAILS = ("ReadSchema", "PartitionFilters", "PushedFilters")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +34,10 @@ class RowGroups:
 
 
 def row_groups(spark: Any, scan: Any) -> RowGroups | None:
-    """What a scan reads of its files; None where they are not Parquet, more than ``MOST_FILES`` or
-    out of reach, where a filter's value is not known before a run, and where Spark hides it."""
+    """The row groups of a scan; None if its files are not Parquet, more than ``MOST_FILES`` or out
+    of reach, or if the value of a filter is not known before the query runs."""
     counts: list[tuple[int, int, int]] = []
-    with tried(), suppress(TypeError):  # a TypeError where an older Spark has no such class
+    with tried(), suppress(TypeError):  # a TypeError: an older Spark lacks the class
         if "Parquet" not in class_name(scan.relation().fileFormat()):
             return None
         tasks = elements(scan.inputRDD().filePartitions())
@@ -51,8 +51,8 @@ def row_groups(spark: Any, scan: Any) -> RowGroups | None:
 def planned_row_groups(
     spark: Any, texts: Iterable[str], tables: Container[str]
 ) -> dict[str, RowGroups]:
-    """What the scans of these tables, by last name, leave of their files in the plans of texts, by
-    ``scan_key``; nothing is run, so a filter by a subquery leaves it open."""
+    """The row groups of the scans of these tables (last names) in the plans of texts, by
+    ``scan_key``. Nothing is run, so scans with a filter by a subquery are left out."""
     found: dict[str, RowGroups] = {}
     with tried():
         state = spark._jsparkSession.sessionState()
@@ -62,20 +62,23 @@ def planned_row_groups(
             for node in plan_nodes(planned, set()):
                 if class_name(node) != "FileSourceScanExec" or last_name(node) not in tables:
                     continue
-                groups, said = row_groups(spark, node), node.metadata()
+                groups, metadata = row_groups(spark, node), node.metadata()
                 if groups is not None:
-                    details = {it: str(said.apply(it)) for it in _TOLD_APART if said.contains(it)}
+                    details = {
+                        it: str(metadata.apply(it)) for it in _KEY_DETAILS if metadata.contains(it)
+                    }
                     found[scan_key(table_name(node), details)] = groups
     return found
 
 
 def scan_key(table: str, details: Mapping[str, str]) -> str:
-    """What two scans share that read the same of a table, in whichever way their plan is told."""
-    return plain(" ".join((table, *(details.get(it, "[]") for it in _TOLD_APART))))
+    """A key that is the same for two scans of a table with the same columns and filters, whether it
+    is taken from EXPLAIN's text or from the plan itself."""
+    return plain(" ".join((table, *(details.get(it, "[]") for it in _KEY_DETAILS))))
 
 
 def _of_file(jvm: Any, scan: Any, path: str) -> tuple[int, int, int]:
-    """The row groups of one file, those that are left, and their rows."""
+    """The row groups of one file, those that the filters leave, and the rows in these."""
     parquet, state = jvm.org.apache.parquet, scan.relation().sparkSession().sessionState()
     hadoop, where = state.newHadoopConf(), jvm.org.apache.hadoop.fs.Path(path)
     file = parquet.hadoop.util.HadoopInputFile.fromPath(where, hadoop)
@@ -96,7 +99,7 @@ def _of_file(jvm: Any, scan: Any, path: str) -> tuple[int, int, int]:
 
 
 def _predicates(jvm: Any, scan: Any, conf: Any, schema: Any) -> Iterator[Any]:
-    """What Parquet is given of a scan's filters, as Spark's settings have it."""
+    """Parquet's predicates of a scan's filters, under the session's settings."""
     if not conf.parquetFilterPushDown():
         return
     policy = jvm.org.apache.spark.sql.internal.LegacyBehaviorPolicy

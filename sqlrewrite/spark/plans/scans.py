@@ -1,10 +1,10 @@
-"""What the scans of a query that has run really read, from its executed plan.
+"""What the fact scans of a query really read, from its executed plan.
 
-In: a DataFrame that has run. Out: its scans with their metrics: Spark's own of files, by which
-Delta's tables are read too, and those of Iceberg, which tells what it read. Only a plan that has
-run says so: under adaptive execution a dynamic filter may still turn into `true` (docs/spark.md). A
-classic session has the plan itself; a Connect server, from Spark 4, tells the metrics of what was
-collected, but for the scans in scalar subqueries.
+In: a DataFrame that has run. Out: its scans with their metrics: those of Spark's own file scans,
+which read Delta's tables too, and those of Iceberg. Only a plan that has run shows them: under
+adaptive execution a dynamic filter may still turn into `true` (docs/spark.md). A classic session
+has the plan itself; a Connect server, from Spark 4, sends metrics with the rows that are collected,
+but not for scans in scalar subqueries.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ QUERY_STAGES = {"ShuffleQueryStageExec", "BroadcastQueryStageExec", "ResultQuery
 
 NO_FACTS: frozenset[str] = frozenset()
 
-# What scans count: files that were read, files without a filter at run time, and bytes; Iceberg's
-# the splits that were read, and the files and bytes that were planned before such a filter.
+# Metrics: files read, files that the scan would read without a runtime filter, bytes; of Iceberg
+# splits read, and the files and bytes planned before a runtime filter.
 _OF_FILES = ("numFiles", "staticFilesNum", "filesSize")
 _SPLITS = "numSplits"
 _OF_ICEBERG = (_SPLITS, "resultDataFiles", "totalDataFileSize")
@@ -34,9 +34,9 @@ _COUNTED = (*_OF_FILES, *_OF_ICEBERG, "numPartitions", "numOutputRows")
 
 @dataclass(frozen=True)
 class TableScan:
-    """What one scan of a table read; `static_files` is without the dynamic filter. None is what the
-    format does not count: Iceberg no partitions, and no bytes behind a filter at run time; row
-    groups are counted apart (``row_groups.py``)."""
+    """What one scan of a table read; ``static_files`` would be read without the dynamic filter.
+    None: not counted by the format (Iceberg counts no partitions, and no bytes behind a runtime
+    filter). ``row_groups`` come from ``row_groups.py``."""
 
     table: str
     partitions: int | None
@@ -50,8 +50,8 @@ class TableScan:
 
     @property
     def pruned(self) -> bool:
-        """Whether a dynamic filter has spared it a file."""
-        # In files, because `isnotnull(key)` takes the null partition off before any dynamic filter.
+        """Whether a dynamic filter has left out a file."""
+        # Files and not partitions: `isnotnull(key)` leaves out the NULL partition statically.
         return self.dynamic_filter and self.files < self.static_files
 
 
@@ -97,17 +97,16 @@ def last_name(scan: Any) -> str:
 
 
 def reported_scans(frame: DataFrame, facts: frozenset[str]) -> list[TableScan]:
-    """The scans of partitioned tables, and of the tables with those last names, that a Connect
-    server has reported with the rows that were collected, each once; none where it reports
-    nothing."""
+    """The same for Connect: the scans that the server has reported with the collected rows; none
+    where it reports nothing."""
     info: Any = getattr(frame, "executionInfo", None)
     if info is None or info.metrics is None:
         return []
     found: dict[int, TableScan] = {}
     for node in info.metrics._metrics:
         table = PhysicalOperator(node.plan_id, node.name, ()).table
-        told = {it.name: int(it.value) for it in node.metrics}
-        scan = None if table is None else _scan(table, told, facts)
+        metrics = {it.name: int(it.value) for it in node.metrics}
+        scan = None if table is None else _scan(table, metrics, facts)
         if scan is not None:
             found[node.plan_id] = scan
     return list(found.values())
@@ -116,7 +115,7 @@ def reported_scans(frame: DataFrame, facts: frozenset[str]) -> list[TableScan]:
 def plan_nodes(node: Any, seen: set[int]) -> Iterator[Any]:
     """Every node of an executed plan, once: a reused exchange or subquery is the same object.
 
-    A query stage's `id` counts stages, any other node's counts nodes, so stages are looked through.
+    Query stages are skipped, because their ``id`` counts stages and not nodes.
     """
     if class_name(node) in QUERY_STAGES:
         yield from plan_nodes(node.plan(), seen)
@@ -128,13 +127,13 @@ def plan_nodes(node: Any, seen: set[int]) -> Iterator[Any]:
 
 
 def nodes_below(node: Any) -> Iterator[Any]:
-    """What a node reads: its inputs, its subqueries, and what it stands for."""
+    """The nodes below one: its inputs, its subqueries, and the plan that it wraps."""
     match class_name(node):
         case "AdaptiveSparkPlanExec":
             yield node.executedPlan()
         case "ReusedExchangeExec" | "ReusedSubqueryExec":
             yield node.child()
-        case "EmptyRelationExec":  # adaptive execution saw that the result is empty
+        case "EmptyRelationExec":  # adaptive execution found the result empty
             yield from executed_stages(node.logical())
         case _:
             yield from elements(node.children())
@@ -154,29 +153,29 @@ def executed_stages(logical: Any) -> Iterator[Any]:
 
 
 def _scan(
-    table: str, told: Mapping[str, int], facts: frozenset[str], filters: Any = None
+    table: str, metrics: Mapping[str, int], facts: frozenset[str], filters: Any = None
 ) -> TableScan | None:
-    """A scan by its metrics, None for one of no interest. Where its ``filters`` at run time are not
-    told, what is counted shows whether there was one."""
-    last, iceberg = table.rpartition(".")[2], _SPLITS in told
+    """A scan by its metrics; None if it is of no fact table. Without its runtime ``filters`` (over
+    Connect), the metrics show whether there was one."""
+    last, iceberg = table.rpartition(".")[2], _SPLITS in metrics
     of_files, of_all, of_bytes = _OF_ICEBERG if iceberg else _OF_FILES
-    partitioned = "numPartitions" in told and not iceberg
-    if of_files not in told or not (partitioned or last.lower() in facts):
+    partitioned = "numPartitions" in metrics and not iceberg
+    if of_files not in metrics or not (partitioned or last.lower() in facts):
         return None
-    files = told[of_files]
-    planned = told.get(of_all, files)
+    files = metrics[of_files]
+    planned = metrics.get(of_all, files)
     if filters is not None:
         dynamic = any(map(_is_live_dynamic_filter, elements(filters)))
-    else:  # which of files is counted only where there was one
-        dynamic = files < planned if iceberg else of_all in told
+    else:  # a file scan counts static files only behind a dynamic filter
+        dynamic = files < planned if iceberg else of_all in metrics
     return TableScan(
         table=last,
-        partitions=told.get("numPartitions") if partitioned else None,
+        partitions=metrics.get("numPartitions") if partitioned else None,
         files=files,
         static_files=planned if dynamic or iceberg else files,
         dynamic_filter=dynamic,
-        bytes=None if dynamic and iceberg else told.get(of_bytes),
-        rows=told.get("numOutputRows", 0),
+        bytes=None if dynamic and iceberg else metrics.get(of_bytes),
+        rows=metrics.get("numOutputRows", 0),
         qualified=table,
     )
 
@@ -195,7 +194,7 @@ def _metrics(scan: Any) -> dict[str, int]:
 
 
 def has_metric(scan: Any, name: str) -> bool:
-    """Whether a scan counts that at all: only those of partitioned tables count partitions."""
+    """Whether a scan has that metric: only scans of partitioned tables count partitions."""
     return bool(scan.metrics().contains(name))
 
 

@@ -1,10 +1,10 @@
-"""Are the rows of two queries the same? As bags, on the cluster: order is not looked at, duplicates
-are counted, and only a handful of rows that differ ever leaves it.
+"""Compares the rows of two queries as bags: order does not count, duplicates do.
 
-In come two DataFrames, out goes a ``Comparison``. Rows are counted by their exact values. What is
-left over is then matched within the rows that are equal in all columns that are not floating-point
-ones: a sum of doubles depends on the order in which they come. What matches so is the same where a
-tolerance was asked for, and only told where none was.
+In: two DataFrames. Out: a ``Comparison``. All is computed on the cluster; only a few rows that
+differ leave it. Rows are counted by their exact values. Rows of one side alone are then matched
+with rows of the other that differ only a little in floating-point columns, since a sum of doubles
+depends on the order of its terms. With a tolerance such rows count as the same, without one as a
+note.
 """
 
 from __future__ import annotations
@@ -20,20 +20,21 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 SHOWN = 5
-"""So many rows that differ are shown of each side."""
+"""How many rows that differ are shown of each side."""
 
 ROUNDING = {"double": 1e-9, "float": 1e-6}
-"""How far apart, relative to their size, two sums may come to be by another order of the same."""
+"""How far apart, relative to their size, sums of the same values in another order may be."""
 
 
 BagColumns = tuple[tuple[str, str], ...]
-"""The columns of a result, each by its name and type."""
+"""The name and type of each column of a result."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The rows of both sides, how many are on one side alone, and some of those. ``tolerance`` was
-    asked for; ``rounding`` is one under which both were the same, where that is so."""
+    """The number of rows ``before`` and ``after``, how many are on one side alone (``lost``,
+    ``added``), and some of those. ``tolerance`` is the user's; ``rounding`` is one under which both
+    sides are the same, if there is one."""
 
     columns: tuple[str, ...]
     before: int
@@ -106,7 +107,7 @@ def compare(before: DataFrame, after: DataFrame, tolerance: float = 0.0) -> Comp
 
 
 def _side(frame: DataFrame, names: Sequence[str], side: int) -> DataFrame:
-    """The rows of one side as they are compared, and which side that is."""
+    """The rows of one side as comparable values, with the number of the side."""
     fields = zip(names, frame.schema.fields, strict=True)
     values = [exact(f.col(name), it.dataType, it.name).alias(name) for name, it in fields]
     return frame.toDF(*names).select(*values, f.lit(side).alias("side"))
@@ -119,14 +120,14 @@ def _unmatched(
     floats: Sequence[int],
     tolerance: float,
 ) -> DataFrame:
-    """The rows left over after rows of both sides that are close have been matched one to one.
+    """The rows that are left after close rows of both sides have been matched one to one.
 
-    Among rows equal in all exact columns each side is put in order and the n-th matched with the
-    n-th, so what is matched is close, always; a group that does not match as a whole is left.
+    Among rows that are equal in all other columns, each side is sorted by its floats and the n-th
+    row is matched with the n-th if they are close.
     """
     from pyspark.sql import Window
 
-    same_in = [  # a column of the type of NULL holds nothing else
+    same_in = [  # a column of type VOID holds NULL alone
         name
         for number, name in enumerate(names)
         if number not in floats and kinds[number] != "void"
@@ -152,8 +153,8 @@ def _unmatched(
 
 
 def _close(one: Column, other: Column, kind: str, tolerance: float) -> Column:
-    """Whether two floats, given as text, are the same (NaN, infinities and NULL too), or finite and
-    nearly so."""
+    """Whether two floats, given as text, are the same (NaN, infinities and NULL, too), or finite
+    and within the tolerance."""
     a, b = one.cast(kind).cast("double"), other.cast(kind).cast("double")
     larger = f.greatest(f.abs(a), f.abs(b))  # NaN is larger than any number
     near = (larger < f.lit(float("inf"))) & (f.abs(a - b) <= larger * f.lit(tolerance))
@@ -172,7 +173,7 @@ def _sample(left: DataFrame, where: str, kinds: Sequence[str]) -> tuple[tuple[st
         column = f.col(f"c{number}")
         if not with_variant(kind):
             return column.cast("string")
-        # Its JSON, and what tells two of the same JSON apart: 1 and 1.0 are two values.
+        # Its JSON, and a hash of its bytes: 1 and 1.0 are two values of the same JSON.
         return f.concat(column["col2"], f.lit(" #"), f.substring(f.md5(column["col1"]), 1, 8))
 
     shown = left.where(where).limit(SHOWN).select(*map(text, range(len(kinds)), kinds))
@@ -181,7 +182,7 @@ def _sample(left: DataFrame, where: str, kinds: Sequence[str]) -> tuple[tuple[st
 
 
 def _shown(value: str | None, kind: str) -> str:
-    """A value for people: one that looks like another, or like nothing, stands in quotes."""
+    """A value for people, in quotes if it is blank, unprintable or looks like NULL."""
     if value is None:
         return "NULL"
     odd = value.strip() != value or not value.isprintable() or value in ("", "NULL")

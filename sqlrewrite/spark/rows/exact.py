@@ -1,9 +1,8 @@
-"""Values as they are compared: each column of a result as one that Spark can group by, so that two
-values are one exactly if nobody who reads the result can tell them apart.
+"""Columns made comparable: GROUP BY over them equates exactly those values that look the same.
 
-GROUP BY by itself is coarser than that (docs/spark.md, "What can be compared, and what GROUP BY
-makes one"): it takes -0.0 for 0.0 and strings as their collation does. And it refuses VARIANT, and
-in Spark 3 maps. A type that is not named here is refused, not guessed at.
+GROUP BY by itself is coarser (docs/spark.md, "What can be compared, and what GROUP BY makes one"):
+it equates -0.0 with 0.0, and strings that their collation equates. It refuses VARIANT, and in Spark
+3 maps. A type that is not listed here is refused.
 """
 
 from __future__ import annotations
@@ -27,15 +26,15 @@ FLOATS = ("float", "double")
 _PLAIN = frozenset(
     "void boolean tinyint smallint int bigint decimal date timestamp timestamp_ntz binary".split()
 )
-"""Types whose values are equal to GROUP BY exactly if they are the same."""
+"""Types whose values GROUP BY equates exactly if they are the same."""
 
-_TOLD_BY_TEXT = frozenset((*FLOATS, "char", "varchar", "time"))
-"""Types whose values are told apart by their text: that of a double is another for each double, but
-for NaN, whose bits no expression shows. (TIME can be grouped by only where a setting allows it.)"""
+_COMPARED_AS_TEXT = frozenset((*FLOATS, "char", "varchar", "time"))
+"""Types that are compared by their text, which differs for each double, except for NaN, whose bits
+no expression shows. (A setting decides whether TIME can be grouped by.)"""
 
 
 def spelled(kind: DataType) -> str:
-    """A type in full, but for what may be NULL in it: ``simpleString`` cuts long ones off."""
+    """A type in full, without nullability; ``simpleString`` cuts long ones off."""
     name = kind.typeName()
     if name == "struct":
         fields: list[StructField] = kind.fields  # type: ignore[attr-defined]
@@ -49,10 +48,10 @@ def spelled(kind: DataType) -> str:
 
 
 def exact(column: Column, kind: DataType, name: str) -> Column:
-    """A column that Spark can group by. Raises SparkError for a type of which nothing is known."""
+    """A column as one that Spark can group by exactly. Raises SparkError for an unknown type."""
     if not with_variant(spelled(kind)):
         return _exact(kind, column, name)
-    # Python alone sees the bytes of a VARIANT; only what it reads without loss is given to it.
+    # Only Python shows the bytes of a VARIANT; all other values are passed to it as text.
     value = _exact(kind, column, name, text=True)
     seen = f.udf(_bytes(), "binary", useArrow=False)
     return f.when(column.isNotNull(), f.struct(seen(value), f.to_json(value)))
@@ -64,32 +63,32 @@ def with_variant(kind: str) -> bool:
 
 
 def _bytes() -> Callable[[object], bytes]:
-    """What makes bytes of a value; made here, so that a cluster needs nothing of ours to run it."""
+    """A function from a value to bytes, local so that a cluster does not need this package."""
     return lambda value: repr(value).encode("utf-8", "surrogatepass")
 
 
 def _exact(kind: DataType, column: Column, name: str, text: bool = False) -> Column:
-    """``text``: all but strings, bytes and VARIANT as text, which Python reads without loss."""
+    """A comparable column; with ``text`` all but strings, binaries and VARIANT are cast to text."""
 
     def inside(kind: DataType, column: Column) -> Column:
         return _exact(kind, column, name, text)
 
-    said = spelled(kind)
-    word = said.partition("(")[0].partition("<")[0]
+    name_of_type = spelled(kind)
+    word = name_of_type.partition("(")[0].partition("<")[0]
     if word in _NESTED:
         return _NESTED[word](kind, column, inside)
     if word == "string" or word.startswith("string collate"):
-        return column if said == "string" else column.cast("binary")
+        return column if name_of_type == "string" else column.cast("binary")
     if word in ("geometry", "geography"):
         shape = (f.call_function(it, column) for it in ("st_srid", "st_asbinary"))
         return f.when(column.isNotNull(), f.struct(*shape))
-    if word in _TOLD_BY_TEXT or word.startswith("interval"):
+    if word in _COMPARED_AS_TEXT or word.startswith("interval"):
         return column.cast("string")
     if word == "variant" and text:
         return column
     if word not in _PLAIN:
-        raise SparkError(f"the column {name}: values of type {said} cannot be compared")
-    if text and word == "timestamp":  # the text of an hour that comes twice a year is the same
+        raise SparkError(f"the column {name}: values of type {name_of_type} cannot be compared")
+    if text and word == "timestamp":  # the hour that a clock repeats has the same text twice
         return f.unix_micros(column)
     return column.cast("string") if text and word not in ("binary", "void") else column
 
@@ -111,7 +110,7 @@ def _struct(kind: StructType, column: Column, inside: _Nested) -> Column:
 
 
 def _map(kind: MapType, column: Column, inside: _Nested) -> Column:
-    """The entries in the order of their keys, which are all that a map has of an order."""
+    """The entries of a map as an array, sorted by their keys."""
 
     def entry(it: Column) -> Column:
         key = inside(kind.keyType, it["key"]).alias("key")

@@ -1,8 +1,8 @@
-"""Runs a query and its rewriting, and compares their rows, what their fact scans read, and times.
+"""``verify``: runs a query before and after, and compares rows, scans and times.
 
-In: a pair of texts. Out: a ``Verified``. Only queries, and those of temporary views, are run.
-Differences that the rewriting did not cause (ties at a LIMIT, rows that differ in each run) are
-reported as such (docs/reference.md, "What counts as the same rows").
+In: the statements of a text in pairs. Out: a ``Verified`` each. Only queries are run, and those of
+temporary views. Differences that the rewriting did not cause (ties at a LIMIT, rows that differ in
+each run) are reported as such (docs/reference.md, "What counts as the same rows").
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from sqlrewrite.spark.query_pairs import (
     QueryPair,
     enter,
     known_after,
-    laid_out,
+    layout_columns,
     of_view,
     pairs,
     partitioned,
@@ -46,7 +46,7 @@ _UNHASHED = ("map<", "variant")
 
 
 class VerifyOutcome(Enum):
-    """What the comparison came to."""
+    """The outcome of a comparison."""
 
     SAME = "same rows"
     TIES = "same rows but for ties at the LIMIT"
@@ -60,12 +60,12 @@ class VerifyOutcome(Enum):
 
     @property
     def decided(self) -> bool:
-        """Whether it is known what the rewriting did."""
+        """Whether the comparison gave an answer."""
         return self not in (VerifyOutcome.UNSTABLE, VerifyOutcome.FAILED)
 
     @property
     def differs(self) -> bool:
-        """Whether the rewriting changed what the query does."""
+        """Whether the rewriting changed the query's result."""
         return self in (
             VerifyOutcome.DIFFERENT,
             VerifyOutcome.COLUMNS,
@@ -86,9 +86,9 @@ class ScanRead:
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """One statement, verified: the seconds of each run, in order; the ``sample`` of facts that were
-    not read whole; the bytes ``shuffled`` by both sides, where known. ``error`` is Spark's, or
-    names the column that is not the same."""
+    """One statement, verified: the seconds of each run; the ``sample`` of facts that were not read
+    whole; the bytes ``shuffled`` by both sides, if known. ``error`` is Spark's, or names the column
+    that differs."""
 
     path: str
     line: int
@@ -103,14 +103,15 @@ class Verified:
 
     @property
     def medians(self) -> tuple[float, float]:
-        """The median seconds of both sides."""
+        """The median seconds before and after."""
         return median(self.seconds_before), median(self.seconds_after)
 
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """How statements are verified: runs of each side, seconds that a statement may take, partitions
-    of each fact that are read, and how far apart floating-point values may be."""
+    """How statements are verified: ``runs`` of each side, ``timeout`` in seconds for a statement, a
+    ``sample`` of so many partitions of each fact, relative ``tolerance`` of floating-point values.
+    """
 
     runs: int = 1
     timeout: float | None = None
@@ -127,9 +128,9 @@ def verify_text(
     how: How = How(),  # noqa: B008 - it is frozen
     begin: Callable[[str], None] = lambda place: None,
 ) -> None:
-    """Verifies the statements of a text in which something was inserted, and hands each to
-    ``keep``, after its place to ``begin``. Raises SparkError where nothing more can be said: of a
-    Spark that has gone, a statement that takes too long, one on which those after it depend."""
+    """Verifies the statements of a text that the rewriting changed, and hands each to ``keep``, its
+    place to ``begin`` before that. Raises SparkError where it cannot go on: Spark is gone, a
+    statement takes too long, or one fails on which later ones depend."""
     use(session, catalog)
     for pair in pairs(path, rewrite):
         catalog = known_after(path, pair.before.text, catalog)
@@ -141,15 +142,15 @@ def verify_text(
             continue
         begin(pair.place)
         asked = of_view(pair) if view else pair
-        laid = frozenset(laid_out(catalog))
-        facts = partitioned(catalog) | laid
+        layout = frozenset(layout_columns(catalog))
+        facts = partitioned(catalog) | layout
         with _time_limit(session, asked, how.timeout) as over:
             if how.sample is None:
-                keep(_Verifying(session, asked, how, over, facts, laid).done())
+                keep(_Verifying(session, asked, how, over, facts, layout).done())
                 continue
             try:
                 with sampled(session, asked, catalog, how.sample) as (smaller, taken):
-                    keep(_Verifying(session, smaller, how, over, facts, laid, taken).done())
+                    keep(_Verifying(session, smaller, how, over, facts, layout, taken).done())
             except SparkGoneError:
                 raise
             except SparkError as error:
@@ -157,7 +158,7 @@ def verify_text(
 
 
 def _hinted(session: Session, error: str) -> str:
-    """Says what to do where a table is missing because no Spark that has it was named."""
+    """The error with a hint if a table is missing because an embedded Spark was used."""
     if not session.target.embedded or "_NOT_FOUND]" not in error:
         return error
     hint = "this Spark of our own has no tables: give --master or --remote (or --conf, for a "
@@ -166,7 +167,7 @@ def _hinted(session: Session, error: str) -> str:
 
 @dataclass(slots=True)
 class _Side:
-    """The runs of one side: their seconds, the scans of the last, and the error of the first."""
+    """The runs of one side: their seconds, the scans of the last run, the first error."""
 
     text: str
     seconds: list[float]
@@ -178,22 +179,23 @@ class _Side:
 
 @dataclass(frozen=True, slots=True)
 class _Verifying:
-    """One pair on its way. ``over`` says whether its time is over, when nothing counts any more;
-    ``facts`` are the last names of the tables whose scans are told, ``laid`` those of them whose
-    row groups are counted."""
+    """The comparison of one pair. ``over`` says whether its time limit has passed; ``facts`` are
+    the last names of the tables whose scans are reported, ``layout`` those whose row groups are
+    counted.
+    """
 
     session: Session
     pair: QueryPair
     how: How
     over: Callable[[], bool]
     facts: frozenset[str]
-    laid: frozenset[str]
+    layout: frozenset[str]
     sample: tuple[Sampled, ...] = ()
 
     def done(self) -> Verified:
         """Runs both sides, then compares what they give. Raises SparkError."""
         before, after = self._runs()
-        if self.over():  # where no job was met that could be cancelled
+        if self.over():  # the time ran out between two jobs
             raise SparkError(self.pair.place)
         comparison: Comparison | None = None
         error = ""
@@ -212,7 +214,7 @@ class _Verifying:
             line=self.pair.before.line,
             outcome=outcome,
             comparison=comparison,
-            scans=tuple(_in_pairs(self.session, before.scans, after.scans, self.sample)),
+            scans=tuple(_scan_pairs(self.session, before.scans, after.scans, self.sample)),
             seconds_before=tuple(before.seconds),
             seconds_after=tuple(after.seconds),
             sample=self.sample,
@@ -225,8 +227,8 @@ class _Verifying:
     # Time, and what is read
 
     def _runs(self) -> tuple[_Side, _Side]:
-        """Runs both sides in turn, each first every other time, so that a slow moment hits both;
-        no more after an error."""
+        """Runs both sides in turn until an error. The order alternates, so that a slow moment of
+        the machine hits both."""
         before, after = (_Side(it.text, [], []) for it in (self.pair.before, self.pair.after))
         for number in range(self.how.runs):
             for side in (before, after) if number % 2 == 0 else (after, before):
@@ -241,7 +243,7 @@ class _Verifying:
                 frame = self.session.spark.sql(side.text)
                 side.columns = columns(frame)
                 start = time.perf_counter()
-                ran = _run(self.session, frame)
+                ran = _executed(self.session, frame)
                 side.seconds.append(time.perf_counter() - start)
                 if self.session.classic:
                     side.scans[:] = fact_scans(ran, self.facts, self._row_groups)
@@ -252,15 +254,15 @@ class _Verifying:
             side.error = self._placeless(error)
 
     def _row_groups(self, scan: Any) -> int | None:
-        """The row groups that a scan has read, where rows are laid out by a column."""
-        if last_name(scan) not in self.laid:
+        """The row groups that a scan has read, if its table has layout columns."""
+        if last_name(scan) not in self.layout:
             return None
         found = row_groups(self.session.spark, scan)
         return None if found is None else found.left
 
     def _placeless(self, error: SparkError) -> str:
-        """An error as a line below its statement's place, which a report has named already. Raises
-        one that concerns more than the statement."""
+        """An error's text without the statement's place, which the report shows. Raises the error
+        if it concerns more than the statement."""
         if isinstance(error, SparkGoneError) or self.over():
             raise error
         return str(error).removeprefix(f"{self.pair.place}: ")
@@ -294,7 +296,7 @@ class _Verifying:
 
 
 def _first_other(before: BagColumns, after: BagColumns) -> str:
-    """Where the columns of two results begin to differ."""
+    """The first difference between the columns of two results."""
     if len(before) != len(after):
         return f"{len(before)} columns before, {len(after)} after"
     both = enumerate(zip(before, after, strict=True), 1)
@@ -305,11 +307,11 @@ def _first_other(before: BagColumns, after: BagColumns) -> str:
 # What a run is, and what it read
 
 
-def _run(session: Session, frame: DataFrame) -> DataFrame:
-    """Runs a query to its end, and leaves its rows where they are; returns what knows its scans."""
-    if session.classic:  # this very plan, so that its metrics can be read
+def _executed(session: Session, frame: DataFrame) -> DataFrame:
+    """Runs a query without collecting its rows; returns the frame that has its metrics."""
+    if session.classic:  # runs this plan object, whose metrics can be read then
         rows = frame._jdf.queryExecution().toRdd().toJavaRDD()
-        # Counted as they are, rows of a known number would not be computed where Spark interprets.
+        # Without coalesce, an interpreting Spark does not compute rows whose number it knows.
         rows.coalesce(max(1, rows.getNumPartitions())).count()
         return frame
     hashed = _hashed(frame)
@@ -321,8 +323,8 @@ def _run(session: Session, frame: DataFrame) -> DataFrame:
 
 
 def _hashed(frame: DataFrame) -> DataFrame | None:
-    """One row made of all columns of all rows: Connect tells what was read of what is collected
-    alone. None where a column cannot be hashed, or Connect is older than that."""
+    """One row that depends on all columns of all rows, since Connect sends metrics only with rows
+    that are collected. None if a column cannot be hashed, or Connect sends no metrics."""
     kinds = [it.dataType.simpleString() for it in frame.schema.fields]
     if not hasattr(type(frame), "executionInfo") or any(it in " ".join(kinds) for it in _UNHASHED):
         return None
@@ -330,7 +332,7 @@ def _hashed(frame: DataFrame) -> DataFrame | None:
     return frame.toDF(*names).agg(f.bit_xor(f.xxhash64(*names)))
 
 
-def _in_pairs(
+def _scan_pairs(
     session: Session,
     before: Sequence[TableScan],
     after: Sequence[TableScan],
@@ -365,12 +367,12 @@ def _partitions(session: Session, table: str) -> int | None:
 def _time_limit(
     session: Session, pair: QueryPair, seconds: float | None
 ) -> Iterator[Callable[[], bool]]:
-    """Stops what runs inside when its time is over; gives what says whether it is."""
+    """Cancels what runs inside when its time is over; yields a function that says whether it is."""
     over, done = Event(), Event()
 
     def stop() -> None:
         over.set()
-        while not done.is_set():  # between two jobs there is nothing to stop: the next one is
+        while not done.is_set():  # again and again: between two jobs there is nothing to cancel
             if session.classic:
                 session.spark.sparkContext.cancelAllJobs()
             else:
