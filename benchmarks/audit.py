@@ -133,7 +133,7 @@ def _run(catalog: Catalog, texts: Path, folder: str, asked: argparse.Namespace) 
 
             counts = shapes.decide_shapes(running, history, job, told)
             told("adding up")
-            found = summary.answer(running, job.place, counts, 10)
+            found = summary.summarize(running, job.place, counts, 10)
             told("")
             for (what, begun), (_, ended) in pairwise(steps):
                 print(f"{what:45} {ended - begun:8.1f} s")

@@ -83,11 +83,11 @@ def _used(spark: Any) -> tuple[float, float]:
 def _own(spark: Any, enabled: Any, texts: Sequence[str], *args: Any) -> list[float]:
     """What a known text takes where Spark takes nothing."""
     spark.sql(texts[0], *args)
-    original, enabled._original = enabled._original, lambda *given: None
+    original, enabled._own_sql = enabled._own_sql, lambda *given: None
     try:
         return _each(spark.sql, texts, *args)
     finally:
-        enabled._original = original
+        enabled._own_sql = original
 
 
 def _show(what: str, seconds: Sequence[float]) -> None:

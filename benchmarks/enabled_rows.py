@@ -169,7 +169,7 @@ def _foretold(
     job = shapes.AuditJob(catalog, wanted, str(place / "out"), timeout=60)
     read = histories.history(running, [str(history)], {}, None)
     counts = shapes.decide_shapes(running, read, job, lambda step: None)
-    found = summary.measured(running, summary.answer(running, job.place, counts, len(queries)))
+    found = summary.measured(running, summary.summarize(running, job.place, counts, len(queries)))
     numbers = {text: number for number, text in queries.items()}
     return {numbers[it.text]: it.saved_partitions or 0 for it in found.top}
 

@@ -15,8 +15,15 @@ from typing import Any
 import pytest
 
 from sqlrewrite import Catalog, ConfigError
-from sqlrewrite.audit.answer import Answer, AuditedShape, ColumnReason, Fact, Kept, Total
 from sqlrewrite.audit.columns import columns
+from sqlrewrite.audit.summary import (
+    AuditedShape,
+    AuditSummary,
+    ColumnReason,
+    FactSummary,
+    KeptPartitions,
+    Total,
+)
 from sqlrewrite.audit.text import BY_ENGINE, folded, judged
 from sqlrewrite.report.audit import audit_json, print_audit
 from sqlrewrite.report.audit_page import audit_page
@@ -146,7 +153,7 @@ def test_columns_that_are_given() -> None:
         columns(["a", "b"], {"text": "c"})
 
 
-ANSWER = Answer(
+ANSWER = AuditSummary(
     shapes=3,
     decided=2,
     runs=1200,
@@ -156,9 +163,9 @@ ANSWER = Answer(
     top=(
         AuditedShape("ab" * 16, "dw", 1000, 7, 2 << 40, 60_000_000, "SELECT '<b>'",
               "SELECT '<b>' AND …",
-              (Kept("dw.sales", "s", "s.day IN (SELECT 1)", 365, 73),), 0.8, "asked"),
+              (KeptPartitions("dw.sales", "s", "s.day IN (SELECT 1)", 365, 73),), 0.8, "asked"),
     ),
-    facts=(Fact("dw.sales", 1000, 0, 200, 3 << 40, (("dw.days", 1000),)),),
+    facts=(FactSummary("dw.sales", 1000, 0, 200, 3 << 40, (("dw.days", 1000),)),),
     reasons=(ColumnReason("dw.sales", "day", "DPP101", "a LEFT JOIN", 1, 200, 1 << 40),),
 )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Judges a history of queries: the verdict on each text, and the summary of all.
+"""An audit of a history of queries: one text judged, and the summary as plain values.
 
-No Spark here: ``spark/audit/shapes.py`` brings the texts and does the counting.
+No Spark here: ``spark/audit/`` reads histories, has Spark judge and count, and fills the summary.
 """

@@ -1,6 +1,6 @@
-"""Which column of a known history has the text, the user, the bytes read and the time.
+"""Which columns of a history have the text, the user, the bytes read and the time.
 
-In: the names of a history's columns, and those that a person has given. Out: the column of each
+In: the names of the history's columns, and those that the user has chosen. Out: the column for each
 part, and how it is converted to bytes or seconds.
 """
 
@@ -39,9 +39,9 @@ _MILLISECONDS = ("_ms", "_millis", "total_elapsed_time")
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The column of each part, None where a history has none; ``seconds`` is by what the runtime is
-    divided. ``end`` is when a run ended, which tells the runtime where nothing else does: as in
-    BigQuery's histories, or where Trino's listener writes ``PT1.2S``."""
+    """The column for each part, None if there is none. The runtime divided by ``seconds`` is in
+    seconds. ``end`` is when a run ended, from which the runtime follows where no number says it, as
+    in BigQuery's histories, or where Trino's listener writes ``PT1.2S``."""
 
     text: str
     schema: str | None = None
@@ -54,15 +54,16 @@ class Columns:
 
 
 def columns(names: Sequence[str], given: Mapping[str, str | None]) -> Columns:
-    """The columns of a history, of which ``names`` are all, those in a struct as ``struct.field``.
-    Raises ConfigError where none has the text, or a given one is not there."""
+    """The columns of a history. ``names`` are all its columns, fields of a struct as
+    ``struct.field``; ``given`` are those that the user has chosen, by part. Raises ConfigError if
+    no column has the text, or a chosen one does not exist."""
     known = {name.lower(): name for name in names}
     found: dict[str, str | None] = {}
     for part in PARTS:
-        said = given.get(part)
-        if said is not None and said.lower() not in known:
-            raise ConfigError(f"no column is called {said!r}; there are: {', '.join(names)}")
-        candidates = (said.lower(),) if said is not None else _KNOWN[part]
+        chosen = given.get(part)
+        if chosen is not None and chosen.lower() not in known:
+            raise ConfigError(f"no column is called {chosen!r}; there are: {', '.join(names)}")
+        candidates = (chosen.lower(),) if chosen is not None else _KNOWN[part]
         found[part] = next((known[name] for name in candidates if name in known), None)
     if found["text"] is None:
         raise ConfigError(f"which column has the texts? say --text; there are: {', '.join(names)}")

@@ -27,7 +27,7 @@ from sqlrewrite.text.source import write_file
 from sqlrewrite.warehouse import Warehouse
 
 if TYPE_CHECKING:
-    from sqlrewrite.audit.answer import Answer
+    from sqlrewrite.audit.summary import AuditSummary
 
 _HELP = {
     "text": "The column with the query text.",
@@ -173,7 +173,7 @@ def _judged(
     err: Printer,
     top: int,
     measure: bool,
-) -> Answer:
+) -> AuditSummary:
     """The history judged; the result stays in the place."""
     from sqlrewrite.spark.audit import histories, shapes, summary
     from sqlrewrite.spark.session import session
@@ -183,7 +183,7 @@ def _judged(
         history = histories.history(running, *read)
         counts = shapes.decide_shapes(running, history, job, show)
         show("adding up")
-        found = summary.answer(running, place, counts, top)
+        found = summary.summarize(running, place, counts, top)
         if measure:
             show("asking for partitions")
             found = summary.measured(running, found)
@@ -206,7 +206,7 @@ def _of_event_logs(
     report.end(lambda: scanned_json(found), lambda: scanned_page(found))
 
 
-def _write_texts(folder: Path, found: Answer) -> None:
+def _write_texts(folder: Path, found: AuditSummary) -> None:
     """The rewritten text of each top shape, in files that are named by their rank and shape. Files
     so named of an earlier run go: what they say may be true no more."""
     with report_unwritable(str(folder)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from sqlrewrite.audit.answer import Answer, AuditedShape
+from sqlrewrite.audit.summary import AuditedShape, AuditSummary
 from sqlrewrite.report.catalog import size
 from sqlrewrite.report.json_text import parts, text
 from sqlrewrite.report.printer import Printer, print_table
@@ -28,7 +28,7 @@ SAID = {
 _SHOWN = 70
 
 
-def print_audit(printer: Printer, found: Answer) -> None:
+def print_audit(printer: Printer, found: AuditSummary) -> None:
     """The answer in four tables."""
     summary = f"{found.runs:,} runs of {found.shapes:,} shapes, {found.decided:,} of them new"
     printer.line((summary, "bold"))
@@ -60,7 +60,7 @@ def print_audit(printer: Printer, found: Answer) -> None:
         print_table(printer, ("column", ">runs", ">read", "reason"), reasons)
 
 
-def audit_json(found: Answer) -> str:
+def audit_json(found: AuditSummary) -> str:
     """The whole answer as one object, with a newline at its end."""
     whole = {"version": VERSION, **asdict(found)}
     for entry, shape in zip(whole["top"], found.top, strict=True):
@@ -68,7 +68,7 @@ def audit_json(found: Answer) -> str:
     return text(whole)
 
 
-def reason_rows(found: Answer) -> list[tuple[str, ...]]:
+def reason_rows(found: AuditSummary) -> list[tuple[str, ...]]:
     """What is alone in the way of each column."""
     return [
         (f"{it.fact}.{it.column}", f"{it.runs:,}", read(it.bytes), f"{it.code} {it.reason}")

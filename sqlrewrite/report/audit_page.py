@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
-from sqlrewrite.audit.answer import Answer, AuditedShape
+from sqlrewrite.audit.summary import AuditedShape, AuditSummary
 from sqlrewrite.report.audit import SAID, by, one_line, read, reason_rows, saved
 from sqlrewrite.report.page import bar, cells, page, table
 
 
-def audit_page(found: Answer) -> str:
+def audit_page(found: AuditSummary) -> str:
     """The whole answer."""
     return page("What a history of queries reads, and need not", _sections(found))
 
 
-def _sections(found: Answer) -> Iterator[str]:
+def _sections(found: AuditSummary) -> Iterator[str]:
     yield (
         f"<p>{found.runs:,} runs of {found.shapes:,} distinct shapes of queries"
         + (f", which read {read(found.bytes)}" if found.bytes is not None else "")

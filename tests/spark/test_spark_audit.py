@@ -84,7 +84,7 @@ def test_a_history_is_counted_and_gone_on_with(session: Session, tmp_path: Path)
     assert run(2, "other", files=3, per_round=2) == shapes.Counts(shapes=4, decided=4)
     assert "deciding 4 shapes, round 2 of 2" in said
     assert _shapes(session, tmp_path / "one") == _shapes(session, tmp_path / "other")
-    found = summary.answer(session, str(tmp_path / "one"), shapes.Counts(4, 1), 5)
+    found = summary.summarize(session, str(tmp_path / "one"), shapes.Counts(4, 1), 5)
     totals = {it.what: (it.shapes, it.runs) for it in found.totals}
     assert totals == {
         "rewritten": (1, 8), "rejected": (1, 2), "nothing": (1, 1), "error": (1, 1),
@@ -150,7 +150,7 @@ def test_what_predicates_keep_is_asked(session: Session, tmp_path: Path) -> None
         session, [_write(session, [GOOD.format(1), twice], tmp_path / "h")], {}, None
     )
     counts = shapes.decide_shapes(session, history, _job(tmp_path / "out"), lambda step: None)
-    found = summary.measured(session, summary.answer(session, str(tmp_path / "out"), counts, 5))
+    found = summary.measured(session, summary.summarize(session, str(tmp_path / "out"), counts, 5))
     other, top = found.top
     assert [(it.total, it.kept) for it in top.scans] == [(8, 3)]
     assert (top.saved_bytes, top.saved_partitions) == (round(100 * 5 / 8), 5)
@@ -281,7 +281,7 @@ def test_broken_rows_cost_their_own_values(session: Session, tmp_path: Path) -> 
     read = histories.history(session, [str(history)], {}, None)
     job = _job(tmp_path / "out")
     counts = shapes.decide_shapes(session, read, job, lambda step: None)
-    found = summary.answer(session, job.place, counts, 5)
+    found = summary.summarize(session, job.place, counts, 5)
     assert {it.what: it.runs for it in found.totals} == {
         "rewritten": 3, "nothing": 1, "skipped": 2, "empty": 2,
     }  # fmt: skip
@@ -303,7 +303,7 @@ spark.sql(texts).write.parquet("history.parquet")
 query = QUERY.format(":month")
 with enable(spark, when="eligible") as enabled:
     for given in ({"month": 1}, {"month": 2}, {"month": 1}):
-        ours, plain = (run(query, given) for run in (spark.sql, enabled._original))
+        ours, plain = (run(query, given) for run in (spark.sql, enabled._own_sql))
         assert sorted(ours.collect()) == sorted(plain.collect()), given
 main()
 """

@@ -288,7 +288,7 @@ def test_poisoned_texts_are_sparks_own_to_refuse(
 ) -> None:
     given = list[str]()
     with enable(session, log=None, budget=5) as enabled:
-        monkeypatch.setattr(enabled, "_original", lambda text, args=None: given.append(text))
+        monkeypatch.setattr(enabled, "_own_sql", lambda text, args=None: given.append(text))
         session.sql(f"SELECT {text} IN (1) FROM sales")
     assert given[-1] == f"SELECT {text} IN (1) FROM sales"
 

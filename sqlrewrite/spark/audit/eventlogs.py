@@ -1,9 +1,9 @@
-"""What Spark's event logs tell: which partitioned tables were scanned, and what pruned each scan.
+"""What pruned the scans of partitioned tables, as Spark's event logs show it.
 
-An event log has no text of a query, but the plans as they were run: with adaptive execution the
-last one shows ``dynamicpruningexpression(true)`` where Spark dropped a filter of join keys because
-the join did not become a broadcast join. In come the logs, out goes a row a table. From Spark 4 a
-log is compressed and a folder of files; such ones are unpacked first, by Spark's own reader.
+An event log has no text of a query, but its plans as they were run. With adaptive execution the
+last plan shows ``dynamicpruningexpression(true)`` where Spark dropped a filter of join keys because
+the join did not become a broadcast join. In: logs. Out: a row for each table. From Spark 4 a log
+may be compressed and a folder of files; such logs are first unpacked by Spark's own reader.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlrewrite.audit.answer import Scanned
+from sqlrewrite.audit.summary import ScanCounts
 from sqlrewrite.spark import functions as f
 from sqlrewrite.spark.session import Session, spark_errors
 from sqlrewrite.spark.target import SparkError
@@ -48,9 +48,11 @@ def is_event_log(name: str) -> bool:
         return False
 
 
-def scanned(session: Session, inputs: Sequence[str], known: Iterable[str]) -> tuple[Scanned, ...]:
-    """The tables of event logs that have partitions: those that are ``known`` to, and those of
-    which a scan has a filter on partitions. Raises SparkError."""
+def scanned(
+    session: Session, inputs: Sequence[str], known: Iterable[str]
+) -> tuple[ScanCounts, ...]:
+    """The counts for the partitioned tables in event logs: those ``known`` to be partitioned, and
+    those with a filter on partitions in some scan. Raises SparkError."""
     with spark_errors("the event logs cannot be read"), tempfile.TemporaryDirectory() as folder:
         plain = [path for name in inputs for path in _plain(session, name, Path(folder))]
         lines = session.spark.read.text(plain, recursiveFileLookup=True)
@@ -59,11 +61,11 @@ def scanned(session: Session, inputs: Sequence[str], known: Iterable[str]) -> tu
             f.monotonically_increasing_id().alias("row"),
             f.udf(_plan, _PLAN, useArrow=False)("value").alias("plan"),
         )
-        return tuple(_added_up(rows, {it.lower() for it in known}))
+        return tuple(_counted(rows, {it.lower() for it in known}))
 
 
 def _logs(path: Path) -> Iterator[Sequence[Path]]:
-    """Each log in a place here, as the files that it was written in, in order."""
+    """The logs at a path, each as the sequence of its files."""
     if not path.is_dir():
         yield (path,)
         return
@@ -77,7 +79,7 @@ def _logs(path: Path) -> Iterator[Sequence[Path]]:
 
 
 def _plain(session: Session, name: str, folder: Path) -> Iterator[str]:
-    """The logs of an input as files of lines; what is on another file system is taken to be so."""
+    """The logs of an input as plain files; files on another file system are taken to be plain."""
     path = Path(name)
     if not path.exists():
         yield name
@@ -90,11 +92,11 @@ def _plain(session: Session, name: str, folder: Path) -> Iterator[str]:
 
 
 def _unpacked(session: Session, parts: Sequence[Path], to: Path) -> str:
-    """The files of a log as one, decompressed. Raises SparkError."""
+    """One file with the decompressed content of a log's files. Raises SparkError."""
     master = session.spark.conf.get("spark.master", "") or ""
     if not (session.classic and master.startswith("local")):
-        said = "compressed or in parts, and is read by a local Spark alone: leave out --master"
-        raise SparkError(f"{parts[0]}: this event log is {said} and --remote")
+        why = "compressed or in parts, and is read by a local Spark alone: leave out --master"
+        raise SparkError(f"{parts[0]}: this event log is {why} and --remote")
     jvm: Any = session.spark._jvm
     hadoop = jvm.org.apache.hadoop
     files = hadoop.fs.FileSystem.getLocal(hadoop.conf.Configuration())
@@ -108,7 +110,7 @@ def _unpacked(session: Session, parts: Sequence[Path], to: Path) -> str:
     return str(to)
 
 
-def _added_up(rows: DataFrame, known: set[str]) -> Iterator[Scanned]:
+def _counted(rows: DataFrame, known: set[str]) -> Iterator[ScanCounts]:
     final = rows.groupBy("log", "plan.execution").agg(f.max_by("plan.scans", "row").alias("scans"))
     each = final.select(f.explode("scans").alias("scan")).select("scan.*")
     counted: dict[str, dict[str, int]] = {}
@@ -118,11 +120,11 @@ def _added_up(rows: DataFrame, known: set[str]) -> Iterator[Scanned]:
     for table, kinds in order:
         partitioned = table in known or sum(kinds.values()) > kinds["none"]
         if partitioned:
-            yield Scanned(table, sum(kinds.values()), *(kinds[kind] for kind in _KINDS))
+            yield ScanCounts(table, sum(kinds.values()), *(kinds[kind] for kind in _KINDS))
 
 
 def _plan(line: str) -> tuple[int | None, list[tuple[str, str]]]:
-    """The execution of an event with a plan, and its scans; nothing of a line that is cut off."""
+    """The execution of an event with a plan, and its scans; nothing for a line that is cut off."""
     try:
         event = json.loads(line)
         return int(event["executionId"]), list(_scans(event[_PLANS]))

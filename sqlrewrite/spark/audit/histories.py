@@ -1,7 +1,8 @@
-"""A history of queries as Spark reads it: one row a run, with the same columns whatever it was.
+"""A history of queries as a DataFrame: one row for each run, with the same columns for every
+source.
 
-In come the inputs as a person names them, out goes a frame of ``COLUMNS``. Files of SQL have a row
-a statement, dbt's ``run_results.json`` a row a node.
+In: the inputs as a person names them. Out: a frame of ``COLUMNS``. Files of SQL give a row for each
+statement, dbt's ``run_results.json`` one for each node.
 """
 
 from __future__ import annotations
@@ -42,8 +43,9 @@ _MILLION = 1_000_000
 def history(
     session: Session, inputs: Sequence[str], given: Mapping[str, str | None], form: str | None
 ) -> DataFrame:
-    """All inputs as one frame. ``form`` is how they are to be read, None: as each one's name says.
-    Raises SparkError, and ConfigError for a column that is not there."""
+    """All inputs as one frame. ``form`` says how they are read, None: by the name of each.
+    ``given`` are the history's own columns, by part. Raises SparkError, and ConfigError for a
+    column that does not exist."""
     return reduce(
         lambda one, other: one.unionByName(other),
         (_read(session.spark, it, given, form or _form(it)) for it in inputs),
@@ -51,7 +53,7 @@ def history(
 
 
 def _form(name: str) -> str:
-    """How an input is read: by its ending, or by what is in the folder."""
+    """How an input is read, by its suffix, or by that of the files in it."""
     path = Path(name)
     if path.name == _RUN_RESULTS:
         return "dbt"
@@ -78,14 +80,14 @@ def _read(spark: SparkSession, name: str, given: Mapping[str, str | None], form:
 
 
 def _named(frame: DataFrame, given: Mapping[str, str | None]) -> DataFrame:
-    """A history's own columns as ours; a value that is broken is not known."""
+    """A history's own columns as ours; a value that cannot be cast becomes NULL."""
     found = columns(list(_names(frame.schema)), given)
 
     def column(name: str | None, kind: str) -> str:
         value = "NULL" if name is None else literal_name(tuple(name.split(".")))
         return f"try_cast({value} AS {kind})"
 
-    told = f"round({column(found.runtime, 'double')} * {_MILLION // found.seconds})"
+    runtime = f"round({column(found.runtime, 'double')} * {_MILLION // found.seconds})"
     begun, ended = (f"unix_micros({column(it, 'timestamp')})" for it in (found.time, found.end))
     return frame.selectExpr(
         f"{column(found.text, 'string')} AS text",
@@ -93,12 +95,12 @@ def _named(frame: DataFrame, given: Mapping[str, str | None]) -> DataFrame:
         f"{column(found.time, 'timestamp')} AS at",
         f"{column(found.user, 'string')} AS user",
         f"{column(found.bytes, 'bigint')} AS bytes",
-        f"coalesce(try_cast({told} AS bigint), {ended} - {begun}) AS micros",
+        f"coalesce(try_cast({runtime} AS bigint), {ended} - {begun}) AS micros",
     )
 
 
 def _names(schema: StructType, before: str = "") -> Iterator[str]:
-    """The names of all columns, those in a struct behind its name."""
+    """The names of all columns; a field of a struct is ``struct.field``."""
     for it in schema.fields:
         yield before + it.name
         if it.dataType.typeName() == "struct":
@@ -114,8 +116,8 @@ def _of_files(spark: SparkSession, name: str) -> DataFrame:
 
 
 def _statements(text: str | None) -> list[str]:
-    """The statements of a text; the whole of one that is too large to be split, or in which
-    something of ours fails."""
+    """The statements of a text; the whole text if it is too large to be split, or if our code
+    fails."""
     if len(text or "") > Limits().file:
         return [text or ""]
     try:
@@ -125,14 +127,14 @@ def _statements(text: str | None) -> list[str]:
 
 
 def _of_dbt(name: str) -> Iterator[tuple[Any, ...]]:
-    """The nodes that a run of dbt has run. Raises SparkError."""
+    """The rows of a ``run_results.json``. Raises SparkError."""
     try:
         found = json.loads(Path(name).read_text("utf-8"))["results"]
         for it in found:
             text = it.get("compiled_code") or it.get("compiled_sql") or ""
-            told = it.get("adapter_response") or {}
+            runtime = it.get("adapter_response") or {}
             seconds = round(float(it.get("execution_time") or 0) * _MILLION)
-            size = told.get("bytes_processed") or told.get("data_scanned_in_bytes")
+            size = runtime.get("bytes_processed") or runtime.get("data_scanned_in_bytes")
             yield text, None, None, None, None if size is None else int(size), seconds
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise SparkError(f"{name}: not a run_results.json of dbt: {error}") from error

@@ -1,13 +1,13 @@
-"""``dpp-rewrite audit`` as a Spark job: a history in, one row a distinct shape out.
+"""``audit`` as a Spark job: a history in, one row for each distinct shape out.
 
-1. Each text is folded to the fingerprint of its shape; Spark counts by it. No text is shuffled.
-2. Of each shape that is not decided yet one text is picked, always the same one of the same input.
-3. These are decided, in rounds: each is written when it is done, so that a job that was cut off
-   goes on there, and a later one over a longer history decides only what is new.
-4. Counts and decisions are joined and written; the summary is asked of them.
+1. Each text is folded to the fingerprint of its shape, and Spark counts by it. No text is shuffled.
+2. For each shape that is not judged yet one text is picked, the same one for the same input.
+3. These texts are judged in rounds. Each round is written when it is done, so that a job that was
+   cut off continues there, and a later job over a longer history judges only what is new.
+4. Counts and judgements are joined and written; ``summary.py`` reads them.
 
-All is done by plain Python functions, which need neither pandas nor Arrow, so that a cluster needs
-nothing but this package.
+The work is done by plain Python functions, without pandas or Arrow, so that a cluster needs nothing
+but this package.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 PER_ROUND = 10_000
-"""So many shapes are decided before they are written."""
+"""How many shapes are judged before they are written."""
 
 SCANS = (
     "array<struct<fact: string, alias: string, column: string, dimension: string, key: string, "
@@ -47,8 +47,8 @@ _DECIDED = (
 
 @dataclass(frozen=True, slots=True)
 class AuditJob:
-    """What is to be decided, and how: ``place`` is the folder of the result, ``timeout`` the
-    seconds for a text."""
+    """How a history is judged: ``place`` is the folder of the result, ``timeout`` the seconds for
+    one text, ``per_round`` the shapes that are written at a time."""
 
     catalog: Warehouse
     options: Options
@@ -58,9 +58,9 @@ class AuditJob:
 
     @property
     def made(self) -> str:
-        """What a decision depends on besides its text."""
+        """A hash of all that a judgement depends on besides its text and schema."""
         catalog, wanted = self.catalog, self.options
-        said = (
+        depends_on = (
             sqlrewrite.__version__,
             sorted(catalog.relations.items()),
             catalog.namespace,
@@ -74,24 +74,26 @@ class AuditJob:
             (wanted.form, wanted.when, wanted.hint, wanted.reach, wanted.key_limit),
             (wanted.limits, sorted(wanted.functions.items()), sorted(wanted.disabled)),
         )
-        return blake2b(repr(said).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        return blake2b(
+            repr(depends_on).encode("utf-8", "surrogatepass"), digest_size=16
+        ).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many shapes there are, and how many of them were decided now."""
+    """How many shapes there are, and how many of them this run has judged."""
 
     shapes: int
     decided: int
 
 
 OnStep = Callable[[str], None]
-"""Told of each step as it begins."""
+"""Called with each step as it begins, for people."""
 
 
 def decide_shapes(session: Session, history: DataFrame, job: AuditJob, told: OnStep) -> Counts:
-    """Decides what is new in a history, and writes ``shapes``. Raises SparkError."""
-    most = job.options.limits.statement + 1  # what is longer is not judged, and costs memory
+    """Judges the shapes that are new in a history, and writes all of them. Raises SparkError."""
+    most = job.options.limits.statement + 1  # one more than is judged: longer texts cost memory
     text, schema = f.substring("text", 1, most), f.col("schema")
     history = history.withColumns({"text": _readable(text), "schema": _readable(schema)})
     with spark_errors("the audit cannot be done"):
@@ -117,14 +119,13 @@ def decide_shapes(session: Session, history: DataFrame, job: AuditJob, told: OnS
 
 
 def _kept(frame: DataFrame, place: str) -> DataFrame:
-    """A frame, written and read again; its files are not asked for the columns, which are known."""
+    """A frame after it was written and read again, with its schema, so that no file is opened."""
     frame.write.mode("overwrite").parquet(place)
     return frame.sparkSession.read.schema(frame.schema).parquet(place)
 
 
 def _readable(column: Column) -> Column:
-    """A text as Java reads it, with a character in the place of bytes that are no UTF-8: Arrow,
-    which brings rows over Connect, would fail at them."""
+    """A text without bytes that are not UTF-8, which Arrow, as Connect uses it, does not read."""
     return f.decode(f.encode(column, "UTF-8"), "UTF-8")
 
 
@@ -137,8 +138,8 @@ def _same(one: DataFrame, other: DataFrame) -> Column:
 
 
 def _counted(history: DataFrame) -> DataFrame:
-    """The runs of each shape, and which row has the text that stands for it: the one with the
-    smallest hash, of several of them the first."""
+    """The runs of each shape, and the row whose text represents it: that of the smallest hash, and
+    the first of these."""
     fold = f.udf(folded, "string", useArrow=False)
     rows = _numbered(history).withColumn("folded", fold("text"))
     return (
@@ -146,7 +147,9 @@ def _counted(history: DataFrame) -> DataFrame:
         .agg(
             f.count(f.lit(1)).alias("runs"),
             f.count_distinct("user").alias("users"),
-            f.expr("try_sum(bytes) AS bytes"),  # None where broken values are beyond a BIGINT
+            f.expr(
+                "try_sum(bytes) AS bytes"
+            ),  # NULL where wrong values add up to more than a BIGINT
             f.expr("try_sum(micros) AS micros"),
             f.min("at").alias("first"),
             f.max("at").alias("last"),
@@ -159,16 +162,15 @@ def _counted(history: DataFrame) -> DataFrame:
 
 
 def _numbered(history: DataFrame) -> DataFrame:
-    """The rows with their number, which is the same each time the same files are read, and the hash
-    of their text."""
+    """The rows with a number, the same whenever the same files are read, and their text's hash."""
     numbered = history.withColumn("row", f.monotonically_increasing_id())
     return numbered.withColumn("hash", f.xxhash64("text"))
 
 
 def _picked(history: DataFrame, new: DataFrame, count: int, place: str) -> DataFrame:
-    """The text of each new shape, of which there are so many, written: the row that stands for it,
-    by its number and hash. Where an input gives its rows in another order each time, some are not
-    found so, and are looked for by their hash alone, for which texts are shuffled."""
+    """Writes the text of each of ``count`` new shapes, found by the number and hash of its row. If
+    an input gives its rows in another order each time, some are missed; these are found by their
+    hash alone, for which texts are shuffled."""
     wanted = new.select("shape", "schema", "stands.hash", "stands.row")
     rows = _numbered(history).select("row", "hash", "text")
     found = rows.join(f.broadcast(wanted), ["row", "hash"])
@@ -182,7 +184,7 @@ def _picked(history: DataFrame, new: DataFrame, count: int, place: str) -> DataF
 
 
 def _decide(session: Session, job: AuditJob, texts: DataFrame, count: int, told: OnStep) -> None:
-    """Decides the texts, round by round."""
+    """Judges the texts, round by round."""
     judge = f.udf(_Judge(job.catalog, job.options, job.timeout), _JUDGED, useArrow=False)
     rounds = -(-count // job.per_round)
     tasks = _tasks(session)
@@ -199,15 +201,15 @@ def _decide(session: Session, job: AuditJob, texts: DataFrame, count: int, told:
 
 
 def _tasks(session: Session) -> int:
-    """Several tasks a core, so that none is left waiting for a slow text."""
+    """The number of tasks: several for each core, so that few wait for a slow text."""
     if session.classic:
         return 4 * session.spark.sparkContext.defaultParallelism
     return 4 * int(session.spark.conf.get("spark.sql.shuffle.partitions") or 50)
 
 
 class _Judge:
-    """What judges a text, on whichever machine it is: Spark sends it there once a task, or, if the
-    catalog is large, once a machine."""
+    """Judges a text on any machine; Spark sends it there once a task, or once a machine if it is
+    large."""
 
     def __init__(self, catalog: Warehouse, options: Options, timeout: float) -> None:
         self._given = catalog, options, timeout
@@ -215,7 +217,7 @@ class _Judge:
 
     def __call__(self, text: str, schema: str | None) -> tuple[Any, ...]:
         catalog, options, timeout = self._given
-        if self._version != sqlrewrite.__version__:  # its values may be other ones there
+        if self._version != sqlrewrite.__version__:  # another version may judge otherwise
             here = f"dpp-rewrite {sqlrewrite.__version__}"
             raise RuntimeError(f"{here} is on this machine, and {self._version} on the driver's")
         found = judged(text, schema, catalog, options, timeout)
@@ -223,10 +225,10 @@ class _Judge:
 
 
 def _decided(session: Session, job: AuditJob) -> DataFrame:
-    """What this and earlier runs have decided with the same catalog and options."""
+    """The judgements of this and earlier runs with the same catalog and options."""
     with tried():
         found = session.spark.read.schema(_DECIDED).parquet(f"{job.place}/decided")
-        _ = found.schema  # over Connect only a question tells whether it is there
+        _ = found.schema  # makes Connect look whether the folder exists
         return found.where(found["made"] == job.made).dropDuplicates(["shape", "schema"])
-    nothing = session.spark.range(1).where("false")  # this is the first run, and Spark can see it
+    nothing = session.spark.range(1).where("false")  # the first run
     return nothing.select(f.from_json(f.lit("{}"), _DECIDED).alias("all")).select("all.*")

@@ -1,7 +1,7 @@
-"""The answer of an audit, asked of the shapes that it has written.
+"""Computes the summary of an audit from the shapes that it has written.
 
-Only what is shown is brought to the driver: the first of each list, never the shapes themselves. So
-its memory does not grow with the history.
+Only what is shown is brought to the driver, the first rows of each list. So the driver's memory
+does not grow with the history.
 """
 
 from __future__ import annotations
@@ -12,7 +12,14 @@ from functools import cache
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from sqlrewrite.audit.answer import Answer, AuditedShape, ColumnReason, Fact, Kept, Total
+from sqlrewrite.audit.summary import (
+    AuditedShape,
+    AuditSummary,
+    ColumnReason,
+    FactSummary,
+    KeptPartitions,
+    Total,
+)
 from sqlrewrite.catalog.names import literal_name
 from sqlrewrite.spark import functions as f
 from sqlrewrite.spark.audit.shapes import Counts
@@ -24,22 +31,22 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, Row, SparkSession
 
 MOST = 100
-"""So many tables and reasons are brought, those with the most bytes."""
+"""How many tables and reasons are brought to the driver, those with the most bytes."""
 
 Listed = Callable[[str], tuple[str, int]]
-"""Gives a view of a table's partitions, and how many there are."""
+"""From a table's name to a view of its partitions, and their number."""
 
 _PARTITIONS = "dpp_rewrite_partitions"
 
 
-def answer(session: Session, place: str, counts: Counts, top: int) -> Answer:
-    """The answer. Raises SparkError."""
+def summarize(session: Session, place: str, counts: Counts, top: int) -> AuditSummary:
+    """The summary of an audit in a folder. Raises SparkError."""
     with spark_errors("the result of the audit cannot be read"):
         shapes = session.spark.read.parquet(f"{place}/shapes")
         shapes = shapes.withColumn("outcome", f.coalesce("outcome", "what"))
         totals = _totals(shapes, "outcome")
         known = [it.bytes for it in totals if it.bytes is not None]
-        return Answer(
+        return AuditSummary(
             shapes=counts.shapes,
             decided=counts.decided,
             runs=sum(it.runs for it in totals),
@@ -68,8 +75,7 @@ def _sums(rows: DataFrame, *columns: str, beside: Sequence[Column] = ()) -> Data
 
 
 def _most() -> Sequence[Any]:
-    """Those that read the most come first, and of those of which that is not known the ones that
-    ran most often."""
+    """The order of lists: most bytes first; where the bytes are not known, most runs first."""
     return f.col("b").desc_nulls_last(), f.col("r").desc()
 
 
@@ -81,9 +87,9 @@ def _top(shapes: DataFrame, top: int) -> tuple[AuditedShape, ...]:
 
 
 def _shape(row: Row) -> AuditedShape:
-    """A shape that gets predicates; what they keep is what statistics say, where they all do."""
+    """A shape that gets predicates, with what they keep by the catalog's statistics, if known."""
     scans = tuple(
-        Kept(it["fact"], it["alias"], it["predicate"], it["partitions"], it["kept"])
+        KeptPartitions(it["fact"], it["alias"], it["predicate"], it["partitions"], it["kept"])
         for it in row["scans"]
         if it["verdict"] == "rewritten"
     )
@@ -95,8 +101,8 @@ def _shape(row: Row) -> AuditedShape:
     return _saving(shape, scans, f"estimated {how}")
 
 
-def _saving(shape: AuditedShape, scans: tuple[Kept, ...], how: str) -> AuditedShape:
-    """A shape with what its scans keep of the partitions that there are."""
+def _saving(shape: AuditedShape, scans: tuple[KeptPartitions, ...], how: str) -> AuditedShape:
+    """A shape with its scans, and the share of partitions that they do not keep."""
     kept, total = sum(it.kept or 0 for it in scans), sum(it.total or 0 for it in scans)
     if not total:
         return replace(shape, scans=scans, how="not known: there are no partitions")
@@ -104,15 +110,15 @@ def _saving(shape: AuditedShape, scans: tuple[Kept, ...], how: str) -> AuditedSh
 
 
 def _scans(shapes: DataFrame) -> DataFrame:
-    """A row a scan of a shape, with the shape's runs and bytes."""
+    """The scans of all shapes, a row each, with the shape's runs and bytes."""
     rows = shapes.select(
         "shape", "schema", "runs", "bytes", "micros", f.explode("scans").alias("s")
     )
     return rows.select("shape", "schema", "runs", "bytes", "micros", "s.*")
 
 
-def _facts(shapes: DataFrame) -> tuple[Fact, ...]:
-    """The fact tables; a shape that scans one twice counts once, for the better of the two."""
+def _facts(shapes: DataFrame) -> tuple[FactSummary, ...]:
+    """The fact tables; a shape with several scans of one counts once, with the best verdict."""
     rank = f.when(f.col("verdict") == "rewritten", 2)
     rank = rank.when(f.col("verdict") != "rejected", 1).otherwise(0)
     scans = _scans(shapes).withColumn("rank", rank)
@@ -132,7 +138,7 @@ def _facts(shapes: DataFrame) -> tuple[Fact, ...]:
     for it in wanted.orderBy("fact", f.col("r").desc(), "dimension").limit(MOST * 10).collect():
         by.setdefault(it["fact"], []).append((it["dimension"], it["r"]))
     return tuple(
-        Fact(
+        FactSummary(
             it["fact"],
             it["r2"] or 0,
             it["r1"] or 0,
@@ -145,7 +151,7 @@ def _facts(shapes: DataFrame) -> tuple[Fact, ...]:
 
 
 def _reasons(shapes: DataFrame) -> tuple[ColumnReason, ...]:
-    """What is alone in the way of a fact's column; the reason is that of one of the shapes."""
+    """The reasons that alone prevent predicates; a reason's text is that of one of its shapes."""
     alone = _scans(shapes).where("verdict = 'rejected' AND only")
     keys = ("fact", "column", "code")
     each = alone.groupBy("shape", "schema", *keys, "runs", "bytes", "micros").agg(
@@ -162,10 +168,9 @@ def _reasons(shapes: DataFrame) -> tuple[ColumnReason, ...]:
 # --- what predicates keep
 
 
-def measured(session: Session, found: Answer) -> Answer:
-    """The answer with what the predicates of its top shapes keep of the partitions that there are
-    now: each is asked of the list of its table's partitions, so no fact is read, only dimensions.
-    """
+def measured(session: Session, found: AuditSummary) -> AuditSummary:
+    """The summary with what the predicates of its top shapes keep of the partitions that exist now.
+    Each predicate runs over the list of its table's partitions, so only dimensions are read."""
     asked = fresh(session)
 
     numbers = count()
@@ -204,8 +209,8 @@ def _listed(spark: SparkSession, fact: str, view: str) -> tuple[str, int]:
         return view, len(shown)
 
 
-def _kept(spark: SparkSession, scan: Kept, listed: Listed) -> Kept:
-    """How many partitions there are, and how many a predicate keeps. Raises SparkError."""
+def _kept(spark: SparkSession, scan: KeptPartitions, listed: Listed) -> KeptPartitions:
+    """The scan with its table's partitions counted: all, and those kept. Raises SparkError."""
     view, total = listed(scan.fact)
     if not total:
         return replace(scan, total=0, kept=0)

@@ -1,5 +1,6 @@
-"""The result of an audit: the shapes worth a change, the tables they read, and what prevents a
-rewrite. ``spark/audit/summary.py`` makes these plain values, ``report/`` shows them."""
+"""The summary of an audit: the shapes worth a change, the tables they read, and what prevents
+rewrites. ``spark/audit/summary.py`` computes these plain values, ``report/`` shows them.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +9,8 @@ from sqlrewrite.frozen import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """How many shapes and runs came to one thing, and what those runs read and took; None where
-    the history does not say."""
+    """How many shapes and runs had one outcome or reason (``what``), and the bytes and microseconds
+    of those runs; None where the history does not say."""
 
     what: str
     shapes: int
@@ -19,9 +20,9 @@ class Total:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """How many of its partitions a fact scan reads with a predicate, of how many there are: what is
-    not known is None. ``alias`` is what the predicate calls the fact."""
+class KeptPartitions:
+    """How many of a fact's partitions a scan reads with its predicate (``kept``), of how many
+    (``total``); None: not known. ``alias`` is the fact's name in the predicate."""
 
     fact: str
     alias: str
@@ -32,9 +33,9 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class AuditedShape:
-    """A shape that gets predicates: its runs, a text of it as it is and rewritten, and what its
-    scans would read. ``saved`` is the part of its bytes that would not be read, ``how`` how that
-    was found."""
+    """A shape that gets predicates: its runs, one of its texts before and after, and what its scans
+    would read. ``saved`` is the share of its bytes that would not be read, ``how`` says where that
+    number comes from."""
 
     shape: str
     schema: str | None
@@ -44,14 +45,14 @@ class AuditedShape:
     micros: int | None
     text: str
     rewritten: str
-    scans: tuple[Kept, ...]
+    scans: tuple[KeptPartitions, ...]
     saved: float | None = None
     how: str = "not known: no partitions were asked for (--measure)"
 
     @property
     def saved_partitions(self) -> int | None:
-        """The partitions that one run would not read, if each scan of the text is run once: a CTE
-        of several references may be read several times, or what it gives used again."""
+        """The partitions that one run would not read, if each scan runs once: a CTE that is
+        referenced several times may be computed once or several times."""
         if self.saved is None:
             return None
         return sum((it.total or 0) - (it.kept or 0) for it in self.scans)
@@ -64,14 +65,14 @@ class AuditedShape:
 
     @property
     def saved_micros(self) -> int | None:
-        """The time of all its runs that would be saved, if that goes with the bytes."""
+        """The time of all its runs that would be saved, if time is proportional to bytes."""
         known = self.saved is not None and self.micros is not None
         return round(self.micros * self.saved) if known else None  # type: ignore[operator]
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnReason:
-    """A reason in the way of a fact's column, and the runs for which it is the only one."""
+    """The only reason against a predicate on a fact's column, with the runs that it concerns."""
 
     fact: str
     column: str
@@ -83,9 +84,9 @@ class ColumnReason:
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
-    """A fact table: the runs that read it with a predicate to be had, with none in need, and with
-    none possible, and which dimensions bound it in how many runs."""
+class FactSummary:
+    """A fact table: the runs that read it and get a predicate (``rewritten``), need none
+    (``pruned``) or can have none (``rejected``), and the runs in which each dimension bounds it."""
 
     name: str
     rewritten: int
@@ -96,8 +97,8 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """The whole of it; ``decided`` is how many shapes this run has decided itself."""
+class AuditSummary:
+    """The whole summary; ``decided`` counts the shapes that this run has judged itself."""
 
     shapes: int
     decided: int
@@ -106,15 +107,15 @@ class Answer:
     totals: tuple[Total, ...]
     left: tuple[Total, ...]
     top: tuple[AuditedShape, ...]
-    facts: tuple[Fact, ...]
+    facts: tuple[FactSummary, ...]
     reasons: tuple[ColumnReason, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Scanned:
-    """The scans of a table in the final plans of an event log: those that a condition of the query
-    prunes (``static``), those pruned by join keys (``dynamic``), those from which Spark took such a
-    filter away again when it ran (``dropped``), and those without any."""
+class ScanCounts:
+    """The scans of a table in the final plans of an event log: pruned by a condition of the query
+    (``static``), by join keys (``dynamic``), by join keys until Spark dropped that filter at run
+    time (``dropped``), or by nothing (``unpruned``)."""
 
     table: str
     scans: int
