@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from sqlrewrite.audit.summary import ScanCounts
-from sqlrewrite.report.data import text
+from sqlrewrite.report.json_text import text
 from sqlrewrite.report.page import page, table
 from sqlrewrite.report.printer import Printer, print_table
 

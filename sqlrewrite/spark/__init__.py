@@ -1,5 +1,5 @@
 """Everything that needs Spark: the only folder that imports pyspark, and only when a session
-starts. ``enable(spark)`` rewrites what a session is given (docs/pipeline.md)."""
+starts. ``enable(spark)`` rewrites the queries of a session (docs/pipeline.md)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["enable"]
 
 
 def __getattr__(name: str) -> object:
-    """``enable``, which brings what it needs when it is first asked for."""
+    """``enable``, imported when it is first used."""
     if name != "enable":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from sqlrewrite.spark.pipeline.enable import enable

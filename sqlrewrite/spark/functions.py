@@ -1,5 +1,6 @@
-"""The functions of PySpark's columns, imported when the first of them is called: to show what a
-Spark has told takes none of them."""
+"""``pyspark.sql.functions``, imported when the first function is called: a command that only shows
+results does not wait for it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far Spark is, by its own stages: tasks that are done, of those of the stages that run now."""
+"""How far Spark is: the tasks that are done, of all tasks in the stages that run now."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Any
 from sqlrewrite.spark.session import Session
 
 OnProgress = Callable[[int, int], None]
-"""Told of tasks that are done, and of all."""
+"""Called with the number of tasks that are done, and of all."""
 
 _SECONDS = 0.5
 
 
 @contextmanager
 def watched(session: Session, show: OnProgress) -> Iterator[None]:
-    """Tells how far the stages that run are, as long as what is inside goes on. Over Connect the
-    server tells it, from Spark 4; before, nobody does."""
+    """Reports the progress of the running stages while the block runs. Over Connect the server
+    reports it, from Spark 4 on."""
     if session.classic:
         ended = threading.Event()
         tracker = session.spark.sparkContext.statusTracker()
@@ -32,18 +32,18 @@ def watched(session: Session, show: OnProgress) -> Iterator[None]:
         return
     client: Any = session.spark
 
-    def told(stages: Any, inflight_tasks: int, operation_id: str, done: bool) -> None:
+    def report(stages: Any, inflight_tasks: int, operation_id: str, done: bool) -> None:
         known = list(stages or ())
         show(sum(it.num_completed_tasks for it in known), sum(it.num_tasks for it in known))
 
     can = hasattr(client, "registerProgressHandler")
     if can:
-        client.registerProgressHandler(told)
+        client.registerProgressHandler(report)
     try:
         yield
     finally:
         if can:
-            client.removeProgressHandler(told)
+            client.removeProgressHandler(report)
 
 
 def _poll(tracker: Any, show: OnProgress, ended: threading.Event) -> None:

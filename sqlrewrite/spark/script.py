@@ -1,7 +1,7 @@
-"""The statements of a file run one by one, as ``spark-sql -f`` does, each rewritten first.
+"""Runs the statements of a file one by one, as ``spark-sql -f`` does, each rewritten first.
 
-In come a session and a text, out go the rows as lines of text. A statement that fails ends the run.
-Of the shell's own commands ``source FILE`` and ``quit`` are known (``processCmd`` of Spark's
+In: a session and a text. Out: the rows as lines of text. A statement that fails ends the run. Of
+the shell's own commands ``source FILE`` and ``quit`` are known (``processCmd`` of Spark's
 ``SparkSQLCLIDriver``).
 """
 
@@ -41,7 +41,8 @@ class Ran:
 
 
 def run(session: Session, name: str, text: str, out: Print) -> Iterator[Ran]:
-    """Runs each statement of a text, its rows to ``out``. Raises SparkError, with the place."""
+    """Runs each statement of a text, and prints its rows to ``out``. Raises SparkError with the
+    place."""
     for file, statement in tuple(_with_sources(name, text, (name,))):
         if statement is None:
             return
@@ -54,8 +55,8 @@ def run(session: Session, name: str, text: str, out: Print) -> Iterator[Ran]:
 
 
 def lines(frame: DataFrame) -> Iterator[str]:
-    """The rows of a query: values with tabs between them, those that are nested as JSON. A command
-    that gives no columns has none."""
+    """The rows of a query, values separated by tabs, nested values as JSON. None for a command that
+    returns no columns."""
     if not frame.columns:
         return
     numbered = frame.toDF(*(f"c{number}" for number in range(len(frame.columns))))
@@ -72,8 +73,8 @@ def _shown(name: str, kind: str) -> Column:
 def _with_sources(
     name: str, text: str, around: tuple[str, ...]
 ) -> Iterator[tuple[str, StatementText | None]]:
-    """The statements, those of each file that is named by ``source`` in its place; None where the
-    run ends. A relative path begins at the working directory, as spark-sql's does."""
+    """The statements with their file; those of a ``source FILE`` stand in its place; None is the
+    end of the run. A relative path begins at the working directory, as in spark-sql."""
     for it in _split(name, text):
         command, _, rest = it.text.partition(" ")
         place, path = f"{name}:{it.line}", rest.strip()
@@ -103,8 +104,8 @@ def _read(path: str, place: str) -> str:
 
 
 def _split(name: str, text: str) -> tuple[StatementText, ...]:
-    """The statements. Raises SparkError where it is not certain where one ends, and for a file too
-    large: its tokens would take three hundred times its size."""
+    """The statements. Raises SparkError if it is not certain where one ends, and for a file that is
+    too large: tokens take three hundred times the memory of their text."""
     most = Limits().file
     if len(text) > most:
         size = (
@@ -130,7 +131,7 @@ def _split(name: str, text: str) -> tuple[StatementText, ...]:
 
 @contextmanager
 def _described(session: Session, text: str) -> Iterator[None]:
-    """The jobs inside bear the author's text, in a session that has a JVM in reach."""
+    """Describes the jobs inside by the author's text, in a classic session."""
     if not session.classic:
         yield
         return

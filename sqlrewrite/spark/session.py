@@ -1,7 +1,7 @@
-"""A Spark session for the commands that need one: found or made, quiet, and stopped if made.
+"""A Spark session for the commands that need one: found or started, quiet, and stopped if started.
 
-In comes a ``Target``; ``session`` yields a ``Session``. What goes wrong with Spark leaves this
-folder as a ``SparkError``, one sentence for people.
+In: a ``Target``. Out: a ``Session``. Errors of Spark leave this folder as a ``SparkError``, one
+sentence for people.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ PROBE_SECONDS = 10.0
 _OLDEST_JAVA = {"3": 8}
 """By Spark's major version; any later one wants 17."""
 
-# What a Spark of our own is started with; --conf wins over it.
+# The settings of an embedded Spark; --conf wins over them.
 _EMBEDDED = {
     "spark.app.name": "dpp-rewrite",
     "spark.driver.bindAddress": "127.0.0.1",
@@ -47,15 +47,15 @@ _EMBEDDED = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
-# A server that has gone is reported within a minute; Connect by itself goes on for ten.
+# A server that is gone is reported within a minute; Connect's default is ten.
 _RETRIES: dict[str, Any] = {"max_retries": 8, "max_backoff": 10_000}
 
-_TALKATIVE = ("py4j", "SQLQueryContextLogger", "DataFrameQueryContextLogger", "pyspark")
-# How EXPLAIN begins to say that there is no plan: Spark 4, and Spark 3.
+_NOISY_LOGGERS = ("py4j", "SQLQueryContextLogger", "DataFrameQueryContextLogger", "pyspark")
+# How EXPLAIN's text begins if there is no plan, in Spark 4 and in Spark 3.
 _NO_PLAN = re.compile(
     r"\s*Error occurred during query planning:\s*|\s*== Physical Plan ==\s*[\w.]+Exception:\s"
 )
-# What a Python worker has raised stands behind its stack, the places of which are indented.
+# The error of a Python worker: the line after the indented stack.
 _RAISED = re.compile(r"Traceback \(most recent call last\):\n(?: .*\n)+(\S.*)")
 _GONE = frozenset({"Py4JNetworkError", "ConnectionRefusedError", "ConnectionResetError"})
 _UNAVAILABLE = "StatusCode.UNAVAILABLE"  # gRPC's word for it
@@ -64,7 +64,7 @@ _CONTINUES = ("JVM stacktrace", "\n\tat ", "\n== SQL", ";\n'")
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A session that runs. ``classic`` ones have a JVM in reach, and with it executed plans."""
+    """A running session. A ``classic`` one has access to the JVM, and so to executed plans."""
 
     spark: SparkSession
     target: Target
@@ -73,15 +73,15 @@ class Session:
 
 @contextmanager
 def session(target: Target) -> Iterator[Session]:
-    """A session on that Spark. Where one is active in this process already, it is a copy of that,
-    with its settings, temporary views and functions; what is done in it stays there.
+    """A session on a Spark. If the target is embedded and a session is active in this process, it
+    is a copy of that, with its settings, temporary views and functions, which are left unchanged.
 
-    Raises SparkError where Spark or Java is missing, or the cluster refuses.
+    Raises SparkError if Spark or Java is missing, or the cluster refuses.
     """
     _check_installed(target)
     from pyspark.sql import SparkSession
 
-    for name in _TALKATIVE:
+    for name in _NOISY_LOGGERS:
         logging.getLogger(name).setLevel(logging.CRITICAL)
     running = SparkSession.getActiveSession() if target.embedded else None
     if running is not None:
@@ -92,7 +92,7 @@ def session(target: Target) -> Iterator[Session]:
         yield Session(spark, target, classic=hasattr(spark, "_jsparkSession"))
         return
     with ExitStack() as ends:
-        # Where a Spark of our own puts what it writes: its log, its shuffle files.
+        # For what an embedded Spark writes: its log, its shuffle files.
         folder = TemporaryDirectory(prefix="dpp-rewrite-spark-", ignore_cleanup_errors=True)
         spark = _start(target, Path(ends.enter_context(folder)))
         ends.callback(_stop, spark)
@@ -100,19 +100,19 @@ def session(target: Target) -> Iterator[Session]:
 
 
 def fresh(session: Session) -> Session:
-    """A copy of a session, so that what a text sets or defines in it stays there; the same one
-    again where Spark has none (Connect before 4)."""
+    """A copy of a session, so that what a text sets or defines in it does not leak; the session
+    itself if Spark cannot copy it (Connect before 4)."""
     with tried():
         spark = copied(session.spark)
         for key, value in session.target.conf:
-            with tried():  # some are settled when Spark is started
+            with tried():  # some can only be set when Spark starts
                 spark.conf.set(key, value)
         return replace(session, spark=spark)
     return session
 
 
 def copied(spark: SparkSession) -> SparkSession:
-    """A session that begins with the settings, temporary views and functions of another."""
+    """A session with the settings, temporary views and functions of another."""
     copy: Any = spark
     if hasattr(copy, "cloneSession"):  # Connect, from 4.1
         return cast("SparkSession", copy.cloneSession())
@@ -146,7 +146,7 @@ def _current(spark: SparkSession) -> tuple[str, str]:
 
 @contextmanager
 def spark_errors(what: str) -> Iterator[None]:
-    """Turns what Spark raises inside into a SparkError that begins with ``what``."""
+    """Turns errors of Spark inside into a SparkError that begins with ``what``."""
     try:
         yield
     except SparkError:
@@ -158,7 +158,7 @@ def spark_errors(what: str) -> Iterator[None]:
 
 @contextmanager
 def tried() -> Iterator[None]:
-    """What Spark may refuse without harm. Raises SparkGoneError."""
+    """Ignores errors of Spark inside. Raises SparkGoneError."""
     try:
         with spark_errors("Spark was asked something"):
             yield
@@ -187,12 +187,12 @@ def _gone(error: BaseException) -> bool:
 
 
 def literal_text(text: str | None) -> str:
-    """A text as a string of SQL."""
+    """A text as a string literal of SQL, None as NULL."""
     return "NULL" if text is None else "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def _failures() -> tuple[type[BaseException], ...]:
-    """All that a call of Spark raises when it fails."""
+    """The exceptions that a failing call of Spark may raise."""
     from pyspark.errors import PySparkException
 
     failures: list[type[BaseException]] = [PySparkException, ConnectionError]
@@ -207,7 +207,7 @@ def _failures() -> tuple[type[BaseException], ...]:
     return tuple(failures)
 
 
-# What must be there first
+# What must be installed
 
 
 def _check_installed(target: Target) -> None:
@@ -226,7 +226,7 @@ def _check_installed(target: Target) -> None:
 
 
 def _check_server(option: str, url: str, port: int) -> None:
-    """A look at the port: Spark itself would try for minutes before it says that nobody is there"""
+    """Tries to connect to a server's port: Spark itself would try for minutes."""
     if url.startswith("local"):
         return
     parts = urlsplit(url.partition(";")[0])
@@ -285,16 +285,16 @@ def _start(target: Target, folder: Path) -> SparkSession:
             if target.remote is None:
                 spark.sparkContext.setLogLevel("ERROR")
             else:
-                _bound(spark)
-            spark.range(1).count()  # a cluster that takes the session but not the work says so now
+                _limit_retries(spark)
+            spark.range(1).count()  # fails now if the cluster accepts sessions but runs nothing
     except SparkError as error:
         last = _last_error(log)
         raise SparkError(f"{error}{f' ({last})' if last else ''}") from error
     return spark
 
 
-def _bound(spark: SparkSession) -> None:
-    """Bounds how long a Connect session goes on trying."""
+def _limit_retries(spark: SparkSession) -> None:
+    """Limits how long a Connect session retries."""
     client: Any = spark.client
     if hasattr(client, "set_retry_policies"):
         from pyspark.sql.connect.client.retries import DefaultPolicy
@@ -306,8 +306,8 @@ def _bound(spark: SparkSession) -> None:
 
 @contextmanager
 def _quiet(log: Path) -> Iterator[None]:
-    """Output of the JVM that starts inside goes to a file, for as long as it lives: stdout is for
-    SQL, and stderr for what we say."""
+    """Sends the output of a JVM that starts inside to a file, as long as the JVM lives: stdout is
+    for SQL, and stderr for our messages."""
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.flush()
@@ -329,7 +329,7 @@ def _quiet(log: Path) -> Iterator[None]:
 
 
 def _last_error(log: Path) -> str:
-    """The last line of the JVM's log that looks like a reason."""
+    """The last line of the JVM's log that names an error."""
     with suppress(OSError):
         lines = log.read_text("utf-8", "replace").splitlines()
         telling = [line for line in lines if re.search(r"\b(ERROR|Exception|Error)\b", line)]
@@ -338,5 +338,5 @@ def _last_error(log: Path) -> str:
 
 
 def _stop(spark: SparkSession) -> None:
-    with suppress(Exception):  # one that has died cannot be stopped
+    with suppress(Exception):  # it may have died
         spark.stop()

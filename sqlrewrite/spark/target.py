@@ -1,5 +1,6 @@
-"""Which Spark is meant, and what went wrong with it: values alone, so that any command that may use
-Spark can name them without waiting for what starts one."""
+"""Which Spark is meant, and its errors: plain values, so that a command can name them without
+waiting for pyspark.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +8,16 @@ from sqlrewrite.frozen import dataclass
 
 
 class SparkError(Exception):
-    """What could not be done with Spark: what, why, and what to do about it."""
+    """Something failed in Spark: what, why, and what the user can do about it."""
 
 
 class SparkGoneError(SparkError):
-    """Spark does not answer any more, whatever it is asked."""
+    """Spark has ended, or cannot be reached any more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Which Spark: a master, a Connect server, or, with neither, one in this process."""
+    """Which Spark: a master, a Connect server, or, with neither, one embedded in this process."""
 
     master: str | None = None
     remote: str | None = None
@@ -24,10 +25,10 @@ class Target:
 
     @property
     def embedded(self) -> bool:
-        """Whether nobody's warehouse is meant: an empty Spark of our own."""
+        """Whether it is an empty Spark in this process, without anybody's warehouse."""
         return self.master is None and self.remote is None
 
     @property
     def name(self) -> str:
-        """The Spark as a person names it; what a Connect URL says of tokens is left out."""
+        """The name for people; a Connect URL without its parameters, which may be secret."""
         return (self.remote or "").split(";")[0] or self.master or "local[*]"

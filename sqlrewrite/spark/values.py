@@ -1,8 +1,8 @@
-"""The keys of a key query as literals, for engines and statements that prune by constants alone.
+"""The keys of a key query as literals, for engines and statements that only prune by constants.
 
-In come a session and the text of a key query, out go its ``Keys``: all of them in order, or, over a
-first cap, only the smallest and the largest. Over a second cap they are refused: a range over so
-many keys would hardly prune.
+In: a session and the text of a key query. Out: its ``Keys``: all of them, sorted, or over a first
+limit only the smallest and the largest. Over a second limit they are refused: a range over so many
+keys would hardly prune.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from sqlrewrite.spark.target import SparkError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# Quotes and backslashes mean something else to every engine, braces to templates.
+# Engines read quotes and backslashes in different ways, and templates read braces.
 _PLAIN_TEXT = re.compile(r"(?!.*(?:\{\{|\{%|\{#|\$\{))[^\\'\x00-\x1f\x7f]*")
 
 
-_USUAL = Settings()
+_DEFAULTS = Settings()
 
 
 def resolver(
     spark: SparkSession,
     *,
-    collapse_over: int = _USUAL.collapse_over,
-    refuse_over: int = _USUAL.refuse_over,
+    collapse_over: int = _DEFAULTS.collapse_over,
+    refuse_over: int = _DEFAULTS.refuse_over,
 ) -> Resolve:
-    """What asks a session for the keys of key queries, for each of them once."""
+    """A function that asks a session for the keys of a key query, once for each query."""
 
     @cache
-    def asked(query: str, namespace: tuple[str, ...]) -> Keys | RefusedError | ResolveError:
+    def ask_once(query: str, namespace: tuple[str, ...]) -> Keys | RefusedError | ResolveError:
         try:
             return resolve(
                 spark, query, namespace, collapse_over=collapse_over, refuse_over=refuse_over
@@ -50,7 +50,7 @@ def resolver(
             return ResolveError(f"{error} (in {query})")
 
     def answer(query: str, namespace: tuple[str, ...]) -> Keys:
-        keys = asked(query, namespace)
+        keys = ask_once(query, namespace)
         if isinstance(keys, Exception):
             raise keys
         return keys
@@ -63,16 +63,16 @@ def resolve(
     query: str,
     namespace: tuple[str, ...] = (),
     *,
-    collapse_over: int = _USUAL.collapse_over,
-    refuse_over: int = _USUAL.refuse_over,
+    collapse_over: int = _DEFAULTS.collapse_over,
+    refuse_over: int = _DEFAULTS.refuse_over,
 ) -> Keys:
     """Runs a key query of one column, whose short names are those of the namespace.
 
-    Raises SparkError where it cannot be run, and RefusedError for more keys than ``refuse_over``
-    and for types and strings whose literals do not mean the same to every engine.
+    Raises SparkError if it cannot be run, and RefusedError for more keys than ``refuse_over``, and
+    for types and strings whose literals not every engine reads alike.
     """
     at = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    with spark_errors("the key query cannot be run"), _within(spark, namespace) as session:
+    with spark_errors("the key query cannot be run"), _session_in(spark, namespace) as session:
         keys = session.sql(query)
         if len(keys.columns) != 1:
             raise SparkError(f"a key query has one column, this one {len(keys.columns)}")
@@ -92,9 +92,9 @@ def resolve(
 
 
 @contextmanager
-def _within(spark: SparkSession, namespace: tuple[str, ...]) -> Iterator[SparkSession]:
-    """A session with this current schema: a copy where there is one to be had, as other threads
-    may be using the session; else itself, and afterwards with its own schema again."""
+def _session_in(spark: SparkSession, namespace: tuple[str, ...]) -> Iterator[SparkSession]:
+    """A session with this current schema: a copy, since other threads may use the session, or over
+    Connect the session itself, whose own schema is restored."""
     if namespace in ((), current_namespace(spark)):
         yield spark
     elif hasattr(spark, "_jsparkSession"):
@@ -114,7 +114,7 @@ def _writer(kind: str) -> Callable[[Any], str]:
 
 
 def _text(value: str) -> str:
-    """A string that every engine reads alike: they do not agree on what a backslash is."""
+    """A string literal that every engine reads alike. Raises RefusedError for other strings."""
     if not _PLAIN_TEXT.fullmatch(value):
         raise RefusedError(f"the key {value!r} is a literal that not every engine reads alike")
     return f"'{value}'"
@@ -129,4 +129,4 @@ _WRITERS: Mapping[str, Callable[[Any], str]] = {
     "date": lambda value: f"DATE '{value.isoformat()}'",
     "string": _text,
 }
-"""Types whose literals mean the same everywhere; a timestamp's depends on the session's zone."""
+"""Types whose literals mean the same everywhere; a timestamp depends on the session's time zone."""

@@ -144,7 +144,7 @@ def test_a_connect_server_that_has_gone(monkeypatch: pytest.MonkeyPatch) -> None
         port = taken.getsockname()[1]
     client = SparkConnectClient(f"sc://127.0.0.1:{port}")
     monkeypatch.setitem(session._RETRIES, "max_retries", 2)
-    session._bound(cast(Any, SimpleNamespace(client=client)))
+    session._limit_retries(cast(Any, SimpleNamespace(client=client)))
     start = time.monotonic()
     gone = pytest.raises(SparkGoneError, match="q: the Spark process has ended")
     with gone, session.tried(), session.spark_errors("q"):

@@ -1,8 +1,8 @@
-"""Derived columns, held against the rows of a live Spark.
+"""Derived columns, compared with the rows of a live Spark.
 
-``check`` counts for each declaration the rows of its table for which it does not hold; ``proposed``
-tries expressions that people partition by, over a few rows of some partitions, and gives those that
-hold for all of them. All is SQL, so it works over Connect too.
+``check`` counts for each declaration the rows of its table for which it does not hold. ``proposed``
+tries usual expressions over a few rows of some partitions, and returns those that hold for all of
+them. All is SQL, so it works over Connect, too.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 ROWS = 1_000
-"""How many rows of a partition a proposal is tried on."""
+"""On how many rows of a partition an expression is tried."""
 
 _DATES = ("date", "timestamp", "timestamp_ntz")
 _FORMATS = ("yyyy-MM-dd", "yyyyMMdd", "yyyy-MM", "yyyyMM", "yyyy", "yyyyMMddHH", "yyyy-MM-dd-HH")
 
-# What is tried, by the type of the partition column, that of the column it may be computed from.
-_TRIED: dict[tuple[str, str], tuple[str, ...]] = {
+# By the types of the partition column and of the column that it may be computed from.
+_EXPRESSIONS: dict[tuple[str, str], tuple[str, ...]] = {
     ("date", "date"): ("trunc({}, 'MM')", "trunc({}, 'week')", "trunc({}, 'year')"),
     ("date", "string"): ("to_date({})",),
     ("string", "string"): ("substring({}, 1, 4)", "substring({}, 1, 7)", "substring({}, 1, 10)"),
@@ -35,23 +35,23 @@ _TRIED: dict[tuple[str, str], tuple[str, ...]] = {
     ("bigint", "int"): ("{} DIV 1000", "{} DIV 3600", "{} DIV 86400"),
 }
 for _kind in _DATES:
-    _TRIED["string", _kind] = tuple(f"date_format({{}}, '{it}')" for it in _FORMATS)
-    _TRIED["int", _kind] = (
+    _EXPRESSIONS["string", _kind] = tuple(f"date_format({{}}, '{it}')" for it in _FORMATS)
+    _EXPRESSIONS["int", _kind] = (
         *("year({})", "month({})", "day({})"),
         *(f"CAST(date_format({{}}, '{it}') AS INT)" for it in ("yyyyMMdd", "yyyyMM")),
         *(("hour({})",) if _kind != "date" else ()),
     )
-    _TRIED["bigint", _kind] = (
+    _EXPRESSIONS["bigint", _kind] = (
         *(f"CAST(date_format({{}}, '{it}') AS BIGINT)" for it in ("yyyyMMdd", "yyyyMMddHH")),
     )
     if _kind != "date":
-        _TRIED["date", _kind] = ("CAST({} AS DATE)", "trunc({}, 'MM')")
+        _EXPRESSIONS["date", _kind] = ("CAST({} AS DATE)", "trunc({}, 'MM')")
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A declaration as it was found: how many rows there are, for how many of them it is ``wrong``;
-    or ``why`` that could not be counted."""
+    """The check of a declaration: how many rows its table has, and for how many it is ``wrong``; or
+    ``why`` they could not be counted."""
 
     table: Name
     derivation: Derivation
@@ -61,7 +61,7 @@ class Checked:
 
 
 def check(session: Session, name: Name, derived: Iterable[Derivation]) -> tuple[Checked, ...]:
-    """The declarations of one table, in one reading of it. Raises SparkGoneError."""
+    """Checks the declarations of one table in one scan of it. Raises SparkGoneError."""
     found = tuple(derived)
     counts = ", ".join(f"count_if(NOT ({quoted(it.column)} <=> ({it.expression})))" for it in found)
     try:
@@ -71,7 +71,7 @@ def check(session: Session, name: Name, derived: Iterable[Derivation]) -> tuple[
     except SparkGoneError:
         raise
     except SparkError as error:
-        if len(found) > 1:  # one of them is broken: each for itself
+        if len(found) > 1:  # one of them is broken: check each by itself
             return tuple(it for one in found for it in check(session, name, [one]))
         why = str(error).removeprefix("cannot be counted: ")
         return tuple(Checked(name, it, why=why) for it in found)
@@ -79,46 +79,46 @@ def check(session: Session, name: Name, derived: Iterable[Derivation]) -> tuple[
 
 
 def proposed(session: Session, table: Table) -> tuple[Derivation, ...]:
-    """What some rows of a table show its partition columns to be computed by, the first expression
-    for each of them. Nothing where all rows read are of one partition, of which any could hold."""
+    """For each partition column the first expression that gives it in some rows of the table.
+    Nothing if all these rows are of one partition, where any expression could hold by chance."""
     declared = {it.column.lower() for it in table.derived}
     parts = frozenset(table.identities)
-    tried_ = [
+    candidates = [
         (column, source, form.format(quoted(source.name)))
         for column in table.columns
         if column.name.lower() in parts - declared
         for source in table.columns
         if source.name.lower() not in parts
-        for form in _TRIED.get((column.type or "", source.type or ""), ())
+        for form in _EXPRESSIONS.get((column.type or "", source.type or ""), ())
     ]
-    if not tried_:
+    if not candidates:
         return ()
-    holds = _hold(session.spark, table, [(it, text) for it, _, text in tried_])
+    holds = _hold(session.spark, table, [(it, text) for it, _, text in candidates])
     found: dict[str, Derivation] = {}
-    for (column, source, text), good in zip(tried_, holds, strict=True):
+    for (column, source, text), good in zip(candidates, holds, strict=True):
         if good:
             plain = text.replace(quoted(source.name), source.name)
-            said = plain if source.name.isidentifier() else text
-            known = derivation(column.name, said, "the rows", [it.name for it in table.columns])
-            found.setdefault(column.name, known)
+            expression = plain if source.name.isidentifier() else text
+            names = [it.name for it in table.columns]
+            found.setdefault(column.name, derivation(column.name, expression, "the rows", names))
     return tuple(found.values())
 
 
-def _hold(spark: SparkSession, table: Table, tried_: list[tuple[Column, str]]) -> list[bool]:
-    """Whether each expression is its column in all rows that are read."""
+def _hold(spark: SparkSession, table: Table, candidates: list[tuple[Column, str]]) -> list[bool]:
+    """Whether each expression gives its column in all rows of the sample."""
     counts = ", ".join(
         f"count_if(NOT ({quoted(column.name)} <=> try_cast({text} AS {column.type}))) = 0"
         f" AND count(DISTINCT {quoted(column.name)}) > 1"
-        for column, text in tried_
+        for column, text in candidates
     )
     with tried():
         text = f"SELECT {counts} FROM ({_some_rows(spark, table)})"
         return [bool(it) for it in spark.sql(text).collect()[0]]
-    return [False] * len(tried_)
+    return [False] * len(candidates)
 
 
 def _some_rows(spark: SparkSession, table: Table) -> str:
-    """A query for rows of the first, the middle and the last of a table's partitions."""
+    """A query for rows of a table's first, middle and last partition."""
     name = literal_name(table.name)
     whole = f"(SELECT * FROM {name} LIMIT {ROWS})"
     with tried():

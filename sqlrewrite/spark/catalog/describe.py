@@ -33,16 +33,16 @@ _SORT_ORDER = re.compile(r"sort-order=(\w+) (?:ASC|DESC)\b")
 _QUOTED = re.compile(r"`((?:[^`]|``)*)`|([^`.,\[\]\s]+)")
 
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
-"""What the folder of a partition has in the place of NULL."""
+"""The value NULL in the name of a partition's folder."""
 
 
 class NotDescribedError(Exception):
-    """A relation whose description leaves open what a sound rewrite must know; says why."""
+    """A relation whose description lacks what a sound rewrite must know; says what."""
 
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """The rows of DESCRIBE, taken apart: columns, how they are partitioned, and the details."""
+    """The parts of DESCRIBE's rows: columns, partition fields, and the details."""
 
     columns: tuple[Column, ...]
     partitioned_by: tuple[PartitionField, ...]
@@ -50,12 +50,12 @@ class Description:
 
     @property
     def is_view(self) -> bool:
-        """Whether it has a query's text, and is not kept as rows."""
+        """Whether it is a view, and not a materialized one."""
         return self.details.get("Type", "").upper() == "VIEW"
 
     @property
     def size_and_rows(self) -> tuple[int | None, int | None]:
-        """Bytes and rows as ANALYZE has left them."""
+        """The bytes and rows that ANALYZE has counted."""
         match = _STATISTICS.match(self.details.get("Statistics", ""))
         if match is None:
             return None, None
@@ -66,13 +66,13 @@ class Description:
 
 
 def described(spark: SparkSession, table: str) -> Description:
-    """What DESCRIBE says of a relation, by its name as it stands in SQL."""
+    """What DESCRIBE says of a relation; ``table`` is its name as SQL."""
     rows = spark.sql(f"DESCRIBE TABLE EXTENDED {table}").collect()
     return description_of([(row[0], row[1]) for row in rows])
 
 
 def as_json(spark: SparkSession, table: str) -> dict[str, Any] | None:
-    """What Spark 4 says as JSON; None on Spark 3, and for tables that it cannot say it of."""
+    """Spark 4's description as JSON; None on Spark 3, and for tables that it cannot describe so."""
     with suppress(ValueError), tried():
         data = json.loads(spark.sql(f"DESCRIBE TABLE EXTENDED {table} AS JSON").collect()[0][0])
         return data if isinstance(data, dict) else None
@@ -86,7 +86,7 @@ def partitions(spark: SparkSession, table: str) -> list[dict[str, str | None]]:
 
 
 def planned_size(spark: SparkSession, table: str) -> int | None:
-    """The bytes that the planner takes a table to have, where it knows them."""
+    """The planner's size of a table in bytes, None if it does not know it."""
     with tried():
         explained = spark.sql(f"EXPLAIN COST SELECT * FROM {table}").collect()[0][0]
         return size_in_plan(explained)
@@ -97,8 +97,8 @@ def planned_size(spark: SparkSession, table: str) -> int | None:
 
 
 def partition_values(shown: str) -> dict[str, str | None]:
-    """The values of a partition by column, of ``dt=2024-01-01/region=a%2Fb`` as SHOW PARTITIONS has
-    it: what the name of a folder cannot hold is escaped there."""
+    """The values of a partition by column, from ``dt=2024-01-01/region=a%2Fb``, as SHOW PARTITIONS
+    prints it, escaped as the name of a folder."""
     parts = (part.partition("=") for part in shown.split("/"))
     return {
         unquote(name): None if value == NULL_PARTITION else unquote(value)
@@ -107,7 +107,7 @@ def partition_values(shown: str) -> dict[str, str | None]:
 
 
 def description_of(rows: Sequence[tuple[str, str]]) -> Description:
-    """The description in the rows' first two columns.
+    """The description in the first two columns of DESCRIBE's rows.
 
     Columns come first; an empty row or a heading (``# Partition Information``) ends each part.
     """
@@ -128,8 +128,7 @@ def description_of(rows: Sequence[tuple[str, str]]) -> Description:
 
 
 def _clustered(details: Mapping[str, str]) -> tuple[str, ...]:
-    """The columns by which rows are clustered: as Delta, as Iceberg and as Spark's own tables tell
-    it, which are sorted inside of their buckets."""
+    """The columns by which rows are clustered, as Delta, Iceberg or Spark's buckets say."""
     properties = details.get("Table Properties", "")
     delta, iceberg = _CLUSTERING.search(properties), _SORT_ORDER.search(properties)
     if delta is not None:
@@ -147,7 +146,7 @@ def _buckets(details: Mapping[str, str]) -> Buckets | None:
 
 
 def table(name: Name, description: Description, data: Mapping[str, Any] | None) -> Table:
-    """The table; ``data`` is the JSON, from which it is known that a column holds no NULL."""
+    """The table; only ``data``, the JSON, says which columns hold no NULL."""
     filled = {
         column["name"].lower()
         for column in (data or {}).get("columns", ())
@@ -172,8 +171,8 @@ def table(name: Name, description: Description, data: Mapping[str, Any] | None) 
 def view(name: Name, description: Description) -> View:
     """The view. Raises NotDescribedError.
 
-    A view keeps the names that its query gave out, and finds its columns by them: where the table
-    behind a ``*`` has changed since, names given by position would be the wrong ones.
+    A view finds its columns by the names that its query had when it was created. So the columns of
+    a view that renames a ``*`` are not known by position: the table behind may have changed.
     """
     details = description.details
     query = details.get("View Text") or details.get("View Original Text")
@@ -194,18 +193,18 @@ def view(name: Name, description: Description) -> View:
 
 
 def size_in_plan(explained: str) -> int | None:
-    """The bytes of a table from EXPLAIN COST, where they are known: the statistics at the leaf of
-    the optimised plan, to the three digits that Spark prints."""
+    """The bytes of a table from EXPLAIN COST, to the three digits that Spark prints: the statistics
+    at the leaf of the optimized plan; None if they are not known."""
     plan = explained.partition("== Physical Plan ==")[0]
     leaves = _PLAN_SIZE.findall(plan)
-    if not leaves or "EiB" in plan:  # not known is 8 EiB to Spark
+    if not leaves or "EiB" in plan:  # 8 EiB stands for an unknown size
         return None
     number, unit = leaves[-1]
     return round(float(number) * float(1024 ** _UNITS[unit]))
 
 
 def _field(described: str, columns: Sequence[Column]) -> PartitionField:
-    """``days(ts)``, ``bucket(16, id)`` or a plain column, as the DDL loader would have it."""
+    """The partition field in ``days(ts)``, ``bucket(16, id)`` or a plain column."""
     match = _TRANSFORM.fullmatch(described.strip())
     known = {column.name.lower(): column.name for column in columns}
     if match is None:

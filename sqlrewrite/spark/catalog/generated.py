@@ -1,9 +1,8 @@
-"""Delta's generated columns, which no DESCRIBE shows: from the log of the table itself.
+"""Delta's generated columns, from the table's own log, since DESCRIBE does not show them.
 
-The schema that counts is that of the last ``metaData`` action: in the newest commit that has one
-or, where commits so old are gone, in the newest checkpoint (Delta's protocol, "Change Metadata",
-"Generated Columns"). All is SQL over the files, so it works over Connect too, for those who may
-read them.
+The schema is that of the last ``metaData`` action: in the newest commit that has one or, if old
+commits are gone, in the newest checkpoint (Delta's protocol, "Change Metadata", "Generated
+Columns"). All is SQL over files, so it works over Connect, too, for users who may read them.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ if TYPE_CHECKING:
 _EXPRESSION = "delta.generationExpression"
 _WRITER = re.compile(r"delta\.minWriterVersion=(\d+)")
 _FEATURE = "delta.feature.generatedColumns"
-_FIRST = 4
-"""The writer version that brings generated columns; from 7 on they are a feature by name."""
+_FIRST_VERSION = 4
+"""The first writer version with generated columns; from 7 on they are a named table feature."""
 
 _COMMITS = (
     "SELECT get_json_object(value, '$.metaData.schemaString') FROM text.`{}/_delta_log/*.json` "
@@ -37,11 +36,10 @@ _CHECKPOINTS = (
 
 
 def generated(spark: SparkSession, details: Mapping[str, str]) -> tuple[Derivation, ...]:
-    """The generated columns of a table that DESCRIBE says so much of; none where it has none, or
-    its log cannot be read."""
+    """The generated columns of a table with these details; none if its log cannot be read."""
     place, properties = details.get("Location", ""), details.get("Table Properties", "")
     version = _WRITER.search(properties)
-    older = version is not None and _FIRST <= int(version[1]) < 7
+    older = version is not None and _FIRST_VERSION <= int(version[1]) < 7
     if not place or "`" in place or not (older or _FEATURE in properties):
         return ()
     for query in (_COMMITS, _CHECKPOINTS):
@@ -53,11 +51,11 @@ def generated(spark: SparkSession, details: Mapping[str, str]) -> tuple[Derivati
 
 
 def expressions(schema: str) -> Iterator[Derivation]:
-    """The generated columns in a schema as Delta writes it."""
+    """The generated columns in Delta's JSON of a schema."""
     with suppress(ValueError, KeyError, TypeError, AttributeError):
         fields = json.loads(schema)["fields"]
         names = [str(field["name"]) for field in fields]
         for field in fields:
-            said = field.get("metadata", {}).get(_EXPRESSION)
-            if isinstance(said, str):
-                yield derivation(str(field["name"]), said, GENERATED, names)
+            formula = field.get("metadata", {}).get(_EXPRESSION)
+            if isinstance(formula, str):
+                yield derivation(str(field["name"]), formula, GENERATED, names)

@@ -1,8 +1,9 @@
 """``catalog pull``: the tables and views of a live Spark catalog as a snapshot.
 
-In come a session and patterns of names, out come the relations one at a time, and with each that
-could not be read the reason. ``Partial`` keeps what has been read beside the file that is to be, so
-that a pull which was cut off goes on where it stopped. All is SQL, so it works over Connect too.
+``names`` lists the relations that fit patterns of names, ``read_relations`` reads them one at a
+time; a relation that cannot be read costs only itself. ``Partial`` keeps what has been read in a
+file beside the snapshot, so that a pull that was cut off continues there. All is SQL, so it works
+over Connect, too.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _GLOB = frozenset("*?[")
 
 @dataclass(frozen=True, slots=True)
 class Pulled:
-    """A relation of the live catalog; where it could not be read, ``why``."""
+    """A relation of the live catalog, or ``why`` it could not be read."""
 
     name: Name
     relation: TableOrView | None
@@ -46,11 +47,11 @@ class Pulled:
 
 
 def names(session: Session, patterns: Sequence[str]) -> tuple[list[Name], list[Pulled]]:
-    """The qualified names that fit a pattern, sorted; with no pattern, all of the current catalog.
-    And the schemas that fit and may not be listed, each with the reason.
+    """The qualified names that fit a pattern, sorted, without patterns those of the current
+    catalog; and the schemas that fit and cannot be listed, each with the reason.
 
     A pattern is a name as in SQL with ``*`` and ``?`` in its parts: ``sales_*`` in the current
-    schema, ``retail.*``, ``lake.*.clicks``. Raises SparkError where one fits nothing.
+    schema, ``retail.*``, ``lake.*.clicks``. Raises SparkError for one that fits nothing.
     """
     unread: dict[Name, Pulled] = {}
     with spark_errors("the catalog cannot be listed"):
@@ -87,7 +88,7 @@ def _fitting(
                     listed = _relations(spark, where)
             except SparkGoneError:
                 raise
-            except SparkError as error:  # no right to: it costs only itself
+            except SparkError as error:  # the user may not list it
                 if not _GLOB & set(pattern):  # a whole name needs no list
                     yield (*where, parts[-1])
                     continue
@@ -97,8 +98,8 @@ def _fitting(
 
 
 def _matching(spark: SparkSession, pattern: str, listing: str) -> list[str]:
-    """The names in a listing that fit; a name without a pattern needs no listing (nor the right to
-    see one, and SHOW CATALOGS lists only those already in use)."""
+    """The names in a listing that fit. A name without a pattern needs no listing, for which the
+    user may have no right; and SHOW CATALOGS lists only catalogs that are already in use."""
     if not _GLOB & set(pattern):
         return [pattern]
     listed = (str(row[0]).lower().replace("`", "") for row in spark.sql(listing).collect())
@@ -106,7 +107,7 @@ def _matching(spark: SparkSession, pattern: str, listing: str) -> list[str]:
 
 
 def _relations(spark: SparkSession, schema: Name) -> set[str]:
-    """Tables and views of a schema; SHOW TABLES of a v2 catalog leaves the views out."""
+    """The tables and views of a schema; SHOW TABLES of a v2 catalog lists no views."""
     where = literal_name(schema)
     rows = list(spark.sql(f"SHOW TABLES IN {where}").collect())
     with tried():
@@ -115,7 +116,7 @@ def _relations(spark: SparkSession, schema: Name) -> set[str]:
 
 
 def settings(session: Session) -> dict[str, str]:
-    """The session's settings that pruning depends on, as far as it tells them."""
+    """The session's settings that pruning depends on, those that Spark shows."""
     found: dict[str, str] = {}
     for name in SETTINGS:
         with tried():
@@ -127,7 +128,7 @@ def settings(session: Session) -> dict[str, str]:
 
 
 def read_relations(session: Session, wanted: Iterable[Name]) -> Iterator[Pulled]:
-    """Each relation, read; a table that cannot be read costs only itself. Raises SparkGoneError."""
+    """Reads each relation. Raises SparkGoneError."""
     for name in wanted:
         try:
             with spark_errors("cannot be read"):
@@ -154,7 +155,7 @@ def _relation(spark: SparkSession, name: Name) -> TableOrView:
 
 
 def _with_distinct_counts(spark: SparkSession, table: Table) -> Table:
-    """The table with what ANALYZE … FOR COLUMNS has left."""
+    """The table with the distinct counts of ANALYZE … FOR COLUMNS."""
     columns = []
     for column in table.columns:
         count = None
@@ -173,7 +174,7 @@ def _distinct_count(spark: SparkSession, table: Table, column: str) -> int | Non
 
 
 def _with_partitions(spark: SparkSession, table: Table) -> Table:
-    """The table with how many partitions it has, and how many values each partition column has."""
+    """The table with the number of its partitions, and of the values of each partition column."""
     if any(field.transform != "identity" for field in table.partitioned_by):
         return table
     with tried():
@@ -200,24 +201,24 @@ def _with_partitions(spark: SparkSession, table: Table) -> Table:
 
 @dataclass(frozen=True, slots=True)
 class Partial:
-    """The file beside the snapshot, one relation a line, that a pull adds to as it goes."""
+    """The file beside the snapshot to which a pull adds a line for each relation."""
 
     path: Path
     source: str
 
     def read(self) -> dict[Name, TableOrView]:
-        """What an earlier pull from the same place has read; nothing where there was none."""
+        """The relations that an earlier pull from the same source has read."""
         found: dict[Name, TableOrView] = {}
         with suppress(OSError, ValueError, CatalogError, RecursionError):
             header, *lines = self.path.read_text("utf-8").splitlines()
             if json.loads(header) != {"pulled from": self.source}:
                 return {}
-            for line in lines:  # the last one may be cut off: what is before it counts
+            for line in lines:  # the last line may be cut off; those before it count
                 found.update(snapshot.read(line, str(self.path)).relations)
         return found
 
     def begin(self, kept: Iterable[TableOrView]) -> None:
-        """Starts the file anew with what is kept of the old one. Raises OSError."""
+        """Starts the file again with the relations that are kept. Raises OSError."""
         lines = [json.dumps({"pulled from": self.source}), *map(_line, kept)]
         self.path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
 
@@ -227,7 +228,7 @@ class Partial:
             file.write(f"{_line(relation)}\n")
 
     def end(self) -> None:
-        """The snapshot is written: the file beside it goes."""
+        """Removes the file, when the snapshot is written."""
         with suppress(OSError):
             os.unlink(self.path)
 

@@ -260,10 +260,10 @@ class Enabled(AbstractContextManager["Enabled"]):
         if key in self._too_slow:
             return _Decided(None, ANYTHING, epoch)
         state = self._session_state()
-        wanted = self._options_in(state)
+        options = self._options_in(state)
         full = filled(text, given) if given else FilledText(text)
         whole = full or FilledText(text)
-        parsed = self._in_time(lambda: _parsed(whole.text, wanted.limits))
+        parsed = self._in_time(lambda: _parsed(whole.text, options.limits))
         why = parsed.why or state.obstacle
         if full is None or given is None or (given and MARKER in text):
             why = why or "of a parameter no literal is known that means the same"
@@ -273,42 +273,42 @@ class Enabled(AbstractContextManager["Enabled"]):
         known, until = self._live.warehouse(parsed.names, state.namespace)
         basis = (known, state)
         before = self._decisions.get(key)
-        asks = wanted.form == VALUES  # the keys are looked up each time
+        asks = options.form == VALUES  # the keys are looked up each time
         if before is not None and before.basis == basis and not asks:
             return replace(before, epoch=epoch, until=until)
         if not known.prunable:
             self._events.left(text, "it names no partitioned table that is known")
             return _Decided(None, parsed.effect, epoch, until, basis)
-        sql = self._rewritten(text, whole, known, wanted)
+        sql = self._rewritten(text, whole, known, options)
         return _Decided(sql, parsed.effect, epoch, 0.0 if asks else until, basis)
 
     def _decide_view(self, name: Name, text: str, epoch: int) -> _Decided:
         """The decision for a view, whose short names are those of its own namespace."""
         state, (view, until) = self._session_state(), self._live.view(name)
-        wanted = self._options_in(state)
-        too_long = len(text) > wanted.limits.statement
+        options = self._options_in(state)
+        too_long = len(text) > options.limits.statement
         if state.obstacle or view is None or view.query != text or too_long:
             self._events.left(text, state.obstacle or "the view's text is not certain")
             return _Decided(None, NOTHING, epoch, until)
         place = Warehouse(namespace=view.namespace)
         names = [place.qualify(it) for it in self._in_time(lambda: relations_in(text))]
         known, until = self._live.warehouse(names, view.namespace)
-        sql = self._rewritten(text, FilledText(text), known, wanted)
-        return _Decided(sql, NOTHING, epoch, 0.0 if wanted.form == VALUES else until)
+        sql = self._rewritten(text, FilledText(text), known, options)
+        return _Decided(sql, NOTHING, epoch, 0.0 if options.form == VALUES else until)
 
     def _rewritten(
-        self, text: str, full: FilledText, known: Warehouse, wanted: Options
+        self, text: str, full: FilledText, known: Warehouse, options: Options
     ) -> str | None:
         """The text with its predicates; None if there are none to write."""
 
         def work() -> tuple[Rewrite, str]:
             with at_rest(full.text):
-                decision = decide(read(full.text, known, wanted.limits), wanted)
+                decision = decide(read(full.text, known, options.limits), options)
                 found = result(decision)
                 edits = [edit for it in decision.statements for edit in it.edits]
                 return found, found.sql if full.text is text else apply(text, full.original(edits))
 
-        found, sql = work() if wanted.form == VALUES else self._in_time(work)
+        found, sql = work() if options.form == VALUES else self._in_time(work)
         if not found.changed:
             self._events.left(text, "nothing follows", found)
             return None

@@ -1,7 +1,7 @@
 """What a session's settings mean for a rewrite: how its texts are read, what its planner does.
 
 In: a session. Out: a ``SessionState``. One query asks for all settings that are not at their
-defaults. What they mean for pruning is in ``settings.regime``, and for how a text is read in
+defaults. What they mean for pruning is in ``settings.spark_conf``, and for how a text is read in
 docs/soundness.md, "Settings of Spark".
 """
 
@@ -58,7 +58,9 @@ def state_of(namespace: Name, settings: Mapping[str, str]) -> SessionState:
     quoted = flag("spark.sql.ansi.enabled", True) and flag(
         "spark.sql.ansi.doubleQuotedIdentifiers", False
     )
-    return SessionState(namespace, in_regime(engine("spark"), settings), quoted, obstacle(settings))
+    return SessionState(
+        namespace, engine_under(engine("spark"), settings), quoted, obstacle(settings)
+    )
 
 
 def obstacle(settings: Mapping[str, str]) -> str:

@@ -1,9 +1,8 @@
-"""The tables of a catalog, empty, in a local Spark: enough to plan a query as production would.
+"""The tables of a catalog, empty, in an embedded Spark: enough to plan a query as production would.
 
-In come a session, the catalog and the texts of the queries; inside ``warehouse`` the tables that
-they name are there, with the catalog's sizes in force, and after it all is gone. Spark takes a
-table's size from ANALYZE … NOSCAN, which adds up the lengths of files: so each table gets a file
-that has the length and no content (docs/spark.md, "Explaining without data").
+Inside ``warehouse`` the tables that the texts name exist, with the catalog's sizes; afterwards all
+is gone. Spark takes a table's size from ANALYZE … NOSCAN, which adds up the lengths of files: so
+each table gets files that have a length and no content (docs/spark.md, "Explaining without data").
 """
 
 from __future__ import annotations
@@ -29,8 +28,8 @@ if TYPE_CHECKING:
 ASSUMED_LARGE = 100 << 30
 ASSUMED_SMALL = 1 << 20
 
-# Else a condition on a partition column would make the table as small as the partitions that it
-# finds, and there is only one.
+# Excluded: by this rule a condition on a partition column would make the table as small as the
+# partitions that fulfil it, and there is only one.
 EXCLUDED = "spark.sql.optimizer.excludedRules"
 PRUNING_RULE = "org.apache.spark.sql.execution.datasources.PruneFileSourcePartitions"
 
@@ -42,8 +41,8 @@ _NUMBERS = ("tinyint", "smallint", "int", "bigint", "decimal", "float", "double"
 
 @dataclass(frozen=True, slots=True)
 class Stock:
-    """What is not as in production: the tables whose size was assumed, and relations that could
-    not be made, or not wholly, with the reason."""
+    """What differs from production: the tables whose size was ``assumed``, and the relations that
+    are ``missing``, wholly or in part, with the reason."""
 
     assumed: tuple[str, ...] = ()
     missing: tuple[tuple[str, str], ...] = ()
@@ -51,11 +50,10 @@ class Stock:
 
 @contextmanager
 def warehouse(session: Session, catalog: Warehouse, texts: Iterable[str]) -> Iterator[Stock]:
-    """Makes the relations that the texts name; takes them away at the end. On a Spark that has
-    tables short names are made to mean what they mean in the catalog, and no more is done.
+    """Creates the relations that the texts name, and drops them at the end. On a Spark that has
+    tables, only the catalog's current schema is made the session's.
 
-    Catalogs other than Spark's own are left out of their names: ``lake.raw.clicks`` is there as
-    ``raw.clicks``.
+    Names have no catalog: ``lake.raw.clicks`` is created as ``raw.clicks``.
     """
     if not session.target.embedded:
         use(session, catalog)
@@ -118,7 +116,7 @@ def _make_schema(spark: SparkSession, schema: str, folder: Path, ends: ExitStack
 
 
 def _make_table(spark: SparkSession, table: Table, folder: Path, ends: ExitStack) -> None:
-    """The table, its size, and, where it is partitioned, one partition. Raises SparkError."""
+    """Creates a table of its size, with one partition if it is partitioned. Raises SparkError."""
     partitions = [it.column for it in table.partitioned_by if it.transform == "identity"]
     size = table.size_in_bytes
     if size is None:
@@ -151,7 +149,7 @@ def _buckets(table: Table) -> str:
 
 
 def _make_files(folder: Path, size: int) -> None:
-    """Files of that many bytes in all, of which none is on the disk."""
+    """Creates sparse files of that many bytes in all, which take no space on the disk."""
     folder.mkdir(parents=True, exist_ok=True)
     longest, number = _LONGEST_FILE, 0
     while size > 0:
@@ -162,7 +160,7 @@ def _make_files(folder: Path, size: int) -> None:
             except OSError as error:
                 if longest <= 1 << 30:
                     raise SparkError(f"cannot be made here: {error.strerror or error}") from error
-                longest >>= 2  # a file system with shorter files
+                longest >>= 2  # the file system allows only shorter files
                 continue
         size, number = size - length, number + 1
 
@@ -170,7 +168,7 @@ def _make_files(folder: Path, size: int) -> None:
 def _make_views(
     spark: SparkSession, views: list[View], ends: ExitStack
 ) -> Iterator[tuple[str, str]]:
-    """Makes the views, those that stand on others after them; yields what could not be made."""
+    """Creates the views in the order of their dependencies; yields those that cannot be."""
     while views:
         left: dict[Name, tuple[View, str]] = {}
         for view in views:
@@ -190,7 +188,7 @@ def _make_views(
 
 
 def _value(table: Table, name: str) -> str:
-    """Some value of a partition column: which one does not matter, nothing reads it."""
+    """Any value of a partition column's type, as SQL; nothing reads it."""
     column = table.column(name)
     type_ = column.type if column and column.type else "string"
     if type_.startswith(_NUMBERS):
@@ -199,7 +197,7 @@ def _value(table: Table, name: str) -> str:
 
 
 def _place(path: Path) -> str:
-    """A path as a string of SQL; as a URI its ``%`` would be taken for itself."""
+    """A path as a string of SQL: not a URI, in which Spark would take ``%`` literally."""
     return literal_text(str(path))
 
 

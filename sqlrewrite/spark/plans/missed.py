@@ -35,14 +35,14 @@ from sqlrewrite.warehouse import Name, Warehouse
 def missed(session: Session, path: str, rewrite: Rewrite, request: Request) -> Rewrite:
     """The rewriting with only the predicates that Spark's own plan does not make needless. Raises
     SparkError."""
-    wanted = request.options()
-    document = read(rewrite.original, request.catalog, wanted.limits)
-    every = decide(document, wanted.with_all())
-    engine = wanted.engine
+    options = request.options()
+    document = read(rewrite.original, request.catalog, options.limits)
+    every = decide(document, options.with_all())
+    engine = options.engine
     if not every.statements or engine.planner != "spark" or not engine.native_joins:
         return rewrite  # rewriting is switched off in the text, or this is not Spark's planner
     left = frozenset(_left_to_spark(fresh(session), path, every, request.catalog))
-    return result(decide(document, replace(wanted, planned=left)))
+    return result(decide(document, replace(options, planned=left)))
 
 
 def _left_to_spark(

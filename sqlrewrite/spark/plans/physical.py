@@ -1,8 +1,8 @@
-"""Spark's physical plan, from the text of EXPLAIN FORMATTED, which works over Connect too.
+"""Spark's physical plan, from the text of EXPLAIN FORMATTED, which works over Connect, too.
 
-In comes the text, out goes a ``PhysicalPlan``: a tree of operators with their details, and the
-subqueries of it. Numbers that Spark gives anew each time (to columns, plans, operators) stay in it,
-because they tell which subquery is whose; ``plain`` takes them off what is shown or compared.
+In: the text. Out: a ``PhysicalPlan``: a tree of operators with their details, and its subqueries.
+The numbers that Spark gives to columns, plans and operators stay in it, because they connect a
+subquery with its place; ``plain`` removes them from what is shown or compared.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SUBQUERY = re.compile(
 )
 _SCAN = re.compile(r"(?:Batch)?Scan (?:\w+ )?([^\s()]+\.[^\s()]+)")
 
-# What is numbered anew each time a query is planned.
+# Numbers that differ each time a query is planned.
 _NUMBERS = (
     (re.compile(r",? ?\[plan_id=\d+\]"), ""),
     (re.compile(r",? ?\[id=#\d+\]"), ""),
@@ -33,7 +33,7 @@ _NUMBERS = (
 )
 _DYNAMIC_NUMBER = re.compile(r"(dynamicpruning|subquery)#\d+|\[(plan_)?id=#?\d+\]|codegen id : \d+")
 
-# What is shown of an operator beside its name.
+# The details that are shown of an operator.
 _SHOWN = (
     ("Scan", ("PartitionFilters", "RuntimeFilters", "PushedFilters")),
     ("BatchScan", ("RuntimeFilters", "PushedFilters")),
@@ -47,7 +47,7 @@ _JOIN = re.compile(r"(?:BroadcastHash|SortMerge|ShuffledHash|BroadcastNestedLoop
 
 @dataclass(frozen=True)
 class PhysicalOperator:
-    """One operator: its number in the text, its name, what is said of it, and what it reads."""
+    """One operator: its number in the text, its name, its inputs, and its details."""
 
     number: int
     name: str
@@ -62,12 +62,12 @@ class PhysicalOperator:
 
     @cached_property
     def identity(self) -> str:
-        """What two operators share that give the same result: all but the wrapping and the numbers
-        of dynamic filters; those of columns tell them apart."""
+        """A text that is the same for two operators with the same result: without wrappers and the
+        numbers of dynamic filters, but with those of columns."""
         if self.name in _WRAPPING and self.children:
             return self.children[0].identity
-        said = _DYNAMIC_NUMBER.sub("", f"{self.name} {sorted(self.details.items())}")
-        return f"{said}({', '.join(child.identity for child in self.children)})"
+        details = _DYNAMIC_NUMBER.sub("", f"{self.name} {sorted(self.details.items())}")
+        return f"{details}({', '.join(child.identity for child in self.children)})"
 
     def walk(self) -> Iterator[PhysicalOperator]:
         """This operator and all below it, from the top."""
@@ -78,7 +78,7 @@ class PhysicalOperator:
 
 @dataclass(frozen=True, slots=True)
 class PhysicalSubquery:
-    """A plan that is run for an expression of an operator."""
+    """The plan of a subquery in an ``expression`` of the operator with the number ``host``."""
 
     host: int
     expression: str
@@ -100,7 +100,7 @@ class PhysicalPlan:
             yield from subquery.root.walk()
 
     def lines(self) -> tuple[tuple[str, str], ...]:
-        """The tree as it is shown: what draws its branches, and what an operator is and does."""
+        """The tree as it is shown: for each operator the branches before it, and its text."""
         return tuple(_lines(self.root, "", ""))
 
 
@@ -132,7 +132,7 @@ def parse(text: str) -> PhysicalPlan:
 
 
 def plain(text: str) -> str:
-    """Text of a plan without what Spark numbers anew each time."""
+    """A plan's text without the numbers that differ each time."""
     for pattern, instead in _NUMBERS:
         text = pattern.sub(instead, text)
     return " ".join(text.split())
@@ -152,7 +152,7 @@ def items(text: str) -> tuple[str, ...]:
 
 
 def _details(lines: list[str]) -> dict[int, dict[str, str]]:
-    """What is said of each operator, in the paragraph that its number heads."""
+    """The details of each operator, from the paragraph that begins with its number."""
     found: dict[int, dict[str, str]] = {}
     inside: dict[str, str] | None = None
     last = ""
@@ -186,7 +186,7 @@ def _tree(lines: list[str], details: dict[int, dict[str, str]]) -> PhysicalOpera
 
 
 def _lines(operator: PhysicalOperator, first: str, rest: str) -> Iterator[tuple[str, str]]:
-    if operator.name in _WRAPPING and operator.children:  # they say nothing of the query
+    if operator.name in _WRAPPING and operator.children:  # wrappers say nothing about the query
         yield from _lines(operator.children[0], first, rest)
         return
     yield first, _shown(operator)
@@ -196,12 +196,12 @@ def _lines(operator: PhysicalOperator, first: str, rest: str) -> Iterator[tuple[
 
 
 def _shown(operator: PhysicalOperator) -> str:
-    said = operator.details
+    details = operator.details
     if _JOIN.match(operator.name):
-        left, right = (plain(said.get(f"{side} keys", "")) for side in ("Left", "Right"))
+        left, right = (plain(details.get(f"{side} keys", "")) for side in ("Left", "Right"))
         keys = f": {left} = {right}" if left else ""
-        condition = plain(said.get("Join condition", "None"))
+        condition = plain(details.get("Join condition", "None"))
         return operator.name + keys + ("" if condition == "None" else f" and {condition}")
-    wanted = next((keys for name, keys in _SHOWN if operator.name.startswith(name)), ())
-    parts = [f"{key} {plain(said[key])}" for key in wanted if said.get(key, "[]") != "[]"]
+    names = next((names for name, names in _SHOWN if operator.name.startswith(name)), ())
+    parts = [f"{key} {plain(details[key])}" for key in names if details.get(key, "[]") != "[]"]
     return operator.name + (f": {'; '.join(parts)}" if parts else "")

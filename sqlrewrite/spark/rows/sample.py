@@ -1,13 +1,14 @@
-"""A statement on a sample of its facts' partitions, for tables that are too big to be read whole.
+"""Runs a statement on a sample of its facts' partitions, if the tables are too big to be read
+whole.
 
-In come a session and a pair of texts, out come the pair as it is to be run and what was taken of
-each fact. In both texts the names of the facts, and of the views over them, give way to temporary
-views that filter by the partition columns. Views and not derived tables, because a view over a fact
-can be made anew in the same way; under names of their own and not of the tables', because
-``spark_catalog.db.t`` would look past a temporary view called ``t``.
+In: a session and a statement in both texts. Out: both texts as they are to be run, and the sample
+taken of each fact. In both texts the names of the facts, and of the views over them, are replaced
+by temporary views that filter by the partition columns. These are views and not derived tables,
+because a view over a fact can be created again over its sample; and they have names of their own,
+because ``spark_catalog.db.t`` would ignore a temporary view called ``t``.
 
-The sample has partitions that each predicate keeps and as many that it does not: with one kind
-alone, both texts would read the same. Among those the order is that of a hash: a spread over the
+The sample has partitions that each predicate keeps and as many that it drops: with one kind alone,
+both texts would read the same. Among those they are taken in the order of a hash: spread over the
 table, the same each time, and the same days of two facts that are joined by day.
 """
 
@@ -31,18 +32,18 @@ from sqlrewrite.sql.statements.references import references, renamed
 from sqlrewrite.warehouse import Name, Table, View, Warehouse
 
 Partition = tuple[str | None, ...]
-"""The values of the partition columns, as Spark writes them into the names of folders."""
+"""The values of the partition columns as text."""
 
-_LOOKED_AT = 10_000
-"""So many partitions of a table are looked at; whether a predicate keeps one takes a row of SQL."""
+_CONSIDERED = 10_000
+"""How many partitions of a table are considered: each is a row in the query for a predicate."""
 
 _MOST_VIEWS = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """What was taken of a table: of how many partitions which, and how many of these a predicate
-    keeps, None where that is not known. ``whole`` says why the table is read as a whole."""
+    """The sample of a table: the partitions ``taken`` of all, and how many of these a predicate
+    keeps, None if that is not known. ``whole`` says why the table is read as a whole."""
 
     table: str
     partitions: int
@@ -53,8 +54,8 @@ class Sampled:
 
 @dataclass(frozen=True, slots=True)
 class _Fact:
-    """A fact with its partition columns, their types, and those of its partitions that are looked
-    at, in the order in which they are taken; ``count`` is that of all."""
+    """A fact with its partition columns, their types, and the partitions that are considered, in
+    the order in which they are taken; ``count`` is the number of all."""
 
     table: Table
     columns: tuple[str, ...]
@@ -63,13 +64,13 @@ class _Fact:
     count: int
 
     def literals(self, partition: Partition) -> tuple[str, ...]:
-        """The values of a partition in SQL."""
+        """The values of a partition as SQL."""
         both = zip(partition, self.types, strict=True)
         return tuple(f"CAST({literal_text(value)} AS {kind})" for value, kind in both)
 
     def condition(self, taken: Sequence[Partition]) -> str:
-        """What holds for the rows of these partitions alone; by IN, because a column that some `=`
-        or `<=>` compares with a literal needs no dynamic pruning to Spark
+        """The condition for the rows of these partitions. It uses IN, because Spark drops the
+        dynamic pruning of a column that an ``=`` or ``<=>`` compares with a literal
         (``CleanupDynamicPruningFilters``)."""
         names = [quoted(column) for column in self.columns]
         if len(names) > 1:
@@ -88,20 +89,20 @@ class _Fact:
 
 @dataclass(slots=True)
 class _Views:
-    """The temporary views that have been made, by the name of what they stand for."""
+    """The temporary views that have been created, by the relation that each replaces."""
 
     session: Session
     names: dict[Name, str] = field(default_factory=dict)
 
     def make(self, name: Name, query: str, columns: Sequence[str] = ()) -> None:
-        """Makes a view of the rows that are to be read in a relation's place."""
+        """Creates the view that replaces a relation."""
         made = f"dpp_rewrite_sample_{len(self.names) + 1}"
         listed = f" ({', '.join(quoted(it) for it in columns)})" if columns else ""
         self.session.spark.sql(f"CREATE OR REPLACE TEMPORARY VIEW {made}{listed} AS {query}")
         self.names[name] = made
 
     def drop(self) -> None:
-        """Takes them away again."""
+        """Drops the views."""
         for made in self.names.values():
             self.session.spark.sql(f"DROP VIEW IF EXISTS {made}")
 
@@ -112,7 +113,7 @@ def sampled(
 ) -> Iterator[tuple[QueryPair, tuple[Sampled, ...]]]:
     """The pair reading ``count`` partitions of each of its facts. Raises SparkError."""
     views, found = _Views(session), list[Sampled]()
-    wanted: frozenset[Partition] = frozenset()
+    taken_before: frozenset[Partition] = frozenset()
     try:
         with spark_errors(f"{pair.place}: no sample can be taken"):
             for table, why in _facts(pair, catalog).items():
@@ -122,9 +123,9 @@ def sampled(
                     continue
                 fact = _fact(session, table)
                 splits = _splits(session, fact, pair, catalog)
-                # A fact without a predicate goes with those that have one, as it is joined to them.
-                taken = _chosen(fact, splits or [wanted], count)
-                wanted |= frozenset(taken)
+                # For a fact without a predicate: the partitions taken of those it is joined with.
+                taken = _chosen(fact, splits or [taken_before], count)
+                taken_before |= frozenset(taken)
                 kept = sum(any(it in split for split in splits) for it in taken) if splits else None
                 found.append(Sampled(name, fact.count, tuple(map(fact.shown, taken)), kept))
                 if len(taken) < fact.count:
@@ -141,8 +142,8 @@ def sampled(
 
 
 def _facts(pair: QueryPair, catalog: Warehouse) -> dict[Table, str]:
-    """The facts of a statement, those that a predicate is written for first, each with what speaks
-    against a sample of it, if anything does."""
+    """The facts of a statement, those with a predicate first, each with the reason why no sample of
+    it can be taken, if there is one."""
     named = [
         behind
         for query in (pair.before, pair.after)
@@ -167,8 +168,8 @@ def _name(candidate: Candidate) -> Name:
 def _behind(
     catalog: Warehouse, name: Name, plain: bool = True, depth: int = _MOST_VIEWS
 ) -> Iterator[tuple[Table, bool]]:
-    """The partitioned tables that a name means, by itself or as a view, and whether each may give
-    way to a view there."""
+    """The partitioned tables that a name means, directly or through views, and whether each can be
+    replaced by a view there."""
     match catalog.resolve(name):
         case Table() as table if table.partitioned_by:
             yield table, plain
@@ -179,7 +180,7 @@ def _behind(
 
 
 def _fact(session: Session, table: Table) -> _Fact:
-    """The fact's partitions, from the metadata where the table's format has them there."""
+    """The fact and its partitions, by SHOW PARTITIONS, or from its rows if its format has none."""
     columns = tuple(it.column for it in table.partitioned_by)
     name = literal_name(table.name)
     schema = session.spark.table(name).schema
@@ -196,16 +197,16 @@ def _fact(session: Session, table: Table) -> _Fact:
         found = {tuple(row) for row in rows}
     types = tuple(kinds[it.lower()] for it in columns)
     ordered = sorted(found, key=_order)
-    return _Fact(table, columns, types, tuple(ordered[:_LOOKED_AT]), len(ordered))
+    return _Fact(table, columns, types, tuple(ordered[:_CONSIDERED]), len(ordered))
 
 
 def _order(partition: Partition) -> tuple[bool, str]:
-    """That of NULL first, which a predicate drops and an outer join must not lose."""
+    """The sort key: partitions of NULL first, which a predicate drops and an outer join keeps."""
     return None not in partition, sha256(repr(partition).encode()).hexdigest()
 
 
 def _json(fields: Iterable[str]) -> str:
-    """Several values as one, NULL unlike any other."""
+    """Several values as one text, in which NULL differs from all other values."""
     return f"to_json(struct({', '.join(fields)}))"
 
 
@@ -215,8 +216,8 @@ def _json(fields: Iterable[str]) -> str:
 def _splits(
     session: Session, fact: _Fact, pair: QueryPair, catalog: Warehouse
 ) -> list[frozenset[Partition]]:
-    """For each predicate on the fact the partitions that it keeps, where Spark can tell: one that
-    names a CTE cannot be asked by itself."""
+    """The partitions that each predicate on the fact keeps, for predicates that Spark can evaluate
+    alone: not for one that names a CTE."""
     found: dict[tuple[str, str], frozenset[Partition]] = {}
     for candidate in pair.candidates:
         tables = [table for table, _ in _behind(catalog, _name(candidate))]
@@ -227,7 +228,7 @@ def _splits(
         if not isinstance(catalog.resolve(_name(candidate)), Table):
             if len(columns) > 1 or len(tables) > 1:
                 continue
-            columns = (candidate.fact.column,)  # as the view calls it
+            columns = (candidate.fact.column,)  # its name in the view
         with tried():
             found[asked] = _kept(session, fact, candidate, columns)
     return list(found.values())
@@ -248,7 +249,7 @@ def _kept(
 def _chosen(
     fact: _Fact, splits: Sequence[frozenset[Partition]], count: int
 ) -> tuple[Partition, ...]:
-    """So many partitions, in turn one that is in each set and one that is not."""
+    """Up to ``count`` partitions: for each set in turn one that is in it and one that is not."""
     groups = [
         iter([it for it in fact.partitions if (it in split) is inside])
         for split in splits
@@ -268,13 +269,13 @@ def _chosen(
 
 
 def _text(query: StatementText, catalog: Warehouse, views: _Views) -> StatementText:
-    """A query that reads the sample."""
+    """The query over the sample."""
     (found,) = queries(_renamed(query.text, catalog, views))
     return replace(found, index=query.index, line=query.line)
 
 
 def _renamed(text: str, catalog: Warehouse, views: _Views, depth: int = _MOST_VIEWS) -> str:
-    """A text with the names of facts, and of views over them, in favour of those of the sample."""
+    """A text in which the names of facts, and of views over them, are those of the sample."""
     names = []
     for reference in references(text):
         name = catalog.qualify(reference.parts)
@@ -287,7 +288,7 @@ def _renamed(text: str, catalog: Warehouse, views: _Views, depth: int = _MOST_VI
 
 
 def _make_again(view: View, catalog: Warehouse, views: _Views, depth: int) -> None:
-    """Makes a view over a fact once more, over its sample, where the view's own names are known."""
+    """Creates a view over a fact again, over its sample, in the view's own namespace."""
     inner = replace(catalog, namespace=view.namespace)
     query = _renamed(view.query, inner, views, depth - 1)
     if query == view.query:
