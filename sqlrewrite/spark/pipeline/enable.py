@@ -27,7 +27,7 @@ from sqlrewrite.settings.options import Options, make_options
 from sqlrewrite.spark.pipeline import hooks, views
 from sqlrewrite.spark.pipeline.events import Events
 from sqlrewrite.spark.pipeline.live import LiveCatalog
-from sqlrewrite.spark.pipeline.settings import SessionState, state
+from sqlrewrite.spark.pipeline.settings import SessionProfile, state
 from sqlrewrite.spark.values import resolver
 from sqlrewrite.sql.collector import at_rest
 from sqlrewrite.sql.parse.statements import lex, statements
@@ -117,7 +117,7 @@ class Enabled(AbstractContextManager["Enabled"]):
     ) -> None:
         self._spark, self._live, self._given = spark, live, given
         self._events, self._budget = events, budget
-        self._state: SessionState | None = None
+        self._state: SessionProfile | None = None
         self._epoch = 0
         self._decisions: dict[Hashable, _Decided] = {}
         self._characters = 0
@@ -315,12 +315,12 @@ class Enabled(AbstractContextManager["Enabled"]):
         self._events.rewritten(text, found)
         return sql
 
-    def _options_in(self, state: SessionState) -> Options:
+    def _options_in(self, state: SessionProfile) -> Options:
         limits = replace(self._given.limits, double_quoted=state.double_quoted)
         given = replace(self._given, engine=state.engine, limits=limits)
         return replace(given, resolve=resolver(self._spark)) if given.form == VALUES else given
 
-    def _session_state(self) -> SessionState:
+    def _session_state(self) -> SessionProfile:
         found = self._state
         if found is None:
             epoch, found = self._epoch, state(self._spark)

@@ -1,6 +1,6 @@
 """What a session's settings mean for a rewrite: how its texts are read, what its planner does.
 
-In: a session. Out: a ``SessionState``. One query asks for all settings that are not at their
+In: a session. Out: a ``SessionProfile``. One query asks for all settings that are not at their
 defaults. What they mean for pruning is in ``settings.spark_conf``, and for how a text is read in
 docs/soundness.md, "Settings of Spark".
 """
@@ -31,7 +31,7 @@ _EITHER_WAY = frozenset({"spark.sql.legacy.parser.havingwithoutgroupbyaswhere"})
 
 
 @dataclass(frozen=True, slots=True)
-class SessionState:
+class SessionProfile:
     """What matters of a session: the namespace of short names, what its planner does, whether
     ``"…"`` is a name. ``obstacle`` names a setting under which nothing is rewritten, if it has one.
     """
@@ -42,14 +42,14 @@ class SessionState:
     obstacle: str = ""
 
 
-def state(spark: SparkSession) -> SessionState:
+def state(spark: SparkSession) -> SessionProfile:
     """The state of a session now. Raises SparkError."""
     with spark_errors("the session's settings cannot be read"):
         namespace, rows = current_namespace(spark), spark.sql("SET").collect()
     return state_of(namespace, {str(row[0]).lower(): str(row[1]) for row in rows})
 
 
-def state_of(namespace: Name, settings: Mapping[str, str]) -> SessionState:
+def state_of(namespace: Name, settings: Mapping[str, str]) -> SessionProfile:
     """The state under ``settings``: those that are set, by their names in lower case."""
 
     def flag(name: str, default: bool) -> bool:
@@ -58,7 +58,7 @@ def state_of(namespace: Name, settings: Mapping[str, str]) -> SessionState:
     quoted = flag("spark.sql.ansi.enabled", True) and flag(
         "spark.sql.ansi.doubleQuotedIdentifiers", False
     )
-    return SessionState(
+    return SessionProfile(
         namespace, engine_under(engine("spark"), settings), quoted, obstacle(settings)
     )
 
