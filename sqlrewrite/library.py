@@ -3,8 +3,6 @@ when they are first called."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from sqlrewrite.catalog import Catalog as Catalog
 from sqlrewrite.linting.findings import Finding as Finding
 from sqlrewrite.linting.findings import Fix as Fix
@@ -54,12 +52,14 @@ def outputs(
 
     if timestamp_type not in _TIMESTAMP_TYPES:
         raise ConfigError(f"timestamp_type is TIMESTAMP_LTZ or TIMESTAMP_NTZ, not {timestamp_type}")
-    settings = SessionSettings(ansi, allow_precision_loss, _TIMESTAMP_TYPES[timestamp_type])
-    possible = (
-        replace(it, legacy_interval=legacy_interval, double_quoted=double_quoted_identifiers)
-        for it in settings.possible()
+    settings = SessionSettings(
+        ansi,
+        allow_precision_loss,
+        _TIMESTAMP_TYPES[timestamp_type],
+        legacy_interval,
+        double_quoted_identifiers,
     )
-    return outputs_of(tokenized(sql, catalog, Limits()), possible)
+    return outputs_of(tokenized(sql, catalog, Limits()), settings.possible())
 
 
 def lint(sql: str, catalog: Catalog, options: Options | None = None) -> tuple[Finding, ...]:

@@ -18,12 +18,15 @@ class SessionSettings:
 
     ``ansi`` is spark.sql.ansi.enabled, ``precision_loss`` is
     spark.sql.decimalOperations.allowPrecisionLoss, ``ntz`` says whether spark.sql.timestampType is
-    TIMESTAMP_NTZ.
+    TIMESTAMP_NTZ. ``legacy_interval`` is spark.sql.legacy.interval.enabled, and ``double_quoted``
+    spark.sql.ansi.doubleQuotedIdentifiers, which is always known.
     """
 
     ansi: bool | None = None
     precision_loss: bool | None = None
     ntz: bool | None = None
+    legacy_interval: bool | None = None
+    double_quoted: bool = False
 
     def possible(self) -> Iterator[ExactSettings]:
         """Each combination of values that the session may have."""
@@ -31,14 +34,16 @@ class SessionSettings:
             (False, True) if it is None else (it,)
             for it in (self.ansi, self.precision_loss, self.ntz)
         ]
-        return (ExactSettings(*it) for it in product(*values))
+        return (
+            ExactSettings(ansi, precision_loss, ntz, self.legacy_interval, self.double_quoted)
+            for ansi, precision_loss, ntz in product(*values)
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class ExactSettings:
-    """One combination of values, named as in ``SessionSettings``. Besides, ``legacy_interval`` is
-    spark.sql.legacy.interval.enabled, which alone may be unknown (None), and ``double_quoted`` is
-    spark.sql.ansi.doubleQuotedIdentifiers."""
+    """One combination of values, named as in ``SessionSettings``; ``legacy_interval`` alone may be
+    unknown."""
 
     ansi: bool
     precision_loss: bool = True

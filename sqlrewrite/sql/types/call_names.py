@@ -30,9 +30,9 @@ def operand_texts(parts: Sequence[TypedExpression]) -> list[str] | None:
     return known if len(known) == len(parts) else None
 
 
-def filled(form: str, *parts: TypedExpression) -> str | None:
-    """A text with those of parts in it; None if one of them is not known."""
-    known = operand_texts(parts)
+def filled(form: str, *parts: TypedExpression | str) -> str | None:
+    """A form with texts and those of expressions in it; None if one of these is not known."""
+    known = operand_texts([TypedExpression(it) if isinstance(it, str) else it for it in parts])
     return None if known is None else form.format(*known)
 
 

@@ -1,6 +1,6 @@
 """Calls: how Spark prints them, and their types.
 
-The types are those of ``plan/facts/result_types.py``, the names those of ``printed.py``.
+The types are those of ``plan/facts/result_types.py``, the names those of ``call_names.py``.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def call(it: tree.WrittenCall, scope: TypeScope) -> TypedExpression:
         return UNTYPED
     of = Arguments(
         tuple(part.type for part in given),
-        scope.context.settings,
+        scope.settings,
         tuple(map(constant_text, given)),
         tuple(part.name for part in given),
     )
@@ -113,7 +113,7 @@ def _arguments(it: tree.WrittenCall, name: str, scope: TypeScope) -> list[TypedE
             found.append(UNTYPED if isinstance(part, tree.Lambda) else scope.typed(part))
     if not any(isinstance(part, tree.Lambda) for part in it.arguments):
         return found
-    of = Arguments(tuple(part.type for part in found), scope.context.settings)
+    of = Arguments(tuple(part.type for part in found), scope.settings)
     kinds = iter(parameters(name, of))
     for position, part in enumerate(it.arguments):
         if isinstance(part, tree.Lambda):

@@ -31,7 +31,7 @@ def typed(it: tree.Expr, scope: TypeScope) -> TypedExpression:
     """What is known of an expression. Raises UnknownOutputError for an unknown name."""
     match it:
         case tree.WrittenLiteral() if it.kind != "interval":
-            return literals.literal(it, scope.context.settings) or UNTYPED
+            return literals.literal(it, scope.settings) or UNTYPED
         case tree.WrittenLiteral() | tree.Interval():
             return _interval(it, scope)
         case tree.WrittenName() | tree.Field():
@@ -56,16 +56,11 @@ def typed(it: tree.Expr, scope: TypeScope) -> TypedExpression:
 
 def _interval(it: tree.WrittenLiteral | tree.Interval, scope: TypeScope) -> TypedExpression:
     """An interval: ``interval day``, or the one type of intervals that there was before 3.2."""
-    if scope.context.settings.legacy_interval is not False:
+    if scope.settings.legacy_interval is not False:
         return UNTYPED
     if isinstance(it, tree.WrittenLiteral):
-        return literals.literal(it, scope.context.settings) or UNTYPED
+        return literals.literal(it, scope.settings) or UNTYPED
     return literals.interval(it) or UNTYPED
-
-
-def _escaped(text: str) -> str:
-    """A text as part of a form."""
-    return text.replace("{", "{{").replace("}", "}}")
 
 
 def parts_of(it: tree.Expr) -> tuple[str, ...] | None:
@@ -112,7 +107,7 @@ def _cast(it: tree.WrittenCast, scope: TypeScope) -> TypedExpression:
     kind = parse(it.to)
     if kind is None:
         return replace(UNTYPED, name=operand.name if operand.column else None)
-    ntz = scope.context.settings.ntz
+    ntz = scope.settings.ntz
     if ntz and kind == types.TIMESTAMP and it.to.strip().lower() in _TIMESTAMP:
         kind = types.TIMESTAMP_NTZ
     kind = valued(kind)
@@ -123,7 +118,7 @@ def _cast(it: tree.WrittenCast, scope: TypeScope) -> TypedExpression:
     word = "TRY_CAST" if it.safe else "CAST"
     plain = kind.collation is None  # as ``DataType.sql`` writes it
     shown = str(kind).upper() if plain else f"STRING COLLATE {kind.collation}"
-    return TypedExpression(filled(f"{word}({{}} AS {shown})", operand), kind, name)
+    return TypedExpression(filled("{}({} AS {})", word, operand, shown), kind, name)
 
 
 _TIMESTAMP = ("timestamp", "timestamp(6)")
@@ -153,35 +148,33 @@ def _subquery(it: tree.WrittenSubquery, scope: TypeScope) -> TypedExpression:
     before = len(scope.reached)
     columns = scope.context.analyze(it.query, scope)
     reached = scope.reached[before:]
-    names = None if len(reached) > 1 or "" in reached else _escaped("".join(reached))
     value = columns[0].type if len(columns) == 1 else None
     kind = value if it.kind == "scalar" else types.BOOLEAN
-    if names is None or isinstance(it.operand, tree.WrittenRow):
+    if len(reached) > 1 or "" in reached or isinstance(it.operand, tree.WrittenRow):
         return TypedExpression(None, kind)
-    form = _SUBQUERIES[it.kind].format(names)
-    return TypedExpression(filled(form, *(() if operand is None else (operand,))), kind)
+    parts = ("".join(reached),) if operand is None else (operand, "".join(reached))
+    return TypedExpression(filled(_SUBQUERIES[it.kind], *parts), kind)
 
 
 _SUBQUERIES = {
     "exists": "exists({})",
     "scalar": "scalarsubquery({})",
-    "in": "({{}} IN (listquery({})))",
+    "in": "({} IN (listquery({})))",
 }
 
 
 def _special(it: tree.SpecialForm, scope: TypeScope) -> TypedExpression:
     parts = [typed(part, scope) for part in it.arguments]
-    word = _escaped(it.word)
     match it.name:
         case "LIKE ESCAPE":
-            return TypedExpression(filled(f"{{}} LIKE {{}} ESCAPE '{word}'", *parts), types.BOOLEAN)
+            return TypedExpression(filled("{} LIKE {} ESCAPE '{}'", *parts, it.word), types.BOOLEAN)
         case "ILIKE ESCAPE":
             return TypedExpression(None, types.BOOLEAN)
         case "COLLATE":
             name = collation(it.word)
             given = parts[0].type is not None and parts[0].type.is_string
             kind = types.string(name) if name is not None and given else None
-            return TypedExpression(filled(f"collate({{}}, {word})", *parts), kind)
+            return TypedExpression(filled("collate({}, {})", *parts, it.word), kind)
         case ":":
             variant = parts[0].type == types.VARIANT
             kind = types.VARIANT if variant else None
@@ -196,11 +189,10 @@ def _special(it: tree.SpecialForm, scope: TypeScope) -> TypedExpression:
         case "POSITION":
             return TypedExpression(filled("locate({}, {}, 1)", *parts), types.INT)
         case "TIMESTAMPADD":
-            return _timestamp_add(word, *parts)
+            return _timestamp_add(it.word, *parts)
         case "TIMESTAMPDIFF":
-            return TypedExpression(
-                filled(f"timestampdiff({word}, {{}}, {{}})", *parts), types.BIGINT
-            )
+            text = filled("timestampdiff({}, {}, {})", it.word, *parts)
+            return TypedExpression(text, types.BIGINT)
         case _:
             return UNTYPED
 
@@ -212,14 +204,14 @@ def _trim(it: tree.SpecialForm, parts: list[TypedExpression], scope: TypeScope) 
         return found
     if any(part.type is None or part.type.collation for part in parts):
         found = replace(found, type=None)
-    return replace(found, text=filled(f"TRIM({it.word} {{}} FROM {{}})", *parts))
+    return replace(found, text=filled("TRIM({} {} FROM {})", it.word, *parts))
 
 
 def _timestamp_add(unit: str, amount: TypedExpression, start: TypedExpression) -> TypedExpression:
     kind = start.type
     if kind is not None and kind not in (types.TIMESTAMP, types.TIMESTAMP_NTZ):
         kind = types.TIMESTAMP if kind == types.DATE or kind.is_string else None
-    return TypedExpression(filled(f"timestampadd({unit}, {{}}, {{}})", amount, start), kind)
+    return TypedExpression(filled("timestampadd({}, {}, {})", unit, amount, start), kind)
 
 
 def _row(it: tree.WrittenRow, scope: TypeScope) -> TypedExpression:
@@ -232,13 +224,14 @@ def _row(it: tree.WrittenRow, scope: TypeScope) -> TypedExpression:
         given = item.names[0] if item.names else value.name
         names.append(f"col{number}" if given is None else given)
     kinds = tuple(value.type for value in values)
-    kind = result("struct", Arguments(kinds, scope.context.settings, names=tuple(names)))
-    form = []
-    for item, name in zip(it.items, names, strict=True):
-        quoted = _escaped(name)
+    kind = result("struct", Arguments(kinds, scope.settings, names=tuple(names)))
+    form, parts = list[str](), list[TypedExpression | str]()
+    for item, name, value in zip(it.items, names, values, strict=True):
         if not it.written:
-            form += [quoted, "{}"]
+            form.append("{}, {}")
+            parts += [name, value]
         else:
-            form.append(f"{{}} AS {quoted}" if item.names else "{}")
+            form.append("{} AS {}" if item.names else "{}")
+            parts += [value, name] if item.names else [value]
     word = "struct" if it.written else "named_struct"
-    return TypedExpression(filled(f"{word}({', '.join(form)})", *values), kind)
+    return TypedExpression(filled(f"{word}({', '.join(form)})", *parts), kind)

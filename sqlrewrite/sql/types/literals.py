@@ -25,11 +25,12 @@ _SUFFIXED = {
     "F": types.FLOAT,
 }
 _DATE = re.compile(r"\s*(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?\s*")
-_DATE_TIME = re.compile(
-    r"\s*(\d{4})-(\d{1,2})-(\d{1,2})"
-    r"(?:[ T](\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,6})\d*)?)?)?\s*"
-)
 _TIME = re.compile(r"\s*(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?\s*")
+_TIMESTAMP = re.compile(
+    r"\s*(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})"
+    r"(?:[ T](\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,6})\d*)?)?)?)?)?\s*"
+)
+_ZONE = re.compile(r"[A-Za-z]{2}|[Zz]$|\d[+-]\d+:\d+$")
 
 
 def literal(it: tree.WrittenLiteral, settings: ExactSettings) -> TypedExpression | None:
@@ -108,37 +109,33 @@ def _single(value: Decimal) -> float:
 
 
 def _datetime(it: tree.WrittenLiteral, settings: ExactSettings) -> TypedExpression | None:
+    """A DATE, TIME or TIMESTAMP; its text is not told where it is none of the usual forms."""
     if it.kind == "date":
         found = _DATE.fullmatch(it.text)
-        if not found:
-            return TypedExpression(None, types.DATE)
-        year, month, day = found[1], int(found[2] or 1), int(found[3] or 1)
-        return TypedExpression(f"DATE '{year}-{month:02}-{day:02}'", types.DATE)
+        text = f"DATE '{_date(*found.groups())}'" if found else None
+        return TypedExpression(text, types.DATE)
     if it.kind == "time":
         found = _TIME.fullmatch(it.text)
-        kind = Type("time", (6,))
-        if not found:
-            return TypedExpression(None, kind)
-        fraction = (found[4] or "").rstrip("0")
-        text = f"{int(found[1]):02}:{found[2]}:{found[3] or '00'}{'.' * bool(fraction)}{fraction}"
-        return TypedExpression(f"TIME '{text}'", kind)
-    ntz = it.kind == "timestamp_ntz"
-    if it.kind == "timestamp":
-        ntz = settings.ntz
-        if ntz and re.search(r"[A-Za-z]{2}|[Zz]$|\d[+-]\d+:\d+$", it.text):
-            return None  # with a zone in it, it is one with a local time zone
+        text = f"TIME '{_time(*found.groups())}'" if found else None
+        return TypedExpression(text, Type("time", (6,)))
+    ntz = it.kind == "timestamp_ntz" or (it.kind == "timestamp" and settings.ntz)
+    if ntz and it.kind == "timestamp" and _ZONE.search(it.text):
+        return None  # with a zone in it, it is one with a local time zone
     kind, word = (types.TIMESTAMP_NTZ, "TIMESTAMP_NTZ") if ntz else (types.TIMESTAMP, "TIMESTAMP")
-    found = _DATE_TIME.fullmatch(it.text)
-    short = _DATE.fullmatch(it.text)
-    if found is None and short is not None:
-        text = f"{short[1]}-{int(short[2] or 1):02}-{int(short[3] or 1):02} 00:00:00"
-        return TypedExpression(f"{word} '{text}'", kind)
+    found = _TIMESTAMP.fullmatch(it.text)
     if found is None:
         return TypedExpression(None, kind)
-    year, month, day, hour, minute, second = (int(part or 0) for part in found.groups()[:6])
-    fraction = (found[7] or "").rstrip("0")
-    text = f"{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}"
-    return TypedExpression(f"{word} '{text}{'.' * bool(fraction)}{fraction}'", kind)
+    fields = found.groups()
+    return TypedExpression(f"{word} '{_date(*fields[:3])} {_time(*fields[3:])}'", kind)
+
+
+def _date(year: str, month: str | None, day: str | None) -> str:
+    return f"{year}-{int(month or 1):02}-{int(day or 1):02}"
+
+
+def _time(hour: str | None, minute: str | None, second: str | None, fraction: str | None) -> str:
+    whole = ":".join(f"{int(field or 0):02}" for field in (hour, minute, second))
+    return f"{whole}.{fraction or ''}".rstrip("0").rstrip(".") if fraction else whole
 
 
 _MICROS = {

@@ -14,8 +14,11 @@ from sqlrewrite.sql.types.calls import constant_text
 from sqlrewrite.sql.types.scope import UNTYPED, TypedExpression, TypeScope, access
 from sqlrewrite.sql.types.syntax import tree
 
-_COMPARISONS = frozenset({"=", "<=>", "<", "<=", ">", ">="})
-_COMPARED = _COMPARISONS | {"<>"}
+_COMPARED = frozenset({"=", "<=>", "<", "<=", ">", ">=", "<>"})
+_INFIX = _COMPARED - {"<>"} | {"AND", "OR"}
+_QUANTIFIED_LIKES = frozenset(
+    f"{negated}LIKE {word}" for negated in ("", "NOT ") for word in ("ANY", "SOME", "ALL")
+)
 
 
 def operation(
@@ -23,28 +26,24 @@ def operation(
 ) -> TypedExpression:
     """An operator over operands of which ``parts`` are known."""
     operator = it.operator
-    if operator in _COMPARED and replaced_by_analyzer(operator, *parts):
-        return TypedExpression(None, types.BOOLEAN)
-    if operator in _COMPARISONS or operator in ("AND", "OR"):
-        return TypedExpression(filled(f"({{}} {operator} {{}})", *parts), types.BOOLEAN)
-    if operator == "IN":
-        listed = ", ".join(["{}"] * (len(parts) - 1))
-        return TypedExpression(filled(f"({{}} IN ({listed}))", *parts), types.BOOLEAN)
-    if operator == "[]":
-        return _element(*parts)
-    form = _FORMS.get(operator)
-    if operator.startswith(("LIKE ", "NOT LIKE ")) and not all(
-        isinstance(pattern, tree.WrittenLiteral) and pattern.kind == "string"
-        for pattern in it.operands[1:]
+    patterns = it.operands[1:]
+    if (operator in _COMPARED and replaced_by_analyzer(operator, *parts)) or (
+        operator in _QUANTIFIED_LIKES and not all(map(tree.is_string, patterns))
     ):
         return TypedExpression(None, types.BOOLEAN)
-    if operator.startswith(("ILIKE ", "NOT ILIKE ")):
-        return TypedExpression(None, types.BOOLEAN)
-    if form is not None:
-        return TypedExpression(filled(form, *parts[: form.count("{}")]), types.BOOLEAN)
-    if operator.startswith("unary "):
-        return _computed(operator[-1], *parts, scope=scope)
-    return _computed(operator, *parts, scope=scope)
+    if operator in _INFIX:
+        left, right = parts
+        return TypedExpression(filled("({} {} {})", left, operator, right), types.BOOLEAN)
+    if operator == "IN":
+        listed = ", ".join(["{}"] * len(patterns))
+        return TypedExpression(filled(f"({{}} IN ({listed}))", *parts), types.BOOLEAN)
+    if operator in _FORMS:
+        form = _FORMS[operator]
+        text = None if form is None else filled(form, *parts[: form.count("{}")])
+        return TypedExpression(text, types.BOOLEAN)
+    if operator == "[]":
+        return _element(*parts)
+    return _computed(operator.removeprefix("unary "), *parts, scope=scope)
 
 
 def replaced_by_analyzer(operator: str, one: TypedExpression, other: TypedExpression) -> bool:
@@ -77,7 +76,11 @@ _FORMS = {
     **dict.fromkeys(("NOT LIKE ANY", "NOT LIKE SOME"), "notlikeany({})"),
     "LIKE ALL": "likeall({})",
     "NOT LIKE ALL": "notlikeall({})",
+    **dict.fromkeys(("ILIKE ANY", "ILIKE SOME", "ILIKE ALL")),
+    **dict.fromkeys(("NOT ILIKE ANY", "NOT ILIKE SOME", "NOT ILIKE ALL")),
 }
+"""How an operator that gives a BOOLEAN is printed, with as many of its operands as the form takes;
+None where that is not known."""
 
 
 def _element(base: TypedExpression, index: TypedExpression) -> TypedExpression:
@@ -94,21 +97,23 @@ def _element(base: TypedExpression, index: TypedExpression) -> TypedExpression:
 
 def _computed(operator: str, *parts: TypedExpression, scope: TypeScope) -> TypedExpression:
     """An operator that computes a value of one or two others."""
-    kinds, settings = tuple(part.type for part in parts), scope.context.settings
+    kinds, settings = tuple(part.type for part in parts), scope.settings
     kind = result(operator.lower(), Arguments(kinds, settings, tuple(map(constant_text, parts))))
     if len(parts) == 1:
-        return TypedExpression(
-            filled("~{}" if operator == "~" else f"({operator} {{}})", *parts), kind
-        )
-    form = "concat({}, {})" if operator == "||" else f"({{}} {operator.lower()} {{}})"
-    text = filled(form, *parts)
+        form = "{}{}" if operator == "~" else "({} {})"
+        return TypedExpression(filled(form, operator, *parts), kind)
+    left, right = parts
+    if operator == "||":
+        text = filled("concat({}, {})", left, right)
+    else:
+        text = filled("({} {} {})", left, operator.lower(), right)
     one, other = kinds
     if one is None or other is None:
         return TypedExpression(None if operator in "+-*/" else text)
     if operator in "+-*/" and (_is_datetime(one) or _is_datetime(other)):
         text = _datetime_arithmetic(operator, *parts)
     between = kind is not None and operator == "-" and _is_interval(kind) and not _is_interval(one)
-    if between and scope.context.settings.legacy_interval is not False:
+    if between and scope.settings.legacy_interval is not False:
         kind = None
     return TypedExpression(text, kind)
 
@@ -140,14 +145,13 @@ def _datetime_arithmetic(
     if operator in "*/" or spans == (True, True) or (operator == "-" and spans == (False, False)):
         if one == types.DATE and is_integral(other):
             return filled("date_sub({}, {})", left, right)
-        return filled(f"({{}} {operator} {{}})", left, right)
+        return filled("({} {} {})", left, operator, right)
     if one == types.DATE and is_integral(other):
         return filled("date_add({}, {})", left, right)
     if one == types.DATE and other == types.interval("day"):
-        sign = (
-            "(- extractansiintervaldays({}))" if operator == "-" else "extractansiintervaldays({})"
-        )
-        return filled(f"date_add({{}}, {sign})", left, right)
+        if operator == "-":
+            return filled("date_add({}, (- extractansiintervaldays({})))", left, right)
+        return filled("date_add({}, extractansiintervaldays({}))", left, right)
     if spans == (False, True):
-        return filled(f"{{}} {operator} {{}}", left, right)
+        return filled("{} {} {}", left, operator, right)
     return None

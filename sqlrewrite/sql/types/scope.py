@@ -87,6 +87,11 @@ class TypeScope:
     outer: TypeScope | None = None
     reached: list[str] = field(default_factory=list)
 
+    @property
+    def settings(self) -> ExactSettings:
+        """The settings under which the query is typed."""
+        return self.context.settings
+
     def inner(
         self, columns: ScopeColumns, windows: Iterable[tuple[str, tree.WrittenWindow]]
     ) -> TypeScope:
@@ -102,7 +107,7 @@ class TypeScope:
     def common(self, kinds: Iterable[Type | None]) -> Type | None:
         """The type that several values have in common."""
         known = (None if kind is None else valued(kind) for kind in kinds)
-        return common_of_known(known, self.context.settings.ansi)
+        return common_of_known(known, self.settings.ansi)
 
     def resolve(self, parts: tuple[str, ...]) -> TypedExpression | None:
         """The column, field, alias or parameter that a name means; None where it means none."""

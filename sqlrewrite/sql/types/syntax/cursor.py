@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import lru_cache
 from typing import TypeVar
 
 from sqlrewrite.frozen import dataclass
@@ -35,9 +34,8 @@ _ESCAPE = r"\\([0-3][0-7]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)"
 _ESCAPED = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
 
 
-@lru_cache(maxsize=8)
 def tokens(text: str) -> tuple[Token, ...]:
-    """The tokens of a text and one behind them; kept, as a statement is read three times."""
+    """The tokens of a text and one behind them."""
     found: list[Token] = []
     hint = False
     for kind, start, end in lexemes(text):

@@ -18,6 +18,11 @@ class WrittenLiteral:
     text: str
 
 
+def is_string(it: Expr) -> bool:
+    """Whether an expression is a constant string."""
+    return isinstance(it, WrittenLiteral) and it.kind == "string"
+
+
 @dataclass(frozen=True, slots=True)
 class Interval:
     """An interval: its values with their units, and the last unit of ``'1-2' YEAR TO MONTH``."""
