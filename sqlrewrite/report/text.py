@@ -1,6 +1,6 @@
-"""What people read of a rewrite: a line a verdict, the explain diff, the sum in the last line.
+"""The report of a rewrite for people: a line for each verdict, the explain diff, and the totals.
 
-In come ``FileResult`` and ``Summary``, out go styled lines. Nothing is decided here but the words.
+In come ``FileResult`` and ``Summary``, out go styled lines.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _WIDTH = 60
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """How much to say of each file."""
+    """How much is reported of each file."""
 
     verdicts: frozenset[Verdict] = frozenset(Verdict)
     skipped: bool = True
@@ -44,11 +44,11 @@ NO_FILES = (
 )
 
 ERRORS_ONLY = Detail(frozenset(), skipped=False, plans=False)
-"""What ``--quiet`` leaves."""
+"""The detail under ``--quiet``."""
 
 
 def file_lines(result: FileResult, detail: Detail) -> Iterator[Line]:
-    """All that is to be said of one file, from its top to its bottom, then the plans."""
+    """The lines about one file, in the order of its text, then the plans."""
     path = shown(result.path)
     done, problems_by_kind = result.rewrite, [(result.errors, "error", "bold red")]
     if done and detail.skipped:
@@ -76,7 +76,7 @@ def file_lines(result: FileResult, detail: Detail) -> Iterator[Line]:
 
 
 def last_lines(summary: Summary, *, has_catalog: bool, would: bool) -> Iterator[Line]:
-    """Statements rewritten, unchanged, skipped; before it, what may explain that nothing was.
+    """How many statements are rewritten, unchanged, skipped; before it, why that may be none.
 
     ``has_catalog``: whether a catalog was given. ``would``: whether nothing was to be written.
     """
@@ -105,15 +105,15 @@ def _place(path: str, line: int, column: int, word: str, style: str) -> Line:
 
 
 def _problem(path: str, problem: Problem, word: str, style: str) -> Line:
-    if problem.code in ("io-error", "internal-error"):  # the file as a whole: it has no place
-        return ((f"{path}: ", "bold"), (word, style), (f" {problem.message}", ""))
+    if problem.code in ("io-error", "internal-error"):  # the file as a whole, without a place
+        return ((f"{path}: ", "bold"), (word, style), (f": {problem.message}", ""))
     code = f"{problem.code} " if problem.code else ""
     place = _place(path, problem.line, problem.column, word, style)
     return (*place, (code, "bold"), (problem.message, ""))
 
 
 def _removed(path: str, removed: Removed) -> Line:
-    """A predicate of an earlier run that went, or was written anew."""
+    """A predicate of an earlier run that was removed or refreshed."""
     word = "refreshed" if removed.refreshed else "removed"
     place = _place(path, removed.line, removed.column, word, "bold green")
     old, new = ((it.rpartition(MARKER)[0] or it).split() for it in (removed.text, removed.by))
@@ -122,7 +122,7 @@ def _removed(path: str, removed: Removed) -> Line:
 
 
 def _change(old: Sequence[str], new: Sequence[str]) -> str:
-    """How a predicate begins, and from three words before where another differs from it, both."""
+    """The beginning of a predicate, and both versions from three words before they differ."""
     pairs = list(zip(old, new, strict=False))
     same = next((n for n, (a, b) in enumerate(pairs) if a != b), len(pairs))
     start = same - 3 if same > 6 else 0
@@ -157,7 +157,7 @@ def _candidate(path: str, candidate: Candidate, detail: Detail) -> Iterator[Line
 
 
 def _saved(candidate: Candidate) -> str:
-    """What a predicate is taken to save and to cost, where both are known."""
+    """The estimated saving and cost of a predicate, where both are known."""
     found = candidate.estimate if candidate.predicate is not None else None
     if found is None or found.saves is None or found.reads is None:
         return ""

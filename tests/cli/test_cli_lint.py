@@ -78,7 +78,7 @@ def test_streams(run: Callable[..., Ran]) -> None:
     ran = run("lint", "--format", "concise", "q.sql", "none.sql")
     assert ran.out.decode() == WHOLE_SAID
     assert ran.err == (
-        "none.sql: error cannot be read: no such file or directory\n"
+        "none.sql: error: cannot be read: no such file or directory\n"
         "1 finding in 1 file, 1 file not checked\n"
     )
     assert run("lint", "-q", "--format", "concise", "q.sql").err == ""
@@ -129,7 +129,7 @@ def test_a_file_of_broken_bytes_stops_no_other(run: Callable[..., Ran]) -> None:
     Path("q.sql").write_text(WHOLE)
     ran = run("lint", "--format", "concise", ".")
     assert (ran.status, ran.out.decode()) == (2, WHOLE_SAID)
-    assert "a.sql: error UTF-16 text is not supported" in ran.err
+    assert "a.sql: error: UTF-16 text is not supported" in ran.err
 
 
 def test_a_folder_that_cannot_be_read(
@@ -148,7 +148,7 @@ def test_a_folder_that_cannot_be_read(
     for command in (("lint",), ("rewrite", "--check")):
         ran = run(*command, "d")
         assert ran.status == 2
-        assert ran.err.startswith("d/e: error cannot be read: permission denied\n")
+        assert ran.err.startswith("d/e: error: cannot be read: permission denied\n")
 
 
 def test_a_repository_that_git_refuses(run: Callable[..., Ran]) -> None:
@@ -281,7 +281,7 @@ def test_a_name_that_would_move_the_cursor(run: Callable[..., Ran]) -> None:
     for form in ("text", "concise"):
         ran = run("lint", "--format", form, name, f"no{name}")
         assert ran.out.decode().startswith(f"{shown}:1:18: DPP001 ")
-        assert ran.err.startswith(f"no{shown}: error cannot be read: ")
+        assert ran.err.startswith(f"no{shown}: error: cannot be read: ")
     ran = run("--check", "-v", "--explain", "logical", name, f"no{name}")
     said = [line for line in ran.err.splitlines() if ".sql" in line]
     assert len(said) == 5

@@ -77,7 +77,7 @@ def test_version() -> None:
 def test_an_ascii_console_and_a_name_that_is_not_utf_8() -> None:
     done = process([*PROGRAM, os.fsdecode(b"n\xf6.sql")], env={"PYTHONIOENCODING": "ascii"})
     assert done.returncode == 2
-    assert done.stderr.startswith(b"n\\udcf6.sql: error cannot be read")
+    assert done.stderr.startswith(b"n\\udcf6.sql: error: cannot be read")
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])

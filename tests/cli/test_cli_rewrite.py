@@ -191,7 +191,7 @@ def test_write_failure_is_reported_and_others_go_on(
         Path(name).write_bytes(PRUNE)
     ran = run("-q", "-w", "a.sql", "b.sql")
     assert ran.status == 2
-    assert ran.err == "a.sql: error cannot be written: Permission denied\n"
+    assert ran.err == "a.sql: error: cannot be written: Permission denied\n"
     assert Path("b.sql").read_bytes() == DONE
 
 
@@ -225,8 +225,8 @@ def test_several_files_are_concatenated_and_none_stops_the_others(run: Any) -> N
     assert ran.status == 2
     assert ran.out == b"BOOM" + b"select 1" + DONE
     lines = ran.err.splitlines()
-    assert lines[0] == "none.sql: error cannot be read: no such file or directory"
-    assert lines[1].startswith("x.sql: error internal error (KeyError: 'boom' at conftest.py:")
+    assert lines[0] == "none.sql: error: cannot be read: no such file or directory"
+    assert lines[1].startswith("x.sql: error: internal error (KeyError: 'boom' at conftest.py:")
     assert lines[-1] == "1 rewritten, 1 unchanged, 2 skipped"
 
 
@@ -247,7 +247,7 @@ def test_a_file_that_may_not_be_read_does_not_stop_the_others(
     monkeypatch.setattr(os, "access", lambda name, *_, **__: not str(name).endswith("secret.sql"))
     ran = run(command, "secret.sql", "a.sql")
     assert ran.status == 2
-    assert "secret.sql: error cannot be read: Permission denied" in ran.err
+    assert "secret.sql: error: cannot be read: Permission denied" in ran.err
     assert DONE in ran.out if command == "rewrite" else "in 1 file, 1 file not checked" in ran.err
 
 

@@ -111,7 +111,7 @@ def test_only_what_counts(run: Callable[..., Ran]) -> None:
 
 def test_what_cannot_be_read_or_written(run: Callable[..., Ran]) -> None:
     ran = run("lint", "--add-suppressions", "none.sql")
-    assert (ran.status, "none.sql: error cannot be read" in ran.err) == (2, True)
+    assert (ran.status, "none.sql: error: cannot be read" in ran.err) == (2, True)
 
 
 @pytest.mark.parametrize(

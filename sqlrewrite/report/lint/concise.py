@@ -32,16 +32,16 @@ def headline(path: str, finding: Finding) -> Line:
 
 
 def clean(text: str) -> str:
-    """A text without what would move a terminal's cursor: it may quote a stranger's file."""
+    """A text without what would move a terminal's cursor: it may quote the file."""
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() else " " for char in text)
 
 
 def failure_lines(path: str, failures: tuple[Problem, ...]) -> Iterator[Line]:
-    """What could not be done with a file, for stderr."""
+    """The failures of a file, for stderr."""
     for it in failures:
-        yield ((f"{shown(path)}: ", "bold"), ("error", "bold red"), (f" {clean(it.message)}", ""))
+        yield ((f"{shown(path)}: ", "bold"), ("error", "bold red"), (f": {clean(it.message)}", ""))
 
 
 def statistics(total: LintSummary) -> Iterator[Line]:
@@ -54,8 +54,8 @@ def statistics(total: LintSummary) -> Iterator[Line]:
 
 
 def last_lines(total: LintSummary, *, has_catalog: bool) -> Iterator[Line]:
-    """How many findings there are, how many can be fixed, and how many are suppressed; before it,
-    that no catalog was given (``has_catalog``), which may be why there are none."""
+    """How many findings there are, and how many of them are suppressed or can be fixed; before it,
+    unless ``has_catalog``, that there is no catalog, which may be why there are none."""
     if total.files > total.failed and not has_catalog:
         yield ((NO_CATALOG, "yellow"),)
     if not total.files:
