@@ -28,7 +28,7 @@ from sqlrewrite.warehouse import CatalogError
 if TYPE_CHECKING:
     from sqlrewrite.run.statistics import Statistics
 
-AROUND = 1
+CONTEXT_LINES = 1
 """The number of lines that are shown before and after those of a finding."""
 
 MOST_LINES = 7
@@ -108,10 +108,16 @@ def _lines(text: str, findings: Iterable[Finding]) -> Iterator[tuple[int, str]]:
     every = LINE_END.split(text) if findings else []
     count = len(every) - (not every[-1]) if every else 0  # after the last line end there is no line
     for finding in findings:
-        place = finding.place
-        last = max(place.line, min(count, place.end_line + AROUND))
-        for number in range(max(1, place.line - AROUND), last + 1)[: MOST_LINES + 1]:
-            yield number, every[number - 1]
+        for number in excerpt(finding.place):
+            if number <= max(finding.place.line, count):
+                yield number, every[number - 1]
+
+
+def excerpt(place: Place) -> range:
+    """The numbers of the lines that a finding is shown with, and one more than that if there are
+    too many."""
+    first, last = place.line - CONTEXT_LINES, place.end_line + CONTEXT_LINES
+    return range(max(1, first), last + 1)[: MOST_LINES + 1]
 
 
 def unread(path: str, why: Problem) -> LintedFile:

@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from sqlrewrite.audit.summary import AuditedShape, AuditSummary
 from sqlrewrite.report.catalog import size
-from sqlrewrite.report.json_text import parts, text
+from sqlrewrite.report.json_text import attributes, dumps
 from sqlrewrite.report.printer import Printer, print_table
 
 VERSION = 1
@@ -64,8 +64,8 @@ def audit_json(found: AuditSummary) -> str:
     """The whole answer as one object, with a newline at its end."""
     whole = {"version": VERSION, **asdict(found)}
     for entry, shape in zip(whole["top"], found.top, strict=True):
-        entry |= parts(shape, "saved_partitions saved_bytes saved_micros")
-    return text(whole)
+        entry |= attributes(shape, "saved_partitions saved_bytes saved_micros")
+    return dumps(whole)
 
 
 def reason_rows(found: AuditSummary) -> list[tuple[str, ...]]:

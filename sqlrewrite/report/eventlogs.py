@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from sqlrewrite.audit.summary import ScanCounts
-from sqlrewrite.report.json_text import text
+from sqlrewrite.report.json_text import dumps
 from sqlrewrite.report.page import page, table
 from sqlrewrite.report.printer import Printer, print_table
 
@@ -24,7 +24,7 @@ def print_scanned(printer: Printer, found: Sequence[ScanCounts]) -> None:
 
 def scanned_json(found: Sequence[ScanCounts]) -> str:
     """The same as one object, with a newline at its end."""
-    return text({"version": VERSION, "tables": [asdict(it) for it in found]})
+    return dumps({"version": VERSION, "tables": [asdict(it) for it in found]})
 
 
 def scanned_page(found: Sequence[ScanCounts]) -> str:

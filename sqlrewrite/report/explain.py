@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from sqlrewrite.report.catalog import size
-from sqlrewrite.report.json_text import parts, text
+from sqlrewrite.report.json_text import attributes, dumps
 from sqlrewrite.report.page import page, table
 from sqlrewrite.report.printer import Line, shown
 from sqlrewrite.spark.plans.empty_tables import ASSUMED_LARGE, ASSUMED_SMALL, Stock
@@ -68,7 +68,7 @@ def pruned_by(state: ScanState | None) -> str:
 
 def explained_json(found: Iterable[Explained], stock: Stock) -> str:
     """All statements as one object, with a newline at its end."""
-    return text(
+    return dumps(
         {
             "version": VERSION,
             "assumed_sizes": stock.assumed,
@@ -96,7 +96,7 @@ def _section(explained: Explained) -> str:
 
 def _data(explained: Explained) -> dict[str, Any]:
     return {
-        **parts(explained, "path line changed"),
+        **attributes(explained, "path line changed"),
         "scans": [
             {"table": it.table, "before": _state_data(it.before), "after": _state_data(it.after)}
             for it in explained.scans

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from sqlrewrite.find.summary import StatementSummary
-from sqlrewrite.report.json_text import parts, text
+from sqlrewrite.report.json_text import attributes, dumps
 from sqlrewrite.report.statistics import as_json
 from sqlrewrite.results import Candidate, Problem, Removed
 from sqlrewrite.run.runner import FileResult, Summary
@@ -19,12 +19,12 @@ def report(results: Iterable[FileResult], summary: Summary) -> str:
     """The whole report of files with their statements, with a newline at its end."""
     whole = {
         "version": VERSION,
-        "summary": parts(summary, "files changed statements candidates rewritten errors"),
+        "summary": attributes(summary, "files changed statements candidates rewritten errors"),
         "files": [_file(result) for result in results],
     }
     if summary.statistics is not None:
         whole["statistics"] = as_json(summary.statistics)
-    return text(whole)
+    return dumps(whole)
 
 
 def _file(result: FileResult) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def _file(result: FileResult) -> dict[str, Any]:
 
 def _statement(it: StatementSummary) -> dict[str, Any]:
     return {
-        **parts(it, "line end_line kind understood joins"),
+        **attributes(it, "line end_line kind understood joins"),
         "relations": [{"name": name, "known": known} for name, known in it.relations],
         "reason": it.reason or None,
     }
@@ -52,7 +52,7 @@ def _statement(it: StatementSummary) -> dict[str, Any]:
 
 def problem(it: Problem) -> dict[str, Any]:
     """What was left alone or could not be done, in any of our reports."""
-    return parts(it, "code message line column")
+    return attributes(it, "code message line column")
 
 
 def _removed(removed: Removed) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def _removed(removed: Removed) -> dict[str, Any]:
         "predicate": removed.text,
         "refreshed": removed.refreshed,
         "replacement": removed.by or None,
-        **parts(removed, "reason line column"),
+        **attributes(removed, "reason line column"),
     }
 
 
@@ -69,11 +69,11 @@ def _candidate(candidate: Candidate) -> dict[str, Any]:
     estimate = candidate.estimate
     return {
         "statement": candidate.statement,
-        "fact": parts(candidate.fact, _USE),
-        "dimension": parts(candidate.dimension, _USE),
-        "join": parts(candidate.join, "type line column_number"),
+        "fact": attributes(candidate.fact, _USE),
+        "dimension": attributes(candidate.dimension, _USE),
+        "join": attributes(candidate.join, "type line column_number"),
         "verdict": candidate.verdict.value,
-        "rules": [parts(rule, "code name outcome message") for rule in candidate.rules],
+        "rules": [attributes(rule, "code name outcome message") for rule in candidate.rules],
         "predicate": candidate.predicate,
         "estimate": None
         if estimate is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sqlrewrite.report.json_text import parts
+from sqlrewrite.report.json_text import attributes
 from sqlrewrite.report.lint.concise import clean
 from sqlrewrite.report.printer import Line, counted
 from sqlrewrite.run.statistics import Statistics
@@ -59,7 +59,9 @@ def _reasons(found: Statistics) -> Iterator[Line]:
 def as_json(found: Statistics) -> dict[str, Any]:
     """The same for machines."""
     return {
-        **parts(found, "files statements joins understood candidates rewritten already_pruned"),
+        **attributes(
+            found, "files statements joins understood candidates rewritten already_pruned"
+        ),
         "reasons": [{"reason": reason, "count": count} for reason, count in found.in_order],
         "first": None if found.first is None else {"do": found.first[0], "scans": found.first[1]},
     }

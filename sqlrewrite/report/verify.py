@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from sqlrewrite.report.catalog import size
-from sqlrewrite.report.json_text import parts, text
+from sqlrewrite.report.json_text import attributes, dumps
 from sqlrewrite.report.page import bar, cells, page, table
 from sqlrewrite.report.printer import Line, Printer, print_table, shown
 from sqlrewrite.spark.plans.scans import TableScan
@@ -37,7 +37,7 @@ def print_verified(printer: Printer, verified: Verified) -> None:
 
 def verified_json(found: Iterable[Verified]) -> str:
     """All statements as one object, with a newline at its end."""
-    return text({"version": VERSION, "statements": [_data(verified) for verified in found]})
+    return dumps({"version": VERSION, "statements": [_data(verified) for verified in found]})
 
 
 def verified_page(found: Iterable[Verified]) -> str:
@@ -179,16 +179,17 @@ def _section(verified: Verified) -> str:
 def _data(verified: Verified) -> dict[str, Any]:
     shuffled = verified.shuffled and dict(zip(("before", "after"), verified.shuffled, strict=True))
     return {
-        **parts(verified, "path line"),
+        **attributes(verified, "path line"),
         "outcome": verified.outcome.name.lower(),
         "error": verified.error or None,
         "rows": _rows(verified.comparison),
         "sample": [
-            parts(it, "table partitions taken kept") | {"read_whole_because": it.whole or None}
+            attributes(it, "table partitions taken kept") | {"read_whole_because": it.whole or None}
             for it in verified.sample
         ],
         "scans": [
-            parts(it, "table partitions") | {"before": _read(it.before), "after": _read(it.after)}
+            attributes(it, "table partitions")
+            | {"before": _read(it.before), "after": _read(it.after)}
             for it in verified.scans
         ],
         "shuffled_bytes": shuffled,
@@ -200,8 +201,8 @@ def _rows(found: Comparison | None) -> dict[str, Any] | None:
     if found is None:
         return None
     samples = {"lost_sample": found.lost_rows, "added_sample": found.added_rows}
-    return parts(found, "before after lost added tolerance rounding") | samples
+    return attributes(found, "before after lost added tolerance rounding") | samples
 
 
 def _read(scan: TableScan | None) -> dict[str, Any] | None:
-    return None if scan is None else parts(scan, " ".join(_MEASURES))
+    return None if scan is None else attributes(scan, " ".join(_MEASURES))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlrewrite.linting.files import LintedFile, LintSummary
 from sqlrewrite.linting.findings import Severity
-from sqlrewrite.report.json_text import text
+from sqlrewrite.report.json_text import dumps
 
 _SEVERITIES = {Severity.ERROR: "critical", Severity.WARNING: "major", Severity.NOTE: "info"}
 
@@ -28,4 +28,4 @@ def report(results: Sequence[LintedFile], total: LintSummary) -> str:
         for finding, fingerprint in zip(result.findings, result.fingerprints, strict=True)
         if finding.suppression is None
     ]
-    return text(issues)
+    return dumps(issues)

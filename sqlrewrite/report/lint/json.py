@@ -8,7 +8,7 @@ from typing import Any
 from sqlrewrite.linting.files import LintedFile, LintSummary
 from sqlrewrite.linting.findings import Finding, Fix
 from sqlrewrite.report.json import problem
-from sqlrewrite.report.json_text import parts, text
+from sqlrewrite.report.json_text import attributes, dumps
 from sqlrewrite.report.statistics import as_json
 
 VERSION = 1
@@ -39,21 +39,25 @@ def report(results: Sequence[LintedFile], total: LintSummary) -> str:
     }
     if total.statistics is not None:
         whole["statistics"] = as_json(total.statistics)
-    return text(whole)
+    return dumps(whole)
 
 
 def _finding(path: str, finding: Finding, fix: Fix | None, fingerprint: str) -> dict[str, Any]:
-    edits = [{**parts(it.place, _PLACE), "text": it.text} for it in fix.replacements] if fix else []
+    edits = (
+        [{**attributes(it.place, _PLACE), "text": it.text} for it in fix.replacements]
+        if fix
+        else []
+    )
     by = finding.suppression
     return {
         "path": path,
-        **parts(finding, "code name severity message"),
+        **attributes(finding, "code name severity message"),
         "help": finding.help or None,
-        **parts(finding.place, _PLACE),
+        **attributes(finding.place, _PLACE),
         "subject": finding.subject or None,
         "fixable": finding.fix is not None,
         "fix": {"edits": edits} if fix else None,
-        "suppressed": parts(by, "kind reason") if by else None,
+        "suppressed": attributes(by, "kind reason") if by else None,
         "counts": finding.counts,
         "fingerprint": fingerprint,
     }

@@ -15,7 +15,7 @@ from urllib.parse import quote
 import sqlrewrite
 from sqlrewrite.linting.files import LintedFile, LintSummary
 from sqlrewrite.linting.findings import CODES, Code, Finding, Fix, Place, Severity
-from sqlrewrite.report.json_text import text
+from sqlrewrite.report.json_text import dumps
 from sqlrewrite.rulebook import Page, pages
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -55,7 +55,7 @@ def report(results: Sequence[LintedFile], total: LintSummary) -> str:
         ],
         "results": [result for found in results for result in _results(found)],
     }
-    return text({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
+    return dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
 
 
 def _rule(code: Code, page: Page) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from unicodedata import east_asian_width
 
-from sqlrewrite.linting.files import AROUND, MOST_LINES, LintedFile
+from sqlrewrite.linting.files import MOST_LINES, LintedFile, excerpt
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.report.lint.concise import STYLES, clean, headline
 from sqlrewrite.report.printer import Line
@@ -15,10 +15,10 @@ _WIDTH = 110
 
 def lines(result: LintedFile) -> Iterator[Line]:
     """The lines of one file; each finding ends in an empty one."""
-    around = dict(result.lines)
+    context = dict(result.lines)
     for finding in result.shown:
         yield headline(result.path, finding)
-        yield from _excerpt(finding, around)
+        yield from _excerpt(finding, context)
         if finding.help:
             yield (("  = ", "cyan"), ("help", "bold"), (f": {clean(finding.help)}", ""))
         yield ()
@@ -27,8 +27,7 @@ def lines(result: LintedFile) -> Iterator[Line]:
 def _excerpt(finding: Finding, lines: Mapping[int, str]) -> Iterator[Line]:
     """The lines around a place, numbered, with carets under what the finding is about."""
     place = finding.place
-    around = range(max(1, place.line - AROUND), place.end_line + AROUND + 1)[: MOST_LINES + 1]
-    numbers = [number for number in around if number in lines or number == place.line]
+    numbers = [it for it in excerpt(place) if it in lines or it == place.line]
     more, numbers = len(numbers) > MOST_LINES, numbers[:MOST_LINES]
     cut = numbers[-1]
     margin = len(str(cut))
