@@ -26,7 +26,7 @@ What the predicates bring, on Spark or DuckDB:
 Two that write or check what the repository holds: ``benchmarks.picture`` draws the terminal of the
 README, ``benchmarks.functions`` asks Spark about each row of the table of functions.
 
-Modules of these, no commands: ``progress`` says where a run is, ``tpcds_data``, ``tpcds_report`` and
-``warehouse`` are TPC-DS's texts, tables of results and files, ``regimes`` the settings of Spark,
-``probes`` and ``totals`` the queries of the oracle, ``scaling`` the audit on more cores.
+Modules of these, no commands: ``progress`` says where a run is; ``tpcds_data``, ``tpcds_report``
+and ``warehouse`` are TPC-DS's texts, its tables of results and its files; ``regimes`` are settings
+of Spark, ``probes`` and ``totals`` the queries of the oracle, ``scaling`` the audit on more cores.
 """

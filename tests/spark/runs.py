@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from sqlrewrite.spark.plans.scans import TableScan, fact_scans
 
@@ -13,6 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 THRESHOLD = "spark.sql.autoBroadcastJoinThreshold"
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,3 +70,42 @@ def broadcast_joins(spark: SparkSession, enabled: bool) -> Iterator[None]:
         yield
     finally:
         spark.conf.set(THRESHOLD, str(before))
+
+
+NEEDS_CONNECT = (
+    pytest.mark.connect,
+    pytest.mark.skipif(
+        find_spec("grpc") is None or find_spec("pandas") is None,
+        reason="Spark Connect's packages are not installed: pip install -e '.[connect]'",
+    ),
+)
+REMOTE = pytest.param("--remote=sc://127.0.0.1:", marks=NEEDS_CONNECT)
+"""A server of Spark Connect where nobody listens, as a parameter; a port is to follow."""
+
+
+def needs_connect(test: Any) -> Any:
+    """Marks a test that needs the packages of Spark Connect, which .ci/connect installs."""
+    for mark in NEEDS_CONNECT:
+        test = mark(test)
+    return test
+
+
+def in_connect_session(code: str, folder: Path, *args: str) -> tuple[str, str]:
+    """What a process writes to stdout and stderr whose code begins a session of Spark Connect, with
+    a server of its own."""
+    done = subprocess.run(
+        [sys.executable, "-c", code, *args],
+        cwd=folder,
+        env={
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "PYSPARK_PYTHON": sys.executable,
+            "SPARK_LOCAL_IP": "127.0.0.1",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=200,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout, done.stderr

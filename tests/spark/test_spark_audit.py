@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,12 +19,13 @@ from sqlrewrite.spark.audit import histories, shapes, summary
 from sqlrewrite.spark.session import Session
 from sqlrewrite.spark.target import SparkError, Target
 
+from .runs import ROOT, in_connect_session, needs_connect
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
 
-ROOT = Path(__file__).resolve().parents[2]
 DDL = """
 CREATE TABLE audited.sales (v INT, day INT) USING parquet PARTITIONED BY (day);
 CREATE TABLE audited.days (day INT, month INT);
@@ -309,10 +308,9 @@ main()
 """
 
 
-def test_over_connect(spark: SparkSession, tmp_path: Path) -> None:
+@needs_connect
+def test_over_connect(tmp_path: Path) -> None:
     """`enable` and then `audit` in a session of Connect, with a text that is no UTF-8."""
-    if find_spec("grpc") is None or find_spec("pandas") is None:
-        pytest.skip("Spark Connect's packages are not installed: pip install -e '.[connect]'")
     made = (
         "CREATE DATABASE audited; CREATE TABLE audited.sales USING parquet PARTITIONED BY (day) AS "
         "SELECT 1 v, CAST(id AS INT) day FROM range(8); CREATE TABLE audited.days USING parquet AS "
@@ -322,22 +320,9 @@ def test_over_connect(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "ddl.sql").write_text(DDL, "utf-8")
     query = GOOD.replace("sales s", "audited.sales s").replace("days d", "audited.days d")
     args = ("audit", "-c", "ddl.sql", "-o", "out", "--measure", "--format", "json")
-    done = subprocess.run(
-        [sys.executable, "-c", f"QUERY = {query!r}{CONNECTED}", *args, "history.parquet"],
-        cwd=tmp_path,
-        env={
-            **os.environ,
-            "PYTHONPATH": str(ROOT),
-            "PYSPARK_PYTHON": sys.executable,
-            "SPARK_LOCAL_IP": "127.0.0.1",
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=200,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert done.stderr.count("audited.sales.day bounded by audited.days") == 2  # once a value
-    found = json.loads(done.stdout)
+    code = f"QUERY = {query!r}{CONNECTED}"
+    out, err = in_connect_session(code, tmp_path, *args, "history.parquet")
+    assert err.count("audited.sales.day bounded by audited.days") == 2  # once a value
+    found = json.loads(out)
     assert {it["what"]: it["runs"] for it in found["totals"]} == {"rewritten": 1, "nothing": 1}
     assert [it["kept"] for it in found["top"][0]["scans"]] == [3]

@@ -5,11 +5,8 @@ from __future__ import annotations
 import json
 import os
 import socket
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,12 +19,10 @@ from sqlrewrite.settings.spark_conf import ALL_KEYS, PRUNING, SETTINGS
 from sqlrewrite.text.edits import MARKER
 from sqlrewrite.warehouse import Column, PartitionField, Table, View
 
-from .runs import in_database
+from .runs import REMOTE, in_connect_session, in_database, needs_connect
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-ROOT = Path(__file__).resolve().parents[2]
 
 DDL = """
 CREATE TABLE fact (amount DECIMAL(10,2), code CHAR(3), tags ARRAY<STRING>, day DATE, Region STRING)
@@ -210,9 +205,8 @@ def test_a_pattern_that_fits_nothing(pulled: SparkSession, tmp_path: Path) -> No
 
 
 @pytest.mark.spark
-def test_over_connect(spark: SparkSession, tmp_path: Path) -> None:
-    if find_spec("grpc") is None or find_spec("pandas") is None:
-        pytest.skip("Spark Connect's packages are not installed: pip install -e '.[connect]'")
+@needs_connect
+def test_over_connect(tmp_path: Path) -> None:
     code = (
         "import sys; from pyspark.sql import SparkSession;"
         "s = SparkSession.builder.remote('local')"
@@ -225,17 +219,9 @@ def test_over_connect(spark: SparkSession, tmp_path: Path) -> None:
         " 'default', 't')]);"
         "print([it.relation for it in found]); s.stop()"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "SPARK_LOCAL_IP": "127.0.0.1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert "Column(name='a', type='char(2)'" in done.stdout
-    assert "partition_count=1" in done.stdout
+    out, _ = in_connect_session(code, tmp_path)
+    assert "Column(name='a', type='char(2)'" in out
+    assert "partition_count=1" in out
 
 
 # What goes wrong
@@ -260,11 +246,9 @@ def test_no_pyspark(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "pip install 'dpp-rewrite[spark]'" in done.stderr
 
 
-@pytest.mark.parametrize("option", ["--remote=sc://127.0.0.1:", "--master=spark://127.0.0.1:"])
+@pytest.mark.parametrize("option", [REMOTE, "--master=spark://127.0.0.1:"])
 def test_a_cluster_that_refuses(option: str, tmp_path: Path) -> None:
     pytest.importorskip("pyspark")
-    if option.startswith("--remote"):
-        pytest.importorskip("grpc")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     done = run("catalog", "pull", f"{option}{port}", "-o", str(tmp_path / "w.json"))

@@ -19,6 +19,8 @@ from sqlrewrite.cli.commands import program
 from sqlrewrite.spark import session
 from sqlrewrite.spark.target import SparkGoneError
 
+from .runs import REMOTE, needs_connect
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -113,11 +115,9 @@ def test_killed_while_pulling(spark: SparkSession, tmp_path: Path) -> None:
     "command",
     ["verify", "explain", "rewrite --explain spark -w", "rewrite --explain spark --when missed -w"],
 )
-@pytest.mark.parametrize("option", ["--remote=sc://127.0.0.1:", "--master=spark://127.0.0.1:"])
+@pytest.mark.parametrize("option", [REMOTE, "--master=spark://127.0.0.1:"])
 def test_nobody_is_there(command: str, option: str, tmp_path: Path) -> None:
     pytest.importorskip("pyspark")
-    if option.startswith("--remote"):
-        pytest.importorskip("grpc")
     query = ENDLESS.encode()
     (tmp_path / "ddl.sql").write_text(DDL, "utf-8")
     (tmp_path / "q.sql").write_bytes(query)
@@ -131,10 +131,9 @@ def test_nobody_is_there(command: str, option: str, tmp_path: Path) -> None:
     assert (tmp_path / "q.sql").read_bytes() == query
 
 
+@needs_connect
 def test_a_connect_server_that_has_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is told from one that refuses, and in bounded time."""
-    pytest.importorskip("grpc")
-    pytest.importorskip("pandas")
     if pytest.importorskip("pyspark").__version__ < "4":
         pytest.skip("Spark 3's client wants more than a plan")
     from pyspark.sql.connect.client import SparkConnectClient

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,14 +20,12 @@ from sqlrewrite.spark.rows.verify import How, Verified, VerifyOutcome, verify_te
 from sqlrewrite.spark.session import Session
 from sqlrewrite.spark.target import Target
 
-from .runs import in_database, temporary_views
+from .runs import in_connect_session, in_database, needs_connect, temporary_views
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
-
-ROOT = Path(__file__).resolve().parents[2]
 
 DDL = """
 CREATE TABLE sold (amount INT, day INT) USING parquet PARTITIONED BY (day);
@@ -293,28 +287,18 @@ main()
 """
 
 
+@needs_connect
 @pytest.mark.parametrize("sample", [(), ("--sample", "8")], ids=["whole", "sample"])
 def test_over_connect(spark: SparkSession, tmp_path: Path, sample: tuple[str, ...]) -> None:
     """The scans that the server reports, and where it is too old to, none."""
-    if find_spec("grpc") is None or find_spec("pandas") is None:
-        pytest.skip("Spark Connect's packages are not installed: pip install -e '.[connect]'")
     rows = ROWS.replace("range(0, 200,", "range(0, 20000,")  # or a sample is not worth pruning
     (tmp_path / "all.sql").write_text(f"{DDL};{rows}", "utf-8")
     (tmp_path / "ddl.sql").write_text(DDL, "utf-8")
     text = f"SET spark.sql.autoBroadcastJoinThreshold = -1;\n{WINTER} GROUP BY s.day"
     (tmp_path / "q.sql").write_text(text, "utf-8")
     args = ("verify", "-c", "ddl.sql", *sample, "--format", "json", "q.sql")
-    done = subprocess.run(
-        [sys.executable, "-c", CONNECTED, *args],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "SPARK_LOCAL_IP": "127.0.0.1"},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=200,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    (statement,) = json.loads(done.stdout)["statements"]
+    out, _ = in_connect_session(CONNECTED, tmp_path, *args)
+    (statement,) = json.loads(out)["statements"]
     assert statement["outcome"] == "same"
     kept, read = (4, 8) if sample else (6, 20)
     assert statement["rows"]["before"] == kept
