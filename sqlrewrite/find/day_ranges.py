@@ -51,14 +51,12 @@ def day_range(condition: Expression, column: str, *, kind: Type) -> DayRange | N
             parts = [day_range(arg, column, kind=kind) for arg in args]
             return _union([it for it in parts if it is not None]) if None not in parts else None
         case Call(name="in", args=(side, *constants)):
-            found = [_days_of_comparison("=", side, it, column, kind=kind) for it in constants]
+            found = [_allowed_days("=", side, it, column, kind=kind) for it in constants]
             return _union([it for it in found if it is not None]) if None not in found else None
         case Call(name="between", args=(side, low, high)):
             ends = (("<=", high), (">=", low))
             both = [
-                it
-                for op, end in ends
-                if (it := _days_of_comparison(op, side, end, column, kind=kind))
+                it for op, end in ends if (it := _allowed_days(op, side, end, column, kind=kind))
             ]
             return _intersection(both) if both else None
         case Call(name="not", args=(Call() as inner,)):
@@ -69,7 +67,7 @@ def day_range(condition: Expression, column: str, *, kind: Type) -> DayRange | N
         case Call(name=name, args=(one, other)) if name in FLIPPED:
             if isinstance(one, Literal):
                 name, one, other = FLIPPED[name], other, one
-            return _days_of_comparison(name, one, other, column, kind=kind)
+            return _allowed_days(name, one, other, column, kind=kind)
         case _:
             return None
 
@@ -137,7 +135,7 @@ def is_part(node: Expression) -> bool:
     )
 
 
-def _days_of_comparison(
+def _allowed_days(
     operator: str, side: Expression, constant: Expression, column: str, *, kind: Type
 ) -> DayRange | None:
     """The days that one comparison allows."""
@@ -157,12 +155,10 @@ def _days_of_comparison(
             first -= _DAY
         if written or of_clock:
             later = (date.fromisoformat(constant.text.strip()[:10]) + _DAY).isoformat()
-            _, last = (
-                _period_with_value(operator, side, replace(constant, text=later), column) or found
-            )
-    return (first if operator in ("=", ">", ">=") else None), (
-        last if operator in ("=", "<", "<=") else None
-    )
+            constant = replace(constant, text=later)
+            _, last = _period_with_value(operator, side, constant, column) or found
+    lower, upper = operator in ("=", ">", ">="), operator in ("=", "<", "<=")
+    return first if lower else None, last if upper else None
 
 
 _DAY = timedelta(1)
@@ -185,14 +181,14 @@ def _period_with_value(
             Call(name="trunc", args=(inner, Literal(text=text)))
             | Call(name="date_trunc", args=(Literal(text=text), inner))
         ):
-            return _unit_containing(inner, column, constant, _UNITS.get(text.lower(), ""))
+            return _period_around(inner, column, constant, _UNITS.get(text.lower(), ""))
         case Call(name="date_format", args=(inner, Literal(text=text))) if operator == "=":
             found = re.fullmatch(_FORMATS.get(text, "(?!)"), constant.text, re.ASCII)
             if found is None or constant.kind != "string" or not _is_day(inner, column):
                 return None
             return _calendar_period([int(it) for it in found.groups()])
         case _:
-            return _unit_containing(side, column, constant, "day")
+            return _period_around(side, column, constant, "day")
     number = constant.text if constant.kind == "number" and unit else ""
     return _calendar_period([int(number)]) if number.isdigit() and _is_day(inner, column) else None
 
@@ -208,7 +204,7 @@ def _is_day(side: Expression, column: str) -> bool:
             return False
 
 
-def _unit_containing(
+def _period_around(
     side: Expression, column: str, constant: Literal, unit: str
 ) -> tuple[date, date] | None:
     """The period of a unit (week, quarter …) that contains a constant."""

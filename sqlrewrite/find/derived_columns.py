@@ -209,6 +209,5 @@ def partitioned(plan: Plan, scan: Scan, column: str) -> bool:
 def bounded(scan: Scan, column: str) -> bool:
     """Whether a table is partitioned by a column, plainly or transformed, or clustered by it."""
     table = scan.table
-    return column in table.clustered_by or any(
-        field.column.lower() == column for field in table.partitioned_by
-    )
+    fields = (field.column.lower() for field in table.partitioned_by)
+    return column in table.clustered_by or column in fields

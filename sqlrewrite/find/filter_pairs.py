@@ -56,7 +56,7 @@ def find_filter_pairs(plan: Plan) -> tuple[Pair, ...]:
                 continue
             beside = [it.expression for it in own if it is not item and _in_same_and(it, item)]
             for column in derived:
-                path = _path_to_source(plan, scan, item, column)
+                path = _source_path(plan, scan, item, column)
                 if path is not None:
                     found += _pairs(plan, path, item, column, beside)
     return tuple(found)
@@ -64,12 +64,11 @@ def find_filter_pairs(plan: Plan) -> tuple[Pair, ...]:
 
 def _in_same_and(one: Conjunct, other: Conjunct) -> bool:
     """Whether two conditions stand in the same AND."""
-    return one.condition.clause == other.condition.clause and not (
-        one.condition.path or other.condition.path
-    )
+    first, second = one.condition, other.condition
+    return first.clause == second.clause and not (first.path or second.path)
 
 
-def _path_to_source(
+def _source_path(
     plan: Plan, scan: Scan, item: Conjunct, derived: DerivedColumn
 ) -> LineagePath | None:
     """The path from the relation of the author's condition down to the scan's source column, if
@@ -109,10 +108,8 @@ def _pairs(
     if days is not None and (apart or not steps):
         column = next(iter(columns(item.expression)))
         day = Cast(column, "date") if timed else column
-        found = [
-            *(found if steps else ()),
-            *((op, day, 0, it, None) for op, it in end_comparisons(days)),
-        ]
+        found = found if steps else []
+        found += [(op, day, 0, it, None) for op, it in end_comparisons(days)]
     begins = list(prefix_bounds(item.expression, derived)) if kind == STRING and not steps else []
     found = [(op, it, 0, text, None) for op, it, text in begins] or found
     for operator, side, at, constant, its in found:

@@ -223,11 +223,8 @@ def by_day(pair: Pair) -> bool:
 
 def _is_by_day(path: LineagePath, expression: ra.Expression) -> bool:
     scan = path.end
-    return (
-        isinstance(scan, ra.Scan)
-        and path.column not in scan.table.identities
-        and is_day(expression)
-    )
+    plain = not isinstance(scan, ra.Scan) or path.column in scan.table.identities
+    return not plain and is_day(expression)
 
 
 def derived_target(

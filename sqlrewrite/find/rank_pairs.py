@@ -209,7 +209,7 @@ def _greatest_rank(condition: Expression, meant: Meaning, ref: ColumnRef) -> int
             return _greatest_rank(meant(condition), _unchanged, ref)
         case Call(name="=", args=(one, Literal(kind="boolean", text=text))) if text == "true":
             return _greatest_rank(one, meant, ref)
-        case Call(name="=", args=(one, Literal() as value)) if asked := _condition_for_value(
+        case Call(name="=", args=(one, Literal() as value)) if asked := _condition_of(
             meant(one), value
         ):
             return _greatest_rank(asked, _unchanged, ref)
@@ -230,9 +230,8 @@ def _greatest_rank(condition: Expression, meant: Meaning, ref: ColumnRef) -> int
                 return 0
         case _:
             return 0
-    if _window_function(meant(found)) not in tagged("numbers") or any(
-        it.kind != "number" for it in ranks
-    ):
+    numbers = all(it.kind == "number" for it in ranks)
+    if not numbers or _window_function(meant(found)) not in tagged("numbers"):
         return 0
     counts = [whole(it.text) for it in ranks]
     return max(counts) - (name in ("<", ">")) if all(counts) else 0
@@ -242,7 +241,7 @@ def _unchanged(expression: Expression) -> Expression:
     return expression
 
 
-def _condition_for_value(expression: Expression, value: Literal) -> Expression | None:
+def _condition_of(expression: Expression, value: Literal) -> Expression | None:
     """The condition under which a CASE or ``if`` has a value, if its only other value is another
     number, or NULL."""
     match expression:

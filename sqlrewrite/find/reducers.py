@@ -245,13 +245,11 @@ def _moved_down(
     for item in asked:
         match item:
             case AnyOf(branches=branches):
-                yield from any_of(
-                    [tuple(_moved_down(plan, branch, reader, relation)) for branch in branches]
-                )
+                moved = [tuple(_moved_down(plan, it, reader, relation)) for it in branches]
+                yield from any_of(moved)
             case Conjunct(condition=condition, expression=expression):
-                names = {
-                    ref.name: _column_below(plan, ref, relation) for ref in columns(expression)
-                }
+                refs = columns(expression)
+                names = {ref.name: _column_below(plan, ref, relation) for ref in refs}
                 # Where an outer join extends the relation by NULLs, a condition that NULL meets
                 # would hold for rows without a partner and remove their partners.
                 if all(names.values()) and (

@@ -12,7 +12,6 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.relations import joins, numbers
 
-_EQUALS = ("=", "<=>")
 _NO_OUTER = (ra.JoinType.INNER, ra.JoinType.CROSS)
 
 
@@ -91,8 +90,8 @@ def _joins_by_equalities(
     found: dict[tuple[int, int], list[JoinKey]] = {}
     for expression in said:
         match expression:
-            case ra.Call(name=name, args=(ra.ColumnRef() as one, ra.ColumnRef() as other)) if (
-                name in _EQUALS
+            case ra.Call(
+                name="=" | "<=>" as name, args=(ra.ColumnRef() as one, ra.ColumnRef() as other)
             ):
                 if one.relation in sides[1]:
                     one, other = other, one

@@ -78,9 +78,8 @@ def attempted_aggregate_ids(proposal: Proposal, condition: Expression) -> frozen
     while at < len(nodes):
         nodes += operands(nodes[at])
         at += 1
-    return frozenset(
-        map(id, (*order_sensitive(proposal.plan, nodes), *attempted_aggregates(proposal)))
-    )
+    own = order_sensitive(proposal.plan, nodes)
+    return frozenset(map(id, (*own, *attempted_aggregates(proposal))))
 
 
 def _is_window(node: Expression) -> bool:
@@ -121,9 +120,8 @@ def _only_in_list_and_groups(block: Block, expression: Expression) -> bool:
 
 def _has_exact_form(proposal: Proposal, expression: Expression) -> bool:
     """Whether an expression has a form that gives exactly its value without ANSI mode."""
-    form = arithmetic(proposal.plan, expression) is not None or bool(
-        exact_attempts(proposal, expression)
-    )
-    return form and all(
+    if arithmetic(proposal.plan, expression) is None and not exact_attempts(proposal, expression):
+        return False
+    return all(
         ref.span is not None and raising_below(proposal, ref) is None for ref in columns(expression)
     )

@@ -225,9 +225,8 @@ def form_of(proposal: Proposal, node: Expression) -> Attempt | None:
             return None  # an argument is a pattern, which may be malformed
         case Call(name="timestampadd", args=(Literal(text=unit), amount, start)):
             known = proposal.type_of(start) in (TIMESTAMP, TIMESTAMP_NTZ)
-            return (
-                moved(unit) if known and isinstance(amount, Literal) and tame((amount,)) else None
-            )
+            small = isinstance(amount, Literal) and tame((amount,))
+            return moved(unit) if known and small else None
         case Call(name=name, args=args) if any(isinstance(it, Parameter) for it in args):
             if proposal.options.limits.dialect != SPARK:
                 return None  # other dialects name types otherwise in typeof

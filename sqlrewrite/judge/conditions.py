@@ -100,16 +100,13 @@ def judge_guards(proposal: Proposal) -> Judgement:
     the conditions that were dropped because they can raise one."""
     attempted: tuple[ra.Expression, ...] = ()
     if raising_below(proposal, proposal.pair.key) is not None and key_is_attempted(proposal):
-        attempted = (
-            *computed_as(proposal.plan, proposal.pair.key),
-            *attempted_group_keys(proposal),
-        )
+        computed = computed_as(proposal.plan, proposal.pair.key)
+        attempted = (*computed, *attempted_group_keys(proposal))
     culprit = raising_inside(proposal, proposal.pair.dimension, attempted)
     if culprit is not None:
         name = proposal.dimension_name
-        return failed(
-            f"{describe(culprit)} inside {name} can raise an error where the join raises none"
-        )
+        why = "can raise an error where the join raises none"
+        return failed(f"{describe(culprit)} inside {name} {why}")
     reasons = [reason for code, reason in proposal.dropped if code == GUARDS]
     if reasons:
         return passed("left out of the key query: " + "; ".join(reasons))

@@ -19,13 +19,8 @@ in ANSI mode it raises an error where it overflows on its way, and in another or
 
 def order_sensitive(plan: Plan, nodes: Iterable[Expression]) -> Iterator[Call]:
     """The aggregates among nodes that may give another value for the same rows."""
-    for node in nodes:
-        if (
-            isinstance(node, Call)
-            and is_exact_by_type(node.name)
-            and not _same_in_any_order(plan, node)
-        ):
-            yield node
+    aggregates = (it for it in nodes if isinstance(it, Call) and is_exact_by_type(it.name))
+    yield from (it for it in aggregates if not _same_in_any_order(plan, it))
 
 
 def _same_in_any_order(plan: Plan, call: Call) -> bool:

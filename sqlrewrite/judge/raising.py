@@ -140,14 +140,10 @@ def rows_never_raise(proposal: Proposal, node: ra.Subquery) -> bool:
     return _raising_among(proposal, node.query) is None
 
 
-def raises_only_in(
-    proposal: Proposal, node: ra.Subquery, written: tuple[ra.Expression, ...]
-) -> bool:
+def raises_only_in(proposal: Proposal, node: ra.Subquery, written: Iterable[ra.Expression]) -> bool:
     """Whether nothing in a subquery but the ``written`` expressions can raise an error."""
-    return (
-        _compares_without_cast(proposal, node)
-        and _raising_among(proposal, node.query, written) is None
-    )
+    culprit = _raising_among(proposal, node.query, written)
+    return culprit is None and _compares_without_cast(proposal, node)
 
 
 def _raising_among(

@@ -122,9 +122,8 @@ def _same_keys(proposal: Proposal, condition: Subquery) -> bool:
     if len(block.outputs) != 1 or not block.complete or not same(block.outputs[0].expression, key):
         return False
     written = {said(found.expression) for found in block.where}
-    return all(
-        isinstance(it, Conjunct) and said(it.expression) in written for it in proposal.restrictions
-    )
+    repeated = proposal.restrictions
+    return all(isinstance(it, Conjunct) and said(it.expression) in written for it in repeated)
 
 
 def has_selective_condition(proposal: Proposal, scan: Scan) -> bool:
@@ -135,6 +134,5 @@ def has_selective_condition(proposal: Proposal, scan: Scan) -> bool:
 def binds_partition(proposal: Proposal, scan: Scan) -> bool:
     """Whether the query binds one of a scan's own partition columns to one value."""
     fields = scan.table.partitioning
-    return any(
-        binds_to_one_value(it, column) for it in _conditions(proposal, scan) for column in fields
-    )
+    conditions = _conditions(proposal, scan)
+    return any(binds_to_one_value(it, column) for it in conditions for column in fields)

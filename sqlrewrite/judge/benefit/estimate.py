@@ -37,12 +37,9 @@ def estimate(proposal: Proposal) -> Estimate | None:
     scans = tuple(read_again(proposal))
     if all(it.table.size_in_bytes is None for it in (*scans, proposal.pair.scan)):
         return Estimate(None, None, None, proposal.engine.fallback_filter_ratio, BY_RATIO)
-    named = list(_named(proposal))
+    named, plan = list(_named(proposal)), proposal.plan
     known = {ref.relation for ref in named}
-    sizes = [
-        _bytes(it, named if it.relation in known else _named_beside(proposal.plan, it))
-        for it in scans
-    ]
+    sizes = [_bytes(it, named if it.relation in known else _named_beside(plan, it)) for it in scans]
     rows = [scan.table.row_count for scan in scans]
     share, basis = _share_saved(proposal)
     return Estimate(
@@ -156,7 +153,7 @@ def _share_left_by_all(proposal: Proposal, found: Iterable[Restriction]) -> floa
 def _share_left_by(proposal: Proposal, item: Restriction) -> float | None:
     match item:
         case Conjunct(expression=expression):
-            return _share_left_by_expression(proposal, expression)
+            return _share_where(proposal, expression)
         case AnyOf(branches=branches):
             return _share_left_by_any([_share_left_by_all(proposal, branch) for branch in branches])
         case SemiJoin():
@@ -188,7 +185,7 @@ def _share_left_by_any(shares: list[float | None]) -> float | None:
     return min(1, sum(known)) if len(known) == len(shares) else None
 
 
-def _share_left_by_expression(proposal: Proposal, expression: ra.Expression) -> float | None:
+def _share_where(proposal: Proposal, expression: ra.Expression) -> float | None:
     """The share of rows for which a condition holds, if all values are equally frequent."""
     match expression:
         case ra.Call(name="=" | "in", args=(ra.ColumnRef() as column, *values)) if all(
@@ -197,13 +194,9 @@ def _share_left_by_expression(proposal: Proposal, expression: ra.Expression) -> 
             count = _distinct_values(proposal, column)
             return min(1, len(values) / count) if count else None
         case ra.Call(name="and", args=args):
-            known = [
-                share
-                for arg in args
-                if (share := _share_left_by_expression(proposal, arg)) is not None
-            ]
+            known = [share for arg in args if (share := _share_where(proposal, arg)) is not None]
             return prod(known) if known else None
         case ra.Call(name="or", args=args):
-            return _share_left_by_any([_share_left_by_expression(proposal, arg) for arg in args])
+            return _share_left_by_any([_share_where(proposal, arg) for arg in args])
         case _:
             return None

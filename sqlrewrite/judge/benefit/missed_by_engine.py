@@ -41,9 +41,8 @@ def judge(proposal: Proposal) -> Judgement:
     if proposal.clustered:
         return passed(f"{proposal.engine.name} leaves out files and row groups by constants alone")
     if proposal.pair.derived is not None:
-        return passed(
-            f"{proposal.engine.name} does not know what {proposal.pair.pruned} is computed from"
-        )
+        pruned = proposal.pair.pruned
+        return passed(f"{proposal.engine.name} does not know what {pruned} is computed from")
     planned, engine, by = proposal.options.planned, proposal.engine.name, proposal.dimension_name
     if planned is not None:
         if proposal.pair.place in planned:
@@ -64,9 +63,8 @@ def _assumed(proposal: Proposal) -> Iterator[str]:
     if proposal.engine.takes_keys and proposal.pair.scan.table.provider is None:
         yield f"the connector of {proposal.pair.scan.alias} takes keys"
     if proposal.engine.reuse_broadcast_only:
-        for name, size in {
-            it.parts[-1]: it.table.size_in_bytes for it in read_again(proposal)
-        }.items():
+        sizes = {it.parts[-1]: it.table.size_in_bytes for it in read_again(proposal)}
+        for name, size in sizes.items():
             if size is None:
                 yield f"{name} is small enough to be broadcast"
 
@@ -74,8 +72,6 @@ def _assumed(proposal: Proposal) -> Iterator[str]:
 def _planner(engine: Engine) -> Callable[[Proposal], str | None]:
     found = PLANNERS.get(engine.planner)
     if found is None:
-        known = ", ".join(PLANNERS)
-        raise ConfigError(
-            f"engine {engine.name}: no planner is called {engine.planner!r}: known: {known}"
-        )
+        why = f"no planner is called {engine.planner!r}: known: {', '.join(PLANNERS)}"
+        raise ConfigError(f"engine {engine.name}: {why}")
     return found

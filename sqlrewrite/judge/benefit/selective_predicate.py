@@ -94,9 +94,8 @@ def _selective(proposal: Proposal, expression: ra.Expression) -> bool:
         ):
             # The engine makes it a semi- or anti-join, and looks for a filter on either side.
             blocks = (proposal.plan.blocks[number] for number in query.blocks)
-            return any(
-                _selective(proposal, it.expression) for block in blocks for it in _filters(block)
-            )
+            found = (it.expression for block in blocks for it in _filters(block))
+            return any(_selective(proposal, it) for it in found)
         case _:
             return selective(proposal.engine, expression)
 
@@ -115,9 +114,7 @@ def _holds(proposal: Proposal, item: Restriction, test: Test) -> bool:
         case Conjunct(expression=expression):
             return test(proposal, expression)
         case AnyOf(branches=branches):
-            return all(
-                any(_holds(proposal, inner, test) for inner in branch) for branch in branches
-            )
+            return all(any(_holds(proposal, it, test) for it in branch) for branch in branches)
         case SemiJoin(relation=relation, inner=inner):
             found = any(_holds(proposal, it, test) for it in inner)
             return found or _inside(proposal, relation, test)

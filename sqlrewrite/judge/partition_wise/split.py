@@ -65,9 +65,8 @@ def split(plan: ra.Plan, options: Options) -> Split:
     for number in sorted({_block_of(plan, it).number for it in found}, reverse=True):
         block = plan.blocks[number]
         try:
-            return _of_block(
-                plan, block, [it for it in found if _block_of(plan, it) is block], options
-            )
+            mine = [it for it in found if _block_of(plan, it) is block]
+            return _of_block(plan, block, mine, options)
         except Unsplit as whole:
             why = whole
     raise why
@@ -131,9 +130,7 @@ def _common_type(plan: ra.Plan, scans: tuple[tuple[ra.Scan, str], ...]) -> tuple
     for scan, name in scans:
         kind = type_of(plan, ra.ColumnRef(scan.relation, name, None))
         if kind is None or family(kind) is None or kind in FLOATING or kind.name == "char":
-            shown = (
-                "is not known" if kind is None else f"is {kind}, which a group cannot be told by"
-            )
+            shown = f"is {kind}, which a group cannot be told by" if kind else "is not known"
             raise Unsplit(f"the type of {scan.alias}.{name} {shown}")
         kinds.append(read_as(kind))
     if len(set(kinds)) == 1:
@@ -174,9 +171,8 @@ class _Search:
             raise Unsplit(f"it stands in a query of another kind ({block.role})")
         if block.limit is not None:
             raise Unsplit("a LIMIT or OFFSET keeps some rows of all groups together")
-        if any(
-            self.plan.owner[it.relation] != self.block.number for it in _outer(self.plan, block)
-        ):
+        owner = self.plan.owner
+        if any(owner[it.relation] != block.number for it in _outer(self.plan, block)):
             raise Unsplit("it refers to columns around it")
         if len(_query_of(self.plan, block).top) != 1:
             raise Unsplit("it is one of the queries of a set operation")

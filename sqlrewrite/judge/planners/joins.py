@@ -36,11 +36,8 @@ def unlisted_join(engine: Engine, pair: Pair) -> str | None:
 
 def restricted_further(proposal: Proposal) -> str | None:
     """That more than the relations across the join restricts the keys, if so."""
-    inside = {
-        leaf.relation
-        for node in filtering_side(proposal.plan, proposal.pair)
-        for leaf in leaves(node)
-    }
+    side = filtering_side(proposal.plan, proposal.pair)
+    inside = {leaf.relation for node in side for leaf in leaves(node)}
     more = any(it.relation not in inside for it in neighbours(proposal.restrictions))
     return "a neighbour of the dimension restricts the keys further" if more else None
 

@@ -46,9 +46,8 @@ def missed(proposal: Proposal) -> str | None:
     if why is not None:
         return f"{why}: a dynamic filter prunes the other; FROM fact JOIN dimension gets one"
     if pair.edge.kind == "right" and _in_its_on(proposal):
-        return (
-            f"the ON of a RIGHT join keeps no row of {proposal.dimension_name} from what is built"
-        )
+        name = proposal.dimension_name
+        return f"the ON of a RIGHT join keeps no row of {name} from what is built"
     return hidden_column(proposal) or restricted_further(proposal)
 
 

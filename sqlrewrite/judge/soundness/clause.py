@@ -14,10 +14,8 @@ def judge(proposal: Proposal) -> Judgement:
         return failed(f"the text has no place for a condition on {pair.target.alias} alone")
     if proposal.target_block.role == "change":
         return _of_a_change(proposal)
-    if (
-        proposal.target_block.number != pair.edge.block.number
-        or clause_for(pair) is not ClauseKind.ON
-    ):
+    elsewhere = proposal.target_block.number != pair.edge.block.number
+    if elsewhere or clause_for(pair) is not ClauseKind.ON:
         return passed("in the WHERE of the fact's own block")
     join = pair.edge.join
     if join is None or join.using or join.natural:

@@ -23,7 +23,7 @@ from sqlrewrite.find.derived_columns import (
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.conditions import describe
-from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
+from sqlrewrite.judge.proposal import Judgement, Objection, Proposal, failed, passed
 from sqlrewrite.judge.raising import total
 from sqlrewrite.plan.algebra import Call, Cast, Expression, Literal
 from sqlrewrite.plan.expressions import walk
@@ -74,7 +74,7 @@ class DerivedBound:
     apart: tuple[int, ...] = ()
 
 
-def derived_bound(proposal: Proposal) -> DerivedBound | tuple[str, str]:
+def derived_bound(proposal: Proposal) -> DerivedBound | Objection:
     """The bound on a proposal's derived column, or the objection to it."""
     pair = proposal.pair
     derived = pair.derived
@@ -91,12 +91,8 @@ def derived_bound(proposal: Proposal) -> DerivedBound | tuple[str, str]:
     if step is None:
         said = f"the join compares an expression over {derived.source}"
         return DERIVED, f"{said}, which does not bound {derived.shown}"
-    if (
-        step == DAY
-        and not shape.daily
-        and derived.type is not None
-        and compares_own_expression(pair)
-    ):
+    typed = derived.type is not None
+    if step == DAY and not shape.daily and typed and compares_own_expression(pair):
         step = SAME
     found = _bound_by_step(proposal, derived, shape, step)
     if isinstance(found, DerivedBound) and pair.operator == "<=>":
@@ -156,7 +152,7 @@ def compares_own_expression(pair: Pair) -> bool:
 
 def _bound_by_step(
     proposal: Proposal, derived: DerivedColumn, shape: Shape, step: str
-) -> DerivedBound | tuple[str, str]:
+) -> DerivedBound | Objection:
     if step == DAY and not shape.daily:
         return _bound_by_hours(proposal, derived, shape)
     equality = proposal.pair.operator in ("=", "<=>", "in")
@@ -166,9 +162,8 @@ def _bound_by_step(
         return DERIVED, f"a larger {derived.source} may have a smaller {derived.shown}"
     stray = "" if step in ITSELF else shape.stray
     # The empty text is stored as NULL, also where the column's own expression is compared.
-    nulls = shape.nulls and (
-        step not in ITSELF or (derived.type == STRING and not _is_text(proposal.pair))
-    )
+    empty = derived.type == STRING and not _is_text(proposal.pair)
+    nulls = shape.nulls and (step not in ITSELF or empty)
     zone = _zone(proposal)
     timed = derived.type == TIMESTAMP  # in another zone its text is another moment
     if not (shape.zoned or timed) or zone == "fixed" or ZONE in off:
@@ -204,7 +199,7 @@ def _is_text(pair: Pair) -> bool:
 
 def _bound_by_hours(
     proposal: Proposal, derived: DerivedColumn, shape: Shape
-) -> DerivedBound | tuple[str, str]:
+) -> DerivedBound | Objection:
     """The bound by a day on a column that tells hours in the order of time: from the day's first
     moment to that of the next day."""
     if not shape.ordered or derived.type is None:

@@ -70,10 +70,8 @@ def _is_implied(proposal: Proposal) -> bool:
     others = (it for it in proposal.pairs if it.edge.condition is proposal.pair.edge.condition)
     own = (it for it in others if it.key_side.operand is not None)
     same = [replace(proposal, pair=it) for it in own if it.derived is proposal.pair.derived]
-    return any(
-        compares_own_expression(it.pair) and isinstance(derived_bound(it), DerivedBound)
-        for it in same
-    )
+    exact = (it for it in same if compares_own_expression(it.pair))
+    return any(isinstance(derived_bound(it), DerivedBound) for it in exact)
 
 
 def judge_constant(proposal: Proposal) -> Judgement:

@@ -49,11 +49,8 @@ def judge(proposal: Proposal) -> Judgement:
         kinds.append(kind)
     stored, joined, key = kinds[0], kinds[-2], kinds[-1]
     if not exactly_alike(stored, joined, key):
-        if (
-            _only_in(proposal)
-            and (stored == joined or exact(stored, joined))
-            and _sides(joined, key)
-        ):
+        exactly = stored == joined or exact(stored, joined)
+        if exactly and _only_in(proposal) and _sides(joined, key):
             return passed(f"IN compares {joined} and {key} as the join does")
         other = stored if alike(joined, key) else joined
         return failed(why_unlike(name, other, proposal.label(pair.key), key))

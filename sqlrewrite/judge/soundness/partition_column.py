@@ -32,9 +32,8 @@ def judge(proposal: Proposal) -> Judgement:
     path, derived = proposal.pair.path, proposal.pair.derived
     if derived is not None and derived.ends:
         if proposal.engine.planner != "spark":
-            return failed(
-                f"{proposal.engine.name} finds by itself what such a filter says of the column"
-            )
+            name = proposal.engine.name
+            return failed(f"{name} finds by itself what such a filter says of the column")
         return passed(derived.shown)
     if derived is not None:
         return passed(f"{derived.column} is a partition column: {derived.shown}")
@@ -50,9 +49,8 @@ def judge(proposal: Proposal) -> Judgement:
         return _hidden(proposal, transforms)
     if not usable:
         shown = ", ".join(sorted(transforms))
-        return failed(
-            f"the table is partitioned by {shown} of {path.column}, not by the column itself"
-        )
+        why = f"{shown} of {path.column}, not by the column itself"
+        return failed(f"the table is partitioned by {why}")
     if path.computed or not proposal.pair.fact_plain:
         return _computed(proposal)
     return passed(f"{path.column} is a partition column of {'.'.join(proposal.pair.scan.parts)}")
@@ -73,9 +71,8 @@ def _hidden(proposal: Proposal, transforms: set[str]) -> Judgement:
         by = "Iceberg chooses files by an IN or by constants alone"
         return failed(f"{shown}, and {by}: {_BY_HAND.format(pair.path.column)}")
     if not _of_one_type(proposal):
-        return failed(
-            f"{shown}, and joined as another type: Iceberg does not filter files through a cast"
-        )
+        why = "joined as another type: Iceberg does not filter files through a cast"
+        return failed(f"{shown}, and {why}")
     return passed(f"{shown}, which Iceberg chooses its files by")
 
 
@@ -176,9 +173,8 @@ def _raising_inside(proposal: Proposal) -> str | None:
     culprit = raising_below(proposal, proposal.pair.key)
     if culprit is None or key_is_attempted(proposal):
         return None
-    return (
-        f"{proposal.label(proposal.pair.key)} is computed: {describe(culprit)} can raise an error"
-    )
+    label = proposal.label(proposal.pair.key)
+    return f"{label} is computed: {describe(culprit)} can raise an error"
 
 
 def _unfit(proposal: Proposal, side: Side) -> str | None:
@@ -194,12 +190,8 @@ def _unfit(proposal: Proposal, side: Side) -> str | None:
     below = _failing_below(proposal, expression)
     if below is not None:
         return below
-    reasons = (
-        why
-        for code, why in objections_to_value(proposal, expression)
-        if not (safe and code == GUARDS)
-    )
-    return next(reasons, None)
+    found = objections_to_value(proposal, expression)
+    return next((why for code, why in found if not (safe and code == GUARDS)), None)
 
 
 def _failing_below(proposal: Proposal, expression: Expression) -> str | None:

@@ -3,6 +3,8 @@ rows must be repeated, or the predicate would find the first values of other row
 
 from __future__ import annotations
 
+from itertools import chain
+
 from sqlrewrite.find.rank_pairs import conditions_on_ranked_rows
 from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.judge.conditions import describe, objections_to_conjunct
@@ -23,11 +25,9 @@ def judge_repeated(proposal: Proposal) -> Judgement:
         return failed("a condition on the rows is on more than this table")
     if pair.dimension is not pair.target and not _same_rows(proposal):
         return failed("the rows beyond are not all of the same table: there may be none of them")
-    against = (
-        *objections_to_relation(proposal, pair.dimension),
-        *objections_to_copying(pair.dimension),
-    )
-    why = next((reason for _, reason in against), None)
+    reading = objections_to_relation(proposal, pair.dimension)
+    objections = chain(reading, objections_to_copying(pair.dimension))
+    why = next((reason for _, reason in objections), None)
     if why is not None:
         return failed(why)
     culprit = raising_inside(proposal, pair.dimension)
