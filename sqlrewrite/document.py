@@ -2,7 +2,8 @@
 
 text → ``Document`` (lexed, split, bound: once) → ``decide`` → ``Decision``. A ``Document`` is what
 a text says; a ``Decision`` what should be done, for one set of options, as often as it is asked
-for. ``rewriting``, the linter and ``explain`` are a few lines on these two.
+for. ``rewriting``, the linter and ``explain`` are a few lines on these two. ``outputs`` needs no
+more of a document than its split, which ``tokenized`` makes.
 """
 
 from __future__ import annotations
@@ -53,7 +54,8 @@ class Document:
 
     Offsets in ``lexed`` and ``statements`` are of ``stripped.text``, which is the text without what
     an earlier run wrote into it. ``suppressed`` are the author's comments that ask to leave
-    something alone, where there are any and they are heeded. Two documents of one text are equal.
+    something alone, where there are any and they are heeded. Of a document that is ``tokenized``
+    only, ``statements`` are empty. Two documents of one text are equal.
     """
 
     original: str

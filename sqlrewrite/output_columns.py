@@ -1,4 +1,4 @@
-"""A document to what each of its statements returns: names and types of columns.
+"""What each statement of a document returns: the names and types of its columns.
 
 What a statement creates or sets holds for those behind it. A type may depend on settings of which
 it is not known how they stand, so a text is followed once under each of their values.

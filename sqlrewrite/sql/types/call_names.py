@@ -1,5 +1,5 @@
-"""How Spark prints a call: ``prettyName``, and the default arguments that it adds; by the tables of
-``rules/printed.toml``, which were asked of Spark 4.3."""
+"""How Spark prints a call in the name of a column: its ``prettyName``, and the default arguments
+that it adds. The tables are in ``rules/printed.toml``; each row was asked of Spark 4.3."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ def _tables() -> Mapping[str, Any]:
 
 
 def operand_texts(parts: Sequence[TypedExpression]) -> list[str] | None:
-    """Operands as Spark prints them, or None: it casts a string beside one of another collation."""
+    """Operands as Spark prints them. None if one is not known, and if a constant string stands
+    beside a string with a collation, since Spark prints a cast there."""
     if any(part.type is not None and part.type.collated for part in parts) and any(
         isinstance(part.constant, str) for part in parts
     ):
@@ -31,13 +32,14 @@ def operand_texts(parts: Sequence[TypedExpression]) -> list[str] | None:
 
 
 def filled(form: str, *parts: TypedExpression | str) -> str | None:
-    """A form with texts and those of expressions in it; None if one of these is not known."""
+    """A form of ``str.format`` with texts and printed expressions in it; None if one of these is
+    not known."""
     known = operand_texts([TypedExpression(it) if isinstance(it, str) else it for it in parts])
     return None if known is None else form.format(*known)
 
 
 def printed(name: str, parts: Sequence[TypedExpression], distinct: bool) -> str | None:
-    """A call as Spark prints it."""
+    """A call as Spark prints it; None where that is not known."""
     known = operand_texts(parts)
     if known is None:
         return None
@@ -61,7 +63,7 @@ _BY_TYPE = frozenset({"lpad", "rpad", "to_char", "to_varchar"})
 
 
 def _by_type(name: str, parts: Sequence[TypedExpression], known: list[str]) -> str | None:
-    """Functions that are another one for another type of their first argument."""
+    """A call that Spark prints as another function, by the type of its first argument."""
     kind = parts[0].type if parts else None
     if kind is None or len(known) < 2:
         return None

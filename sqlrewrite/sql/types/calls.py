@@ -1,6 +1,6 @@
-"""Calls: how Spark prints them, and their types.
+"""The names and types of calls: of functions, aggregates, window functions and generators.
 
-The types are those of ``plan/facts/result_types.py``, the names those of ``call_names.py``.
+Types come from ``plan/facts/result_types.py``, names from ``call_names.py``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _SCHEMAS = frozenset({"from_json", "from_csv", "from_xml"})
 
 
 def call(it: tree.WrittenCall, scope: TypeScope) -> TypedExpression:
-    """What is known of a call."""
+    """The name and type of a call."""
     name = ".".join(it.name).lower().removeprefix("system.").removeprefix("builtin.")
     known = function(name)
     given = _arguments(it, name, scope)
@@ -49,7 +49,7 @@ def call(it: tree.WrittenCall, scope: TypeScope) -> TypedExpression:
         tuple(map(constant_text, given)),
         tuple(part.name for part in given),
     )
-    if it.within and name in _ORDERED:
+    if it.within and name in _ORDERED_SETS:
         key = scope.typed(it.within[0].key)  # the first argument of these
         literals, names = (None, *of.literals), (key.name, *of.names)
         of = replace(of, types=(key.type, *of.types), literals=literals, names=names)
@@ -72,11 +72,11 @@ def call(it: tree.WrittenCall, scope: TypeScope) -> TypedExpression:
 
 
 def _type(name: str, of: Arguments) -> Type | None:
-    """The type of a call. Of strings with a collation that is none of all of them, or may be one,
-    none is told: it depends on which of them is explicit."""
+    """The type of a call. None for a string where the arguments have several collations, or one is
+    not known: which of them the result has depends on which is explicit."""
     kind = result(name, of)
     if kind is not None and name in _SCHEMAS and of.settings.ntz and "timestamp" in str(kind):
-        return None  # of a TIMESTAMP in the text of a schema
+        return None  # what a TIMESTAMP in the text of a schema is depends on the setting
     if name in ("lpad", "rpad") and len(of.types) == 3 and of.types[0] != of.types[2]:
         return None
     if name in ("current_time", "localtime") and of.types:
@@ -89,7 +89,7 @@ def _type(name: str, of: Arguments) -> Type | None:
 
 
 def constant_text(it: TypedExpression) -> str | None:
-    """A constant's text."""
+    """The text of a constant; None of any other expression."""
     if isinstance(it.constant, bool):
         return str(it.constant).lower()
     return str(it.constant) if isinstance(it.constant, int | str | Decimal) else None
@@ -136,12 +136,13 @@ def _generator(kind: Type | None) -> TypedExpression:
     return TypedExpression(None, generator=tuple(map(TypedColumn, kind.names, kind.items)))
 
 
-_ORDERED = frozenset({"percentile_cont", "percentile_disc", "mode"})
+_ORDERED_SETS = frozenset({"percentile_cont", "percentile_disc", "mode"})
 _LISTS = frozenset({"listagg", "string_agg"})
 
 
 def _with_order(text: str | None, name: str, orders: list[str | None]) -> str | None:
-    """The keys of ``_ORDERED`` are printed without NULLS, and without ASC: they are not told."""
+    """A call with its WITHIN GROUP; None for one of ``_ORDERED_SETS``, whose keys Spark prints
+    without NULLS and ASC."""
     if text is None or None in orders or name not in _LISTS:
         return None
     return f"{text} WITHIN GROUP (ORDER BY {', '.join(map(str, orders))})"
@@ -153,7 +154,7 @@ _RANKS = frozenset({"row_number", "rank", "dense_rank", "percent_rank", "ntile"}
 
 
 def _window(it: tree.WrittenCall, name: str, scope: TypeScope) -> str | None:
-    """What stands behind OVER."""
+    """The window behind OVER as Spark prints it; None where that is not known."""
     over = it.over
     while over is not None and over.name is not None:
         over = scope.windows.get(over.name.lower())
@@ -210,7 +211,7 @@ def _frame(over: tree.WrittenWindow, scope: TypeScope) -> str | None:
         if bound.text is None:
             return None
         same = frame.unit == "ROWS" or _same_type(bound, over, scope)
-        if not same and word == "PRECEDING":  # cast to the type of the key, minus and all
+        if not same and word == "PRECEDING":  # cast to the type of the key, with its minus
             bounds.append(f"(- {bound.text}) FOLLOWING")
         else:
             bounds.append(f"{bound.text} {word}")

@@ -1,4 +1,4 @@
-"""What Spark calls an expression, and its type: ``toPrettySQL``, and its analyzer's rules of types.
+"""The name that Spark gives an expression (``toPrettySQL``), and its type by the analyzer's rules.
 
 Names are printed as ``usePrettyExpression`` has them: strings without quotes, no implicit cast, no
 qualifier of a column.
@@ -22,13 +22,13 @@ from sqlrewrite.sql.types.scope import (
     TypedExpression,
     TypeScope,
     UnknownOutputError,
-    access,
+    field_access,
 )
 from sqlrewrite.sql.types.syntax import tree
 
 
 def typed(it: tree.Expr, scope: TypeScope) -> TypedExpression:
-    """What is known of an expression. Raises UnknownOutputError for an unknown name."""
+    """The name and type of an expression. Raises UnknownOutputError for an unknown name."""
     match it:
         case tree.WrittenLiteral() if it.kind != "interval":
             return literals.literal(it, scope.settings) or UNTYPED
@@ -77,7 +77,7 @@ def _named(it: tree.WrittenName | tree.Field, scope: TypeScope) -> TypedExpressi
     parts = parts_of(it)
     if parts is None:
         assert isinstance(it, tree.Field)
-        found = access(typed(it.base, scope), it.name)
+        found = field_access(typed(it.base, scope), it.name)
         if found is None:
             raise UnknownOutputError(f"no field {it.name}")
         return replace(found, name=None)
@@ -97,7 +97,8 @@ _BARE = frozenset(
 
 
 def _bare(word: str, scope: TypeScope) -> TypedExpression:
-    """A function without parentheses; within an expression 4.1 prints none, and 4.3 does."""
+    """A function without parentheses. Within a larger expression Spark 4.1 prints it without them
+    and 4.3 with them, so no text is told."""
     found = call(tree.WrittenCall((word,), ()), scope)
     return replace(found, text=None, name=found.text)
 
@@ -143,16 +144,17 @@ def _case(it: tree.WrittenCase, scope: TypeScope) -> TypedExpression:
 
 
 def _subquery(it: tree.WrittenSubquery, scope: TypeScope) -> TypedExpression:
-    """A subquery prints the names it takes from here; the order of several is not known."""
+    """A subquery is printed with the outer columns that it refers to; of several the order is not
+    known."""
     operand = None if it.operand is None else typed(it.operand, scope)
-    before = len(scope.reached)
+    before = len(scope.outer_references)
     columns = scope.context.analyze(it.query, scope)
-    reached = scope.reached[before:]
+    outer = scope.outer_references[before:]
     value = columns[0].type if len(columns) == 1 else None
     kind = value if it.kind == "scalar" else types.BOOLEAN
-    if len(reached) > 1 or "" in reached or isinstance(it.operand, tree.WrittenRow):
+    if len(outer) > 1 or "" in outer or isinstance(it.operand, tree.WrittenRow):
         return TypedExpression(None, kind)
-    parts = ("".join(reached),) if operand is None else (operand, "".join(reached))
+    parts = ("".join(outer),) if operand is None else (operand, "".join(outer))
     return TypedExpression(filled(_SUBQUERIES[it.kind], *parts), kind)
 
 

@@ -1,4 +1,4 @@
-"""Constants: their types, and how Spark prints them in the name of a column.
+"""The types of constants, and how Spark prints them in the name of a column.
 
 Sources: ``AstBuilder.visitTypeConstructor``, ``Literal.sql``, ``IntervalUtils``.
 """
@@ -34,7 +34,7 @@ _ZONE = re.compile(r"[A-Za-z]{2}|[Zz]$|\d[+-]\d+:\d+$")
 
 
 def literal(it: tree.WrittenLiteral, settings: ExactSettings) -> TypedExpression | None:
-    """A constant; None where it is one that Spark refuses."""
+    """The type and name of a constant; None for one that Spark refuses."""
     match it.kind:
         case "string":
             return TypedExpression(it.text, types.STRING, constant=it.text)
@@ -148,9 +148,10 @@ _MICROS = {
     "MICROSECOND": 1,
 }
 _FIELD = {"WEEK": "DAY", "MILLISECOND": "SECOND", "MICROSECOND": "SECOND"}
+_SIGNS = {"--": "", "-+": "-", "+": ""}
 _MONTHS = {"YEAR": 12, "MONTH": 1}
-_ORDER = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")
-_SPANS = {
+_FIELDS = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")
+_FIELD_FORMATS = {
     ("YEAR", "MONTH"): r"([+-])?(\d+)-(\d+)",
     ("DAY", "HOUR"): r"([+-])?(\d+) +(\d{1,2})",
     ("DAY", "MINUTE"): r"([+-])?(\d+) +(\d{1,2}):(\d{1,2})",
@@ -162,7 +163,7 @@ _SPANS = {
 
 
 def interval(it: tree.Interval) -> TypedExpression | None:
-    """An interval; None where it is none that Spark reads."""
+    """The type and name of an interval; None for one that Spark refuses."""
     if it.to is not None:
         return _field_interval(it)
     units = {unit for _, unit in it.parts}
@@ -176,36 +177,40 @@ def interval(it: tree.Interval) -> TypedExpression | None:
     return None
 
 
-def _total(it: tree.Interval, of: dict[str, int]) -> int | None:
+def _total(it: tree.Interval, sizes: dict[str, int]) -> int | None:
+    """The sum of an interval's values in the smallest unit; None for one that Spark refuses."""
     total = Decimal(0)
-    for said, unit in it.parts:
-        said = re.sub(r"^--|^-\+|^\+", lambda m: {"--": "", "-+": "-", "+": ""}[m[0]], said.strip())
-        if not re.fullmatch(r"-?(\d+(\.\d{0,9})?|\.\d{1,9})", said) or (
-            "." in said and unit != "SECOND"
-        ):
+    for written, unit in it.parts:
+        value = re.sub(r"^(--|-\+|\+)", lambda signs: _SIGNS[signs[0]], written.strip())
+        if not re.fullmatch(r"-?(\d+(\.\d{0,9})?|\.\d{1,9})", value):
             return None
-        total += (Decimal(said) * of[unit]).to_integral_value(rounding="ROUND_DOWN")
+        if "." in value and unit != "SECOND":
+            return None
+        total += (Decimal(value) * sizes[unit]).to_integral_value(rounding="ROUND_DOWN")
     return int(total)
 
 
 def _field_interval(it: tree.Interval) -> TypedExpression | None:
-    (said, start), end = it.parts[0], it.to or ""
-    pattern = _SPANS.get((start, end))
-    outer = -1 if said.startswith("-") and said[1:2] in "+-" else 1
-    found = re.fullmatch(pattern, said[1:] if outer < 0 else said) if pattern else None
+    """``INTERVAL '1-2' YEAR TO MONTH`` and its like."""
+    (written, start), end = it.parts[0], it.to or ""
+    pattern = _FIELD_FORMATS.get((start, end))
+    outer = -1 if written.startswith("-") and written[1:2] in "+-" else 1
+    found = re.fullmatch(pattern, written[1:] if outer < 0 else written) if pattern else None
     if found is None:
         return None
     sign = outer * (-1 if found[1] == "-" else 1)
-    of, shown = (_MONTHS, _year_month_interval) if end == "MONTH" else (_MICROS, _day_time_interval)
+    sizes, printed = (
+        (_MONTHS, _year_month_interval) if end == "MONTH" else (_MICROS, _day_time_interval)
+    )
     pairs = zip(_fields({start, end}), found.groups()[1:], strict=True)
-    total = sum(int(Decimal(value) * of[field]) for field, value in pairs)
-    return shown(sign * total, {start, end})
+    total = sum(int(Decimal(value) * sizes[field]) for field, value in pairs)
+    return printed(sign * total, {start, end})
 
 
 def _fields(units: set[str]) -> tuple[str, ...]:
     """The fields from the longest of some units down to the shortest."""
-    places = [_ORDER.index(unit) for unit in units]
-    return _ORDER[min(places) : max(places) + 1]
+    places = [_FIELDS.index(unit) for unit in units]
+    return _FIELDS[min(places) : max(places) + 1]
 
 
 def _year_month_interval(months: int, units: set[str]) -> TypedExpression:

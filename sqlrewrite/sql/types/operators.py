@@ -1,4 +1,4 @@
-"""Operators: how Spark prints them, and the type of what they give."""
+"""The names and types of operators."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sqlrewrite.plan.facts.signatures import Arguments
 from sqlrewrite.plan.facts.types import Type
 from sqlrewrite.sql.types.call_names import filled
 from sqlrewrite.sql.types.calls import constant_text
-from sqlrewrite.sql.types.scope import UNTYPED, TypedExpression, TypeScope, access
+from sqlrewrite.sql.types.scope import UNTYPED, TypedExpression, TypeScope, field_access
 from sqlrewrite.sql.types.syntax import tree
 
 _COMPARED = frozenset({"=", "<=>", "<", "<=", ">", ">=", "<>"})
@@ -24,7 +24,7 @@ _QUANTIFIED_LIKES = frozenset(
 def operation(
     it: tree.Operation, parts: list[TypedExpression], scope: TypeScope
 ) -> TypedExpression:
-    """An operator over operands of which ``parts`` are known."""
+    """The name and type of an operator; ``parts`` are its operands."""
     operator = it.operator
     patterns = it.operands[1:]
     if (operator in _COMPARED and replaced_by_analyzer(operator, *parts)) or (
@@ -47,8 +47,8 @@ def operation(
 
 
 def replaced_by_analyzer(operator: str, one: TypedExpression, other: TypedExpression) -> bool:
-    """Whether the analyzer puts another comparison in the place of one: of an integer with a
-    written decimal (``DecimalPrecision``), of a boolean with a written number
+    """Whether the analyzer replaces a comparison, and so prints another: of an integer with a
+    constant decimal (``DecimalPrecision``), of a boolean with a constant number
     (``BooleanEquality``)."""
     for literal, operand in ((one, other), (other, one)):
         number = isinstance(literal.constant, Decimal | int) and literal.type != types.BOOLEAN
@@ -91,12 +91,12 @@ def _element(base: TypedExpression, index: TypedExpression) -> TypedExpression:
     if kind.name in ("array", "map"):
         return TypedExpression(text, kind.items[-1])
     if kind.name == "struct" and isinstance(index.constant, str):
-        return access(base, index.constant) or UNTYPED
+        return field_access(base, index.constant) or UNTYPED
     return UNTYPED
 
 
 def _computed(operator: str, *parts: TypedExpression, scope: TypeScope) -> TypedExpression:
-    """An operator that computes a value of one or two others."""
+    """An operator of arithmetic, bits or texts."""
     kinds, settings = tuple(part.type for part in parts), scope.settings
     kind = result(operator.lower(), Arguments(kinds, settings, tuple(map(constant_text, parts))))
     if len(parts) == 1:
@@ -129,7 +129,8 @@ def _is_datetime(kind: Type) -> bool:
 def _datetime_arithmetic(
     operator: str, left: TypedExpression, right: TypedExpression
 ) -> str | None:
-    """What ``BinaryArithmeticWithDatetimeResolver`` puts in place of an operator."""
+    """How arithmetic with dates, times and intervals is printed, which
+    ``BinaryArithmeticWithDatetimeResolver`` replaces; None where that is not known."""
     one, other = left.type, right.type
     assert one is not None
     assert other is not None

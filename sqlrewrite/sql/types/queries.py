@@ -20,7 +20,7 @@ from sqlrewrite.sql.types.syntax import tree
 
 
 def analyze(query: tree.WrittenQuery, scope: TypeScope) -> ScopeColumns:
-    """The columns of a query within another scope. Raises UnknownOutputError."""
+    """The columns of a query in an outer scope. Raises UnknownOutputError."""
     return visible(_query(query, scope))
 
 
@@ -32,10 +32,10 @@ def _query(query: tree.WrittenQuery, scope: TypeScope) -> ScopeColumns:
 
 
 def _cte(cte: tree.WrittenCte, scope: TypeScope, recursive: bool) -> ScopeColumns | None:
-    """A CTE's columns, or None where they cannot be told: it may not be used."""
+    """A CTE's columns, or None where they are not known: that matters only where it is used."""
     if cte.name.lower() in scope.context.ctes:
         return None  # spark.sql.legacy.ctePrecedencePolicy says which of the two it is
-    before = len(scope.reached)
+    before = len(scope.outer_references)
     try:
         if recursive and isinstance(cte.query.body, tree.WrittenSetOperation):
             left = replace(cte.query, body=cte.query.body.left)
@@ -47,8 +47,8 @@ def _cte(cte: tree.WrittenCte, scope: TypeScope, recursive: bool) -> ScopeColumn
     except UnknownOutputError:
         return None
     finally:
-        if len(scope.reached) > before:
-            scope.reached.append("")  # whether Spark counts these depends on the use of the CTE
+        if len(scope.outer_references) > before:
+            scope.outer_references.append("")  # Spark counts these only where the CTE is used
 
 
 def _body(body: tree.Body, scope: TypeScope) -> ScopeColumns:
@@ -72,8 +72,8 @@ def _select(it: tree.Select, outer: TypeScope) -> ScopeColumns:
         given = it.script or (("key", None), ("value", None))
         return tuple(TypedColumn(name, column_type(text or "string")) for name, text in given)
     found = tuple(items(it.items, scope))
-    for condition in (*it.conditions, *it.groups):  # for the names that they have from around it
-        with suppress(UnknownOutputError):  # a name of SELECT, say, which HAVING may use
+    for condition in (*it.conditions, *it.groups):  # notes the outer columns that they refer to
+        with suppress(UnknownOutputError):  # HAVING may refer to a name of SELECT, say
             scope.typed(condition)
     return found
 

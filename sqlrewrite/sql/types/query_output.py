@@ -34,7 +34,7 @@ def _output(
         columns = analyze(tree, TypeScope(AnalysisContext(catalog, settings, analyze, typed)))
     except (UnsupportedSyntaxError, UnknownOutputError, RecursionError):
         return None
-    # A name with a carriage return in it Spark's own answers do not keep.
+    # Spark's own answers lose a carriage return in a name, so such a name is not told.
     return tuple(
         (
             None if "\r" in (it.name or "") else it.name,

@@ -68,7 +68,7 @@ def _table(parts: tuple[str, ...], scope: TypeScope) -> ScopeColumns:
         if not relation.complete or not relation.columns:
             raise UnknownOutputError(f"the columns of {'.'.join(parts)}")
         kinds = [column_type(it.type) for it in relation.columns]
-        if context.settings.ntz:  # or it may be one without time zone, as the table's DDL was read
+        if context.settings.ntz:  # the table may have been made where TIMESTAMP had a time zone
             kinds = [None if kind and "timestamp" in str(kind) else kind for kind in kinds]
         return tuple(
             TypedColumn(it.name, kind, name[-3:])
@@ -80,7 +80,7 @@ def _table(parts: tuple[str, ...], scope: TypeScope) -> ScopeColumns:
 
 
 def column_type(text: str | None) -> Type | None:
-    """The type that a text names, as a query reads it: CHAR and VARCHAR are strings."""
+    """The type of a stored column as a query reads it: CHAR and VARCHAR are strings."""
     kind = None if text is None else parse(text)
     return None if kind is None else _as_read(kind)
 
@@ -186,7 +186,7 @@ def _key(name: str, columns: ScopeColumns) -> TypedColumn:
 
 
 def _pivot(it: tree.Pivot, scope: TypeScope, before: ScopeColumns) -> ScopeColumns:
-    """The columns that neither an aggregate nor FOR names, and one for each value and aggregate."""
+    """The columns that neither an aggregate nor FOR mentions, then one a value and aggregate."""
     inner = TypeScope(scope.context, before, outer=scope.outer)
     used = {name.lower() for name in it.columns}
     for item in it.aggregates:
@@ -228,7 +228,7 @@ def _column_names(it: object) -> set[str]:
 
 
 def _unpivot(it: tree.Unpivot, scope: TypeScope, before: ScopeColumns) -> ScopeColumns:
-    """The columns that are not turned, the one of names, and those of values."""
+    """The columns that stay, then the one of names, then those of values."""
     inner = TypeScope(scope.context, before)
     taken: set[str] = set()
     kinds: list[list[Type | None]] = [[] for _ in it.values]

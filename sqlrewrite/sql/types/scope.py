@@ -1,5 +1,4 @@
-"""What is known of an expression, and where it stands: the columns it sees, and what names mean
-there.
+"""The scope of an expression: the columns it sees, and what a name means among them.
 
 Source: Spark's ``AttributeSeq.resolve``, and "Name resolution" in its SQL reference.
 """
@@ -18,12 +17,12 @@ from sqlrewrite.warehouse import Name, Warehouse
 
 
 class UnknownOutputError(Exception):
-    """What the query returns cannot be told."""
+    """What a query returns is not known."""
 
 
 @dataclass(frozen=True, slots=True)
 class TypedExpression:
-    """``text`` is what ``toPrettySQL`` prints, ``type`` the type; None is not known.
+    """What is known of an expression: ``text`` is what ``toPrettySQL`` prints; None is not known.
 
     ``name`` is that of an expression that has one: a column, a field of a struct. ``constant`` is
     the value of a number, string or boolean written as such. ``column`` tells that it is a column
@@ -75,9 +74,10 @@ class AnalysisContext:
 
 @dataclass(frozen=True, slots=True)
 class TypeScope:
-    """``columns`` are those of FROM, ``aliases`` the items of SELECT before this one,
-    ``parameters`` those of the lambdas around it, ``outer`` the query around it, and ``reached``
-    the names that queries within this one take from it."""
+    """What names may mean in a query. ``columns`` are those of FROM, ``aliases`` the items of
+    SELECT before this one, ``parameters`` those of the lambdas around it, ``outer`` is the scope
+    of the query around it. ``outer_references`` collects the columns that inner queries take from
+    here."""
 
     context: AnalysisContext
     columns: ScopeColumns = ()
@@ -85,7 +85,7 @@ class TypeScope:
     windows: Mapping[str, tree.WrittenWindow] = field(default_factory=dict)
     parameters: Mapping[str, Type | None] = field(default_factory=dict)
     outer: TypeScope | None = None
-    reached: list[str] = field(default_factory=list)
+    outer_references: list[str] = field(default_factory=list)
 
     @property
     def settings(self) -> ExactSettings:
@@ -101,7 +101,7 @@ class TypeScope:
         return TypeScope(self.context, columns, windows=by_name, outer=outer)
 
     def typed(self, it: tree.Expr) -> TypedExpression:
-        """What is known of an expression here. Raises UnknownOutputError for an unknown name."""
+        """The name and type of an expression here. Raises UnknownOutputError."""
         return self.context.typed(it, self)
 
     def common(self, kinds: Iterable[Type | None]) -> Type | None:
@@ -115,7 +115,7 @@ class TypeScope:
         if found is None and self.outer is not None:
             found = self.outer.resolve(parts)
             if found is not None:
-                self.outer.reached.append(found.text or "")
+                self.outer.outer_references.append(found.text or "")
                 found = replace(found, text=None)  # `outer(…)`, with all qualifiers
         return found
 
@@ -125,7 +125,7 @@ class TypeScope:
             return None
         kind = self.parameters[key]
         found = TypedExpression("namedlambdavariable()", kind, parts[0])
-        return fields(found, parts[1:])
+        return field_path(found, parts[1:])
 
     def _alias(self, parts: tuple[str, ...]) -> TypedExpression | None:
         """A lateral alias: an item of the same SELECT."""
@@ -135,7 +135,7 @@ class TypeScope:
         found = TypedExpression(f"lateralAliasReference({parts[0]})", known.type, parts[0])
         if len(parts) == 1:
             return found
-        inner = fields(found, parts[1:])
+        inner = field_path(found, parts[1:])
         return None if inner is None else replace(inner, text=None)
 
 
@@ -149,39 +149,38 @@ def _column(columns: ScopeColumns, parts: tuple[str, ...]) -> TypedExpression | 
             for it in columns
             if it.name is not None
             and it.name.lower() == name
-            and (not it.hidden if count == 0 else _ends(it.qualifier, wanted))
+            and (not it.hidden if count == 0 else _ends_with(it.qualifier, wanted))
         ]
         if found:
             kinds = {it.type for it in found}
             kind = kinds.pop() if len(kinds) == 1 else None
-            return fields(
-                TypedExpression(parts[count], kind, parts[count], column=True), parts[count + 1 :]
-            )
+            column = TypedExpression(parts[count], kind, parts[count], column=True)
+            return field_path(column, parts[count + 1 :])
         if any(it.name is None for it in columns):
             return TypedExpression(None)
     return None
 
 
-def _ends(qualifier: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
+def _ends_with(qualifier: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
     return tuple(part.lower() for part in qualifier[-len(wanted) :]) == wanted
 
 
-def fields(base: TypedExpression, names: tuple[str, ...]) -> TypedExpression | None:
+def field_path(base: TypedExpression, names: tuple[str, ...]) -> TypedExpression | None:
     """A column's field, and the field of that; None where it has no such field."""
     for name in names:
-        inner = access(base, name)
+        inner = field_access(base, name)
         if inner is None:
             return None
         base = replace(inner, name=name)
     return base
 
 
-def access(base: TypedExpression, name: str) -> TypedExpression | None:
+def field_access(base: TypedExpression, name: str) -> TypedExpression | None:
     """``base.name``: the field of a struct, of each struct in an array, or a map's value."""
     kind, text = base.type, base.text
     if kind is None:
         return TypedExpression(None, None, name)
-    if kind.name == "map":  # whatever its keys are: the name is cast to one
+    if kind.name == "map":  # the name is cast to the type of the keys
         return TypedExpression(None if text is None else f"{text}[{name}]", kind.items[1])
     inner = field_of(kind, name.lower())
     if inner is None:
@@ -190,7 +189,7 @@ def access(base: TypedExpression, name: str) -> TypedExpression | None:
 
 
 def visible(columns: ScopeColumns) -> ScopeColumns:
-    """Those that are part of ``*``."""
+    """The columns that ``*`` stands for."""
     return tuple(it for it in columns if not it.hidden)
 
 
@@ -221,7 +220,7 @@ def _of_star(star: tree.Star, scope: TypeScope) -> ScopeColumns:
     if not wanted:
         return visible(scope.columns)
     hidden_first = sorted(scope.columns, key=lambda it: not it.hidden)
-    found = tuple(it for it in hidden_first if _ends(it.qualifier, wanted))
+    found = tuple(it for it in hidden_first if _ends_with(it.qualifier, wanted))
     if found:
         return found
     known = scope.resolve(star.qualifier)

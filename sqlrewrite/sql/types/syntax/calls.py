@@ -15,7 +15,7 @@ _DIFFERENCE = frozenset({"TIMESTAMPDIFF", "DATEDIFF", "DATE_DIFF", "TIMEDIFF"})
 
 
 class CallReader(SyntaxCursor):
-    """Reads calls; the class that reads expressions gives what they hold."""
+    """Reads calls; ``ExpressionReader`` reads their arguments."""
 
     def expression(self) -> tree.Expr:
         """Any expression."""

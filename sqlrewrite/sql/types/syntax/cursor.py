@@ -1,5 +1,5 @@
-"""Tokens as Spark's lexer gives them, without hints; a place among them, and the small rules of the
-grammar that all others use."""
+"""The tokens of a text by Spark's lexer, without hints; a cursor over them, with the small rules of
+the grammar that all others use."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class UnsupportedSyntaxError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token; ``word`` is a sign, or a keyword or plain name in upper case, else ``""``. ``kind``
-    is None behind the last; ``text`` is what it stands for, and ``start`` and ``end`` where."""
+    """A token. ``word`` is a sign, or a keyword or plain name in upper case, else ``""``; ``text``
+    has no quotes and escapes. ``kind`` is None at the end of the text."""
 
     kind: int | None
     text: str
@@ -29,34 +29,34 @@ class Token:
 
 NUMBER, WORD, QUOTED = LexemeKind.NUMBER, LexemeKind.NAME, LexemeKind.QUOTED_NAME
 _STRINGS = (LexemeKind.STRING, LexemeKind.DOUBLE_QUOTED)
-_SAID = (LexemeKind.NAME, LexemeKind.OPERATOR, LexemeKind.SEMICOLON)
+_WITH_WORD = (LexemeKind.NAME, LexemeKind.OPERATOR, LexemeKind.SEMICOLON)
 _ESCAPE = r"\\([0-3][0-7]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)"
 _ESCAPED = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
 
 
 def tokens(text: str) -> tuple[Token, ...]:
-    """The tokens of a text and one behind them."""
+    """The tokens of a text, and one behind them that stands for its end."""
     found: list[Token] = []
     hint = False
     for kind, start, end in lexemes(text):
-        said = text[start:end]
+        written = text[start:end]
         if hint or kind in (LexemeKind.HINT, LexemeKind.COMMENT):
-            hint = kind == LexemeKind.HINT or (hint and said != "*/")
+            hint = kind == LexemeKind.HINT or (hint and written != "*/")
             continue
-        word = said.upper() if kind in _SAID else ""
+        word = written.upper() if kind in _WITH_WORD else ""
         if kind in _STRINGS:
-            said = _unescaped(said)
+            written = _unescaped(written)
         elif kind == QUOTED:
-            said = said[1:-1].replace("``", "`")
-        found.append(Token(kind, said, word, start, end))
+            written = written[1:-1].replace("``", "`")
+        found.append(Token(kind, written, word, start, end))
     return (*found, Token(None, "", "", len(text), len(text)))
 
 
-def _unescaped(said: str) -> str:
-    """What a string stands for: Spark's ``unescapeSQLString``, with a doubled quote as one."""
-    if said[0] in "rR":
-        return said[2:-1]
-    quote, body = said[0], said[1:-1]
+def _unescaped(written: str) -> str:
+    """The value of a string: Spark's ``unescapeSQLString``, with a doubled quote as one."""
+    if written[0] in "rR":
+        return written[2:-1]
+    quote, body = written[0], written[1:-1]
 
     def one(found: re.Match[str]) -> str:
         code = found[1]
@@ -72,8 +72,6 @@ def _unescaped(said: str) -> str:
 
     return re.sub(rf"{_ESCAPE}|({quote}{quote})", one, body, flags=re.DOTALL)
 
-
-# --- a place among them ---------------------------------------------------------------------------
 
 T = TypeVar("T")
 
@@ -93,7 +91,8 @@ CLAUSES = frozenset(
 
 
 class SyntaxCursor:
-    """Reads tokens in turn."""
+    """A place among the tokens of a text. A method that reads moves it, or raises
+    UnsupportedSyntaxError."""
 
     def __init__(self, text: str, *, double_quoted: bool = False) -> None:
         self.text = text
@@ -142,7 +141,7 @@ class SyntaxCursor:
             raise UnsupportedSyntaxError(f"{' '.join(words)} wanted at {self.token.start}")
 
     def attempt(self, rule: Callable[[], T]) -> T | None:
-        """What a rule reads here, or None if it does not; then nothing is read."""
+        """What a rule reads here; None, and nothing is read, where the rule does not fit."""
         before = self.at
         try:
             return rule()
@@ -191,7 +190,7 @@ class SyntaxCursor:
         return self.tokens[self.at - 1].text
 
     def alias_name(self, barred: frozenset[str]) -> str | None:
-        """An alias with or without AS, or None; without it, none of the words barred."""
+        """An alias, with AS or without, if one is next; without AS it is none of ``barred``."""
         if self.take("AS"):
             return self.name()
         if self.token.kind in self.names and self.token.word not in barred:

@@ -44,7 +44,7 @@ _BARE = frozenset({"CURRENT_DATE", "CURRENT_TIMESTAMP", "CURRENT_USER", "USER", 
 
 
 class ExpressionReader(CallReader):
-    """Reads expressions; ``query`` is given by the class that reads queries."""
+    """Reads expressions; ``QueryReader`` reads the queries in them."""
 
     def query(self) -> tree.WrittenQuery:
         """A query."""
@@ -55,7 +55,7 @@ class ExpressionReader(CallReader):
         return self._joined("OR", lambda: self._joined("AND", self._negated))
 
     def placed(self, start: int, found: tree.Expr) -> tree.Expr:
-        """What was read since a token; a subclass may note its place."""
+        """An expression that was read from a token on; a subclass may note its place."""
         return found
 
     def item(self) -> tree.WrittenItem:
@@ -199,7 +199,7 @@ class ExpressionReader(CallReader):
                 return found
 
     def _path(self, base: tree.Expr) -> tree.Expr:
-        """A path into a variant; what it is called is said by names alone."""
+        """A path into a variant, which is called by the last name in it."""
         self.expect(":")
         last = "" if self.peek("[") else self.name()
         while True:
@@ -342,13 +342,13 @@ class ExpressionReader(CallReader):
             if self.token.kind not in (NUMBER, *self.strings):
                 self.at = before
                 break
-            said = self.token.text
+            value = self.token.text
             self.at += 1
             if self.token.word not in _UNITS:
                 self.at = before
                 break
             unit = self.name().upper().removesuffix("S")
-            parts.append((sign + said, unit))
+            parts.append((sign + value, unit))
         if not parts:
             return tree.WrittenLiteral("interval", self.string())
         end = self.name().upper() if len(parts) == 1 and self.take("TO") else None

@@ -115,7 +115,7 @@ class QueryReader(RelationReader):
         raise UnsupportedSyntaxError("a FROM without SELECT")
 
     def _organization(self) -> tuple[tuple[str, tree.WrittenWindow], ...]:
-        """ORDER BY and all that may follow it; the windows that it names."""
+        """The windows that a query names behind its body, where ORDER BY and LIMIT stand."""
         if self.take("ORDER", "BY"):
             self.comma_separated(self.sort_key)
         if self.take("CLUSTER", "BY"):
@@ -242,7 +242,10 @@ class QueryReader(RelationReader):
 
 @lru_cache(maxsize=8)
 def query_in(text: str, double_quoted: bool = False) -> tree.WrittenQuery:
-    """A text that is one query, read once for all settings. Raises UnsupportedSyntaxError."""
+    """The tree of a text that is one query; kept, since it is typed under several settings.
+
+    Raises UnsupportedSyntaxError.
+    """
     reader = QueryReader(text, double_quoted=double_quoted)
     query = reader.query()
     if reader.token.kind is not None:
