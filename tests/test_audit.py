@@ -25,8 +25,7 @@ from sqlrewrite.audit.summary import (
     Total,
 )
 from sqlrewrite.audit.text import BY_ENGINE, folded, judged
-from sqlrewrite.report.audit import audit_json, print_audit
-from sqlrewrite.report.audit_page import audit_page
+from sqlrewrite.report.audit import audit_json, audit_page, print_audit
 from sqlrewrite.report.printer import Printer
 from sqlrewrite.settings.options import make_options
 from sqlrewrite.spark.audit.shapes import AuditJob

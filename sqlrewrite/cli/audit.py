@@ -154,8 +154,7 @@ def command(
     with tempfile.TemporaryDirectory(prefix="dpp-rewrite-audit-") as folder:
         read = (inputs, columns, input_format)
         found = _judged(where, todo, out or folder, timeout, read, report.err, top, measure)
-    from sqlrewrite.report.audit import audit_json, print_audit
-    from sqlrewrite.report.audit_page import audit_page
+    from sqlrewrite.report.audit import audit_json, audit_page, print_audit
 
     if report.format == "text":
         print_audit(report.out, found)
