@@ -36,7 +36,7 @@ def missing(checked: CheckedStatement) -> Iterator[Finding]:
         about = {it.bounded for it in judged.predicates} or {judged.unasked or ""}
         sides = (candidate.fact, candidate.dimension)
         if replaced & about or sides in checked.already_written:
-            continue  # DPP002 speaks of it, or it is there
+            continue  # DPP002 reports it, or it is in the text
         fact, why = _fact(candidate), checked.refusals.get(sides)
         added = " ".join((candidate.predicate or "").split())
         does = f"does not: {why}" if why else "does"
@@ -51,7 +51,7 @@ def missing(checked: CheckedStatement) -> Iterator[Finding]:
 
 
 def _lacks(fact: str, candidate: Candidate, judged: PairDecision) -> str:
-    """What a fact lacks that could be bounded; an IN of the author's own lacks only a hint."""
+    """What a fact lacks; an IN of the author's own lacks only a hint."""
     few = has_few_keys(judged.proposal)
     if is_authors_in(judged.proposal.pair) and chosen_form(judged.proposal) != SINGLE and not few:
         return f"the IN on {fact} has no hint: it prunes only where its subquery is broadcast"
@@ -72,9 +72,9 @@ def types(checked: CheckedStatement) -> Iterator[Finding]:
         if reason is None or (reason.code, reason.outcome) != ("DPP112", Outcome.FAIL):
             continue
         if judged.proposal.pair.filtered:
-            continue  # a constant, of whatever type, is no column
+            continue  # compared with a constant, not a column
         if outcomes["DPP120"].outcome is not Outcome.PASS:
-            continue  # nothing is lost: the other side is not filtered
+            continue  # no loss: the other side is not filtered
         fact = _fact(candidate)
         yield checked.finding(
             "DPP005",
@@ -101,7 +101,7 @@ def latest(checked: CheckedStatement) -> Iterator[Finding]:
             continue
         column = f"{scan.alias}.{proposal.pair.path.column}"
         if any(it.code == _PRESERVED and it.outcome is Outcome.FAIL for it in item.rules):
-            continue  # of a join that keeps all rows of the fact all partitions are asked for
+            continue  # a join that preserves all rows of the fact needs all partitions
         by = (
             "IN"
             if proposal.pair.edge.query is not None
@@ -134,7 +134,7 @@ def latest(checked: CheckedStatement) -> Iterator[Finding]:
 
 
 def build_side(checked: CheckedStatement) -> Iterator[Finding]:
-    """DPP012: a join that would prune its fact if that stood on the other side."""
+    """DPP012: a join that would prune its fact on the other side."""
     for item in checked.decided.judged:
         proposal, scan = item.proposal, item.proposal.pair.scan
         built = BUILT.get(proposal.engine.planner)
@@ -154,7 +154,7 @@ def build_side(checked: CheckedStatement) -> Iterator[Finding]:
 
 
 def undone(checked: CheckedStatement) -> Iterator[Finding]:
-    """DPP006: an outer join over a partitioned table that a condition above it makes another."""
+    """DPP006: an outer join over a partitioned table that a condition above turns into another."""
     for block in checked.plan.blocks:
         if block.in_view:
             continue
@@ -165,7 +165,7 @@ def undone(checked: CheckedStatement) -> Iterator[Finding]:
 
 
 def _undone(checked: CheckedStatement, block: Block, join: Join) -> Iterator[Finding]:
-    """One such join, told at its optional side, whose NULLs a condition rejects."""
+    """One such join, reported at its optional side, whose NULLs a condition rejects."""
     sides = {
         JoinType.LEFT: (join.right,),
         JoinType.RIGHT: (join.left,),
@@ -192,7 +192,7 @@ def _undone(checked: CheckedStatement, block: Block, join: Join) -> Iterator[Fin
 
 
 def _rejecting(block: Block, side: Node) -> Span | None:
-    """Where a condition of WHERE stands that cannot hold for the rows an outer join adds."""
+    """The place of a condition in WHERE that cannot hold for the rows that an outer join adds."""
     inside = numbers(side)
     for condition in block.where:
         if rejects_null(condition.expression, inside):
@@ -203,7 +203,7 @@ def _rejecting(block: Block, side: Node) -> Span | None:
 
 
 def _fact(candidate: Candidate) -> str:
-    """A fact's column as the query would name it."""
+    """A fact's column as the query names it."""
     fact = candidate.fact
     return f"{fact.alias or fact.table}.{fact.column}"
 
@@ -218,7 +218,7 @@ def _span(checked: CheckedStatement, judged: PairDecision) -> Span:
 
 
 def exchanged(checked: CheckedStatement) -> Iterator[Finding]:
-    """DPP013: what is missing for a join that Spark does part by part."""
+    """DPP013: what Spark lacks to join two tables partition by partition."""
     conf = checked.decided.reading.catalog.settings
     for join, found in joins_with_storage(checked.plan, checked.engine, conf):
         span = join.other.span
@@ -234,6 +234,6 @@ def exchanged(checked: CheckedStatement) -> Iterator[Finding]:
 
 
 def message(join: ScanJoin, found: Storage) -> str:
-    """That the rows of both are exchanged, and need not be."""
+    """That the join exchanges the rows of both tables, and need not."""
     names = f"{join.one.parts[-1]} and {join.other.parts[-1]}"
     return f"{names} are both {found.alike}, and yet the join exchanges rows"

@@ -37,9 +37,8 @@ from sqlrewrite.settings.options import ALONE
 from sqlrewrite.text.edits import Span
 
 _PRESERVED, _UNFILTERED = "DPP101", "DPP120"
-"""Rejections by which a join takes no partition away for the engine either: the fact's rows all
-come out; or the other side is not filtered, and nothing else is that the engine might carry over.
-"""
+"""Rejections that hold for the engine's own pruning, too: all rows of the fact are preserved; or
+the other side is not filtered, and no other condition is there that the engine might carry over."""
 
 
 def unbounded(checked: CheckedStatement) -> Iterator[Finding]:
@@ -62,11 +61,11 @@ def unbounded(checked: CheckedStatement) -> Iterator[Finding]:
 
 
 def read_whole(checked: CheckedStatement, scan: Scan, names: frozenset[str]) -> bool:
-    """Whether nothing in a query bounds a scan's partition columns, of those names."""
+    """Whether nothing in a query bounds a scan's partition columns, which have those names."""
     plan, tied = checked.plan, checked.decisions_by_scan.get(scan, ())
     words = [token.text.upper() for token in checked.decided.reading.statement.tokens[:6]]
     if words[0] == "CREATE" and "VIEW" in words:
-        return False  # what is read of it, those decide who query the view
+        return False  # how much is read depends on the queries of the view
     if _bounded(plan, scan, names):
         return False
     plain = all(_plain(it.proposal.pair.edge.block, scan) for it in tied)
@@ -76,8 +75,8 @@ def read_whole(checked: CheckedStatement, scan: Scan, names: frozenset[str]) -> 
 
 
 def _changed_whole(plan: Plan, scan: Scan) -> bool:
-    """Whether a scan is the target of a MERGE, of which DPP010 tells, or of a DELETE or UPDATE of
-    all rows."""
+    """Whether a scan is the target of a MERGE, which is DPP010's matter, or of a DELETE or UPDATE
+    of all rows."""
     block = plan.blocks[plan.owner[scan.relation]]
     if block.role == "merge" and isinstance(block.source, Join):
         return block.source.right is scan
@@ -85,14 +84,14 @@ def _changed_whole(plan: Plan, scan: Scan) -> bool:
 
 
 def scans(plan: Plan) -> Iterator[Scan]:
-    """The tables read in the author's text, those left out that something not understood reads."""
+    """The tables that the author's text reads, without those that only an unknown part reads."""
     for block in plan.blocks:
         if not block.in_view:
             yield from (leaf for leaf in leaves(block.source) if isinstance(leaf, Scan))
 
 
 def partitions(scan: Scan, engine: Engine) -> frozenset[str]:
-    """The columns by which a table is partitioned as they are."""
+    """The columns that partition a table by their own values."""
     return frozenset(
         field.column.lower()
         for field in scan.table.partitioned_by
@@ -101,7 +100,7 @@ def partitions(scan: Scan, engine: Engine) -> frozenset[str]:
 
 
 def _bounded(plan: Plan, scan: Scan, names: frozenset[str]) -> bool:
-    """Whether a condition on the scan alone speaks of a partition column."""
+    """Whether a condition on the scan alone bounds a partition column."""
     return any(
         not isinstance(item, Conjunct) or bounds(item.expression, scan.relation, names)
         for item in all_restrictions(plan, scan.relation, ALONE)
@@ -129,7 +128,7 @@ def bounds(
 
 
 def _compared(plan: Plan, scan: Scan, names: frozenset[str], tied: Sequence[PairDecision]) -> bool:
-    """Whether a condition ties a partition column to something in a way that made no candidate."""
+    """Whether a condition that made no candidate compares a partition column with a relation."""
     paired = {id(it.proposal.pair.edge.condition) for it in tied}
     ties = _tying(plan)
     return any(it not in paired for name in names for it in ties.get((scan.relation, name), ()))
@@ -137,7 +136,7 @@ def _compared(plan: Plan, scan: Scan, names: frozenset[str], tied: Sequence[Pair
 
 @remembered
 def _tying(plan: Plan) -> dict[tuple[int, str], list[int]]:
-    """The conditions that tie each column to another relation, by what tells them apart."""
+    """The identities of the conditions that compare each column with another relation."""
     found: dict[tuple[int, str], list[int]] = {}
     own = (block for block in plan.blocks if not block.in_view)
     for condition in (it for block in own for it in conditions_of(block)):
@@ -147,7 +146,7 @@ def _tying(plan: Plan) -> dict[tuple[int, str], list[int]]:
 
 
 def _plain(block: Block, scan: Scan) -> bool:
-    """Whether a block filters no relation beside the scan: tables as they are, tied and no more."""
+    """Whether a block filters no relation but the scan, and else only joins tables by equality."""
     return all(isinstance(leaf, Scan) for leaf in leaves(block.source)) and all(
         _equates(it.expression) or it.relations == {scan.relation} for it in conditions_of(block)
     )
@@ -163,7 +162,7 @@ def _equates(expression: Expression) -> bool:
 
 
 def _rules_nothing_out(judged: PairDecision, plain: bool) -> bool:
-    """Whether a join with the scan surely leaves the engine all of its partitions to read."""
+    """Whether with a join the engine still has to read all partitions of the scan."""
     failing = {rule.code for rule in judged.rules if rule.outcome is Outcome.FAIL}
     if judged.verdict is not Verdict.REJECTED:
         return False
@@ -171,7 +170,7 @@ def _rules_nothing_out(judged: PairDecision, plain: bool) -> bool:
 
 
 def _because(checked: CheckedStatement, scan: Scan) -> str:
-    """What is in the way of the first join that could have been a bound."""
+    """Why the first join that might have bounded the scan does not."""
     for judged in checked.decisions_by_scan.get(scan, ()):
         for rule in judged.rules:
             if rule.code in (_PRESERVED, _UNFILTERED) and rule.outcome is Outcome.FAIL:
@@ -186,8 +185,9 @@ _COMPARISONS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class _Wrapped:
-    """A partition column, where it stands and what it is in; ``idle`` where an OR around that would
-    not rule out partitions by the column itself either, ``tied`` to another relation's values."""
+    """A partition column inside an expression: its name and place, and ``by`` which it is wrapped.
+    ``idle``: an OR around it keeps the column itself from pruning, too. ``tied``: it is compared
+    with another relation's values."""
 
     name: str
     place: Span
@@ -197,13 +197,13 @@ class _Wrapped:
 
 
 def wrapped(checked: CheckedStatement) -> Iterator[Finding]:
-    """DPP004: each comparison of what is made of a partition column of a scan."""
+    """DPP004: each comparison of an expression on a partition column of a scan."""
     for scan in scans(checked.plan):
         names = partitions(scan, checked.engine)
         if scan.span is None or not names:
             continue
         found = list(_all(checked.plan, scan, names))
-        if any(it.tied for it in found):  # to one value another relation's add nothing
+        if any(it.tied for it in found):  # another relation's values add nothing to one value
             found = [it for it in found if not (it.tied and _bound(checked.plan, scan, it))]
         idle_too = any(it.idle for it in found) and read_whole(checked, scan, names)
         yield from (_finding(checked, scan, it) for it in found if idle_too or not it.idle)
@@ -224,7 +224,7 @@ def _all(plan: Plan, scan: Scan, names: frozenset[str]) -> Iterator[_Wrapped]:
 
 
 def _bound(plan: Plan, scan: Scan, it: _Wrapped) -> bool:
-    """Whether a column has one value by another condition."""
+    """Whether another condition binds a column to one value."""
     own = own_conditions(plan, scan.relation, ALONE)
     return any(
         isinstance(item, Conjunct) and binds_to_one_value(item.expression, it.name) for item in own
@@ -280,14 +280,14 @@ def _values(operand: Expression) -> tuple[Expression, ...]:
 def _inside(
     plan: Plan, operand: Expression, relation: int, names: frozenset[str]
 ) -> list[tuple[str, Span, str]]:
-    """The partition columns inside an operand that is not just one: the name, where it stands
-    first, and what it is in."""
+    """The partition columns inside an operand that is more than a column: the name, its first
+    place, and what it is wrapped by."""
     if not isinstance(operand, Call | Cast):
         return []
     by = "a cast" if isinstance(operand, Cast) else _shown(operand.name)
     if isinstance(operand, Cast) and isinstance(operand.operand, ColumnRef):
         if expression_type(plan, operand.operand) == operand.type:
-            return []  # a cast to its own type is none
+            return []  # a cast to its own type changes nothing
         by = f"a cast to {operand.type}"
     found: dict[str, Span] = {}
     for ref in columns(operand):

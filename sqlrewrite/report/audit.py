@@ -117,7 +117,8 @@ def _page_sections(found: AuditSummary) -> Iterator[str]:
     )
     yield "<h2>What became of the runs</h2>"
     yield _bars(
-        (OUTCOMES.get(it.what, it.what), f"{it.runs:,}", [(it.runs, it.what)]) for it in found.totals
+        (OUTCOMES.get(it.what, it.what), f"{it.runs:,}", [(it.runs, it.what)])
+        for it in found.totals
     )
     if found.top:
         yield "<h2>What to change first</h2>"

@@ -32,7 +32,7 @@ def print_catalog(printer: Printer, catalog: Warehouse) -> None:
 
 
 def print_left_out(printer: Printer, catalog: Warehouse) -> None:
-    """One line for each thing that could not be read: where, and why."""
+    """One line for each remark: the place, and what could not be read there."""
     for it in catalog.left_out:
         printer.line((f"{it.where}: ", "bold"), (it.why, "yellow"))
 

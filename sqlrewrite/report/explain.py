@@ -21,7 +21,7 @@ _CLASSES = {"+": "add", "-": "del"}
 
 
 def explained_lines(explained: Explained) -> Iterator[Line]:
-    """The scans of one statement, and beneath them how its plan changes."""
+    """The scans of one statement, and how its plan changes."""
     place = f"{shown(explained.path)}:{explained.line}: "
     note = "" if explained.changed else ": nothing was inserted"
     yield ((place, "bold"), (f"scans of partitioned tables in Spark's plan{note}", ""))
@@ -48,7 +48,7 @@ def explained_lines(explained: Explained) -> Iterator[Line]:
 
 
 def stock_lines(stock: Stock) -> Iterator[Line]:
-    """What of the empty tables is not as in production."""
+    """Notes on the empty tables that are not as in production."""
     if stock.assumed:
         names = ", ".join(map(_short, stock.assumed))
         large, small = size(ASSUMED_LARGE), size(ASSUMED_SMALL)
@@ -139,7 +139,7 @@ def _state(word: str, state: ScanState | None) -> Iterator[Line]:
 
 
 def read_of_files(state: ScanState) -> str:
-    """How much of the files of a table that is laid out by a column is left, if that is known."""
+    """How many row groups of a table laid out by a column are left to read, if that is known."""
     found = state.row_groups
     if found is None:
         return "row groups and rows: not known without a run (see verify)"

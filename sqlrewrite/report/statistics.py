@@ -11,12 +11,12 @@ from sqlrewrite.report.printer import Line, counted
 from sqlrewrite.run.statistics import Statistics
 
 SHOWN = 15
-"""So many reasons are shown to people; the JSON report has all."""
+"""How many reasons are shown to people; the JSON report has all."""
 
 
 def lines(found: Statistics, *, would: bool) -> Iterator[Line]:
-    """The numbers, the reasons, most frequent first, and what to do first. ``would``: whether
-    nothing was written."""
+    """The counts, the reasons, most frequent first, and what to do first. ``would``: nothing was
+    written."""
     rejected = found.candidates - found.rewritten - found.already_pruned
     joins = found.joins
     share = f"{100 * found.understood / joins:.0f} % of those with a join" if joins else ""

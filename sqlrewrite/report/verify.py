@@ -18,7 +18,7 @@ from sqlrewrite.spark.rows.verify import Verified, VerifyOutcome
 VERSION = 1
 
 _NAMED = 4
-"""So many of the partitions of a sample are named for people."""
+"""How many partitions of a sample are named for people."""
 
 _MEASURES = ("partitions", "files", "row_groups", "bytes", "rows")
 _NOT_ALWAYS = frozenset({"partitions", "row_groups"})
@@ -72,7 +72,7 @@ def _style(outcome: VerifyOutcome) -> str:
 
 
 def _on(sample: Sequence[Sampled]) -> str:
-    """``on a sample of 20 of 1,823 partitions``, where the query read that."""
+    """``on a sample of 20 of 1,823 partitions``, if the query read a sample."""
     smaller = [it for it in sample if len(it.taken) < it.partitions]
     if not smaller:
         return ""
@@ -82,7 +82,7 @@ def _on(sample: Sequence[Sampled]) -> str:
 
 
 def _taken(sampled: Sampled) -> Iterator[Line]:
-    """What was taken of a fact, and whether a difference could have been seen there."""
+    """The sample of a fact, and whether a difference could have been seen in it."""
     name = sampled.table.removeprefix("spark_catalog.")
     if sampled.whole:
         yield ((f"    {name} is read whole: {sampled.whole}", "yellow"),)
@@ -115,7 +115,7 @@ def _difference(found: Comparison) -> Iterator[Line]:
 
 
 def rounding(tolerance: float) -> str:
-    """What is said where only the last places of floating-point values differ."""
+    """The message where only the last digits of floating-point values differ."""
     return (
         "only floating-point values differ, and by no more than adding in another order may make: "
         f"--float-tolerance {tolerance:g} takes such values for the same"

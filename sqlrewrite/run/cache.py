@@ -43,13 +43,13 @@ that is short."""
 
 _Folder = dict[bytes, tuple[Stamp, bytes, bytes | None]]
 
-_DAYS = 30
-_MOST = 1 << 20
-_LITTLE = 4096
-_PENDING = 4 << 20
+_KEPT_DAYS = 30
+_MAX_VALUE = 1 << 20
+_MAX_SHORT = 4096
+_MAX_PENDING = 4 << 20
 _BATCH = 500
 _TABLE = "CREATE TABLE results (key BLOB PRIMARY KEY, day INTEGER, value BLOB)"
-_MADE = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL"
+_SCHEMA = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL"
 _FAILURES = (sqlite3.Error, OSError)
 
 
@@ -68,12 +68,12 @@ def fingerprint(catalog: Warehouse, *settings: object) -> bytes:
 
 
 def _program() -> Iterator[object]:
-    """The files of the program, as a build or an edit leaves them: the version alone would not
-    change while someone works on it."""
+    """The program's files with their sizes and times: its version alone does not change while it is
+    being worked on."""
     from sqlrewrite.rulebook import rules_folder
 
     folders = [str(files("sqlrewrite")), str(rules_folder())]
-    for folder in folders:  # which grows on the way
+    for folder in folders:  # grows in the loop
         with os.scandir(folder) as found:
             entries = sorted(found, key=lambda it: it.name)
         folders += [it.path for it in entries if it.is_dir()]
@@ -84,7 +84,7 @@ def _program() -> Iterator[object]:
 
 
 def packed(value: object) -> bytes | None:
-    """A value's bytes, None for one with half a surrogate pair, which no UTF-8 holds."""
+    """A value's bytes; None for one with half a surrogate pair, which UTF-8 cannot encode."""
     try:
         return msgpack.encode(value)
     except UnicodeEncodeError:
@@ -92,7 +92,7 @@ def packed(value: object) -> bytes | None:
 
 
 def unpacked(data: bytes | None, kind: Any) -> Any | None:
-    """The value of that type again; None for bytes that are not one, whoever wrote them."""
+    """The value of that type; None for bytes that are not one."""
     try:
         return None if data is None else _decoder(kind).decode(data)
     except (DecodeError, UnicodeDecodeError, RecursionError):
@@ -129,7 +129,7 @@ class Cache:
         self._new: dict[bytes, bytes] = {}
         self._pending = 0
         self._folders: dict[str, _Folder] = {}
-        self._met: dict[str, _Folder] = {}
+        self._noted: dict[str, _Folder] = {}
         self._here = os.getcwd()
         self._path = os.path.join(where or folder(), f"results-{VERSION}.sqlite")
         self._database = _open(self._path)
@@ -139,11 +139,11 @@ class Cache:
 
     def seen(self, path: str) -> Seen | None:
         """What is known of a file whose stamp is unchanged; None of any other."""
-        above, name = _cut(path)
+        above, name = _folder_and_name(path)
         entries = self._folders.get(above)
         if entries is None:
             entries = self._folders[above] = self._folder(above)
-            self._met[above] = {}
+            self._noted[above] = {}
         entry = entries.get(name)
         if entry is None:
             return None
@@ -155,10 +155,10 @@ class Cache:
 
     def note(self, path: str, found: Stamp | None, digest: bytes, kept: bytes) -> None:
         """Keeps a file's stamp, with what ``seen`` tells of it."""
-        above, name = _cut(path)
-        if found is not None and above in self._met:
-            short = None if len(kept) > _LITTLE else kept
-            self._met[above][name] = (found, digest, short)
+        above, name = _folder_and_name(path)
+        if found is not None and above in self._noted:
+            short = None if len(kept) > _MAX_SHORT else kept
+            self._noted[above][name] = (found, digest, short)
 
     def known(self, digests: Iterable[bytes]) -> set[bytes]:
         """Those of the hashes that have a result."""
@@ -175,20 +175,20 @@ class Cache:
     def put(self, digest: bytes, kept: bytes) -> None:
         """Keeps a result under the hash of its text, unless it is large."""
         value = _sealed(kept)
-        if self._database is not None and len(value) <= _MOST:
+        if self._database is not None and len(value) <= _MAX_VALUE:
             self._new[self._key(digest)] = value
             self._pending += len(value)
-            if self._pending > _PENDING:
+            if self._pending > _MAX_PENDING:
                 self._write()
 
     def close(self) -> None:
-        """Writes what is new, and forgets what is old."""
+        """Writes what is new, and deletes what is old."""
         if self._database is None:
             return
-        for above, met in self._met.items():
-            all_of_it = {**self._folders[above], **met}  # a hook names some of the files
-            if met and all_of_it != self._folders[above]:
-                self._new[self._folder_key(above)] = _sealed(msgpack.encode(all_of_it))
+        for above, noted in self._noted.items():
+            files = {**self._folders[above], **noted}  # a hook names some of the files
+            if noted and files != self._folders[above]:
+                self._new[self._folder_key(above)] = _sealed(msgpack.encode(files))
         self._write()
         with suppress(*_FAILURES):
             self._database.close()
@@ -198,13 +198,13 @@ class Cache:
         return self._key(b"folder\0" + os.fsencode(path))
 
     def _folder(self, above: str) -> _Folder:
-        """What was noted of the files in a folder."""
+        """The entries of the files in a folder."""
         for _, value in self._stored([self._folder_key(above)], "value"):
             return unpacked(_unsealed(value), _Folder) or {}
         return {}
 
     def _stored(self, keys: Sequence[bytes], what: str) -> list[tuple[bytes, Any]]:
-        """What is stored under those of the keys that are there."""
+        """The rows of those of the keys that are stored."""
         if self._database is None:
             return []
         marks = ",".join("?" * len(keys))
@@ -213,7 +213,7 @@ class Cache:
             return self._database.execute(query, keys).fetchall()
         except sqlite3.OperationalError:  # another run writes just now
             return []
-        except _FAILURES:  # broken: the next run begins anew
+        except _FAILURES:  # broken: the next run makes a new one
             with suppress(*_FAILURES):
                 self._database.close()
                 os.unlink(self._path)
@@ -221,7 +221,7 @@ class Cache:
             return []
 
     def _write(self) -> None:
-        """Writes what is new in one transaction, and once a day forgets what is old."""
+        """Writes what is new in one transaction, and once a day deletes what is old."""
         if self._database is None or not self._new:
             return
         today = int(time.time() // 86400)
@@ -229,12 +229,12 @@ class Cache:
         self._new, self._pending = {}, 0
         with suppress(*_FAILURES), self._database:
             if self._database.execute("PRAGMA user_version").fetchone() != (today,):
-                self._database.execute("DELETE FROM results WHERE day < ?", (today - _DAYS,))
+                self._database.execute("DELETE FROM results WHERE day < ?", (today - _KEPT_DAYS,))
                 self._database.execute(f"PRAGMA user_version = {today}")
             self._database.executemany("REPLACE INTO results VALUES (?, ?, ?)", rows)
 
 
-def _cut(path: str) -> tuple[str, bytes]:
+def _folder_and_name(path: str) -> tuple[str, bytes]:
     """A path's folder, with its separator, and its name, faster than ``os.path.split``."""
     cut = path.rfind(os.sep) + 1
     return path[:cut], os.fsencode(path[cut:])
@@ -246,26 +246,26 @@ def _batches(keys: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
 
 
 def _sealed(data: bytes) -> bytes:
-    """Bytes behind their checksum: SQLite has none, and what a disk has changed in them might be
+    """Bytes after their checksum. SQLite has none, and bytes that a disk has garbled might be
     written into a file of the author's."""
     return crc32(data).to_bytes(4, "big") + data
 
 
 def _unsealed(value: object) -> bytes | None:
-    """The bytes again, None where they are not the same."""
+    """The bytes without their checksum; None where it does not fit."""
     if not isinstance(value, bytes) or int.from_bytes(value[:4], "big") != crc32(value[4:]):
         return None
     return value[4:]
 
 
 def _open(path: str) -> sqlite3.Connection | None:
-    """The database, made if need be; None where its folder is not ours alone. One that is broken,
-    or has anything in it but our table, is deleted: the next run begins anew."""
+    """The database, created if need be; None where others can write to its folder. One that is
+    broken, or has anything but our table, is deleted: the next run makes a new one."""
     where = os.path.dirname(path)
     try:
         os.makedirs(where, mode=0o700, exist_ok=True)
         status = os.stat(where)
-        # What is recalled may be written into files: nobody else may have put it here.
+        # What is recalled may be written into files, so nobody else may have put it here.
         if hasattr(os, "geteuid") and (status.st_uid != os.geteuid() or status.st_mode & 0o022):
             return None
         database = sqlite3.connect(path, timeout=2)
@@ -273,9 +273,9 @@ def _open(path: str) -> sqlite3.Connection | None:
         return None
     try:
         database.execute("PRAGMA trusted_schema = OFF")
-        if not database.execute(_MADE).fetchall():
+        if not database.execute(_SCHEMA).fetchall():
             database.execute(_TABLE.replace("TABLE", "TABLE IF NOT EXISTS", 1))
-        if database.execute(_MADE).fetchall() == [(_TABLE,)]:
+        if database.execute(_SCHEMA).fetchall() == [(_TABLE,)]:
             return database
     except sqlite3.OperationalError:  # another run writes just now
         database.close()

@@ -1,4 +1,4 @@
-"""What an editor offers at a finding: to write the predicate, to refresh it, to suppress it here.
+"""The actions that an editor offers at a finding: write the predicate, refresh or suppress it.
 
 In: an analysis and findings of it. Out: actions, each a title with changes of the file's text. A
 comment is offered only where reading the file with it shows that it suppresses the finding.
@@ -25,7 +25,7 @@ _UNSUPPRESSED = frozenset({"DPP008", "DPP009"})
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What is offered for a finding, with its changes of the file."""
+    """An action for a finding, with its changes of the file."""
 
     title: str
     finding: Finding
@@ -36,7 +36,7 @@ class Action:
 def actions(
     analysis: Analysis, found: Iterable[Finding], again: Callable[[str], Analysis]
 ) -> Iterator[Action]:
-    """What is offered for findings; ``again`` reads the file with another text."""
+    """The actions for findings; ``again`` reads the file with another text."""
     for it in unsuppressed(found):
         if it.fix is not None:
             title = _TITLES.get(it.code, "Mend this as `dpp-rewrite --write` does")

@@ -1,4 +1,4 @@
-"""Places as the editor counts them: lines from 0, and columns in the units that it has chosen.
+"""Places as an editor counts them: lines from 0, and columns in the units that it has chosen.
 
 Offsets here count code points. An editor's columns are units of UTF-16 unless it has agreed to
 another encoding (Language Server Protocol 3.17, "Text Documents").

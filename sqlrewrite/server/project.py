@@ -1,7 +1,7 @@
-"""What holds for a file that is open: its settings, its catalog, and which findings count.
+"""The project of an open file: its settings, its catalog, and which findings count.
 
-Looked at when a file is opened or saved, or the editor tells of a change; read again only if a file
-that says any of it has changed.
+It is checked when a file is opened or saved, or the editor reports a change, and read again only if
+one of its files has changed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sqlrewrite.warehouse import Warehouse
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ServerProject:
-    """The settings of a file, and what is made of them."""
+    """The settings of a file, and what they make."""
 
     settings: Settings
     catalog: Warehouse
@@ -30,8 +30,8 @@ class ServerProject:
 
 
 class Workspace:
-    """The projects of all open files. What they are made of is looked at when a file is first asked
-    for, and again after ``look_again``: a catalog may be a folder of many files."""
+    """The projects of all open files. Their files are checked at the first request and after
+    ``look_again`` only, since a catalog may be a folder of many files."""
 
     def __init__(self, config: str | None, chosen: Mapping[str, Any], *, isolated: bool) -> None:
         self._how = (config, chosen, isolated)
@@ -39,7 +39,7 @@ class Workspace:
         self._seen: set[str] = set()
 
     def look_again(self) -> None:
-        """Files may have changed, and be others."""
+        """Has the files of projects checked again."""
         self._seen.clear()
 
     def of(self, path: str) -> ServerProject:
@@ -62,7 +62,7 @@ class Workspace:
         )
 
     def _stamps(self, path: str, settings: Settings) -> dict[str, Stamp]:
-        """The stamps of the files that a project is made of."""
+        """The stamps of a project's files."""
         files = [*files_above(path), *filter(None, self._how[:1]), *input_files(settings)]
         files += [] if settings.catalog else [path]
         return stamps(files)

@@ -1,7 +1,7 @@
-"""The server itself: what an editor asks, and what it is told (Language Server Protocol 3.17).
+"""The server itself: requests of an editor and their answers (Language Server Protocol 3.17).
 
-Diagnostics are pulled by editors that can, else pushed as one types. Texts are read in the event
-loop, a statement at a time; in between the next keystroke, or a cancellation, is heeded.
+Editors that can pull diagnostics do; to others they are pushed while the user types. Texts are read
+in the event loop, a statement at a time, so that keystrokes and cancellations are seen in between.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _NAME = "dpp-rewrite"
 _FIX_ALL = "source.fixAll.dpp-rewrite"
 _WATCHED = ("**/{pyproject,dpp-rewrite}.toml", "**/*.{sql,hql,ddl,sparksql,sql.j2,json,yml}")
 _SLICE = 0.01
-"""So many seconds of reading, and then whoever waits has a turn."""
+"""The seconds of reading after which other requests have a turn."""
 _SEVERITIES = {
     Severity.ERROR: types.DiagnosticSeverity.Error,
     Severity.WARNING: types.DiagnosticSeverity.Warning,
@@ -49,7 +49,7 @@ _KINDS = types.CodeActionOptions([types.CodeActionKind.QuickFix, _FIX_ALL])
 
 
 class _Open:
-    """A file that is open: who reads it, and what was found in its last text."""
+    """The state of an open file: its reader, and the analysis of its last text."""
 
     def __init__(self) -> None:
         self.reader = Reader()
@@ -66,7 +66,7 @@ class Server(LanguageServer):
         super().__init__(_NAME, __version__, text_document_sync_kind=full)
         self.projects = Workspace(config, chosen, isolated=isolated)
         self.open: dict[str, _Open] = {}
-        self.said: dict[str, str] = {}
+        self.errors_shown: dict[str, str] = {}
 
     @property
     def pulled(self) -> bool:
@@ -79,21 +79,21 @@ class Server(LanguageServer):
         return Positions(analysis.host.text, self.workspace.position_codec)
 
     def project(self, uri: str) -> ServerProject | None:
-        """What holds for a file; None, and the editor is told why once, where that cannot be."""
+        """The project of a file; None where it cannot be read, which is shown to the user once."""
         path = path_of(uri)
         try:
             found = self.projects.of(path)
         except (ConfigError, CatalogError) as error:
-            if self.said.get(path) != str(error):
-                self.said[path] = str(error)
+            if self.errors_shown.get(path) != str(error):
+                self.errors_shown[path] = str(error)
                 message = f"{_NAME}: {error}"
                 self.window_show_message(types.ShowMessageParams(types.MessageType.Error, message))
             return None
-        self.said.pop(path, None)
+        self.errors_shown.pop(path, None)
         return found
 
     async def analysis(self, uri: str) -> tuple[ServerProject, Analysis] | None:
-        """What is found in the text that a file has now; None where no project can be read."""
+        """The analysis of a file's present text; None where its project cannot be read."""
         state = self.open.setdefault(uri, _Open())
         async with state.lock:
             while True:
@@ -105,7 +105,7 @@ class Server(LanguageServer):
                     return project, state.last[2]
                 try:
                     done = await self._read(uri, text, project, state.reader)
-                except Exception as error:  # of ours: the server goes on with what is typed next
+                except Exception as error:  # a bug of ours: the server goes on with the next text
                     state.reader = Reader()
                     message = internal_error(error).message
                     log = types.LogMessageParams(types.MessageType.Error, message)
@@ -118,7 +118,7 @@ class Server(LanguageServer):
     async def _read(
         self, uri: str, text: str, project: ServerProject, reader: Reader
     ) -> Analysis | None:
-        """The analysis of a text, None where there is a newer one meanwhile."""
+        """The analysis of a text; None where there is a newer text meanwhile."""
         path, size = path_of(uri), len(text.encode("utf-8", "surrogatepass"))
         try:
             check_size(size, project.settings.file_limit)
@@ -143,7 +143,7 @@ class Server(LanguageServer):
         return [_diagnostic(it, places) for it in _shown(project, analysis)]
 
     def push(self, uri: str) -> None:
-        """Tells the editor what is found, when it is; what it has not been told yet is dropped."""
+        """Pushes the findings when the text is read; cancels an earlier push that is under way."""
         if self.pulled:
             return
         state = self.open.setdefault(uri, _Open())
@@ -161,8 +161,7 @@ class Server(LanguageServer):
 
 
 def path_of(uri: str) -> str:
-    """A file's path; of a text that is in no file its name, which tells its language all the
-    same."""
+    """A file's path, or the name of a text without a file, which still shows its language."""
     return to_fs_path(uri) or urlsplit(uri).path
 
 
@@ -178,8 +177,8 @@ def _diagnostic(found: Finding, places: Positions) -> types.Diagnostic:
 
 
 def make(config: str | None, chosen: Mapping[str, Any], *, isolated: bool = False) -> Server:
-    """A server that is ready to be started."""
-    logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # it warns of what we report ourselves
+    """A server with its features, ready to be started."""
+    logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # we report what it warns of
     server = Server(config, chosen, isolated=isolated)
     server.feature(types.INITIALIZED)(_initialized)
     server.feature(types.TEXT_DOCUMENT_DID_OPEN)(_opened)
@@ -194,7 +193,7 @@ def make(config: str | None, chosen: Mapping[str, Any], *, isolated: bool = Fals
 
 
 async def _initialized(server: Server, params: types.InitializedParams) -> None:
-    """Asks the editor, if it can, to tell of changes in what projects are made of."""
+    """Asks the editor, if it can, to report changes of settings and catalogs."""
     workspace = server.client_capabilities.workspace
     watched = workspace.did_change_watched_files if workspace is not None else None
     if watched is not None and watched.dynamic_registration:
@@ -218,7 +217,7 @@ async def _changed(server: Server, params: types.DidChangeTextDocumentParams) ->
 async def _saved(
     server: Server, params: types.DidSaveTextDocumentParams | types.DidChangeWatchedFilesParams
 ) -> None:
-    """What is saved may be what others are judged by."""
+    """Reads all open files again: the saved file may be a catalog or settings."""
     server.projects.look_again()
     for uri in list(server.open):
         server.push(uri)
@@ -304,7 +303,7 @@ def _shown(project: ServerProject, analysis: Analysis) -> Iterable[Finding]:
 
 
 def _is_requested(params: types.CodeActionParams, kind: str) -> bool:
-    """Whether an action of a kind is asked for: of that, of a kind that it is one of, or of any."""
+    """Whether an action of a kind is requested: by that kind, a more general one, or none."""
     only = params.context.only
     return not only or any(kind == it or kind.startswith(f"{it}.") for it in only)
 
