@@ -28,5 +28,6 @@ README, ``benchmarks.functions`` asks Spark about each row of the table of funct
 
 Modules of these, no commands: ``progress`` says where a run is; ``tpcds_data``, ``tpcds_report``
 and ``warehouse`` are TPC-DS's texts, its tables of results and its files; ``regimes`` are settings
-of Spark, ``probes`` and ``totals`` the queries of the oracle, ``scaling`` the audit on more cores.
+of
+Spark, ``probes`` and ``totals`` the queries of the oracle, ``scaling`` the audit on more cores.
 """
