@@ -126,7 +126,8 @@ def _refuse_contradictions(options: LintOptions) -> None:
         raise click.UsageError(f"--add-suppressions cannot go with --format {options.format}")
     if options.watch and (options.format not in PEOPLE or options.output_file is not None):
         raise click.UsageError(
-            "--watch is for people: it takes no --output-file and needs a --format for people"
+            "--watch prints to the terminal: it takes no --output-file, and as --format "
+            f"{' or '.join(PEOPLE)}"
         )
     if STDIN in options.paths and (options.watch or options.add_suppressions):
         raise click.UsageError(f"{chosen[0]} needs files: stdin is read once and cannot be written")

@@ -73,8 +73,8 @@ def test_again_after_each_change(run: Callable[..., Ran], monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--format", "sarif", "."), "--watch is for people"),
-        (("-o", "report", "."), "--watch is for people"),
+        (("--format", "sarif", "."), "--watch prints to the terminal"),
+        (("-o", "report", "."), "--watch prints to the terminal"),
         (("-",), "--watch needs files"),
     ],
 )
