@@ -11,17 +11,17 @@ from errno import EDQUOT, ENOSPC
 from typing import NoReturn
 
 _YOUNG = 50_000
-"""So many new objects before they are gone through for garbage. At Python's 700 that takes 7 % of a
-run over ten thousand files of which one has changed; mypy sets it higher for the same reason."""
+"""How many new objects trigger a garbage collection. With Python's 700 that takes 7 % of a run over
+ten thousand files of which one has changed; mypy sets it higher for the same reason."""
 
 
 def main(args: Sequence[str] | None = None) -> NoReturn:
     """Runs the program and exits with its status; whatever happens, there is no traceback."""
-    gc.disable()  # for as long as modules are imported, which all stay
+    gc.disable()  # during the imports, whose objects all stay
     try:
         from sqlrewrite.cli.commands import program
         from sqlrewrite.cli.streams import fail
-    except KeyboardInterrupt:  # click, which says so otherwise, is not there yet
+    except KeyboardInterrupt:  # during the imports click cannot report it
         with suppress(OSError):
             sys.stderr.write("interrupted\n")
         sys.exit(130)
@@ -36,7 +36,10 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
             _end(end.code)
         raise
     except Exception as error:
-        if isinstance(error, OSError) and error.errno in (ENOSPC, EDQUOT):  # the help, by click
+        if isinstance(error, OSError) and error.errno in (
+            ENOSPC,
+            EDQUOT,
+        ):  # when click prints the help
             fail(f"error: the output cannot be written: {error.strerror}")
         from sqlrewrite.run.runner import internal_error
 
@@ -45,15 +48,14 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
 
 
 def _has_others() -> bool:
-    """Whether there are processes to be taken down with ours: a Java, workers."""
+    """Whether other processes must end with ours: Spark's Java, workers."""
     pools = sys.modules.get("multiprocessing")
     return "pyspark" in sys.modules or bool(pools and pools.active_children())
 
 
 def _end(status: object) -> None:
-    """Ends the process at once: to take down all that it holds, object by object, would be a
-    twentieth of a short run (mypy's ``hard_exit`` is the model). Where something is still to be
-    said, it returns."""
+    """Ends the process at once, like mypy's ``hard_exit``: freeing its objects one by one would
+    take a twentieth of a short run. Returns where the output cannot be flushed."""
     with suppress(OSError, ValueError, AttributeError):  # closed, or full
         sys.stdout.flush()
         sys.stderr.flush()

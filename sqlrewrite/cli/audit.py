@@ -41,7 +41,7 @@ _FORMATS = ("parquet", "orc", "json", "csv", "sql", "dbt", "table", "eventlog")
 
 
 _APPLIED = re.compile(r"[0-9]{3,}-[0-9a-f]{12}\.sql")
-"""What ``--apply`` names its files."""
+"""The names of the files that ``--apply`` writes."""
 
 
 @click.command(
@@ -173,7 +173,7 @@ def _judged(
     top: int,
     measure: bool,
 ) -> AuditSummary:
-    """The history judged; the result stays in the place."""
+    """Judges the history; the result is also written to ``place``."""
     from sqlrewrite.spark.audit import histories, shapes, summary
     from sqlrewrite.spark.session import session
 
@@ -192,7 +192,7 @@ def _judged(
 def _of_event_logs(
     inputs: Sequence[str], where: Target, catalog: Warehouse, report: Report
 ) -> None:
-    """What event logs tell, which have plans and no texts."""
+    """Reports what pruned the scans in event logs, which have plans and no query texts."""
     from sqlrewrite.report.eventlogs import print_scanned, scanned_json, scanned_page
     from sqlrewrite.spark.audit.eventlogs import scanned
     from sqlrewrite.spark.session import session
@@ -206,8 +206,8 @@ def _of_event_logs(
 
 
 def _write_texts(folder: Path, found: AuditSummary) -> None:
-    """The rewritten text of each top shape, in files that are named by their rank and shape. Files
-    so named of an earlier run go: what they say may be true no more."""
+    """Writes the rewritten text of each top shape to a file named after its rank and shape. Such
+    files of an earlier run are deleted, since they may be outdated."""
     with report_unwritable(str(folder)):
         folder.mkdir(parents=True, exist_ok=True)
         for path in folder.iterdir():
@@ -220,7 +220,7 @@ def _write_texts(folder: Path, found: AuditSummary) -> None:
 
 @contextmanager
 def _shown(err: Printer, running: Any) -> Iterator[Callable[[str], None]]:
-    """What says on stderr, where someone sits and waits, what is being done and how far it is."""
+    """A function that shows on stderr, where that is a terminal, the step and its progress."""
     if not err.stream.isatty():
         yield lambda what: None
         return

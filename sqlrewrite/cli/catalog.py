@@ -64,7 +64,7 @@ def show(format: str, color: bool | None, **given: Any) -> None:
     from sqlrewrite.dialects import dialect
 
     settings = settings_at(".", given)
-    dialect(settings.dialect)  # DDL of each is read as it comes; a name that is none is told
+    dialect(settings.dialect)  # only to refuse unknown names: the DDL of each is read alike
     if not settings.catalog:
         raise CommandFailure("no catalog: give --catalog, or set `catalog` in [tool.dpp-rewrite]")
     catalog = load_catalog(settings)
@@ -116,7 +116,7 @@ def infer_command(
     catalog, guessed = infer(found.files, Warehouse().use(schema))
     err = printer(err=True, color=color)
     count = sum(len(name) > 1 for name in catalog.relations)
-    if count:  # else what stands in the file already is worth more
+    if count:  # else an existing file is worth more
         write_to(output, ddl(catalog, guessed))
     print_left_out(err, catalog)
     if not count:

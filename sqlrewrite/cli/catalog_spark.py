@@ -88,19 +88,18 @@ def check_command(tables: tuple[str, ...], where: Target, color: bool | None, **
 def _declared(
     catalog: Warehouse, tables: Sequence[str]
 ) -> list[tuple[Name, tuple[Derivation, ...]]]:
-    """The tables of which something is declared, of those that are named: also those that only the
-    settings know."""
+    """The named tables that have declarations, also those that only the settings declare."""
     found = {it.name: it.derived for it in catalog.tables if it.derived}
     for name, columns in catalog.declared.items():
         if not any(it[-len(name) :] == name for it in found):
             found[name] = tuple(Derivation(it, text, (), DECLARED) for it, text in columns.items())
-    names = [parsed_name(it) or ("",) for it in tables]  # no table's name ends in nothing
+    names = [parsed_name(it) or ("",) for it in tables]  # an empty name matches no table
     chosen = (it for it in sorted(found) if not names or any(it[-len(n) :] == n for n in names))
     return [(it, found[it]) for it in chosen]
 
 
 def _print_checked(out: Printer, it: Checked) -> None:
-    """One declaration, in a line."""
+    """Prints the result for one declaration in a line."""
     declaration = f"{'.'.join(it.table)}: {it.derivation.column} = {it.derivation.expression}"
     if it.why:
         out.line(("unknown ", "bold yellow"), (declaration, "bold"), (f": {it.why}", ""))
@@ -188,7 +187,7 @@ def pull(
                     proposed[pulled.name] = derived.proposed(running, pulled.relation)
                 if partial:
                     partial.add(pulled.relation)
-        if not found:  # a snapshot that is there already is worth more
+        if not found:  # an existing snapshot is worth more
             _print_skipped(err, skipped)
             if partial:
                 partial.end()
@@ -207,7 +206,7 @@ def pull(
 
 
 def _print_proposed(err: Printer, proposed: Mapping[Name, Sequence[Derivation]]) -> None:
-    """What the rows show and nobody has declared, as lines for the settings, each a comment."""
+    """Prints the proposed derivations as lines for the settings, each a comment."""
     lines = []
     for name, found in sorted(proposed.items()):
         lines += [f'# [tool.dpp-rewrite.derived."{quoted_name(name[1:])}"]'] if found else []
@@ -222,7 +221,7 @@ def _print_proposed(err: Printer, proposed: Mapping[Name, Sequence[Derivation]])
 def _patterns(
     patterns: Sequence[str], schemas: Sequence[str], include: Sequence[str]
 ) -> tuple[str, ...]:
-    """The names that are asked for, as patterns of whole names."""
+    """The requested names, as patterns of whole names."""
     if patterns and (schemas or include):
         raise click.UsageError(
             "PATTERNS cannot go with --schema or --include: a pattern names both schema and table"

@@ -1,4 +1,4 @@
-"""The commands of ``dpp-rewrite``, each a module here that is imported when it is asked for."""
+"""The commands of ``dpp-rewrite``, each a module here that is imported when it is used."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ COMMANDS = {
 
 
 class Program(click.Group):
-    """A group whose commands are imported on demand; what is no command is a path to rewrite."""
+    """A group whose commands are imported on demand; any other word is a path to rewrite."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The commands in the order in which a newcomer needs them."""
@@ -50,7 +50,7 @@ class Program(click.Group):
         return super().parse_args(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Commands; else what ``rewrite`` takes, which is meant where no command is named."""
+        """Completes commands, and the options and paths of ``rewrite``, the default command."""
         rewrite = self.get_command(ctx, "rewrite")
         assert rewrite is not None
         own = super().shell_complete(ctx, incomplete)

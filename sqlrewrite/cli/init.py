@@ -80,7 +80,7 @@ class KnownSource:
 
 
 def _catalogs(folder: str, found: Discovered, err: Printer) -> Iterator[KnownSource]:
-    """Each catalog, tried. What is found is said."""
+    """Each catalog that can be loaded, or why not; each is reported."""
     err.line((f"{counted(found.files, 'file')} of SQL", ""))
     if found.python:
         err.line((f"SQL in {counted(found.python, 'file')} of Python and notebooks", ""))
@@ -100,7 +100,7 @@ def _catalogs(folder: str, found: Discovered, err: Printer) -> Iterator[KnownSou
 
 
 def _of_dbt(folder: str, project: str) -> str:
-    """What says most of a dbt project: its manifest, else the project itself."""
+    """The best source of a dbt project: its manifest, else the project itself."""
     names = (os.path.join("target", "manifest.json"), *PROJECTS)
     paths = [os.path.normpath(os.path.join(project, name)) for name in names]
     return next(it for it in paths if os.path.exists(os.path.join(folder, it)))
@@ -126,7 +126,7 @@ def _counted(catalog: Warehouse) -> str:
 
 
 def _settings(catalogs: Sequence[KnownSource], found: Discovered) -> Iterator[str]:
-    """The lines of the file."""
+    """The lines of the file of settings."""
     yield "# What is known of the tables; `dpp-rewrite catalog show` prints it."
     usable = [it for it in catalogs if not it.lacking]
     if usable:
@@ -151,7 +151,7 @@ def _settings(catalogs: Sequence[KnownSource], found: Discovered) -> Iterator[st
 
 
 def _of_spark(found: Discovered) -> Iterator[str]:
-    """What Spark's own settings mean for ours."""
+    """The settings that follow from Spark's own."""
     flags = {key: (value.lower() == "true", where) for key, (value, where) in found.spark.items()}
     if _QUOTES in flags:
         quotes, where = flags[_QUOTES]
@@ -174,7 +174,7 @@ def _string(text: str) -> str:
 
 
 def _target(folder: str) -> tuple[str, str | None]:
-    """The file that the settings go to, and what stands in it; None where it has settings."""
+    """The file for the settings, and its text; None where it has settings already."""
     own, shared = (os.path.normpath(os.path.join(folder, it)) for it in (OWN_FILE, SHARED_FILE))
     if os.path.exists(own):
         return own, None
@@ -188,8 +188,8 @@ def _target(folder: str) -> tuple[str, str | None]:
 
 
 def _write(path: str, text: str) -> None:
-    """Writes the file, and reads it again as a run does. Nothing can be added to some files, as to
-    one with `tool = {}`: they stay as they are."""
+    """Writes the file, and reads it again as a run does. A file to which no table can be added, as
+    one with `tool = {}`, stays as it is."""
     import tomllib
 
     try:

@@ -36,7 +36,7 @@ class Command(click.Command):
         self.sections = sections or {}
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Runs the command; what the user got wrong ends in a sentence, not in a traceback."""
+        """Runs the command; a user's mistake ends in a sentence, not in a traceback."""
         try:
             with clean_exit():
                 return super().invoke(ctx)
@@ -59,14 +59,14 @@ class Command(click.Command):
 
 
 class ValueKindType(click.ParamType[Any]):
-    """The value of an option, read as its kind reads it, whose error says what is allowed."""
+    """The type of an option whose value a kind reads; its error says what is allowed."""
 
     def __init__(self, kind: ValueKind) -> None:
         self.kind = kind
         self.name = "value"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """The value that a word says; a default is one already."""
+        """The value of a word; a default is a value already."""
         if not isinstance(value, str):
             return value
         try:
@@ -112,7 +112,7 @@ def _codes() -> Iterable[str]:
 
 
 _NAMES = {"engine": _named_in("engines"), "dialect": _named_in("dialects", SPARK)}
-"""The names that the value of an option may have, where others are allowed as well."""
+"""The names that are completed for an option that also takes others."""
 
 
 def completing(names: Callable[[], Iterable[str]]) -> Callable[..., list[Any]]:
@@ -176,7 +176,7 @@ class GivenOptions:
 
 
 def with_chosen(given: Mapping[str, Any]) -> dict[str, Any]:
-    """A command's options, those of them that are settings, and were given, under ``chosen``."""
+    """A command's options, with the settings among them that were given under ``chosen``."""
     names = {row.name for row in TABLE}
     others = {name: value for name, value in given.items() if name not in names}
     settings = {name: given[name] for name in names & given.keys()}
@@ -184,7 +184,7 @@ def with_chosen(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def settings_at(path: str, given: Mapping[str, Any]) -> Settings:
-    """The settings at a file or folder, by a command's options first. Raises ConfigError."""
+    """The settings at a file or folder, under a command's options. Raises ConfigError."""
     return GivenOptions(**with_chosen(given)).projects().at(path)
 
 
@@ -204,8 +204,8 @@ def output_option(what: str) -> Decorator:
 def file_options(
     formats: Sequence[str], form: str, statistics: str, quiet: str, verbose: str
 ) -> Decorator:
-    """The paths of a command over files, and its options that are no settings of a project, with
-    the help of those that it has in words of its own."""
+    """The paths of a command over files, and its options that are not settings; the arguments are
+    the help texts that differ between commands."""
     return combined(
         click.argument(
             "paths", nargs=-1, required=True, type=click.Path(readable=False), metavar="PATHS..."

@@ -247,7 +247,7 @@ def _job(options: RewriteOptions, request: Request) -> RewriteTask:
     return RewriteTask(
         request,
         plans=people and not (options.quiet or counting) and explain == "logical",
-        # What the plan has a say in is written when it has been read.
+        # Where the plan decides, files are written after it is read.
         write=options.write and not options.uses_plan(settings),
         text=not (from_files and (options.write or (options.check and not options.diff))),
         unchanged=not (from_files and (options.write or options.check or options.diff)),

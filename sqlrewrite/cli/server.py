@@ -30,7 +30,7 @@ def command(stdio: bool, **given: Any) -> None:
     Settings and catalog are found for each open file as the command `lint` finds them.
     """
     options = GivenOptions(**with_chosen(given))
-    options.projects()  # what is wrong with the settings is said now
+    options.projects()  # reports mistakes in the settings at once
     try:
         from sqlrewrite.server.protocol import make
     except ModuleNotFoundError as error:

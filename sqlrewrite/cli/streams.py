@@ -26,7 +26,7 @@ def printer(*, err: bool, color: bool | None) -> Printer:
     """The printer for stdout or stderr, in colour where the option or else the environment asks for
     it."""
     stream = sys.stderr if err else sys.stdout
-    if stream is None:  # closed by whoever started us
+    if stream is None:  # closed by the parent process
         stream = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for the rest of the run
     colour = _wants_colour(stream.isatty()) if color is None else color
     return Printer(cast(TextIO, _Stream(stream)), colour=colour)
@@ -45,8 +45,8 @@ class OutputError(Exception):
 
 
 class _Output:
-    """Turns OSError on stdout and stderr into OutputError. A class, since a context made by a
-    generator takes more time than most of what is written in it."""
+    """Turns OSError on stdout and stderr into OutputError. A class, since a generator's context
+    takes more time than most writes."""
 
     def __enter__(self) -> None: ...
 
@@ -78,14 +78,14 @@ class _Stream:
 
 
 def read_stdin() -> bytes:
-    """All that comes from stdin. Raises CommandFailure where it is closed."""
+    """The whole of stdin. Raises CommandFailure where it is closed."""
     if sys.stdin is None:
         raise CommandFailure("standard input is closed: nothing can be read for `-`")
     return sys.stdin.buffer.read()
 
 
 def write_stdout(data: bytes) -> None:
-    """Bytes to stdout, exactly and at once, so that they keep their place among stderr's lines."""
+    """Writes bytes to stdout, unchanged and at once, so that they keep their order with stderr."""
     if sys.stdout is None:
         raise OutputError("standard output is closed")
     stream, rest = sys.stdout.buffer, memoryview(data)
@@ -96,7 +96,7 @@ def write_stdout(data: bytes) -> None:
 
 
 def copy_to_stdout(path: str) -> None:
-    """A file's bytes to stdout, never many of them at once."""
+    """Copies a file to stdout in blocks."""
     try:
         with open(path, "rb") as file:
             while data := file.read(1 << 20):

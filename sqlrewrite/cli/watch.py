@@ -36,7 +36,7 @@ def watch(run: Callable[[], object], options: FileOptions, err: Printer, out: Pr
             out.stream.flush()
         try:
             run()
-        except (ConfigError, CatalogError) as error:  # to be mended while we watch
+        except (ConfigError, CatalogError) as error:  # which the user may mend meanwhile
             err.line(("error: ", "bold red"), (str(error), ""))
         err.line((f"{strftime('%H:%M:%S')} watching for changes; Ctrl-C ends", "dim"))
         before = _changed(before, lambda: stamps(_watched(options)))
@@ -60,7 +60,7 @@ def _watched(options: FileOptions) -> Iterator[str]:
         yield options.config
     try:
         found = gather(options.paths, options.projects(), STDIN)
-    except ConfigError:  # a file of settings, which is watched
+    except ConfigError:  # in a file of settings, which is watched
         return
     for project in found.projects:
         yield from project.files

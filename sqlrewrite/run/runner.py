@@ -181,7 +181,7 @@ def _rewritten(path: str, text: str, request: Request, observe: DocumentObserver
             observe(document)
     host = host_of(path, text)
     if host is not None:
-        from sqlrewrite import embedded  # a file of SQL has no need of it
+        from sqlrewrite import embedded  # a file of SQL does not need it
 
         if request.strip:
             return embedded.strip(path, host)
@@ -289,7 +289,7 @@ class RewriteTask:
         return replace(done, original="", sql=done.sql if done.changed else ""), result.statements
 
     def recall(self, path: str, data: bytes | None, kept: _Kept) -> FileResult | None:
-        """The result for a file of which that was kept."""
+        """The result for a file, from what was kept of it."""
         done, statements = (Rewrite("", "", kept), ()) if isinstance(kept, int) else kept
         if data is None:
             needs_text = (self.text or self.write) if done.sql else self.unchanged
