@@ -23,7 +23,7 @@ from sqlrewrite.cli.lint_files import LintOptions, filters, linted_files
 from sqlrewrite.cli.options import Command, file_options, setting_options, with_chosen
 from sqlrewrite.cli.streams import output_to, printer, write_stdout
 from sqlrewrite.linting import baseline
-from sqlrewrite.linting.files import LintedFile, LintSummary
+from sqlrewrite.linting.files import LintedFile, LintSummary, with_report_paths
 from sqlrewrite.report.lint import FORMATS, PEOPLE, concise
 from sqlrewrite.report.printer import Line, shown
 from sqlrewrite.run.files import STDIN, repository
@@ -160,9 +160,7 @@ def _run(options: LintOptions) -> LintSummary:
         err.print(_write_baselines(baselines, total))
         return total
     if not people:
-        from sqlrewrite.report.lint.names import named
-
-        report = form.report(named(reported, _root(run, reported)), total)
+        report = form.report(with_report_paths(reported, _root(run, reported)), total)
         write_stdout(report.encode("utf-8", "backslashreplace"))
     elif total.statistics is not None:
         from sqlrewrite.report.statistics import lines

@@ -10,6 +10,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
+from functools import cache
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -126,6 +127,23 @@ def unread(path: str, why: Problem) -> LintedFile:
         return LintedFile(path, failures=(why,))
     message, start = f"not read: {why.message}", Place(Span(0, 0), 1, 1, 1, 1)
     return LintedFile(path, "", (of_no_statement(NOT_PARSED, message, start, counts=False),))
+
+
+def with_report_paths(results: Iterable[LintedFile], root: str) -> list[LintedFile]:
+    """The results as reports for programs name their files, so that a finding has the same path in
+    any two reports: from ``root``, or in full outside of it, with forward slashes."""
+
+    @cache
+    def prefix(folder: str) -> str:
+        path = os.path.relpath(folder or os.curdir, root)
+        if path == os.curdir:
+            return ""
+        if path.split(os.sep)[0] == os.pardir:
+            path = os.path.abspath(folder)
+        return os.path.join(path, "").replace(os.sep, "/")
+
+    split = ((it, *os.path.split(it.path)) for it in results)
+    return [replace(it, path=prefix(at) + name, given=it.path) for it, at, name in split]
 
 
 _Kept = tuple[tuple[Finding, ...], tuple[tuple[int, str], ...]]

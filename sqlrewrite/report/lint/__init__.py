@@ -1,7 +1,7 @@
 """The forms of a lint report, one module each.
 
-A module for people has ``lines``, which says one file at a time; one for machines has ``report``,
-which makes one document of all files. ``FORMATS`` is what ``--format`` may name.
+A module for people has ``lines`` for one file at a time; one for machines has ``report``, which
+makes one document of all files. ``FORMATS`` are the values of ``--format``.
 """
 
 PEOPLE = ("text", "concise")
