@@ -168,7 +168,7 @@ def decide(document: Document, options: Options) -> Decision:
     """What should be done. Raises ConfigError where ``values`` has nobody to ask."""
     text = document.stripped
     changed: frozenset[str] = frozenset()
-    if options.form == VALUES or text.literals:
+    if options.form == VALUES or any(it.note for it in text.removed_predicates.values()):
         changed = frozenset().union(*(it.changes for it in document.statements))
     earlier, back = {it.at: it for it in text.clauses}, text.insertions()
     found = []
@@ -217,9 +217,7 @@ def _context(document: Document, reading: Reading, changed: frozenset[str]) -> S
         return StatementContext(reading.catalog, text, suppressed, changed=changed)
     statement = reading.statement
     start, end = map(text.original_offset, (statement.start, statement.end))
-    here = (it for it in text.literals if start <= it.start <= end)
-    literals = {(it.value, it.query): it for it in here}
-    mended = frozenset(
-        value for span, value in text.bounded_values.items() if start <= span.start <= end
-    )
+    here = [it for it in text.removed_predicates.values() if start <= it.span.start <= end]
+    literals = {(it.value, it.note[1]): it for it in here if it.note is not None}
+    mended = frozenset(it.value for it in here)
     return StatementContext(reading.catalog, text, suppressed, literals, changed, mended)

@@ -250,20 +250,17 @@ def _removed(
 ) -> Iterator[Removed]:
     """The predicates of an earlier run that were not written again as they were."""
     text, lines = decision.document.stripped, decision.document.directives.lines
-    for decided in decision.statements if text.predicates else ():
+    predicates = text.removed_predicates
+    for decided in decision.statements if predicates else ():
         index = decided.reading.statement.index
         left = left_to_engine(by_statement.get(index, ()))
         written = "\n".join(edit.text for edit in decided.edits)
         for span, by in sorted(stale(text, decided).items(), key=lambda item: item[0].start):
-            before = text.original[span.start : span.end]
+            before, columns = predicates[span].text, bounded_columns(predicates[span].value)
             gone = Removed(index, before, *lines.place(span.start), by)
             if notes.queries(before) & notes.queries(written):
                 gone = replace(gone, reason="its key query gives other keys now")
-            why = [
-                left[it]
-                for it in bounded_columns(text.bounded_values[span])
-                if it in left and not by
-            ]
+            why = [left[it] for it in columns if it in left and not by]
             yield replace(gone, reason=why[0]) if why else gone
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from sqlrewrite.decision.statement_decision import StatementDecision
 from sqlrewrite.results import Candidate, Verdict
 from sqlrewrite.settings.options import LEFT_TO_ENGINE
-from sqlrewrite.sql.managed.strip import ManagedClause, Stripped
+from sqlrewrite.sql.managed.strip import ManagedClause, RemovedPredicate, Stripped
 from sqlrewrite.sql.parse.statements import tokenize
 from sqlrewrite.text.edits import MARKER, Span
 from sqlrewrite.text.templates import templated
@@ -31,7 +31,7 @@ def as_they_stand(
     clause does not have just these."""
     if len(clause.predicates) != len(predicates):
         return None
-    left = list(clause.predicates)
+    left = [it.text for it in clause.predicates]
     standing: dict[Predicate, Predicate] = {}
     for predicate in predicates:
         same = next((text for text in left if same_tokens(text, predicate.marked)), None)
@@ -45,7 +45,7 @@ def as_they_stand(
 
 def stands_in(predicate: Predicate, clause: ManagedClause) -> bool:
     """Whether a predicate is one of those that stand in a clause already."""
-    return any(same_tokens(text, predicate.marked) for text in clause.predicates)
+    return any(same_tokens(it.text, predicate.marked) for it in clause.predicates)
 
 
 def same_tokens(one: str, other: str) -> bool:
@@ -69,18 +69,16 @@ def stale(stripped: Stripped, decided: StatementDecision) -> dict[Span, str]:
     if decided.failure is not None:  # they are put back
         return {}
     clauses, statement = stripped.clauses, decided.reading.statement
-    gone: list[tuple[Span, str, dict[str, str]]] = []
+    gone: list[tuple[RemovedPredicate, dict[str, str]]] = []
     first = bisect_left(clauses, statement.start, key=lambda clause: clause.at)
     for clause in takewhile(lambda clause: clause.at <= statement.end, clauses[first:]):
         follow = {it.marked: it.bounded for it in decided.written.get(clause.at, ())}
-        for text, span in zip(clause.predicates, clause.spans, strict=True):
-            if follow.pop(text, None) is None:
-                gone.append((span, stripped.bounded_values[span], follow))
+        gone += [(it, follow) for it in clause.predicates if follow.pop(it.text, None) is None]
     elsewhere = decided.bounded if gone else {}
     found: dict[Span, str] = {}
-    for span, bounded, follow in gone:
-        here = next((text for text, value in follow.items() if value == bounded), None)
-        found[span] = here or elsewhere.get(bounded, "")
+    for removed, follow in gone:
+        here = next((text for text, value in follow.items() if value == removed.value), None)
+        found[removed.span] = here or elsewhere.get(removed.value, "")
         if here:
             del follow[here]
     return found
@@ -94,7 +92,7 @@ def changes_dml_condition(stripped: Stripped, decided: StatementDecision) -> boo
     for clause in stripped.clauses:
         if clause.in_dml and start <= clause.at <= end:
             follow = {it.marked for it in decided.written.get(clause.at, ())}
-            if set(clause.predicates) != follow:
+            if {it.text for it in clause.predicates} != follow:
                 return True
     return False
 

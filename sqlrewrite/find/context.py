@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.sql.managed.strip import LiteralPredicate, Stripped
+from sqlrewrite.sql.managed.strip import RemovedPredicate, Stripped
 from sqlrewrite.sql.suppressed import Suppressed
 from sqlrewrite.warehouse import Warehouse
 
@@ -25,7 +25,7 @@ class StatementContext:
     catalog: Warehouse
     text: Stripped
     suppressed: Suppressed | None = None
-    literals: Mapping[tuple[str, str], LiteralPredicate] = field(default_factory=dict)
+    literals: Mapping[tuple[str, str], RemovedPredicate] = field(default_factory=dict)
     changed: frozenset[str] = frozenset()
     mended: frozenset[str] = frozenset()
 

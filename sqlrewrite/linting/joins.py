@@ -28,7 +28,8 @@ from sqlrewrite.text.edits import Span
 
 def missing(checked: CheckedStatement) -> Iterator[Finding]:
     """DPP001: a predicate that a rewrite would insert, and that was not there before."""
-    replaced = {checked.stripped.bounded_values[it] for it in checked.replaced}
+    predicates = checked.stripped.removed_predicates if checked.replaced else {}
+    replaced = {predicates[it].value for it in checked.replaced}
     for candidate, judged in zip(checked.candidates, checked.decided.judged, strict=True):
         inserts = candidate.verdict is Verdict.REWRITTEN and bool(judged.predicates)
         if not inserts and judged.unasked is None:

@@ -28,11 +28,11 @@ def check(checked: CheckedStatement) -> Iterator[Finding]:
     all_of_it = checked.unrestricted is checked.decided
     unwanted = checked.replaced if all_of_it else stale(checked.stripped, checked.unrestricted)
     left = left_to_engine(checked.candidates)
-    unasked = checked.unrestricted.unasked
+    unasked, predicates = checked.unrestricted.unasked, checked.stripped.removed_predicates
     for span in checked.managed:
         if span not in checked.replaced:
             continue
-        about = checked.stripped.bounded_values[span]
+        about = predicates[span].value
         off, code = f"take the marker {MARKER} off, and it is yours", "DPP003"
         if span not in unwanted:
             why = next((left[it] for it in bounded_columns(about) if it in left), _BY_ITSELF)

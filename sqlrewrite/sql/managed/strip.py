@@ -7,8 +7,8 @@ a predicate that no longer follows from the query goes, and nothing is ever deri
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import accumulate
 
 from sqlglot import Token, TokenType
@@ -30,31 +30,36 @@ _LINE_ENDS = pattern(r"[ \t]*(?:[\r\n]|\Z)")
 
 
 @dataclass(frozen=True, slots=True)
-class LiteralPredicate:
-    """A predicate of literals that was taken out: its ``start`` in the original, its ``text``, the
-    ``value`` that it bounds, and what its comment says: when its keys were asked for, by which
-    query. ``behind`` is what stands behind the value, ``IN (1, 2)`` and the like; empty where it is
-    several predicates under an OR."""
+class RemovedPredicate:
+    """A managed predicate that was taken out: its ``span`` in the original and its ``text`` there,
+    with the marker, and the ``value`` that it bounds.
 
-    start: int
+    ``note`` is what the comment beside the marker says, of one of literals: when its keys were
+    asked for, by which query. ``behind`` is what stands behind the value, ``IN (1, 2)`` and the
+    like; empty where it is several predicates under an OR.
+    """
+
+    span: Span
     text: str
     value: str
     behind: str
-    at: str
-    query: str
+    note: tuple[str, str] | None
+
+    @property
+    def unmarked(self) -> str:
+        """The text before the marker."""
+        return self.text.partition(f" {MARKER}")[0]
 
 
 @dataclass(frozen=True, slots=True)
 class ManagedClause:
-    """What an earlier run wrote into one clause: its ``predicates`` with their markers, and their
-    ``spans`` in the original. ``at`` is the offset, in the stripped text, of the WHERE or ON, or of
-    where that was; ``edits`` would put all back; ``in_dml``: it is the condition of a DELETE or
-    UPDATE."""
+    """What an earlier run wrote into one clause. ``at`` is the offset, in the stripped text, of the
+    WHERE or ON, or of where that was; ``edits`` would put all back; ``in_dml``: it is the condition
+    of a DELETE or UPDATE."""
 
     at: int
     edits: tuple[Edit, ...]
-    predicates: tuple[str, ...]
-    spans: tuple[Span, ...]
+    predicates: tuple[RemovedPredicate, ...]
     in_dml: bool = False
 
 
@@ -63,10 +68,9 @@ class Stripped:
     """A text without managed predicates; ``removed`` are the spans of the original taken out, and
     ``places`` the offsets in the text where each of them was.
 
-    ``predicates`` are those in them, each with its marker, and ``bounded_values`` what each of them
-    bounds; ``literals`` are those of literals, and ``clauses`` have all of them, clause by clause.
-    ``foreign`` is where a marker stands on what is not ours: the author has edited, wrapped or
-    moved it.
+    ``predicates`` are the spans of those in them, each with its marker, and ``clauses`` have all
+    that is known of them, clause by clause. ``foreign`` is where a marker stands on what is not
+    ours: the author has edited, wrapped or moved it.
     """
 
     text: str
@@ -75,15 +79,18 @@ class Stripped:
     places: tuple[int, ...] = ()
     predicates: tuple[Span, ...] = ()
     foreign: tuple[int, ...] = ()
-    literals: tuple[LiteralPredicate, ...] = ()
     clauses: tuple[ManagedClause, ...] = ()
-    bounded_values: Mapping[Span, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, text: str, spans: Sequence[Span], predicates: Sequence[Span]) -> Stripped:
         """The text without some spans of it, and the predicates in them."""
         places = map(_offsets_without(spans), map(_start, spans))
         return cls(cut(text, spans), text, tuple(spans), tuple(places), tuple(predicates))
+
+    @property
+    def removed_predicates(self) -> dict[Span, RemovedPredicate]:
+        """All that is known of the predicates, by their spans."""
+        return {it.span: it for clause in self.clauses for it in clause.predicates}
 
     def then(self, after: Stripped) -> Stripped:
         """Both at once: this, and what is taken out of the text that it leaves."""
@@ -150,24 +157,19 @@ def strip(
     return replace(
         Stripped.of(text, spans, [it.span for it in gone]),
         foreign=tuple(at for at in marker_offsets(anchors) if at not in recognised),
-        literals=tuple(
-            _literal_predicate(anchors, it, it.note) for it in gone if it.note is not None
-        ),
         clauses=tuple(
             sorted((_managed_clause(anchors, it, stripped) for it in clauses), key=lambda it: it.at)
         ),
-        bounded_values={it.span: bounded_value(anchors, it) for it in gone},
     )
 
 
-def _literal_predicate(
-    anchors: Anchors, managed: ManagedPredicate, note: tuple[str, str]
-) -> LiteralPredicate:
-    """A predicate of literals, with the note beside its marker."""
-    start, end, text = managed.span.start, managed.marker - 1, anchors.text
-    alone = managed.value.start == managed.tokens.start
-    behind = text[anchors.span(managed.value).end : end] if alone else ""
-    return LiteralPredicate(start, text[start:end], bounded_value(anchors, managed), behind, *note)
+def _removed(anchors: Anchors, managed: ManagedPredicate) -> RemovedPredicate:
+    text, span = anchors.text, managed.span
+    single = managed.value.start == managed.tokens.start
+    behind = text[anchors.span(managed.value).end : managed.marker - 1] if single else ""
+    return RemovedPredicate(
+        span, span.of(text), bounded_value(anchors, managed), behind, managed.note
+    )
 
 
 def _offsets_without(spans: Sequence[Span]) -> Callable[[int], int]:
@@ -255,12 +257,11 @@ def _managed_clause(
 ) -> ManagedClause:
     """What was taken out of a clause; ``stripped`` gives the offsets in the text without all."""
     keyword = anchors.tokens[taken.clause.keyword or 0].start
-    ours, text = tuple(it.span for it in taken.ours), anchors.text
+    text = anchors.text
     return ManagedClause(
         stripped(min(keyword, taken.spans[0].start)),
         tuple(Edit(stripped(it.start), it.of(text)) for it in taken.spans),
-        tuple(it.of(text) for it in ours),
-        ours,
+        tuple(_removed(anchors, it) for it in taken.ours),
         anchors.kind(anchors.lead(taken.ours[0].word)) in CHANGES,
     )
 

@@ -84,8 +84,10 @@ def _literal_predicate(bound: _Bound, proposals: Sequence[Proposal]) -> tuple[st
     options = proposals[0].options
     noted: tuple[str, str] | None = None
     earlier = proposals[0].context.literals.get((normalized_value(bound.fact), bound.query))
-    if earlier is not None:  # perhaps of another scan, which spells the column otherwise
-        noted = bound.fact + earlier.behind if earlier.behind else earlier.text, earlier.at
+    if earlier is not None and earlier.note is not None:
+        # Perhaps of another scan, which spells the column otherwise.
+        text = bound.fact + earlier.behind if earlier.behind else earlier.unmarked
+        noted = text, earlier.note[0]
     why = _refusal(bound.query, proposals)
     if options.form != VALUES:
         return None if noted is None or why else (noted[0], note(noted[1], bound.query))
