@@ -25,6 +25,7 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.conditions import describe
 from sqlrewrite.judge.proposal import Judgement, Objection, Proposal, failed, passed
 from sqlrewrite.judge.raising import total
+from sqlrewrite.patterns import pattern
 from sqlrewrite.plan.algebra import Call, Cast, Expression, Literal
 from sqlrewrite.plan.expressions import walk
 from sqlrewrite.plan.facts.coercion import is_integral
@@ -39,7 +40,7 @@ ITSELF = (SAME, THROUGH)
 """The steps in which the derived column's own value is compared."""
 
 # A time zone with one offset, in which clocks never go back.
-_FIXED = re.compile(
+_FIXED = pattern(
     r"(?:etc/)?(?:utc|gmt|uct|zulu|universal|greenwich)|z|ut|(?:utc?|gmt)?[+-]\d{1,2}(?::?\d\d)*"
     r"|etc/gmt[+-]?\d{1,2}",
     re.IGNORECASE,

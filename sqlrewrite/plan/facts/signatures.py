@@ -7,11 +7,11 @@ type that its arguments have in common, as Spark's analyzer finds it (``findWide
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.patterns import pattern
 from sqlrewrite.plan.facts.coercion import common_of_known
 from sqlrewrite.plan.facts.session import ExactSettings
 from sqlrewrite.plan.facts.type_text import parse
@@ -54,8 +54,8 @@ class Arguments:
         return found if len(found) == len(wanted) else None
 
 
-_NESTED = re.compile(r"(array|map)<(.*)>")
-_LAMBDA = re.compile(r"\(?([\w,?]+)\)?=>(.+)")
+_NESTED = pattern(r"(array|map)<(.*)>")
+_LAMBDA = pattern(r"\(?([\w,?]+)\)?=>(.+)")
 
 
 @dataclass(frozen=True, slots=True)
