@@ -3,7 +3,7 @@
 A frozen dataclass sets each field through ``object.__setattr__``: binding makes values by the ten
 thousand. And each process makes every class, which takes the standard library twenty times what the
 class itself does: it looks at each field for what it may be, and compiles three methods one by one.
-Here ``__init__`` is compiled when the first value is made, the fields get their names and types
+Here ``__init__`` is compiled once a few values are made, the fields get their names and types
 when they are asked for, and the other methods are functions shared by all classes. mypy reads
 ``frozen=True`` as it stands and refuses an assignment; equality and hash are those of a frozen
 dataclass, and ``dataclasses.replace`` and ``fields`` know it as one.
@@ -13,12 +13,15 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 _FIELDS = "__dataclass_fields__"
+_FEW = 20
+"""So many values are made before it pays to compile what makes them."""
+
 _OF_THE_FIRST = ("__dict__", "__weakref__")
 
 if TYPE_CHECKING:
@@ -30,7 +33,8 @@ else:
 
         def made(cls: type) -> type:
             fields = _Fields(cls)
-            body = {k: v for k, v in cls.__dict__.items() if k not in (*fields.own, *_OF_THE_FIRST)}
+            left_out = {*fields.own, *_OF_THE_FIRST}
+            body = {k: v for k, v in cls.__dict__.items() if k not in left_out}
             if slots:
                 body["__slots__"] = tuple(fields.own)
             else:
@@ -47,6 +51,10 @@ else:
             return type(cls)(cls.__name__, cls.__bases__, body)
 
         return made
+
+
+_REQUIRED: dataclasses.Field[Any] = dataclasses.field()
+"""Every field of which nothing but the type is said."""
 
 
 class _Fields:
@@ -69,30 +77,65 @@ class _Fields:
         """The fields, with what only ``fields`` and ``replace`` need to know of them."""
         if self._named is None:
             # Without a docstring it would be given one, of a signature that is long to find.
-            body = {"__annotations__": self.kinds, "__module__": cls.__module__, "__doc__": "_"}
+            body: dict[str, Any] = {k: it for k, it in self.given.items() if it is not _REQUIRED}
+            body |= {"__annotations__": self.kinds, "__module__": cls.__module__, "__doc__": "_"}
             make = dataclasses.dataclass(init=False, repr=False, eq=False)
-            self._named = getattr(make(type("_", (), body | self.given)), _FIELDS)
+            self._named = getattr(make(type("_", (), body)), _FIELDS)
         return self._named
 
 
 def _field(cls: type, name: str) -> dataclasses.Field[Any]:
-    said = cls.__dict__.get(name, dataclasses.MISSING)
+    said = cls.__dict__.get(name, _REQUIRED)
     if isinstance(said, dataclasses.Field):
         return said
     return dataclasses.field(default=said)  # type: ignore[no-any-return]
 
 
 def _init(fields: _Fields) -> Any:
-    """What makes the first value of a class, and compiles for that what makes all others: of the
-    classes that a run imports it fills a few."""
+    """What makes the first values of a class one field at a time, and then compiles what makes all
+    others: of most classes a run makes a handful, which takes less than to compile."""
+    names = [name for name, it in fields.given.items() if it.init]
+    made = 0
 
     def first(self: Any, *given: Any, **named: Any) -> None:
+        nonlocal made
+        made += 1
+        if made <= _FEW and _filled(self, fields.given, names, given, named):
+            return
         cls = next(it for it in type(self).__mro__ if it.__dict__.get(_FIELDS) is fields)
-        made = _compiled(cls, fields.given)
-        setattr(cls, "__init__", made)  # noqa: B010 - mypy lets nobody assign a method
-        made(self, *given, **named)
+        compiled = _compiled(cls, fields.given)
+        setattr(cls, "__init__", compiled)  # noqa: B010 - mypy lets nobody assign a method
+        compiled(self, *given, **named)  # which also raises where the arguments do not fit
 
     return first
+
+
+def _filled(
+    value: Any,
+    fields: Mapping[str, dataclasses.Field[Any]],
+    names: Sequence[str],
+    given: Sequence[Any],
+    named: Mapping[str, Any],
+) -> bool:
+    """Sets the fields of a value as its class is called; False where the arguments do not fit."""
+    left = names[len(given) :]
+    if len(given) > len(names) or not named.keys() <= set(left):
+        return False
+    for name, it in zip(names, given, strict=False):
+        setattr(value, name, it)
+    for name in left:
+        field = fields[name]
+        if name in named:
+            setattr(value, name, named[name])
+        elif field.default is not dataclasses.MISSING:
+            setattr(value, name, field.default)
+        elif field.default_factory is not dataclasses.MISSING:
+            setattr(value, name, field.default_factory())
+        else:
+            return False
+    if hasattr(value, "__post_init__"):
+        value.__post_init__()
+    return True
 
 
 def _compiled(cls: type, fields: Mapping[str, dataclasses.Field[Any]]) -> Any:
