@@ -83,7 +83,7 @@ def in_force(catalog: W, text: str, *, runs_once: bool = True) -> W:
 def _set_at_head(text: str) -> dict[str, str]:
     """The variables that a text sets at its head to a word and nowhere else, and reads only behind
     that, as Spark's substitution does. In a notebook a widget may have the name."""
-    head = _HEAD.match(text)
+    head = _HEAD.match(text) if "set" in text.casefold() else None  # most texts set nothing
     if head is None or is_notebook(text):
         return {}
     return {

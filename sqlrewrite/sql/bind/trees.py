@@ -182,7 +182,10 @@ def may_be_comma(join: exp.Expr, text: str) -> bool:
     """Whether a join may be a comma: it is unless CROSS JOIN stands right before its relation."""
     if join.args.get("kind") != "CROSS":
         return False
-    before = text[max(0, _first(join.this) - _NEAR) : _first(join.this)]
+    start = _first(join.this)
+    before = text[max(0, start - _NEAR) : start].rstrip()
+    if before.endswith(","):
+        return True
     return _COMMENT.search(before) is not None or _CROSS_JOIN.search(before) is None
 
 

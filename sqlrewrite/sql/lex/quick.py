@@ -69,10 +69,10 @@ def quick(text: str) -> list[Token] | None:
     behind = 0  # the end of the last token, with the comments in its line
     for match in _TOKEN.finditer(text):
         group = match.lastindex or _END
-        said, end = match[group], match.end()
-        start = end - len(said)
+        start, end = match.span(group)
         if start < behind:
             continue
+        said = match[group]
         if group == _WORD:
             kind = _KINDS.get(said.upper(), _VAR)
             if kind is None:
