@@ -26,7 +26,7 @@ from sqlrewrite.settings.forms import SINGLE
 from sqlrewrite.text.edits import Span
 
 
-def missing(checked: CheckedStatement) -> Iterator[Finding]:
+def missing_predicate(checked: CheckedStatement) -> Iterator[Finding]:
     """DPP001: a predicate that a rewrite would insert, and that was not there before."""
     predicates = checked.stripped.removed_predicates if checked.replaced else {}
     replaced = {predicates[it].value for it in checked.replaced}
@@ -65,7 +65,7 @@ def _lacks(fact: str, candidate: Candidate, judged: PairDecision) -> str:
     return f"no pruning predicate on {fact}, which {by} bounds"
 
 
-def types(checked: CheckedStatement) -> Iterator[Finding]:
+def key_types_differ(checked: CheckedStatement) -> Iterator[Finding]:
     """DPP005: a join that would prune if its two keys were of one type."""
     for candidate, judged in zip(checked.candidates, checked.decided.judged, strict=True):
         outcomes = {rule.code: rule for rule in judged.rules}
@@ -91,7 +91,7 @@ _NO_OTHER = "the search for rows beyond"
 _PRESERVED = "DPP101"
 
 
-def latest(checked: CheckedStatement) -> Iterator[Finding]:
+def latest_partition(checked: CheckedStatement) -> Iterator[Finding]:
     """DPP011: a partition column that is compared with the one row of an aggregate, or the first
     rows of a LIMIT, by a join or an IN, or by which a window ranks all rows."""
     for item in checked.decided.judged:
@@ -154,7 +154,7 @@ def build_side(checked: CheckedStatement) -> Iterator[Finding]:
         )
 
 
-def undone(checked: CheckedStatement) -> Iterator[Finding]:
+def outer_join_undone(checked: CheckedStatement) -> Iterator[Finding]:
     """DPP006: an outer join over a partitioned table that a condition above turns into another."""
     for block in checked.plan.blocks:
         if block.in_view:
@@ -218,7 +218,7 @@ def _span(checked: CheckedStatement, judged: PairDecision) -> Span:
     return checked.original(Span(start, start))
 
 
-def exchanged(checked: CheckedStatement) -> Iterator[Finding]:
+def exchanged_alike(checked: CheckedStatement) -> Iterator[Finding]:
     """DPP013: what Spark lacks to join two tables partition by partition."""
     conf = checked.decided.reading.catalog.settings
     for join, found in joins_with_storage(checked.plan, checked.engine, conf):

@@ -28,15 +28,15 @@ from sqlrewrite.text.edits import MARKER, Span
 from sqlrewrite.warehouse import Warehouse
 
 CHECKS: tuple[Callable[[CheckedStatement], Iterator[Finding]], ...] = (
-    joins.missing,
-    joins.types,
-    joins.undone,
-    scans.wrapped,
-    scans.unbounded,
-    merges.whole_target,
-    joins.latest,
+    joins.missing_predicate,
+    joins.key_types_differ,
+    joins.outer_join_undone,
+    scans.wrapped_partition_column,
+    scans.unbounded_scan,
+    merges.merge_reads_all,
+    joins.latest_partition,
     joins.build_side,
-    joins.exchanged,
+    joins.exchanged_alike,
 )
 
 

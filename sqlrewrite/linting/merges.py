@@ -46,7 +46,7 @@ class WholeTarget:
         return (_HOW if self.joined else _NONE).format(shown=", ".join(self.joined or self.columns))
 
 
-def whole_target(checked: CheckedStatement) -> Iterator[Finding]:
+def merge_reads_all(checked: CheckedStatement) -> Iterator[Finding]:
     """DPP010: nothing in the ON of a MERGE says by itself which partitions of the target count."""
     found = whole(checked.plan, checked.decided.reading.pairs)
     if found is None or found.scan.span is None:

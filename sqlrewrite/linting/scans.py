@@ -41,7 +41,7 @@ _PRESERVED, _UNFILTERED = "DPP101", "DPP120"
 the other side is not filtered, and no other condition is there that the engine might carry over."""
 
 
-def unbounded(checked: CheckedStatement) -> Iterator[Finding]:
+def unbounded_scan(checked: CheckedStatement) -> Iterator[Finding]:
     """DPP007: a scan of a partitioned table with no condition at all on a partition column."""
     for scan in scans(checked.plan):
         if _changed_whole(checked.plan, scan):
@@ -196,7 +196,7 @@ class _Wrapped:
     tied: bool
 
 
-def wrapped(checked: CheckedStatement) -> Iterator[Finding]:
+def wrapped_partition_column(checked: CheckedStatement) -> Iterator[Finding]:
     """DPP004: each comparison of an expression on a partition column of a scan."""
     for scan in scans(checked.plan):
         names = partitions(scan, checked.engine)
