@@ -21,6 +21,7 @@ from sqlrewrite.text.type_errors import type_error
 
 VERSION = 1
 NAME = ".dpp-rewrite-baseline.json"
+_AGAIN = "write it again with --write-baseline"
 
 BaselineKey = tuple[str, str, str, str]
 """Path from the baseline's own folder with forward slashes, code, statement, subject: one baseline
@@ -90,15 +91,15 @@ def load(path: str) -> Baseline:
         with open(path, encoding="utf-8") as file:
             data = convert(json.load(file), _File)
     except OSError as error:
-        hint = "make it with --write-baseline"
-        raise ConfigError(f"baseline {path}: {error.strerror or error}: {hint}") from error
+        why = f"{error.strerror or error}; make it with --write-baseline"
+        raise ConfigError(f"baseline {path}: {why}") from error
     except (ValueError, RecursionError) as error:
         where, message = type_error(error)
-        hint = "make it anew with --write-baseline"
-        at = f"{where}: " if where else ""
-        raise ConfigError(f"baseline {path} is not of our form: {at}{message}: {hint}") from error
+        why = f"not in the expected form: {f'{where}: ' if where else ''}{message}; {_AGAIN}"
+        raise ConfigError(f"baseline {path}: {why}") from error
     if data["version"] != VERSION:
-        raise ConfigError(f"{path}: version {data['version']} is not known: write it anew")
+        why = f"version {data['version']} is not supported; {_AGAIN}"
+        raise ConfigError(f"baseline {path}: {why}")
     counts = {
         (it["path"], it["code"], it["statement"], it["subject"]): it["count"]
         for it in data["findings"]

@@ -35,7 +35,7 @@ class WholeTarget:
         """Why the whole target is read."""
         shown = ", ".join(self.joined or self.columns)
         if not self.joined:
-            return f"this MERGE reads the whole target: nothing in its ON speaks of {shown}"
+            return f"this MERGE reads the whole target: nothing in its ON restricts {shown}"
         are = "columns are" if len(self.joined) > 1 else "column is"
         count = f"{len(self.joined)} partition {are} joined"
         return f"this MERGE reads the whole target: {count}, {shown}"

@@ -110,7 +110,7 @@ def _bounded(plan: Plan, scan: Scan, names: frozenset[str]) -> bool:
 def bounds(
     expression: Expression, relation: int, names: frozenset[str], negated: bool = False
 ) -> bool:
-    """Whether a condition, or its negation, speaks of a relation's columns of those names so that
+    """Whether a condition, or its negation, restricts a relation's columns of those names so that
     engines make a partition filter of it: of an AND one operand must, of an OR each (Spark's
     ``extractPredicatesWithinOutputSet``)."""
     match expression:

@@ -201,7 +201,7 @@ async def _initialized(server: Server, params: types.InitializedParams) -> None:
         options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
         method = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
         registration = types.Registration(_NAME, method, options)
-        with suppress(JsonRpcException):  # what is saved is told all the same
+        with suppress(JsonRpcException):  # saved files are reported all the same
             await server.client_register_capability_async(types.RegistrationParams([registration]))
 
 

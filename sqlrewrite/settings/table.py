@@ -38,7 +38,7 @@ STRATEGIES = ("predicates", "partition-wise")
 """What is written: predicates that prune; or a join by groups of partitions, and nothing else."""
 
 LEAVING = ("missed", "auto")
-"""Values of ``when`` that leave a predicate to the engine, be it by an assumption."""
+"""Values of ``when`` that leave a predicate to the engine, if need be by an assumption."""
 
 ON_SPARK = ("rewrite", "explain", "verify")
 ON_QUERIES = (*ON_SPARK, "lint", "audit")
