@@ -176,24 +176,45 @@ def test_a_file_that_is_as_it_was_is_read_again_where_its_text_is_wanted(
     assert _run(files, b"two")[1] == files[:-1]
 
 
+JOIN = "SELECT s.id FROM sales s JOIN calendar c ON s.day = c.day WHERE c.year = "
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[list[str]], None]:
+    """Writes as many queries as a cache is made for, of the texts in turn; beside them their DDL,
+    and a cache of their own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DPP_REWRITE_CACHE_DIR", str(tmp_path / "cache"))
+    Path("ddl.sql").write_text(DDL)
+    Path("q").mkdir()
+
+    def write(texts: list[str]) -> None:
+        for number in range(WORTH):
+            text = texts[number % len(texts)]
+            Path(f"q/{number:03}.sql").write_text(f"{text.replace('{n}', str(number))}\n")
+
+    return write
+
+
+def invoke(*words: str) -> tuple[int, str, str]:
+    """The exit status, stdout and stderr of a run on the repository."""
+    command = [*words, "-c", "ddl.sql", "-j", "1", "q"]
+    done = CliRunner().invoke(program, command, prog_name="dpp-rewrite")
+    return done.exit_code, done.stdout, done.stderr
+
+
 WRITTEN = {"lint": "DPP001 [*]", "--check": "would rewrite"}
 
 
 @pytest.mark.parametrize("command", WRITTEN)
 def test_what_more_memory_might_mend_is_not_kept(
-    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: str, repository: Callable[[list[str]], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("DPP_REWRITE_CACHE_DIR", str(tmp_path / "cache"))
-    Path("ddl.sql").write_text(DDL)
-    Path("q").mkdir()
-    for number in range(WORTH):
-        join = "FROM sales s JOIN calendar c ON s.day = c.day WHERE c.year = 1"
-        Path(f"q/{number:03}.sql").write_text(f"SELECT s.id + {number} {join}\n")
+    repository([f"{JOIN}1 AND s.id > {{n}}"])
 
     def run() -> str:
-        done = CliRunner().invoke(program, [command, "-j1", "-c", "ddl.sql", "q"])
-        return done.stdout + done.stderr
+        _, out, err = invoke(command)
+        return out + err
 
     with monkeypatch.context() as without:
 
@@ -459,72 +480,51 @@ def test_a_fingerprint_tells_settings_and_catalogs_apart() -> None:
     ],
 )
 def test_the_commands_say_the_same_from_the_cache(
-    command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: tuple[str, ...], repository: Callable[[list[str]], None]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("DPP_REWRITE_CACHE_DIR", str(tmp_path / "cache"))
-    Path("ddl.sql").write_text(DDL)
-    Path("q").mkdir()
-    join = "SELECT s.id FROM sales s JOIN calendar c ON s.day = c.day WHERE c.year = "
-    for number in range(WORTH):
-        texts = (
-            f"{join}{number}",
-            f"SELECT {number} FROM sales",
+    repository(
+        [
+            f"{JOIN}{{n}}",
+            "SELECT {n} FROM sales",
             "SELECT FROM WHERE",
-            f"SELECT {number} FROM sales s LEFT JOIN calendar c ON s.day = c.day AND c.year = 1",
-            f"{join}{number} AND s.day IN (SELECT 1 FROM calendar) {MARKER}",
+            "SELECT {n} FROM sales s LEFT JOIN calendar c ON s.day = c.day AND c.year = 1",
+            f"{JOIN}{{n}} AND s.day IN (SELECT 1 FROM calendar) {MARKER}",
             "{% if a %} SELECT 1 {% endif %}",
-        )
-        Path(f"q/{number}.sql").write_text(texts[number % len(texts)])
-
-    def run(*more: str) -> tuple[int, str, str]:
-        words = [*command, "-c", "ddl.sql", "-j", "1", *more, "q"]
-        done = CliRunner().invoke(program, words, prog_name="dpp-rewrite")
-        return done.exit_code, done.stdout, done.stderr
-
-    without = run("--no-cache")
+        ]
+    )
+    without = invoke(*command, "--no-cache")
     assert not Path("cache").exists()
-    assert run() == without
+    assert invoke(*command) == without
     assert Path("cache").exists()
-    assert run() == without
+    assert invoke(*command) == without
 
 
 @pytest.mark.usefixtures("lasting_stamps")
-def test_what_is_recalled_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_recalled_is_written(repository: Callable[[list[str]], None]) -> None:
     """Changed files, too, are recalled: what --write finds done before it has still to write."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("DPP_REWRITE_CACHE_DIR", str(tmp_path / "cache"))
-    Path("ddl.sql").write_text(DDL)
-    Path("q").mkdir()
-    query = "SELECT s.id FROM sales s JOIN calendar c ON s.day = c.day WHERE c.year = 1"
-    for number in range(WORTH):
-        Path(f"q/{number}.sql").write_text(query)
 
-    def run(*words: str) -> int:
-        return CliRunner().invoke(program, [*words, "-c", "ddl.sql", "-j", "1", "q"]).exit_code
+    def status(*words: str) -> int:
+        return invoke(*words, "-q")[0]
 
-    assert [run("--check", "-q"), run("--check", "-q")] == [1, 1]
-    assert run("-w", "-q") == 0
-    assert {MARKER in Path(f"q/{number}.sql").read_text() for number in range(WORTH)} == {True}
-    for number in range(WORTH):  # as a checkout of the branch before does
-        Path(f"q/{number}.sql").write_text(query)
-    assert run("-w", "-q") == 0
-    assert {MARKER in Path(f"q/{number}.sql").read_text() for number in range(WORTH)} == {True}
-    assert run("--check", "-q") == 0
+    repository([f"{JOIN}1"])
+    assert [status("--check"), status("--check")] == [1, 1]
+    for _ in range(2):
+        assert status("-w") == 0
+        assert [MARKER in it.read_text() for it in Path("q").iterdir()] == [True] * WORTH
+        assert status("--check") == 0
+        repository([f"{JOIN}1"])  # as a checkout of the branch before does
 
 
 @pytest.mark.parametrize("command", [("lint",), ("--check",)])
 def test_another_folder_to_stand_in_knows_the_same(
-    command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: tuple[str, ...],
+    repository: Callable[[list[str]], None],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The catalog's own path, as it is written from there, is nothing that a result depends on."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("DPP_REWRITE_CACHE_DIR", str(tmp_path / "cache"))
+    repository(["SELECT {n} FROM sales"])
     Path("pyproject.toml").write_text('[tool.dpp-rewrite]\ncatalog = "ddl.sql"\n')
-    Path("ddl.sql").write_text(DDL)
-    Path("q").mkdir()
-    for number in range(WORTH):
-        Path(f"q/{number}.sql").write_text(f"SELECT {number} FROM sales")
     done: list[str] = []
 
     def noted(of: Callable[..., Any]) -> Callable[..., Any]:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import date
 from functools import lru_cache
 from itertools import pairwise
@@ -113,17 +113,8 @@ class Report:
 
     def add(self, other: Report) -> None:
         """Counts the other report in."""
-        self.queries += other.queries
-        self.rewritten += other.rewritten
-        self.refused += other.refused
-        self.non_empty += other.non_empty
-        self.non_empty_rewritten += other.non_empty_rewritten
-        self.unread += other.unread
-        self.unjudged += other.unjudged
-        self.crashed += other.crashed
-        self.tried += other.tried
-        self.done += other.done
-        self.wrong += other.wrong
+        for it in fields(self):
+            setattr(self, it.name, getattr(self, it.name) + getattr(other, it.name))
 
     @property
     def share(self) -> float:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -17,6 +18,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 QUICK = {
     "spark.sql.codegen.wholeStage": "false",
@@ -72,6 +75,15 @@ def laid(spark: Any, rows: Mapping[str, str]) -> Iterator[Any]:
     yield session
     for name in rows:
         session.catalog.dropTempView(name)
+
+
+def texts_of(path: Path, expected: str) -> list[Any]:
+    """The texts of a file of which this is expected, as parameters of a test; before each stands a
+    line ``-- expected: name`` or ``-- expected, name``."""
+    pattern = rf"^-- {expected}[:,] (.*)\n((?:.+\n)+)"
+    found = re.findall(pattern, path.read_text(encoding="utf-8"), re.MULTILINE)
+    assert found, f"{path.name} has no text of {expected}"
+    return [pytest.param(text, id=name) for name, text in found]
 
 
 def compiled(jvm: Any, path: Path) -> Any:

@@ -6,7 +6,6 @@ has: what is rewritten answers on Spark what it did before, and what is left alo
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ import pytest
 
 from sqlrewrite import Catalog, rewrite
 
-from .harness import answer, differ, laid, quick
+from .harness import answer, differ, laid, quick, texts_of
 from .rows import SPEED
 
 if TYPE_CHECKING:
@@ -62,13 +61,8 @@ ROWS = {
 }
 CATALOG = Catalog.from_ddl(DDL)
 
-TEXT = Path(__file__).with_name("kinds.sql").read_text(encoding="utf-8")
-CASES = re.findall(r"^-- (rewritten|left alone), (.*)\n((?:.+\n)+)", TEXT, re.MULTILINE)
-
-
-def _cases(what: str) -> pytest.MarkDecorator:
-    chosen = [pytest.param(text, id=name) for it, name, text in CASES if it == what]
-    return pytest.mark.parametrize("text", chosen)
+KINDS = Path(__file__).with_name("kinds.sql")
+REWRITTEN, LEFT_ALONE = texts_of(KINDS, "rewritten"), texts_of(KINDS, "left alone")
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +73,7 @@ def session(spark: SparkSession) -> Iterator[SparkSession]:
 
 @pytest.mark.spark
 @pytest.mark.long
-@_cases("rewritten")
+@pytest.mark.parametrize("text", REWRITTEN)
 def test_it_answers_the_same(session: Any, text: str) -> None:
     result = rewrite(text, CATALOG, disabled=SPEED)
     assert result.changed
@@ -90,7 +84,7 @@ def test_it_answers_the_same(session: Any, text: str) -> None:
         assert differ(before, answer(session, result.sql)) == ""
 
 
-@_cases("left alone")
+@pytest.mark.parametrize("text", LEFT_ALONE)
 def test_it_is_left_alone(text: str) -> None:
     assert rewrite(text, CATALOG, disabled=SPEED).sql == text
 
@@ -98,6 +92,6 @@ def test_it_is_left_alone(text: str) -> None:
 def test_each_kind_has_its_share() -> None:
     """What Spark itself refuses is not among them; of the fourteenth, which is about markers,
     ``tests/test_foreign_markers.py`` has the cases."""
-    kinds = [name.split(":")[0] for _, name, _ in CASES]
-    assert len(CASES) == TEXT.count("\n-- ") + 1
+    kinds = [str(it.id).split(":")[0] for it in (*REWRITTEN, *LEFT_ALONE)]
+    assert len(kinds) == KINDS.read_text("utf-8").count("\n-- ") + 1
     assert all(kinds.count(f"kind {number}") >= 9 for number in range(1, 14))

@@ -3,7 +3,6 @@ inserted, and is rewritten where ``statements.sql`` says so."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 
 from sqlrewrite import Catalog, rewrite
 
-from .harness import answer, differ, laid, understands
+from .harness import answer, differ, laid, texts_of, understands
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -35,14 +34,7 @@ ROWS = {
 
 CATALOG = Catalog.from_ddl(DDL)
 
-TEXT = Path(__file__).with_name("statements.sql").read_text()
-CASES = re.findall(r"-- ([\w ]+): (.*)\n((?:.+\n)+)", TEXT)
-
-
-def cases(kind: str) -> pytest.MarkDecorator:
-    """The cases of a kind, as the parameter of a test."""
-    chosen = [pytest.param(text, id=name) for it, name, text in CASES if it == kind]
-    return pytest.mark.parametrize("text", chosen)
+STATEMENTS = Path(__file__).with_name("statements.sql")
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +45,7 @@ def session(spark: SparkSession) -> Iterator[SparkSession]:
         found.sql("DROP DATABASE statements CASCADE")
 
 
-@cases("rewritten")
+@pytest.mark.parametrize("text", texts_of(STATEMENTS, "rewritten"))
 def test_it_is_rewritten_and_answers_the_same(session: Any, text: str) -> None:
     result = rewrite(text, CATALOG)
     assert result.changed
@@ -62,7 +54,7 @@ def test_it_is_rewritten_and_answers_the_same(session: Any, text: str) -> None:
     assert differ(before, answer(session, result.sql)) == ""
 
 
-@cases("left alone")
+@pytest.mark.parametrize("text", texts_of(STATEMENTS, "left alone"))
 def test_it_is_left_alone(session: Any, text: str) -> None:
     assert understands(session, text) == ""
     result = rewrite(text, CATALOG)
@@ -71,7 +63,7 @@ def test_it_is_left_alone(session: Any, text: str) -> None:
     assert result.skipped or result.candidates
 
 
-@cases("inserts")
+@pytest.mark.parametrize("text", texts_of(STATEMENTS, "inserts"))
 def test_the_same_rows_are_inserted(session: SparkSession, text: str) -> None:
     result = rewrite(text, CATALOG)
     found: list[list[Counter[Any]]] = []
