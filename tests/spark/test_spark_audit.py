@@ -99,6 +99,7 @@ def test_a_history_is_counted_and_gone_on_with(session: Session, tmp_path: Path)
     assert (reason.column, reason.code, reason.runs) == ("day", "DPP101", 2)
 
 
+@pytest.mark.long
 def test_an_interrupted_run_goes_on(session: Session, tmp_path: Path) -> None:
     texts = [f"SELECT {number} FROM sales" for number in range(4)]
     history = histories.history(session, [_write(session, texts, tmp_path / "h")], {}, None)
@@ -115,6 +116,7 @@ def test_an_interrupted_run_goes_on(session: Session, tmp_path: Path) -> None:
     assert again == shapes.Counts(shapes=4, decided=4 - first)
 
 
+@pytest.mark.long
 def test_rows_in_another_order_each_time(
     session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -263,6 +265,7 @@ def test_columns_in_structs_and_in_csv(session: Session, tmp_path: Path) -> None
     assert (other.text, other.micros) == (f'{GOOD.format(1)}\n-- "two" lines', 1_500_000)
 
 
+@pytest.mark.long
 def test_broken_rows_cost_their_own_values(session: Session, tmp_path: Path) -> None:
     most = str((1 << 63) - 1)
     rows = [
