@@ -94,7 +94,7 @@ def _statement(
         if found is not None:
             need = "; ".join(remedies(found))
             does = f"needs to join them part by part: {need}" if need else "joins them part by part"
-            notes.append((at, f"{names} are both {found.alike}: Spark {does}"))
+            notes.append((at, f"{names} are both {found.layout}: Spark {does}"))
         elif join.one.table.parts is not None and join.other.table.parts is not None:
             notes.append((at, f"{names}: {_of_postgresql(plan, join)}"))
     parted = [

@@ -66,12 +66,12 @@ def decide_statement(
     """
     bound, pairs = reading.bound, reading.pairs
     if bound is None:
-        return StatementDecision(reading, failure=reading.told)
+        return StatementDecision(reading, failure=reading.unread_join)
     if options.form != VALUES and not context.literals:  # the ON of a MERGE takes these alone
         pairs = tuple(pair for pair in pairs if pair.edge.block.role != "merge")
     plan = bound.plan
     if not pairs:
-        return StatementDecision(reading, matters=True, failure=reading.told)
+        return StatementDecision(reading, matters=True, failure=reading.unread_join)
     judged = [PairDecision(*examine(plan, pair, pairs, options, context)) for pair in pairs]
     judged += _alternatives(plan, judged, pairs)
     unions = _unions(plan, judged)

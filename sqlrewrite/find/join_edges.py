@@ -61,28 +61,28 @@ def join_edges(plan: ra.Plan, block: ra.Block) -> Iterator[tuple[JoinEdge, Side,
     """The conditions of a block that connect two expressions, each with both of them."""
     implied = {id(condition) for condition in required(block.source, block.where)}
     for condition in block.where:
-        for it in (condition, *_common(condition)):
+        for it in (condition, *_equalities_of_or(condition)):
             yield from _edges_of_condition(plan, block, it, None, True)
     for join in joins(block.source):
         for condition in join.conditions:
-            for it in (condition, *_common(condition)):
+            for it in (condition, *_equalities_of_or(condition)):
                 yield from _edges_of_condition(plan, block, it, join, id(condition) in implied)
 
 
-def _common(condition: ra.Condition) -> Iterator[ra.Condition]:
+def _equalities_of_or(condition: ra.Condition) -> Iterator[ra.Condition]:
     """The equalities of two columns that each branch of an OR has: the OR says them, too."""
     expression = condition.expression
     if not isinstance(expression, ra.Call) or expression.name != "or":
         return
     first, *others = (tuple(conjuncts(branch)) for branch in expression.args)
-    rest = [{_pair(part) for part in other} for other in others]
+    rest = [{_equal_columns(part) for part in other} for other in others]
     for ordinal, part in enumerate(first):
-        if _pair(part) is not None and all(_pair(part) in them for them in rest):
+        if _equal_columns(part) is not None and all(_equal_columns(part) in them for them in rest):
             path = (*condition.path, (0, len(expression.args)), (ordinal, len(first)))
             yield replace(condition, expression=part, relations=relations(part), path=path)
 
 
-def _pair(part: ra.Expression) -> frozenset[tuple[int, str]] | None:
+def _equal_columns(part: ra.Expression) -> frozenset[tuple[int, str]] | None:
     """The two columns that an equality is of."""
     match part:
         case ra.Call(name="=", args=(ra.ColumnRef() as one, ra.ColumnRef() as other)):

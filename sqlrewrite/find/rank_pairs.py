@@ -59,8 +59,8 @@ def find_rank_pairs(plan: Plan) -> Iterator[Pair]:
         path = _path_to_scan(plan, source, ref)
         if path is None:
             continue
-        for condition, meant in _required_conditions(plan, block):
-            count = _greatest_rank(condition.expression, meant, ref)
+        for condition, resolve in _required_conditions(plan, block):
+            count = _greatest_rank(condition.expression, resolve, ref)
             if 0 < count <= MOST:
                 edge = JoinEdge(block, condition, ">=" if descends else "<=", RANK, None, True)
                 yield _pair(edge, path, (source, ref), (source, ref), count)
@@ -167,11 +167,11 @@ def _anti_join_conditions(
                 pass
 
 
-Meaning = Callable[[Expression], Expression]
+ColumnResolver = Callable[[Expression], Expression]
 """Maps an expression of a condition to the one in the SELECT with the window."""
 
 
-def _required_conditions(plan: Plan, block: Block) -> Iterator[tuple[Condition, Meaning]]:
+def _required_conditions(plan: Plan, block: Block) -> Iterator[tuple[Condition, ColumnResolver]]:
     """The conditions that each output row of a SELECT must meet to matter to the result."""
     yield from ((it, _unchanged) for it in block.having)  # it is QUALIFY
     reads = [
@@ -187,7 +187,7 @@ def _required_conditions(plan: Plan, block: Block) -> Iterator[tuple[Condition, 
         return
     names = column_names(relation) or ()
 
-    def meant(expression: Expression) -> Expression:
+    def resolve(expression: Expression) -> Expression:
         match expression:
             case ColumnRef(relation=number, name=name) if number == relation.relation:
                 at = names.index(name) if names.count(name) == 1 else len(block.outputs)
@@ -195,28 +195,28 @@ def _required_conditions(plan: Plan, block: Block) -> Iterator[tuple[Condition, 
             case _:
                 return expression
 
-    yield from ((it, meant) for it in conditions_reaching(plan, relation.relation))
+    yield from ((it, resolve) for it in conditions_reaching(plan, relation.relation))
 
 
 _OF_ALL = OF_FIRST | OF_LAST | {"max", "min"}
 """Functions whose value over the window is that of the first rows."""
 
 
-def _greatest_rank(condition: Expression, meant: Meaning, ref: ColumnRef) -> int:
+def _greatest_rank(condition: Expression, resolve: ColumnResolver, ref: ColumnRef) -> int:
     """The greatest rank for which a condition may hold; 0 where that is not known."""
     match condition:
-        case ColumnRef() if isinstance(meant(condition), Call):
-            return _greatest_rank(meant(condition), _unchanged, ref)
+        case ColumnRef() if isinstance(resolve(condition), Call):
+            return _greatest_rank(resolve(condition), _unchanged, ref)
         case Call(name="=", args=(one, Literal(kind="boolean", text=text))) if text == "true":
-            return _greatest_rank(one, meant, ref)
+            return _greatest_rank(one, resolve, ref)
         case Call(name="=", args=(one, Literal() as value)) if asked := _condition_of(
-            meant(one), value
+            resolve(one), value
         ):
             return _greatest_rank(asked, _unchanged, ref)
         case Call(name="=", args=(one, other)) if not _OF_ALL.isdisjoint(
-            (_window_function(meant(one)), _window_function(meant(other)))
+            (_window_function(resolve(one)), _window_function(resolve(other)))
         ):
-            plain = (meant(it) for it in (one, other))
+            plain = (resolve(it) for it in (one, other))
             return int(any(isinstance(it, ColumnRef) and same(it, ref) for it in plain))
         case Call(name="=" | "<=" | "<" as name, args=(one, Literal() as most)):
             found, ranks = one, [most]
@@ -231,7 +231,7 @@ def _greatest_rank(condition: Expression, meant: Meaning, ref: ColumnRef) -> int
         case _:
             return 0
     numbers = all(it.kind == "number" for it in ranks)
-    if not numbers or _window_function(meant(found)) not in tagged("numbers"):
+    if not numbers or _window_function(resolve(found)) not in tagged("numbers"):
         return 0
     counts = [whole(it.text) for it in ranks]
     return max(counts) - (name in ("<", ">")) if all(counts) else 0
@@ -260,8 +260,8 @@ def _condition_of(expression: Expression, value: Literal) -> Expression | None:
             return None
     if any(it.kind != "number" or not it.text.isdecimal() for it in (value, then)):
         return None
-    wanted = int(value.text)
-    return asked if int(then.text) == wanted and wanted not in others else None
+    rank = int(value.text)
+    return asked if int(then.text) == rank and rank not in others else None
 
 
 def _window_function(expression: Expression) -> str:

@@ -44,9 +44,9 @@ class Reading:
 
     ``bound`` is None where nothing in it can be pruned; its tree, a hundred times the size of its
     text, is then dropped. ``words`` are the words of its tokens, ``changes`` those that may name
-    what it changes. ``told`` reports a join that was not understood. ``missing`` reports an unknown
-    table in a statement with predicates of an earlier run. ``names`` are the relations that it
-    names, where they were asked for.
+    what it changes. ``unread_join`` reports a join that was not understood. ``missing`` reports an
+    unknown table in a statement with predicates of an earlier run. ``names`` are the relations that
+    it names, where they were asked for.
     """
 
     statement: Statement
@@ -55,7 +55,7 @@ class Reading:
     changes: frozenset[str] = frozenset()
     bound: Bound | None = None
     pairs: tuple[Pair, ...] = ()
-    told: Failure | None = None
+    unread_join: Failure | None = None
     failure: Failure | None = None
     missing: Failure | None = None
     names: tuple[Name, ...] = ()
@@ -121,7 +121,7 @@ def _bound(reading: Reading, text: str, around: frozenset[str] | None, whole: bo
         return reading
     offset, reason = why
     at = reading.statement.start if offset is None else offset
-    return replace(reading, told=Failure(at, reason, parsed=True))
+    return replace(reading, unread_join=Failure(at, reason, parsed=True))
 
 
 def guarded(action: Callable[[], T], at: int) -> T | Failure:

@@ -45,8 +45,8 @@ def scan_joins(plan: ra.Plan) -> Iterator[ScanJoin]:
             kind = ra.JoinType.INNER if join.type in _NO_OUTER else join.type
             above = block.where if kind is ra.JoinType.INNER else ()
             sides = numbers(join.left), numbers(join.right)
-            said = (it.expression for it in (*join.conditions, *above))
-            yield from _joins_by_equalities(plan, block, kind, sides, said)
+            equalities = (it.expression for it in (*join.conditions, *above))
+            yield from _joins_by_equalities(plan, block, kind, sides, equalities)
         yield from _joins_of_subquery(plan, block)
 
 
@@ -61,11 +61,11 @@ def _joins_of_subquery(plan: ra.Plan, block: ra.Block) -> Iterator[ScanJoin]:
         frozenset(it for it, of in plan.owner.items() if of == number)
         for number in (block.parent, block.number)
     )
-    said = [it.expression for it in block.where]
+    equalities = [it.expression for it in block.where]
     if block.role == "in":
-        said += _equalities_of_in(plan.blocks[block.parent].where, block)
+        equalities += _equalities_of_in(plan.blocks[block.parent].where, block)
     kind = ra.JoinType.ANTI if block.negated else ra.JoinType.SEMI
-    yield from _joins_by_equalities(plan, block, kind, (outer, inner), said)
+    yield from _joins_by_equalities(plan, block, kind, (outer, inner), equalities)
 
 
 def _equalities_of_in(where: Sequence[ra.Condition], block: ra.Block) -> Iterator[ra.Expression]:
@@ -74,9 +74,9 @@ def _equalities_of_in(where: Sequence[ra.Condition], block: ra.Block) -> Iterato
         match condition.expression:
             case ra.Subquery(kind="in", operand=operand, query=query) if operand is not None:
                 several = isinstance(operand, ra.Call) and operand.name == "tuple"
-                wanted = operand.args if several else (operand,)  # type: ignore[union-attr]
-                if query.top == (block.number,) and len(wanted) == len(block.outputs):
-                    for one, output in zip(wanted, block.outputs, strict=True):
+                operands = operand.args if several else (operand,)  # type: ignore[union-attr]
+                if query.top == (block.number,) and len(operands) == len(block.outputs):
+                    for one, output in zip(operands, block.outputs, strict=True):
                         yield ra.Call("=", (one, output.expression))
 
 
@@ -85,10 +85,10 @@ def _joins_by_equalities(
     block: ra.Block,
     kind: ra.JoinType,
     sides: tuple[frozenset[int], frozenset[int]],
-    said: Iterator[ra.Expression] | Sequence[ra.Expression],
+    equalities: Iterator[ra.Expression] | Sequence[ra.Expression],
 ) -> Iterator[ScanJoin]:
     found: dict[tuple[int, int], list[JoinKey]] = {}
-    for expression in said:
+    for expression in equalities:
         match expression:
             case ra.Call(
                 name="=" | "<=>" as name, args=(ra.ColumnRef() as one, ra.ColumnRef() as other)

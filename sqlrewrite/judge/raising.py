@@ -41,8 +41,8 @@ def total(proposal: Proposal, node: ra.Expression) -> bool:
     """Whether a node computes a value from any values of its operands, in ANSI mode too."""
     match node:
         case ra.Cast(operand=operand, type=kind, safe=safe):
-            given, wanted = proposal.type_of(operand), parse(kind)
-            return safe or (given is not None and wanted is not None and never_fails(given, wanted))
+            given, target = proposal.type_of(operand), parse(kind)
+            return safe or (given is not None and target is not None and never_fails(given, target))
         case ra.Call(name="tuple"):
             return True
         case ra.Call(name=".", args=(_, ra.Literal())):  # a field, not the call db.f(x)
@@ -266,8 +266,8 @@ def _fits(plan: ra.Plan, pattern: str, arg: ra.Expression) -> bool:
     if pattern in ("double", "float", "number"):
         return kind in ("numeric", _NUMBER)
     given = type_of(plan, arg)
-    wanted = _INTEGERS.get(pattern) or parse(pattern)
-    return given is not None and wanted is not None and never_fails(given, wanted)
+    target = _INTEGERS.get(pattern) or parse(pattern)
+    return given is not None and target is not None and never_fails(given, target)
 
 
 def comparable(

@@ -155,8 +155,8 @@ def _objections_to_name(
     visible = proposal.target_block.ctes
     match relation:
         case ra.Opaque(streaming=True) | ra.Scan(streaming=True):
-            said = relation.table.unsteady if isinstance(relation, ra.Scan) else ""
-            why = f" ({said})" if said else ""
+            cause = relation.table.unsteady if isinstance(relation, ra.Scan) else ""
+            why = f" ({cause})" if cause else ""
             yield STREAMING, f"{relation.alias} is a stream{why}: it cannot be read twice"
         case ra.Scan(table=Table(unsteady=why)) if why:
             yield DETERMINISM, f"{relation.alias} gives other rows each time: {why}"

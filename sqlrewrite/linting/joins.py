@@ -237,4 +237,4 @@ def exchanged_alike(checked: CheckedStatement) -> Iterator[Finding]:
 def message(join: ScanJoin, found: Storage) -> str:
     """That the join exchanges the rows of both tables, and need not."""
     names = f"{join.one.parts[-1]} and {join.other.parts[-1]}"
-    return f"{names} are both {found.alike}, and yet the join exchanges rows"
+    return f"{names} are both {found.layout}, and yet the join exchanges rows"

@@ -52,10 +52,10 @@ def judge(proposal: Proposal) -> Judgement:
     found = estimate(proposal)
     if found is None or found.saves is None or found.reads is None:
         return _without_sizes(proposal, scans)
-    said = f"of {found.scans:,} bytes about {found.saves:,} ({found.share:.0%}, by {found.basis})"
+    saving = f"of {found.scans:,} bytes about {found.saves:,} ({found.share:.0%}, by {found.basis})"
     if found.saves > found.reads:
-        return passed(f"saves {said} for {found.reads:,} read again")
-    return failed(f"would save {said} and read {found.reads:,} again")
+        return passed(f"saves {saving} for {found.reads:,} read again")
+    return failed(f"would save {saving} and read {found.reads:,} again")
 
 
 def _reads_names(proposal: Proposal, scan: Scan) -> bool:

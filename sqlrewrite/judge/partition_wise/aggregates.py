@@ -125,8 +125,8 @@ class _Pieces:
                 raise Unsplit("what its aggregates stand in is not understood")
 
     def _key(self, expression: Expression) -> int | None:
-        said = _without_place(expression)
-        return self._keys.index(said) if said in self._keys else None
+        key = _without_place(expression)
+        return self._keys.index(key) if key in self._keys else None
 
     def _combined(self, call: Call, whole: Expression) -> Combined:
         spans = [it.span for it in columns(whole)]
@@ -145,19 +145,19 @@ class _Pieces:
         """The templates of an aggregate's argument in a group and of the combination of the groups'
         values. Raises Unsplit."""
         name = call.name
-        alike = reaggregation(name)
+        combined = reaggregation(name)
         found = function(name)
-        if alike and found is not None and found.signature.endswith("-> bigint"):  # a count
-            return "{}", alike
-        if len(call.args) != 1 or not (alike or name == "sum"):
+        if combined and found is not None and found.signature.endswith("-> bigint"):  # a count
+            return "{}", combined
+        if len(call.args) != 1 or not (combined or name == "sum"):
             raise Unsplit(f"{name} of all rows is not made of those of groups exactly")
         kind = type_of(self._plan, call.args[0])
         if kind is None:
             raise Unsplit(f"the type of what {name} is given is not known")
-        if alike:
+        if combined:
             if family(kind) is None:
                 raise Unsplit(f"{name} of {kind} may give one or another of equal values")
-            return "{}", alike
+            return "{}", combined
         if kind in FLOATING:
             raise Unsplit(f"a sum of {kind} depends on the order in which it is added")
         if not (is_integral(kind) or is_decimal(kind)):

@@ -45,26 +45,26 @@ BROADCAST_SIDES = {
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """How two joined tables are stored: ``alike`` is their common layout in words; ``settings`` are
-    those that a join without an exchange still needs, each with its value, and ``ddl`` what the
+    """How two joined tables are stored: ``layout`` is their common layout in words; ``settings``
+    are those that a join without an exchange still needs, each with its value, and ``ddl`` what the
     tables' definitions lack. With neither, Spark exchanges nothing."""
 
-    alike: str
+    layout: str
     settings: tuple[tuple[str, str], ...] = ()
     ddl: tuple[str, ...] = ()
 
 
 def joins_with_storage(
-    plan: Plan, engine: Engine, said: Mapping[str, str]
+    plan: Plan, engine: Engine, conf: Mapping[str, str]
 ) -> Iterator[tuple[ScanJoin, Storage | None]]:
     """The scan joins of a plan, each with its storage; None where the tables have no common layout,
     where one of them is broadcast anyway, or where that is not known."""
-    engine = spark_conf.engine_under(engine, said)
+    engine = spark_conf.engine_under(engine, conf)
     for join in scan_joins(plan):
-        yield join, _storage(plan, join, engine, said)
+        yield join, _storage(plan, join, engine, conf)
 
 
-def _storage(plan: Plan, join: ScanJoin, engine: Engine, said: Mapping[str, str]) -> Storage | None:
+def _storage(plan: Plan, join: ScanJoin, engine: Engine, conf: Mapping[str, str]) -> Storage | None:
     if engine.name != "spark" or broadcast(join, engine.broadcast_threshold):
         return None
     one, other = join.one.table, join.other.table
@@ -72,14 +72,14 @@ def _storage(plan: Plan, join: ScanJoin, engine: Engine, said: Mapping[str, str]
         return None
     tied = {key.one: key.other for key in join.keys if _same_type(plan, join, key.one)}
     if "iceberg" in (one.provider, other.provider):
-        return _by_fields(join, tied, said) if one.provider == other.provider else None
+        return _by_fields(join, tied, conf) if one.provider == other.provider else None
     if not {one.provider, other.provider} <= _OWN:
         return None
     if one.buckets is not None and other.buckets is not None:
-        found = _by_buckets(one.buckets, other.buckets, tied, len(join.keys), said)
+        found = _by_buckets(one.buckets, other.buckets, tied, len(join.keys), conf)
         if found is not None:
             return found
-    return _by_partitions(join, tied, said)
+    return _by_partitions(join, tied, conf)
 
 
 def broadcast(join: ScanJoin, threshold: int) -> bool:
@@ -100,15 +100,15 @@ def _same_type(plan: Plan, join: ScanJoin, column: str) -> bool:
     return len(kinds) == 1 and None not in kinds and kinds.isdisjoint(FLOATING)
 
 
-def _missing(said: Mapping[str, str], *wanted: tuple[str, bool]) -> tuple[tuple[str, str], ...]:
-    """The settings of ``wanted`` that do not have their wanted value."""
+def _missing(conf: Mapping[str, str], *needed: tuple[str, bool]) -> tuple[tuple[str, str], ...]:
+    """The ``needed`` settings that do not have the value that is needed."""
     return tuple(
-        (it, str(value).lower()) for it, value in wanted if spark_conf.is_on(said, it) is not value
+        (it, str(value).lower()) for it, value in needed if spark_conf.is_on(conf, it) is not value
     )
 
 
 def _by_buckets(
-    one: Buckets, other: Buckets, tied: Mapping[str, str], keys: int, said: Mapping[str, str]
+    one: Buckets, other: Buckets, tied: Mapping[str, str], keys: int, conf: Mapping[str, str]
 ) -> Storage | None:
     if tuple(tied.get(it) for it in one.columns) != other.columns:
         return None
@@ -117,15 +117,15 @@ def _by_buckets(
         return None
     if more != fewer and keys > len(one.columns):  # coalesced only where all keys are the buckets'
         return None
-    wanted = [(spark_conf.BUCKETS, True)]
-    wanted += [(spark_conf.COALESCED, True)] if more != fewer else []
-    wanted += [(spark_conf.ALL_KEYS, False)] if keys > len(one.columns) else []
+    needed = [(spark_conf.BUCKETS, True)]
+    needed += [(spark_conf.COALESCED, True)] if more != fewer else []
+    needed += [(spark_conf.ALL_KEYS, False)] if keys > len(one.columns) else []
     into = f"{one.count} buckets" if fewer == more else f"{one.count} and {other.count} buckets"
-    alike = f"clustered by {', '.join(one.columns)} into {into}"
-    return Storage(alike, _missing(said, *wanted))
+    layout = f"clustered by {', '.join(one.columns)} into {into}"
+    return Storage(layout, _missing(conf, *needed))
 
 
-def _by_fields(join: ScanJoin, tied: Mapping[str, str], said: Mapping[str, str]) -> Storage | None:
+def _by_fields(join: ScanJoin, tied: Mapping[str, str], conf: Mapping[str, str]) -> Storage | None:
     """The storage of two Iceberg tables, whose partition fields are compared in order."""
     sides = join.one.table.partitioned_by, join.other.table.partitioned_by
     first = [it for it in sides[0] if it.column.lower() in tied]
@@ -138,14 +138,14 @@ def _by_fields(join: ScanJoin, tied: Mapping[str, str], said: Mapping[str, str])
     relations = {_relation(a, b) for a, b in zip(first, second, strict=True)}
     if None in relations:
         return None
-    wanted = [*_BY_STORAGE]
-    wanted += [(spark_conf.COMPATIBLE, True)] if "compatible" in relations else []
+    needed = [*_BY_STORAGE]
+    needed += [(spark_conf.COMPATIBLE, True)] if "compatible" in relations else []
     fewer = max(map(len, sides)) > len(first)
-    if fewer and not any(spark_conf.is_on(said, it) for it in spark_conf.SUBSETS):
-        wanted.append((spark_conf.SUBSETS[0], True))
+    if fewer and not any(spark_conf.is_on(conf, it) for it in spark_conf.SUBSETS):
+        needed.append((spark_conf.SUBSETS[0], True))
     if fewer or len(join.keys) > len({it.column for it in first}):
-        wanted.append((spark_conf.ALL_KEYS, False))
-    return Storage(f"partitioned by {', '.join(map(_shown, first))}", _missing(said, *wanted))
+        needed.append((spark_conf.ALL_KEYS, False))
+    return Storage(f"partitioned by {', '.join(map(_shown, first))}", _missing(conf, *needed))
 
 
 def _relation(one: PartitionField, other: PartitionField) -> str | None:
@@ -173,7 +173,7 @@ def _shown(field: PartitionField) -> str:
 
 
 def _by_partitions(
-    join: ScanJoin, tied: Mapping[str, str], said: Mapping[str, str]
+    join: ScanJoin, tied: Mapping[str, str], conf: Mapping[str, str]
 ) -> Storage | None:
     """The storage of two tables of Spark's own formats that are partitioned by a common key, with
     definitions that would avoid the exchange."""
@@ -184,15 +184,15 @@ def _by_partitions(
         return None
     others = [(one, two) for one, two in tied.items() if one not in fields[0]]
     others = [(one, two) for one, two in others if two not in fields[1]]
-    alike = f"partitioned by {', '.join(columns)}"
+    layout = f"partitioned by {', '.join(columns)}"
     names = [*zip(*(others or [(it, tied[it]) for it in columns]), strict=True)]
-    clause, wanted = "USING iceberg PARTITIONED BY ({})", [*_BY_STORAGE]
+    clause, needed = "USING iceberg PARTITIONED BY ({})", [*_BY_STORAGE]
     if others:
         clause = f"CLUSTERED BY ({{}}) INTO {_count(join)} BUCKETS"
-        wanted = [(spark_conf.BUCKETS, True), (spark_conf.ALL_KEYS, False)]
+        needed = [(spark_conf.BUCKETS, True), (spark_conf.ALL_KEYS, False)]
     both = zip(scans, names, strict=True)
     ddl = (f"{scan.parts[-1]}: {clause.format(', '.join(its))}" for scan, its in both)
-    return Storage(alike, _missing(said, *wanted), tuple(ddl))
+    return Storage(layout, _missing(conf, *needed), tuple(ddl))
 
 
 def _count(join: ScanJoin) -> str:
@@ -201,8 +201,8 @@ def _count(join: ScanJoin) -> str:
     sizes = [it.table.size_in_bytes for it in (join.one, join.other)]
     if None in sizes:
         return "n"
-    wanted = -(-max(it or 0 for it in sizes) // _BUCKET_BYTES)
-    return str(1 << max(1, (wanted - 1).bit_length()))
+    needed = -(-max(it or 0 for it in sizes) // _BUCKET_BYTES)
+    return str(1 << max(1, (needed - 1).bit_length()))
 
 
 def remedies(found: Storage) -> Iterator[str]:

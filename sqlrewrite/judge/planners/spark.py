@@ -108,8 +108,8 @@ def _ranks(expression: ra.Expression) -> bool:
 def _broadcast(side: Sequence[ra.Node], block: ra.Block, hinted: Sequence[ra.Block]) -> bool:
     """Whether the only join hint asks to broadcast the filtering side."""
     names = {getattr(node, "alias", "").lower() for node in side}
-    told = {(kind in _BROADCASTS, name) for kind, name in block.hints}
-    return list(hinted) == [block] and told == {(True, name) for name in names}
+    hints = {(kind in _BROADCASTS, name) for kind, name in block.hints}
+    return list(hinted) == [block] and hints == {(True, name) for name in names}
 
 
 # --- the filtering side ---------------------------------------------------------------------------

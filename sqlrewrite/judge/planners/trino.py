@@ -68,11 +68,9 @@ def _undone(proposal: Proposal) -> bool:
 def _in_its_on(proposal: Proposal) -> bool:
     """Whether a condition on the dimension stands only in the ON of its join."""
     asked = conditions_on(proposal.plan, proposal.pair.dimension.relation, proposal.options.reach)
-    said = (
-        replace(it, attempts=None) if isinstance(it, Conjunct) else it
-        for it in proposal.restrictions
-    )
-    return any(it not in asked for it in said if not isinstance(it, SemiJoin))
+    own = [it for it in proposal.restrictions if not isinstance(it, SemiJoin)]
+    plain = (replace(it, attempts=None) if isinstance(it, Conjunct) else it for it in own)
+    return any(it not in asked for it in plain)
 
 
 def on_build_side(proposal: Proposal) -> str | None:

@@ -90,8 +90,8 @@ def derived_bound(proposal: Proposal) -> DerivedBound | Objection:
         return DerivedBound(DAY, more=more)
     step = stands_for(pair.fact_side.expression, derived, proposal.type_of(pair.stored))
     if step is None:
-        said = f"the join compares an expression over {derived.source}"
-        return DERIVED, f"{said}, which does not bound {derived.shown}"
+        compared = f"the join compares an expression over {derived.source}"
+        return DERIVED, f"{compared}, which does not bound {derived.shown}"
     typed = derived.type is not None
     if step == DAY and not shape.daily and typed and compares_own_expression(pair):
         step = SAME
@@ -204,8 +204,8 @@ def _bound_by_hours(
     """The bound by a day on a column that tells hours in the order of time: from the day's first
     moment to that of the next day."""
     if not shape.ordered or derived.type is None:
-        said = f"the join compares the day of {derived.source}"
-        return DERIVED, f"{said}, which does not decide {derived.shown}"
+        compared = f"the join compares the day of {derived.source}"
+        return DERIVED, f"{compared}, which does not decide {derived.shown}"
     timed = derived.type == TIMESTAMP
     exact = not (shape.zoned or timed) or _zone(proposal) == "fixed"
     days = 0 if exact else _days(_zone(proposal), DAY, timed=timed)
