@@ -7,6 +7,7 @@ from sqlrewrite.judge.benefit.selective_predicate import is_selective
 from sqlrewrite.judge.keys import has_few_keys, has_one_key, is_whole_in_query, key_count
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.judge.soundness.derived_column import ITSELF, derived_bound
+from sqlrewrite.plan.memo import remembered
 from sqlrewrite.settings.forms import (
     AUTO,
     BY_NAME,
@@ -21,6 +22,7 @@ from sqlrewrite.settings.forms import (
 from sqlrewrite.text.limits import SPARK
 
 
+@remembered
 def chosen_form(proposal: Proposal) -> str:
     """The form of a proposal's predicate: ``in``, ``set``, ``range``, ``values``, ``single`` …"""
     form = proposal.form

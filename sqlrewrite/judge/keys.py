@@ -9,6 +9,7 @@ from __future__ import annotations
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan.algebra import CteReference, Derived, Limit, Query, Scan
 from sqlrewrite.plan.facts.comparisons import identical
+from sqlrewrite.plan.memo import remembered
 from sqlrewrite.plan.relations import one_row
 from sqlrewrite.settings.forms import AUTO, IN, SET, VALUES
 from sqlrewrite.text.limits import SPARK
@@ -30,6 +31,7 @@ WIDEST = 16  # a decimal
 _NULL_REJECTING = frozenset({"=", "<", "<=", ">", ">="})
 
 
+@remembered
 def has_one_key(proposal: Proposal) -> bool:
     """Whether the key is of the one row of an aggregate over all rows, or of LIMIT 1."""
     pair, dimension = proposal.pair, proposal.pair.dimension
@@ -66,6 +68,7 @@ def has_few_keys(proposal: Proposal) -> bool:
     return few_keys_query(proposal) is not None
 
 
+@remembered
 def few_keys_query(proposal: Proposal) -> Query | None:
     """The query whose LIMIT leaves few keys: an author's IN, or a derived table or CTE."""
     dimension = proposal.pair.dimension

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import field
+from typing import Any
+
 from sqlrewrite.find.context import StatementContext
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.find.restrictions import Restriction
@@ -33,6 +36,7 @@ class Proposal:
 
     ``restrictions`` are the conditions on the dimension that the key query repeats, ``dropped``
     the objections to repeating the others, and ``objections`` those to reading the dimension again.
+    ``memo`` keeps what was worked out about it (``plan/memo.py``); a changed copy starts empty.
     """
 
     plan: ra.Plan
@@ -43,6 +47,10 @@ class Proposal:
     restrictions: tuple[Restriction, ...] = ()
     dropped: tuple[Objection, ...] = ()
     objections: tuple[Objection, ...] = ()
+    memo: dict[object, Any] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "memo", {})
 
     @property
     def engine(self) -> Engine:

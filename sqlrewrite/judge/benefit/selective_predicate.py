@@ -13,6 +13,7 @@ from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import is_when
 from sqlrewrite.plan.expressions import columns
+from sqlrewrite.plan.memo import remembered
 from sqlrewrite.plan.relations import joins, leaves
 from sqlrewrite.rulebook import Engine
 from sqlrewrite.settings.forms import IN
@@ -51,11 +52,13 @@ def _is_constant(proposal: Proposal) -> bool:
     return len(blocks) == 1 and not blocks[0].functions and _reads_constants(blocks[0], _narrows)
 
 
+@remembered
 def is_filtered(proposal: Proposal) -> bool:
     """Whether a condition on the dimension, or in it, is likely to leave few rows."""
     return _passes(proposal, _test(proposal))
 
 
+@remembered
 def is_selective(proposal: Proposal) -> bool:
     """Whether the engine itself would take the dimension to be filtered, which an IN depends on."""
     return _passes(proposal, _selective)
