@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.progress import with_progress
 from sqlrewrite.plan.facts.functions import AGAIN, RAISES, Function, function, names
-from sqlrewrite.plan.facts.result_types import result_of
+from sqlrewrite.plan.facts.result_types import result_type_of
 from sqlrewrite.plan.facts.session import ExactSettings
 from sqlrewrite.plan.facts.signatures import Arguments, SignatureParameter, signature
 from sqlrewrite.plan.facts.type_text import parse
@@ -375,7 +375,7 @@ def expected(found: Function, call: str, on: bool) -> Type | None:
     parts = [it.groups() for it in _ARGUMENT.finditer(inside)]
     types = tuple(parse(kind or ("string" if text else "int")) for kind, text, _ in parts)
     literals = tuple(text[1:-1] if text else number or None for _, text, number in parts)
-    return result_of(found, Arguments(types, ExactSettings(ansi=on), literals))
+    return result_type_of(found, Arguments(types, ExactSettings(ansi=on), literals))
 
 
 def judged(found: Function, seen: Seen) -> list[str]:

@@ -6,7 +6,7 @@ import pytest
 
 from sqlrewrite.plan.facts.functions import function, names
 from sqlrewrite.plan.facts.result_rules import RESULTS
-from sqlrewrite.plan.facts.result_types import parameters, result
+from sqlrewrite.plan.facts.result_types import lambda_parameters, result_type
 from sqlrewrite.plan.facts.session import ExactSettings
 from sqlrewrite.plan.facts.signatures import Arguments, signature
 from sqlrewrite.plan.facts.type_text import parse
@@ -38,18 +38,18 @@ def _call(kinds: str, literals: tuple[str | None, ...] = ()) -> Arguments:
 def test_a_result_follows_from_the_arguments(
     name: str, kinds: str, literals: tuple[str | None, ...], expected: str | None
 ) -> None:
-    found = result(name, _call(kinds, literals))
+    found = result_type(name, _call(kinds, literals))
     assert (found and str(found)) == expected
 
 
 def test_a_lambda_knows_its_parameters() -> None:
-    found = parameters("map_zip_with", _call("map<int,string>;map<int,double>;int"))
+    found = lambda_parameters("map_zip_with", _call("map<int,string>;map<int,double>;int"))
     assert [[str(it) for it in given] for given in found] == [["int", "string", "double"]]
 
 
 def test_an_argument_of_unknown_type_gives_none_where_the_result_depends_on_it() -> None:
-    assert result("coalesce", Arguments((None, parse("int")), ANSI)) is None
-    assert str(result("length", Arguments((None,), ANSI))) == "int"
+    assert result_type("coalesce", Arguments((None, parse("int")), ANSI)) is None
+    assert str(result_type("length", Arguments((None,), ANSI))) == "int"
 
 
 def test_each_rule_is_used() -> None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal, Plan, Scan
-from sqlrewrite.plan.expressions import columns, said
+from sqlrewrite.plan.expressions import canonical, columns
 from sqlrewrite.plan.facts.derivations import Shape, in_order_of_days, part, shape, unit
 from sqlrewrite.plan.facts.functions import tagged
 from sqlrewrite.plan.facts.types import DATE, MOMENTS, TIMESTAMP, TIMESTAMP_NTZ, Type
@@ -132,7 +132,7 @@ def smaller_units(plan: Plan, scan: Scan, of: DerivedColumn) -> tuple[DerivedCol
 def _unit_of(column: DerivedColumn) -> tuple[str, object] | None:
     """The unit that a column is (year, month …) and of which expression, to be compared."""
     found = None if column.formula is None else unit(column.formula.expression)
-    return None if found is None else (found[0], said(found[1]))
+    return None if found is None else (found[0], canonical(found[1]))
 
 
 def stands_for(side: Expression, of: DerivedColumn, kind: Type | None) -> str | None:
@@ -144,7 +144,7 @@ def stands_for(side: Expression, of: DerivedColumn, kind: Type | None) -> str | 
         return DAY
     if of.formula is None:
         return None
-    if said(part(side)) == said(part(of.formula.expression)):
+    if canonical(part(side)) == canonical(part(of.formula.expression)):
         return SAME
     return THROUGH if is_day(of.formula.expression) and _by_day(side) else None
 

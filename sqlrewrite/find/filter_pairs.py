@@ -30,7 +30,7 @@ from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Plan, Sca
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.expressions import columns, walk
 from sqlrewrite.plan.facts.types import DATE, MOMENTS, STRING, TIMESTAMP
-from sqlrewrite.plan.joins import extended
+from sqlrewrite.plan.joins import null_extended
 from sqlrewrite.plan.lineage import LineagePath, trace
 from sqlrewrite.settings.options import ALONE
 
@@ -93,7 +93,9 @@ def _pairs(
     scan = path.end
     target, name, shown = derived_target(plan, path, derived)
     block = plan.blocks[plan.owner[target.relation]]
-    if item.condition.relations != {target.relation} and extended(block.source, target.relation):
+    if item.condition.relations != {target.relation} and null_extended(
+        block.source, target.relation
+    ):
         return  # it would be right only beside the condition itself, in another block
     kind = type_of(plan, ColumnRef(scan.relation, derived.source, None))
     found = [it for it in _comparisons(item.expression) if _is_of(derived.source, it)]

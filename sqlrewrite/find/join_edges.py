@@ -12,7 +12,7 @@ from sqlrewrite.find.derived_columns import may_prune
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.expressions import columns, conjuncts, relations
-from sqlrewrite.plan.joins import required
+from sqlrewrite.plan.joins import required_conditions
 from sqlrewrite.plan.relations import joins
 
 # Each comparison with what it is when read from its other side.
@@ -59,7 +59,7 @@ class Side:
 
 def join_edges(plan: ra.Plan, block: ra.Block) -> Iterator[tuple[JoinEdge, Side, Side]]:
     """The conditions of a block that connect two expressions, each with both of them."""
-    implied = {id(condition) for condition in required(block.source, block.where)}
+    implied = {id(condition) for condition in required_conditions(block.source, block.where)}
     for condition in block.where:
         for it in (condition, *_equalities_of_or(condition)):
             yield from _edges_of_condition(plan, block, it, None, True)

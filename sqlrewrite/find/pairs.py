@@ -23,7 +23,7 @@ from sqlrewrite.find.join_edges import FILTER, FLIPPED, JoinEdge, Side, columns_
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import column_names
-from sqlrewrite.plan.joins import LEFT, RIGHT, extended
+from sqlrewrite.plan.joins import LEFT, RIGHT, null_extended
 from sqlrewrite.plan.lineage import LineagePath, trace, trace_query
 from sqlrewrite.plan.memo import remembered
 from sqlrewrite.plan.relations import leaves, numbers
@@ -284,7 +284,7 @@ def _inner_lateral(plan: ra.Plan, block: ra.Block) -> bool:
     return any(
         isinstance(leaf, ra.Derived)
         and leaf.query.top == (block.number,)
-        and not extended(source, leaf.relation)
+        and not null_extended(source, leaf.relation)
         for leaf in leaves(source)
     )
 

@@ -36,9 +36,9 @@ from sqlrewrite.plan.algebra import (
 )
 from sqlrewrite.plan.columns import column_names
 from sqlrewrite.plan.facts.functions import tagged
-from sqlrewrite.plan.facts.literals import whole
-from sqlrewrite.plan.joins import extended
-from sqlrewrite.plan.lineage import LineagePath, same, trace
+from sqlrewrite.plan.facts.literals import row_count
+from sqlrewrite.plan.joins import null_extended
+from sqlrewrite.plan.lineage import LineagePath, same_column, trace
 from sqlrewrite.plan.relations import generates, joins
 from sqlrewrite.sql.bind.ranking_windows import OF_FIRST, OF_LAST
 
@@ -90,7 +90,7 @@ def _path_to_scan(plan: Plan, source: Relation, ref: ColumnRef) -> LineagePath |
 
 def _may_be_extended(plan: Plan, path: LineagePath) -> bool:
     numbers = (it.relation for it in path.relations[1:])
-    return any(extended(plan.blocks[plan.owner[it]].source, it) for it in numbers)
+    return any(null_extended(plan.blocks[plan.owner[it]].source, it) for it in numbers)
 
 
 def _readable(scan: Scan) -> bool:
@@ -142,7 +142,7 @@ def _pairs_without_later_row(plan: Plan, block: Block) -> Iterator[Pair]:
             pair = _pair(edge, path, (scan, fact), (beyond, key), 1)
             others = conditions_on_ranked_rows(plan, pair)
             alone = all(it.relations == {beyond.relation} for it in others)
-            pushed = not extended(block.source, scan.relation)  # or WHERE would prune nothing
+            pushed = not null_extended(block.source, scan.relation)  # or WHERE would prune nothing
             if alone and pushed and _readable(scan) and _readable(beyond):
                 yield pair
 
@@ -217,7 +217,7 @@ def _greatest_rank(condition: Expression, resolve: ColumnResolver, ref: ColumnRe
             (_window_function(resolve(one)), _window_function(resolve(other)))
         ):
             plain = (resolve(it) for it in (one, other))
-            return int(any(isinstance(it, ColumnRef) and same(it, ref) for it in plain))
+            return int(any(isinstance(it, ColumnRef) and same_column(it, ref) for it in plain))
         case Call(name="=" | "<=" | "<" as name, args=(one, Literal() as most)):
             found, ranks = one, [most]
         case Call(name="=" | ">=" | ">" as name, args=(Literal() as most, one)):
@@ -233,7 +233,7 @@ def _greatest_rank(condition: Expression, resolve: ColumnResolver, ref: ColumnRe
     numbers = all(it.kind == "number" for it in ranks)
     if not numbers or _window_function(resolve(found)) not in tagged("numbers"):
         return 0
-    counts = [whole(it.text) for it in ranks]
+    counts = [row_count(it.text) for it in ranks]
     return max(counts) - (name in ("<", ">")) if all(counts) else 0
 
 

@@ -20,7 +20,7 @@ from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.expressions import columns, conjuncts, relations, substitute
 from sqlrewrite.plan.facts.comparisons import identical
-from sqlrewrite.plan.joins import extended, reaching
+from sqlrewrite.plan.joins import null_extended, reaching_conditions
 from sqlrewrite.plan.lineage import steps
 from sqlrewrite.plan.memo import remembered
 from sqlrewrite.plan.nulls import rejects_null
@@ -124,7 +124,7 @@ def conditions_reaching(plan: ra.Plan, relation: int) -> tuple[ra.Condition, ...
 
 @remembered
 def _reaching(plan: ra.Plan, block: int) -> dict[int, tuple[ra.Condition, ...]]:
-    return dict(reaching(plan.blocks[block].source, plan.blocks[block].where))
+    return dict(reaching_conditions(plan.blocks[block].source, plan.blocks[block].where))
 
 
 @remembered
@@ -253,7 +253,7 @@ def _moved_down(
                 # Where an outer join extends the relation by NULLs, a condition that NULL meets
                 # would hold for rows without a partner and remove their partners.
                 if all(names.values()) and (
-                    not extended(plan.blocks[plan.owner[relation]].source, relation)
+                    not null_extended(plan.blocks[plan.owner[relation]].source, relation)
                     or rejects_null(expression, frozenset({reader}))
                 ):
                     yield Conjunct(condition, _renamed(expression, relation, names))

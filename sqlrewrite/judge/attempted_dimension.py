@@ -17,7 +17,7 @@ from sqlrewrite.judge.raising import raising_below, raising_in
 from sqlrewrite.judge.repeatable import objections_to_blocks
 from sqlrewrite.plan.algebra import Block, Call, CteReference, Derived, Expression, Subquery
 from sqlrewrite.plan.columns import arithmetic, computed_as
-from sqlrewrite.plan.expressions import columns, operands, said, walk
+from sqlrewrite.plan.expressions import canonical, columns, operands, walk
 
 
 def key_is_attempted(proposal: Proposal) -> bool:
@@ -99,7 +99,7 @@ def attempted_group_keys(proposal: Proposal) -> Iterator[Expression]:
     computed = computed_as(proposal.plan, proposal.pair.key)
     for block, expression in zip(blocks, computed, strict=False):
         for key in block.keys:
-            if key is not expression and said(key) == said(expression):
+            if key is not expression and canonical(key) == canonical(expression):
                 yield key
 
 
@@ -110,12 +110,12 @@ def _only_in_list_and_groups(block: Block, expression: Expression) -> bool:
         return True
     if block.order or block.aggregate not in (None, "group by"):
         return False
-    same = said(expression)
-    if block.aggregate is not None and all(said(key) != same for key in block.keys):
+    same = canonical(expression)
+    if block.aggregate is not None and all(canonical(key) != same for key in block.keys):
         return False
     others = [it.expression for it in block.outputs if it.expression is not expression]
     others += [condition.expression for condition in block.having]
-    return all(said(node) != same for other in others for node in walk(other))
+    return all(canonical(node) != same for other in others for node in walk(other))
 
 
 def _has_exact_form(proposal: Proposal, expression: Expression) -> bool:

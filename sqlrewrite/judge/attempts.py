@@ -43,7 +43,7 @@ from sqlrewrite.plan.facts.attempts import (
     legacy_sum,
     moved,
 )
-from sqlrewrite.plan.facts.literal_checks import CHECKS, reads_moments, tame
+from sqlrewrite.plan.facts.literal_checks import CHECKS, reads_moments, stays_in_range
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import TIMESTAMP, TIMESTAMP_NTZ
 from sqlrewrite.text.limits import SPARK
@@ -225,7 +225,7 @@ def form_of(proposal: Proposal, node: Expression) -> Attempt | None:
             return None  # an argument is a pattern, which may be malformed
         case Call(name="timestampadd", args=(Literal(text=unit), amount, start)):
             known = proposal.type_of(start) in (TIMESTAMP, TIMESTAMP_NTZ)
-            small = isinstance(amount, Literal) and tame((amount,))
+            small = isinstance(amount, Literal) and stays_in_range((amount,))
             return moved(unit) if known and small else None
         case Call(name=name, args=args) if any(isinstance(it, Parameter) for it in args):
             if proposal.options.limits.dialect != SPARK:

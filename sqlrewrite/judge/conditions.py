@@ -45,7 +45,7 @@ from sqlrewrite.judge.repeatable import (
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import computed_as, type_of
 from sqlrewrite.plan.expressions import columns, walk
-from sqlrewrite.plan.facts.comparisons import alike, family
+from sqlrewrite.plan.facts.comparisons import compare_alike, family
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.facts.types import FLOATING, Type
 
@@ -241,7 +241,7 @@ def unlike_types(plan: ra.Plan, one: ra.ColumnRef, other: ra.ColumnRef) -> str |
     first, second = type_of(plan, one), type_of(plan, other)
     if first is None or second is None:
         return f"the type of {one.name if first is None else other.name} is not known"
-    if alike(first, second):
+    if compare_alike(first, second):
         return None
     return why_unlike(one.name, first, other.name, second)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal, Plan
 from sqlrewrite.plan.columns import computed_as, expression_type
 from sqlrewrite.plan.facts.functions import function, tagged
-from sqlrewrite.plan.facts.literals import of_number
+from sqlrewrite.plan.facts.literals import number_type
 
 _ROOM = 28
 _EXACT = frozenset({"tinyint", "smallint", "int"})
@@ -60,7 +60,7 @@ def _exact(plan: Plan, expression: Expression) -> bool:
     room, and of counts."""
     match expression:
         case Literal(kind="number", text=text):
-            number = str(of_number(text))
+            number = str(number_type(text))
             return number in _EXACT or _has_room(number)
         case Call(name="distinct", args=args):
             return all(_exact(plan, arg) for arg in args)

@@ -26,7 +26,7 @@ from sqlrewrite.plan.facts.operand_checks import never_raises
 from sqlrewrite.plan.facts.signatures import signature
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import BIGINT, BOOLEAN, DOUBLE, INT, MOMENTS, STRING, Type, valued
-from sqlrewrite.plan.relations import deciding, generates, leaves, one_row, read_by
+from sqlrewrite.plan.relations import deciding_expressions, generates, leaves, one_row, read_by
 
 _NULL, _STRING, _NUMBER, _OTHER = "null", "'…'", "0", "DATE '…'"
 """The kinds of constants; the kind of a column is the family of its type."""
@@ -155,8 +155,8 @@ def _raising_among(
     read = (
         it for it in read_by(proposal.plan, query) if isinstance(it, ra.Derived | ra.CteReference)
     )
-    below = chain.from_iterable(deciding(it.query) for it in read)
-    for expression, condition in chain(deciding(query), below):
+    below = chain.from_iterable(deciding_expressions(it.query) for it in read)
+    for expression, condition in chain(deciding_expressions(query), below):
         if id(expression) in left_out:
             continue
         culprit = raising_in(proposal, expression)

@@ -19,7 +19,7 @@ from sqlrewrite.plan.expressions import columns, walk
 from sqlrewrite.plan.facts.comparisons import identical
 from sqlrewrite.plan.facts.functions import tagged
 from sqlrewrite.plan.lineage import among
-from sqlrewrite.plan.relations import deciding, relations_of
+from sqlrewrite.plan.relations import deciding_expressions, relations_of
 from sqlrewrite.settings.options import Options
 from sqlrewrite.warehouse import Table
 
@@ -103,7 +103,7 @@ def _unread_outputs(
         return ()
     keys = columns(proposal.pair.key_side.expression)
     asked = {ref.name for ref in (*keys, *columns_named(proposal.restrictions))}
-    called = _called([expression for expression, _ in deciding(query)])
+    called = _called([expression for expression, _ in deciding_expressions(query)])
     shown = zip(names, block.outputs, strict=True)
     others = [it for name, it in shown if name not in asked]
     return tuple(

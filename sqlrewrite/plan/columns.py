@@ -11,8 +11,8 @@ from sqlrewrite.plan.facts.arithmetic import Wrapping, wrapping
 from sqlrewrite.plan.facts.attempts import attempted_day
 from sqlrewrite.plan.facts.coercion import common_of_known
 from sqlrewrite.plan.facts.functions import function
-from sqlrewrite.plan.facts.literals import of_number
-from sqlrewrite.plan.facts.result_types import parameters, result, settled
+from sqlrewrite.plan.facts.literals import number_type
+from sqlrewrite.plan.facts.result_types import fixed_result, lambda_parameters, result_type
 from sqlrewrite.plan.facts.session import ExactSettings, SessionSettings
 from sqlrewrite.plan.facts.signatures import Arguments
 from sqlrewrite.plan.facts.type_text import parse
@@ -131,7 +131,7 @@ def _of_literal(literal: ra.Literal) -> Type | None:
         case "null":
             return VOID
         case "number":
-            return of_number(literal.text)
+            return number_type(literal.text)
         case _:
             found = parse(literal.type) if literal.type else None
             return None if found is None else valued(found)
@@ -156,7 +156,7 @@ def _of_expression(
             return _of_expression(plan, body, settings)
         case ra.Variable(name=name, number=number, place=place):
             given = tuple(_of_expression(plan, it, settings) for it in expression.given)
-            made = parameters(expression.function, Arguments(given, settings))
+            made = lambda_parameters(expression.function, Arguments(given, settings))
             return next((it[place] for it in made[number:] if place < len(it)), None)
         case ra.Call(name="case", args=args):
             first = 0 if is_when(args[0]) else 1  # what each WHEN is compared with
@@ -164,16 +164,17 @@ def _of_expression(
                 part for arg in args[first:] for part in (arg.args if is_when(arg) else (arg,))
             ]
             kinds = tuple(_of_expression(plan, part, settings) for part in parts)
-            return result("case", Arguments(kinds, settings, (None,) * len(kinds)))
+            return result_type("case", Arguments(kinds, settings, (None,) * len(kinds)))
         case ra.Call(name=name, args=args):
-            known = settled(name, len(args))
+            known = fixed_result(name, len(args))
             if known is not None:
                 return known
             kinds = tuple([_of_expression(plan, arg, settings) for arg in args])
             if name in ("struct", "tuple"):
-                return result("struct", Arguments(kinds, settings, names=tuple(map(_named, args))))
+                names = tuple(map(_named, args))
+                return result_type("struct", Arguments(kinds, settings, names=names))
             literals = tuple([arg.text if isinstance(arg, ra.Literal) else None for arg in args])
-            return result(name, Arguments(kinds, settings, literals))
+            return result_type(name, Arguments(kinds, settings, literals))
         case ra.Subquery(kind="scalar", query=query):
             return _of_position(plan, query.node, 0)
         case _:

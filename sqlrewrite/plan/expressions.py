@@ -115,14 +115,14 @@ def substitute(
             return expression
 
 
-def said(expression: ra.Expression) -> object:
+def canonical(expression: ra.Expression) -> object:
     """An expression as a value to compare, wherever it stands, whosever its columns are."""
     match expression:
         case ra.ColumnRef(name=name):
             return ("column", name)
         case ra.Call(name=name, args=args):
-            return (name, *map(said, args))
+            return (name, *map(canonical, args))
         case ra.Cast(operand=operand, type=kind, safe=safe):
-            return ("cast", said(operand), kind, safe)
+            return ("cast", canonical(operand), kind, safe)
         case _:
             return expression

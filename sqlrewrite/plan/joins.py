@@ -69,20 +69,22 @@ def simplify(node: ra.Node, above: tuple[ra.Condition, ...]) -> ra.Node:
         kind = _REJECTING.get((kind, rejects_left, rejects_right), kind)
     if kind is not node.type:
         node = replace(node, type=kind)
-    one = simplify(node.left, below(node, LEFT, above))
-    other = simplify(node.right, below(node, RIGHT, above))
+    one = simplify(node.left, conditions_below(node, LEFT, above))
+    other = simplify(node.right, conditions_below(node, RIGHT, above))
     if one is node.left and other is node.right:
         return node
     return replace(node, left=one, right=other)
 
 
-def below(join: ra.Join, side: str, above: tuple[ra.Condition, ...]) -> tuple[ra.Condition, ...]:
+def conditions_below(
+    join: ra.Join, side: str, above: tuple[ra.Condition, ...]
+) -> tuple[ra.Condition, ...]:
     """The conditions that hold for the rows that matter of one side of a join."""
     kept = above if side in PRESERVED[join.type] else ()
     return kept + (join.conditions if side in RESTRICTED_BY_ON[join.type] else ())
 
 
-def reaching(
+def reaching_conditions(
     node: ra.Node, above: tuple[ra.Condition, ...]
 ) -> Iterator[tuple[int, tuple[ra.Condition, ...]]]:
     """For each relation of a join tree the conditions, of WHERE (``above``) and of the ONs, that
@@ -90,10 +92,10 @@ def reaching(
     match node:
         case ra.Generate(child=child, relation=relation):
             yield relation, ()
-            yield from reaching(child, above)
+            yield from reaching_conditions(child, above)
         case ra.Join(left=left, right=right):
-            yield from reaching(left, below(node, LEFT, above))
-            yield from reaching(right, below(node, RIGHT, above))
+            yield from reaching_conditions(left, conditions_below(node, LEFT, above))
+            yield from reaching_conditions(right, conditions_below(node, RIGHT, above))
         case ra.Scan() | ra.Derived() | ra.CteReference() | ra.Inline() | ra.Opaque():
             number = node.relation
             yield number, tuple(c for c in above if number in c.relations)
@@ -101,24 +103,24 @@ def reaching(
             return
 
 
-def required(node: ra.Node, above: tuple[ra.Condition, ...]) -> tuple[ra.Condition, ...]:
+def required_conditions(node: ra.Node, above: tuple[ra.Condition, ...]) -> tuple[ra.Condition, ...]:
     """The conditions of all rows of the tree: WHERE, and the ONs of joins never null-extended."""
     match node:
         case ra.Generate(child=child):
-            return required(child, above)
+            return required_conditions(child, above)
         case ra.Join(type=kind, left=left, right=right, conditions=conditions):
             found = above
             if kind in (ra.JoinType.INNER, ra.JoinType.CROSS, ra.JoinType.SEMI):
                 found += conditions
             for side, child in ((LEFT, left), (RIGHT, right)):
                 if side in PRESERVED[kind]:
-                    found += required(child, ())
+                    found += required_conditions(child, ())
             return found
         case _:
             return above
 
 
-def extended(node: ra.Node | None, relation: int) -> bool:
+def null_extended(node: ra.Node | None, relation: int) -> bool:
     """Whether a join of the tree may null-extend a relation of it, or one whose type is not known:
     then a row above it can be one of NULLs that the relation does not have."""
     while isinstance(node, ra.Join | ra.Generate):

@@ -68,7 +68,7 @@ def steps(plan: ra.Plan, relation: ra.Relation, column: str) -> tuple[LineagePat
     return tuple(_through(plan, relation.query.node, names.index(column)))
 
 
-def same(one: ra.Expression, other: ra.Expression) -> bool:
+def same_column(one: ra.Expression, other: ra.Expression) -> bool:
     """Whether two expressions are the same column, however each was written."""
     return (
         isinstance(one, ra.ColumnRef)
@@ -158,4 +158,4 @@ def _barriers(node: ra.Node, ref: ra.ColumnRef) -> Iterator[str]:
 
 def among(ref: ra.Expression, keys: Iterable[ra.Expression]) -> bool:
     """Whether an expression is the same as one of these."""
-    return any(same(ref, key) for key in keys)
+    return any(same_column(ref, key) for key in keys)

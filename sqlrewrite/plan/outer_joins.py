@@ -13,7 +13,7 @@ from dataclasses import replace
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import column_names
 from sqlrewrite.plan.expressions import columns, relations, substitute
-from sqlrewrite.plan.joins import OUTER, reaching, simplify
+from sqlrewrite.plan.joins import OUTER, reaching_conditions, simplify
 from sqlrewrite.plan.lineage import steps
 from sqlrewrite.plan.relations import joins, readers
 
@@ -62,7 +62,7 @@ class _Carried:
     def _down(self, block: ra.Block, reader: int) -> Iterator[ra.Condition]:
         around = self.plan.blocks[self.plan.owner[reader]]
         above = (*around.where, *self.conditions(around))
-        for relation, conditions in reaching(self.source(around), above):
+        for relation, conditions in reaching_conditions(self.source(around), above):
             for condition in conditions if relation == reader else ():
                 found = self._below(condition.expression, block, reader)
                 if found is not None:

@@ -132,7 +132,7 @@ def conditions_of(block: ra.Block) -> Iterator[ra.Condition]:
         yield from join.conditions
 
 
-def deciding(query: ra.Query) -> Iterator[tuple[ra.Expression, bool]]:
+def deciding_expressions(query: ra.Query) -> Iterator[tuple[ra.Expression, bool]]:
     """The expressions that decide which rows a query has, and whether each is a condition: keys of
     groups and windows, and columns of which each row is kept once, are none."""
     stack: list[tuple[ra.Node, bool]] = [(query.node, False)]

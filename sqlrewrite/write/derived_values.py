@@ -14,7 +14,7 @@ from sqlrewrite.find.derived_columns import DAY, DerivedColumn, is_day, smaller_
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.judge.soundness.derived_column import ITSELF, DerivedBound, derived_bound
 from sqlrewrite.plan.algebra import Cast, ColumnRef
-from sqlrewrite.plan.facts.comparisons import alike
+from sqlrewrite.plan.facts.comparisons import compare_alike
 from sqlrewrite.plan.facts.derivations import TEXT
 from sqlrewrite.plan.facts.types import DATE, Type
 from sqlrewrite.sql.bind.formulas import tried, wide
@@ -127,7 +127,7 @@ def smaller_units_of(proposal: Proposal) -> tuple[DerivedColumn, ...]:
 def _is_alike(it: tuple[DerivedColumn, Type | None]) -> bool:
     """Whether a column surely is of the type of what it is computed by."""
     derived, kind = it
-    return kind is not None and derived.type is not None and alike(kind, derived.type)
+    return kind is not None and derived.type is not None and compare_alike(kind, derived.type)
 
 
 def days_around(proposal: Proposal) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sqlrewrite.plan.facts.coercion import common_of_all, compared, in_list
+from sqlrewrite.plan.facts.coercion import common_of_all, comparison_type, in_list
 from sqlrewrite.plan.facts.operator_types import binary, unary
 from sqlrewrite.plan.facts.session import ExactSettings
 from sqlrewrite.plan.facts.type_text import collation, parse
@@ -151,7 +151,7 @@ def test_comparisons_cast_both_sides_to_one_type(
         if sign == "IN":
             found = in_list((first, second), ansi)
         else:
-            found = compared(first, second, ansi, sign != "<")
+            found = comparison_type(first, second, ansi, sign != "<")
         if text is None or found is None:
             assert (text, found) == (None, None), (one, sign, other)
             continue

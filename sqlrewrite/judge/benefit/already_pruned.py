@@ -12,9 +12,9 @@ from sqlrewrite.judge.form import chosen_form
 from sqlrewrite.judge.keys import has_few_keys
 from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
 from sqlrewrite.plan.algebra import Call, ColumnRef, Expression, Scan, Subquery, Unknown
-from sqlrewrite.plan.expressions import columns, said, walk
+from sqlrewrite.plan.expressions import canonical, columns, walk
 from sqlrewrite.plan.facts.functions import function
-from sqlrewrite.plan.lineage import same
+from sqlrewrite.plan.lineage import same_column
 from sqlrewrite.settings.forms import IN, RANGE, SET, SINGLE, VALUES
 
 # Spark infers no condition for the fact's side of these joins (measured on 4.3).
@@ -119,11 +119,15 @@ def _same_keys(proposal: Proposal, condition: Subquery) -> bool:
     if not isinstance(theirs, Scan) or theirs.table.name != ours.table.name:
         return False
     key = ColumnRef(theirs.relation, pair.key.name, None)
-    if len(block.outputs) != 1 or not block.complete or not same(block.outputs[0].expression, key):
+    if (
+        len(block.outputs) != 1
+        or not block.complete
+        or not same_column(block.outputs[0].expression, key)
+    ):
         return False
-    written = {said(found.expression) for found in block.where}
+    written = {canonical(found.expression) for found in block.where}
     repeated = proposal.restrictions
-    return all(isinstance(it, Conjunct) and said(it.expression) in written for it in repeated)
+    return all(isinstance(it, Conjunct) and canonical(it.expression) in written for it in repeated)
 
 
 def has_selective_condition(proposal: Proposal, scan: Scan) -> bool:

@@ -20,7 +20,7 @@ from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.facts.coercion import is_integral
 from sqlrewrite.plan.facts.comparisons import family, read_as
 from sqlrewrite.plan.facts.types import BIGINT, FLOATING, Type
-from sqlrewrite.plan.joins import extended
+from sqlrewrite.plan.joins import null_extended
 from sqlrewrite.plan.relations import leaves
 from sqlrewrite.settings.options import Options
 
@@ -200,7 +200,7 @@ class _Search:
             known = any(
                 it.block is inner
                 and it.other is scan
-                and self._ties(it, extended(self.block.source, it.one.relation))
+                and self._ties(it, null_extended(self.block.source, it.one.relation))
                 for it in self.joins
             )
             if inner.source is not scan or inner.aggregate or inner.limit or not known:
@@ -243,7 +243,9 @@ class _Search:
             it.one in left
             and it.other in right
             and self._ties(
-                it, extended(join.left, it.one.relation) or extended(join.right, it.other.relation)
+                it,
+                null_extended(join.left, it.one.relation)
+                or null_extended(join.right, it.other.relation),
             )
             for it in self.joins
         )
@@ -295,7 +297,7 @@ class _Search:
         return any(
             isinstance(key, ra.ColumnRef)
             and (key.relation, key.name) == (scan.relation, name)
-            and not extended(self.block.source, scan.relation)
+            and not null_extended(self.block.source, scan.relation)
             for key in keys
             for scan, name in self.columns.items()
         )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
 from sqlrewrite.plan.algebra import ColumnRef, Plan, Scan
-from sqlrewrite.plan.joins import extended
+from sqlrewrite.plan.joins import null_extended
 
 _ENFORCING = frozenset({"delta", "iceberg"})
 
@@ -46,4 +46,4 @@ def never_null(plan: Plan, ref: ColumnRef) -> bool:
     block = plan.blocks[plan.owner[ref.relation]]
     if column is None or column.nullable:
         return False
-    return not extended(block.source, ref.relation)
+    return not null_extended(block.source, ref.relation)

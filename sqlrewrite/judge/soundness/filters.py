@@ -22,7 +22,7 @@ from sqlrewrite.judge.soundness.derived_column import (
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal, Parameter
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.facts.coercion import is_integral
-from sqlrewrite.plan.facts.comparisons import alike, exact, identical, read_as
+from sqlrewrite.plan.facts.comparisons import compare_alike, identical, lossless, read_as
 from sqlrewrite.plan.facts.functions import tagged
 from sqlrewrite.plan.facts.literal_checks import is_instant
 from sqlrewrite.plan.facts.types import DATE, STRING, TIMESTAMP, TIMESTAMP_NTZ, Type
@@ -70,8 +70,8 @@ def _is_implied(proposal: Proposal) -> bool:
     others = (it for it in proposal.pairs if it.edge.condition is proposal.pair.edge.condition)
     own = (it for it in others if it.key_side.operand is not None)
     same = [replace(proposal, pair=it) for it in own if it.derived is proposal.pair.derived]
-    exact = (it for it in same if compares_own_expression(it.pair))
-    return any(isinstance(derived_bound(it), DerivedBound) for it in exact)
+    lossless = (it for it in same if compares_own_expression(it.pair))
+    return any(isinstance(derived_bound(it), DerivedBound) for it in lossless)
 
 
 def judge_constant(proposal: Proposal) -> Judgement:
@@ -104,7 +104,7 @@ def judge_types(proposal: Proposal) -> Judgement:
     if column is None or derived.type is None or side is None:
         name = derived.column if column is None else pair.path.column
         return unknown(f"the type of {name} is not known: declare it")
-    if not alike(read_as(column), read_as(derived.type)):
+    if not compare_alike(read_as(column), read_as(derived.type)):
         return failed(
             f"{derived.column} is {column} and {derived.derivation.expression} is {derived.type}"
         )
@@ -151,7 +151,7 @@ def read_constant(proposal: Proposal, constant: Expression, side: Type) -> Const
         return Constant(f"CAST{to}")
     if side == DATE and kind == TIMESTAMP:
         return Constant(f"CAST{to}", later=True)
-    if is_integral(side) and is_integral(kind) and exact(kind, side):
+    if is_integral(side) and is_integral(kind) and lossless(kind, side):
         return Constant(f"CAST{to}")
     return None
 

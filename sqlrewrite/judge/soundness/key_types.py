@@ -16,11 +16,11 @@ from sqlrewrite.plan.algebra import ColumnRef, Expression
 from sqlrewrite.plan.facts.attempts import legacy_cast
 from sqlrewrite.plan.facts.coercion import is_integral
 from sqlrewrite.plan.facts.comparisons import (
-    alike,
-    exact,
-    exactly_alike,
+    compare_alike,
     identical,
+    lossless,
     read_as,
+    stored_alike,
 )
 from sqlrewrite.plan.facts.types import BIGINT, DATE, STRING, Type
 from sqlrewrite.settings.forms import IN
@@ -48,11 +48,11 @@ def judge(proposal: Proposal) -> Judgement:
             return unknown(f"the type of {shown} is not known: {declare}")
         kinds.append(kind)
     stored, joined, key = kinds[0], kinds[-2], kinds[-1]
-    if not exactly_alike(stored, joined, key):
-        exactly = stored == joined or exact(stored, joined)
+    if not stored_alike(stored, joined, key):
+        exactly = stored == joined or lossless(stored, joined)
         if exactly and _only_in(proposal) and _sides(joined, key):
             return passed(f"IN compares {joined} and {key} as the join does")
-        other = stored if alike(joined, key) else joined
+        other = stored if compare_alike(joined, key) else joined
         return failed(why_unlike(name, other, proposal.label(pair.key), key))
     distinct = list(dict.fromkeys(map(str, kinds)))
     return passed(f"both are {distinct[0]}" if len(distinct) == 1 else " and ".join(distinct))
@@ -63,7 +63,7 @@ def in_sides(proposal: Proposal) -> tuple[str, str]:
     does."""
     pair = proposal.pair
     joined, key = (proposal.type_of(it.expression) for it in (pair.fact_side, pair.key_side))
-    if pair.derived is not None or joined is None or key is None or alike(joined, key):
+    if pair.derived is not None or joined is None or key is None or compare_alike(joined, key):
         return _AS_THEY_ARE
     return _sides(joined, key) or _AS_THEY_ARE
 
@@ -113,7 +113,7 @@ def _of_derived(proposal: Proposal, derived: DerivedColumn) -> Judgement:
         if kind is None:
             return unknown(f"the type of {shown} is not known")
     of_column, of_expression, source, joined, fact, key = (read_as(it) for _, it in sides if it)
-    if not alike(of_column, of_expression):
+    if not compare_alike(of_column, of_expression):
         return failed(why_unlike(sides[0][0], of_column, sides[1][0], of_expression))
     if source != joined:
         return failed(why_unlike(sides[2][0], source, sides[3][0], joined))

@@ -15,7 +15,7 @@ from sqlrewrite.plan.algebra import Expression, Opaque, Subquery
 from sqlrewrite.plan.columns import expression_type, harmless
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.facts.types import MOMENTS
-from sqlrewrite.plan.joins import extended
+from sqlrewrite.plan.joins import null_extended
 from sqlrewrite.plan.lineage import trace
 from sqlrewrite.plan.nulls import null_from
 from sqlrewrite.plan.relations import numbers
@@ -212,7 +212,7 @@ def _of_no_row(proposal: Proposal) -> str | None:
     if here and join is not None:  # for an ON, only the joins below it count
         tree = join.left if dimension in numbers(join.left) else join.right
     grouped = not here and block.aggregate == "grouping sets"
-    if not extended(tree, dimension) and not grouped:
+    if not null_extended(tree, dimension) and not grouped:
         return None
     if null_from(pair.key_side.expression, frozenset({dimension})):
         return None

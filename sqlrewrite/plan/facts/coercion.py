@@ -76,7 +76,7 @@ def holds(wide: Type, narrow: Type) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def tightest(one: Type, other: Type, ansi: bool) -> Type | None:
+def tightest_type(one: Type, other: Type, ansi: bool) -> Type | None:
     """``findTightestCommonType``: the type that both can be cast to with nothing lost."""
     if one == other or other == types.VOID:
         return one
@@ -88,18 +88,20 @@ def tightest(one: Type, other: Type, ansi: bool) -> Type | None:
     if one in _NUMBERS and other in _NUMBERS:
         widest = max(one, other, key=_NUMBERS.index)
         return types.DOUBLE if ansi and widest == types.FLOAT else widest
-    return _datetime(one, other) or _interval(one, other) or _nested(one, other, ansi, tightest)
+    return (
+        _datetime(one, other) or _interval(one, other) or _nested(one, other, ansi, tightest_type)
+    )
 
 
 @lru_cache(maxsize=4096)
-def common(one: Type, other: Type, ansi: bool) -> Type | None:
+def common_type(one: Type, other: Type, ansi: bool) -> Type | None:
     """``findWiderTypeForTwo``: the type of a set operation's column, or of IN and its list."""
     return (
-        tightest(one, other, ansi)
+        tightest_type(one, other, ansi)
         or _with_decimal(one, other)
         or (_promoted(one, other) if ansi else _to_string(one, other))
         or _collated(one, other)
-        or _nested(one, other, ansi, common)
+        or _nested(one, other, ansi, common_type)
     )
 
 
@@ -108,7 +110,7 @@ def common_of_all(kinds: Iterable[Type], ansi: bool) -> Type | None:
     kinds = list(kinds)
     if not ansi:  # strings come first: the fold is not associative
         kinds.sort(key=lambda kind: not _has_string(kind))
-    return _folded(kinds, ansi, common)
+    return _folded(kinds, ansi, common_type)
 
 
 def common_of_known(kinds: Iterable[Type | None], ansi: bool) -> Type | None:
@@ -129,7 +131,7 @@ def common_without_strings(kinds: Iterable[Type], ansi: bool) -> Type | None:
 
     def both(one: Type, other: Type, ansi: bool) -> Type | None:
         return (
-            tightest(one, other, ansi)
+            tightest_type(one, other, ansi)
             or _with_decimal(one, other)
             or _nested(one, other, ansi, both)
         )
@@ -138,11 +140,11 @@ def common_without_strings(kinds: Iterable[Type], ansi: bool) -> Type | None:
 
 
 @lru_cache(maxsize=4096)
-def compared(one: Type, other: Type, ansi: bool, equality: bool = True) -> Type | None:
+def comparison_type(one: Type, other: Type, ansi: bool, equality: bool = True) -> Type | None:
     """The type in which two operands, no literals, are compared; ``equality``: by = or <=>."""
     found = (
         (_promoted(one, other) if ansi else _compared_string(one, other))
-        or tightest(one, other, ansi)
+        or tightest_type(one, other, ansi)
         or _with_decimal(one, other)
         or _collated(one, other)
     )

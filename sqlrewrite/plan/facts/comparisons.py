@@ -37,7 +37,7 @@ def family(kind: Type) -> str | None:
 
 
 @lru_cache(maxsize=4096)
-def alike(one: Type, other: Type) -> bool:
+def compare_alike(one: Type, other: Type) -> bool:
     """Whether =, IN, array_contains and the order compare two types as one type, in both modes."""
     families = {family(one), family(other)}
     if None in families or (len(families) > 1 and families != _DAYS):
@@ -46,11 +46,11 @@ def alike(one: Type, other: Type) -> bool:
     met = {meet(one, other, ansi) for meet in _MEETINGS for ansi in MODES}
     at = met.pop()
     # array_contains casts no array of keys where a key could become NULL (Cast.forceNullable).
-    return not met and at is not None and exact(one, at) and exact(other, at)
+    return not met and at is not None and lossless(one, at) and lossless(other, at)
 
 
 @lru_cache(maxsize=4096)
-def exact(given: Type, wanted: Type) -> bool:
+def lossless(given: Type, wanted: Type) -> bool:
     """Whether a cast keeps each value and their order: no rounding, no error, no two made one."""
     given, wanted = read_as(given), read_as(wanted)
     if given == wanted:
@@ -64,16 +64,16 @@ def exact(given: Type, wanted: Type) -> bool:
     return (given, wanted) == (types.DATE, types.TIMESTAMP)
 
 
-def exactly_alike(stored: Type, joined: Type, key: Type) -> bool:
+def stored_alike(stored: Type, joined: Type, key: Type) -> bool:
     """Whether a column stored as one type and joined as another compares alike with a key."""
     if stored == joined:
-        return alike(joined, key)
-    if not (exact(stored, joined) and alike(joined, key) and alike(stored, key)):
+        return compare_alike(joined, key)
+    if not (lossless(stored, joined) and compare_alike(joined, key) and compare_alike(stored, key)):
         return False
     return all(
-        at is not None and exact(it, at) and exact(key, at)
+        at is not None and lossless(it, at) and lossless(key, at)
         for it in (stored, joined)
-        for at in [coercion.compared(read_as(it), read_as(key), ansi=False)]
+        for at in [coercion.comparison_type(read_as(it), read_as(key), ansi=False)]
     )
 
 
@@ -84,8 +84,8 @@ def identical(kind: Type) -> bool:
 
 
 _MEETINGS: tuple[Callable[[Type, Type, bool], Type | None], ...] = (
-    coercion.compared,
-    lambda one, other, ansi: coercion.compared(one, other, ansi, equality=False),
+    coercion.comparison_type,
+    lambda one, other, ansi: coercion.comparison_type(one, other, ansi, equality=False),
     lambda one, other, ansi: coercion.in_list((one, other), ansi),
     lambda one, other, ansi: coercion.common_without_strings((one, other), ansi),
 )

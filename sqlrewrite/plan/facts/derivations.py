@@ -14,10 +14,10 @@ from dataclasses import replace
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.patterns import pattern
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal
-from sqlrewrite.plan.expressions import said
+from sqlrewrite.plan.expressions import canonical
 from sqlrewrite.plan.facts.arithmetic import TypeOf
 from sqlrewrite.plan.facts.coercion import is_integral
-from sqlrewrite.plan.facts.comparisons import exact
+from sqlrewrite.plan.facts.comparisons import lossless
 from sqlrewrite.plan.facts.functions import function, tagged
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import (
@@ -140,7 +140,7 @@ def _year_of(expression: Call) -> Expression | None:
             units, times = (unit(year), unit(month)), _number(by) or 0
         case _:
             return None
-    found = [(it[0], said(it[1])) for it in units if it is not None]
+    found = [(it[0], canonical(it[1])) for it in units if it is not None]
     together = [it[0] for it in found] == ["year", "month"] and found[0][1] == found[1][1]
     written = "date_format" in (year.name, month.name)
     return year if together and not written and _MONTHS < times <= _CENTURY else None
@@ -164,7 +164,7 @@ def _has_room(cast: Cast, of: TypeOf) -> bool:
     divided = given is not None and _divided(args, (given,))
     if wanted is None or given is None or not (divided and is_integral(wanted)):
         return False
-    return given != BIGINT and exact(given, wanted)
+    return given != BIGINT and lossless(given, wanted)
 
 
 def _cast(below: Shape, given: Type | None, wanted: Type | None) -> Shape | None:

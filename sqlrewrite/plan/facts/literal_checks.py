@@ -144,10 +144,10 @@ def _small(args: Args) -> bool:
         or (isinstance(it, Call) and it.name in ("+", "-", "*"))
         for it in nodes
     )
-    return digits <= _DIGITS if numbers else tame(args)
+    return digits <= _DIGITS if numbers else stays_in_range(args)
 
 
-def tame(args: Args) -> bool:
+def stays_in_range(args: Args) -> bool:
     """Dates, the clock, and what moves them a little: sums of these stay in the range of a type."""
     nodes = [node for arg in args for node in walk(arg)]
     return len(nodes) <= _NODES and all(map(_is_tame, nodes))

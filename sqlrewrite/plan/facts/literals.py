@@ -20,7 +20,7 @@ _MOMENT = pattern(_DATE + r"( ([01]\d|2[0-3])(:[0-5]\d){2}(\.\d{1,6})?)?", re.AS
 
 
 @lru_cache(1024)
-def of_number(text: str) -> Type | None:
+def number_type(text: str) -> Type | None:
     """The type of a number without a suffix (``AstBuilder.visitIntegerLiteral`` and its like)."""
     if not _NUMBER.fullmatch(text):
         return None
@@ -33,12 +33,12 @@ def of_number(text: str) -> Type | None:
     return _exactly(text) if found is None else found
 
 
-def whole(text: str) -> int:
+def row_count(text: str) -> int:
     """The number of rows that is written out, of nine digits at most; 0 for any other text."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
 
 
-def fits(text: str, kind: Type) -> bool:
+def cast_fits(text: str, kind: Type) -> bool:
     """Whether a constant in its plainest form surely gives a value of the type when cast."""
     number = _NUMBER.fullmatch(text.strip()) is not None
     if is_integral(kind):

@@ -12,7 +12,7 @@ from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.arithmetic import TypeOf
 from sqlrewrite.plan.facts.coercion import as_decimal, is_decimal, is_integral
 from sqlrewrite.plan.facts.functions import tagged
-from sqlrewrite.plan.facts.literal_checks import CHECKS, tame
+from sqlrewrite.plan.facts.literal_checks import CHECKS, stays_in_range
 from sqlrewrite.plan.facts.types import Type
 
 _LONG_UNITS = frozenset("millisecond second minute hour day week month quarter year".split())
@@ -55,7 +55,8 @@ def never_raises(call: Call, of: TypeOf) -> bool:
         case Call(name="timestampdiff", args=(Literal(text=unit), *args)):
             return unit in _LONG_UNITS and all(of(arg) in types.MOMENTS for arg in args)
         case Call(name="timestampadd", args=(Literal(), amount, start)):
-            return of(start) == types.DATE and isinstance(amount, Literal) and tame((amount,))
+            small = isinstance(amount, Literal) and stays_in_range((amount,))
+            return small and of(start) == types.DATE
         case Call(name="decode", args=(one, *rest)) if len(rest) > 1:
             pairs = len(rest) // 2 * 2
             given = (*rest[1:pairs:2], *rest[pairs:])
@@ -113,7 +114,7 @@ def _moved(call: Call, of: TypeOf) -> bool:
         start, by = by, start
     constant = isinstance(by, Literal) and by.kind != "string" and of(by) != types.DATE
     days = call.name != "add_months" and of(by) in _DAYS
-    return of(start) == types.DATE and (days or (constant and tame((by,))))
+    return of(start) == types.DATE and (days or (constant and stays_in_range((by,))))
 
 
 def _alike(of: TypeOf, args: Sequence[Expression]) -> bool:

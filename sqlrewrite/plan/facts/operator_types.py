@@ -12,12 +12,12 @@ from functools import lru_cache, partial
 from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.coercion import (
     as_decimal,
-    common,
+    common_type,
     is_atomic,
     is_decimal,
     is_integral,
     is_numeric,
-    tightest,
+    tightest_type,
 )
 from sqlrewrite.plan.facts.session import ExactSettings
 from sqlrewrite.plan.facts.types import Type, fields_of, is_day_time, is_year_month
@@ -85,7 +85,7 @@ def _of_intervals(one: Type, other: Type, settings: ExactSettings) -> Type | Non
     if one == other == types.INTERVAL:
         return types.INTERVAL
     both = fields_of(one) is not None and fields_of(other) is not None
-    return tightest(one, other, settings.ansi) if both else None
+    return tightest_type(one, other, settings.ansi) if both else None
 
 
 def _moved(start: Type, by: Type) -> Type | None:
@@ -167,7 +167,7 @@ def _bitwise(one: Type, other: Type, settings: ExactSettings) -> Type | None:
     if _integer_and_string(one, other):
         return types.BIGINT if settings.ansi else None
     integers = all(is_integral(kind) or kind == types.VOID for kind in (one, other))
-    return tightest(one, other, settings.ansi) if integers else None
+    return tightest_type(one, other, settings.ansi) if integers else None
 
 
 def _integer_and_string(one: Type, other: Type) -> bool:
@@ -178,7 +178,7 @@ def _concatenate(one: Type, other: Type, settings: ExactSettings) -> Type | None
     if one == other == types.BINARY:
         return types.BINARY
     if one.name == other.name == "array":
-        return common(one, other, settings.ansi)
+        return common_type(one, other, settings.ansi)
     kinds = {kind for kind in (one, other) if kind.is_string} or {types.STRING}
     loose = (types.VOID, types.INTERVAL) if settings.ansi else (types.VOID,)
     plain = all(is_atomic(kind) or kind in loose for kind in (one, other))
@@ -201,7 +201,7 @@ def _arithmetic(sign: str, one: Type, other: Type, settings: ExactSettings) -> T
         return rule(sign, *as_decimal(one).numbers, *as_decimal(other).numbers)
     if is_decimal(one) or is_decimal(other):
         return types.DOUBLE
-    return tightest(one, other, settings.ansi)
+    return tightest_type(one, other, settings.ansi)
 
 
 def _with_string(one: Type, other: Type, settings: ExactSettings) -> Type | None:

@@ -16,7 +16,13 @@ from sqlrewrite.plan.facts.coercion import is_decimal, is_integral
 from sqlrewrite.plan.facts.functions import Function, function
 from sqlrewrite.plan.facts.operator_types import binary, unary
 from sqlrewrite.plan.facts.result_rules import RESULTS
-from sqlrewrite.plan.facts.signatures import Argument, Arguments, filled, letters, signature
+from sqlrewrite.plan.facts.signatures import (
+    Argument,
+    Arguments,
+    letter_types,
+    signature,
+    type_of_pattern,
+)
 from sqlrewrite.plan.facts.types import Type, valued
 
 _NTZ = frozenset({"to_timestamp", "try_to_timestamp", "make_timestamp", "try_make_timestamp"})
@@ -29,7 +35,7 @@ _SETTLED = {
 
 
 @cache
-def settled(name: str, count: int) -> Argument:
+def fixed_result(name: str, count: int) -> Argument:
     """The type of a call with so many arguments, where that is known without asking for theirs:
     what a comparison gives is a BOOLEAN. None where it is not."""
     found = function(name)
@@ -37,13 +43,13 @@ def settled(name: str, count: int) -> Argument:
     return _SETTLED.get(form.result) if form is not None and form.takes(count) else None
 
 
-def result(name: str, call: Arguments) -> Argument:
+def result_type(name: str, call: Arguments) -> Argument:
     """The type of a call; of a generator a struct of its columns."""
     found = function(name)
-    return None if found is None else result_of(found, call)
+    return None if found is None else result_type_of(found, call)
 
 
-def result_of(found: Function, call: Arguments) -> Argument:
+def result_type_of(found: Function, call: Arguments) -> Argument:
     """The type of a call of a function."""
     kinds = tuple(map(_plain, call.types))
     call = call if kinds == call.types else replace(call, types=kinds)
@@ -54,22 +60,23 @@ def result_of(found: Function, call: Arguments) -> Argument:
     elif rule is not None:
         kind = rule(call)
     else:
-        known = letters(form, call.types, call.settings) if form.takes(len(call.types)) else None
-        kind = None if known is None else filled(form.result, known)
+        kind = None
+        if form.takes(len(call.types)):
+            kind = type_of_pattern(form.result, letter_types(form, call.types, call.settings))
     if call.settings.ntz and found.name in _NTZ and kind == types.TIMESTAMP:
         return types.TIMESTAMP_NTZ
     return None if kind is not None and _collation_lost(kind, call) else kind
 
 
-def parameters(name: str, call: Arguments) -> tuple[tuple[Argument, ...], ...]:
+def lambda_parameters(name: str, call: Arguments) -> tuple[tuple[Argument, ...], ...]:
     """The types of the parameters of each lambda in a call, in order."""
     found = function(name)
     if found is None:
         return ()
     form = signature(found.signature)
-    known = letters(form, tuple(map(_plain, call.types)), call.settings)
+    known = letter_types(form, tuple(map(_plain, call.types)), call.settings)
     return tuple(
-        tuple(filled(part, known) for part in parameter.given)
+        tuple(type_of_pattern(part, known) for part in parameter.given)
         for parameter in form.parameters
         if parameter.given
     )

@@ -108,7 +108,7 @@ def _parameter(word: str) -> SignatureParameter:
     return SignatureParameter(pattern, "?" in marks, "*" in marks, names)
 
 
-def letters(
+def letter_types(
     signature: Signature, arguments: Sequence[Argument], settings: ExactSettings
 ) -> Mapping[str, Argument]:
     """The type of each letter of a signature in a call; None where it is not known."""
@@ -136,7 +136,7 @@ def _match(pattern: str, kind: Argument, found: dict[str, list[Argument]]) -> No
         _match(part, item, found)
 
 
-def filled(pattern: str, found: Mapping[str, Argument]) -> Argument:
+def type_of_pattern(pattern: str, found: Mapping[str, Argument]) -> Argument:
     """The type of a pattern, its letters being ``found``."""
     if len(pattern) == 1:
         return found.get(pattern)
@@ -145,7 +145,7 @@ def filled(pattern: str, found: Mapping[str, Argument]) -> Argument:
         return parse(pattern)
     if pattern == "array<struct<key:k,value:v>>":
         return _entries(found)
-    items = [filled(part, found) for part in _parts(nested[2])]
+    items = [type_of_pattern(part, found) for part in _parts(nested[2])]
     known = tuple(item for item in items if item is not None)
     return Type(nested[1], items=known) if len(known) == len(items) else None
 

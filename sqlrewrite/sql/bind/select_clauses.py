@@ -7,7 +7,7 @@ from sqlglot import exp
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import Aggregate, Call, Expression, Limit, Node, OutputColumn, Unknown
 from sqlrewrite.plan.facts.functions import function
-from sqlrewrite.plan.facts.literals import whole
+from sqlrewrite.plan.facts.literals import row_count
 from sqlrewrite.sql.bind.scope import Named, Scope, lacks, star, star_of
 from sqlrewrite.sql.bind.translate import Translator
 from sqlrewrite.text.templates import is_template
@@ -206,4 +206,4 @@ def most(limit: exp.Expr | None) -> int:
     """The number of a LIMIT; 0 where there is none, it is not written out, or is no INT."""
     count = None if limit is None else limit.args.get("expression")
     text = count.args["this"] if isinstance(count, exp.Literal) else ""
-    return whole(text)
+    return row_count(text)

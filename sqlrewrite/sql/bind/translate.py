@@ -16,7 +16,7 @@ from sqlglot import exp
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.facts.functions import function
-from sqlrewrite.plan.facts.literals import fits
+from sqlrewrite.plan.facts.literals import cast_fits
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.sql.bind.closed_world import reason
 from sqlrewrite.sql.bind.plan_names import (
@@ -385,6 +385,6 @@ def _cast_of(operand: ra.Expression, kind: str, safe: bool = False) -> ra.Expres
     """A cast; one of a constant is a constant where it is sure to give a value."""
     if isinstance(operand, ra.Literal) and operand.kind in ("string", "number"):
         wanted = parse(kind)
-        if wanted is not None and fits(operand.text, wanted):
+        if wanted is not None and cast_fits(operand.text, wanted):
             return ra.Literal("typed", operand.text, kind)
     return ra.Cast(operand, kind, safe)

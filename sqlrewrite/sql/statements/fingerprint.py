@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 
-from sqlrewrite.plan.facts.literals import fits
+from sqlrewrite.plan.facts.literals import cast_fits
 from sqlrewrite.plan.facts.types import DATE, TIMESTAMP
 from sqlrewrite.sql.lex.lexemes import plain
 
@@ -80,7 +80,7 @@ def _folded(tokens: Sequence[str], literals: Sequence[int]) -> Iterator[tuple[in
         start = at - 1
         before = tokens[start].lower() if at else ""
         if before in _TYPES:
-            if not fits(token[1:-1], _TYPES[before]):
+            if not cast_fits(token[1:-1], _TYPES[before]):
                 continue
             start, before = start - 1, tokens[start - 1].lower() if start else ""
         after = tokens[at + 1].lower() if at + 1 < count else ")"
@@ -103,8 +103,8 @@ def _kind(token: str) -> str:
         usual = len(token) <= _INT_DIGITS and token[0] != "0"
         return f"n{len(token.partition('.')[0])}.{len(token.partition('.')[2])}" if usual else ""
     value = token[1:-1]
-    if fits(value, TIMESTAMP):
-        return "d" if fits(value, DATE) else "t"
+    if cast_fits(value, TIMESTAMP):
+        return "d" if cast_fits(value, DATE) else "t"
     if _WORD.fullmatch(value) and value.strip().lower() not in _VALUES:
         return "w"
     return ""

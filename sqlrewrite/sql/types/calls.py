@@ -10,7 +10,7 @@ from decimal import Decimal
 
 from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.functions import function
-from sqlrewrite.plan.facts.result_types import parameters, result
+from sqlrewrite.plan.facts.result_types import lambda_parameters, result_type
 from sqlrewrite.plan.facts.signatures import Arguments, signature
 from sqlrewrite.plan.facts.types import Type
 from sqlrewrite.sql.types.call_names import printed
@@ -74,7 +74,7 @@ def call(it: tree.WrittenCall, scope: TypeScope) -> TypedExpression:
 def _type(name: str, of: Arguments) -> Type | None:
     """The type of a call. None for a string where the arguments have several collations, or one is
     not known: which of them the result has depends on which is explicit."""
-    kind = result(name, of)
+    kind = result_type(name, of)
     if kind is not None and name in _SCHEMAS and of.settings.ntz and "timestamp" in str(kind):
         return None  # what a TIMESTAMP in the text of a schema is depends on the setting
     if name in ("lpad", "rpad") and len(of.types) == 3 and of.types[0] != of.types[2]:
@@ -114,7 +114,7 @@ def _arguments(it: tree.WrittenCall, name: str, scope: TypeScope) -> list[TypedE
     if not any(isinstance(part, tree.Lambda) for part in it.arguments):
         return found
     of = Arguments(tuple(part.type for part in found), scope.settings)
-    kinds = iter(parameters(name, of))
+    kinds = iter(lambda_parameters(name, of))
     for position, part in enumerate(it.arguments):
         if isinstance(part, tree.Lambda):
             found[position] = _lambda(part, next(kinds, ()), scope)

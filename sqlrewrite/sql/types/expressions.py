@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlrewrite.plan.facts import types
-from sqlrewrite.plan.facts.result_types import result
+from sqlrewrite.plan.facts.result_types import result_type
 from sqlrewrite.plan.facts.signatures import Arguments
 from sqlrewrite.plan.facts.type_text import collation, parse
 from sqlrewrite.plan.facts.types import valued
@@ -226,7 +226,7 @@ def _row(it: tree.WrittenRow, scope: TypeScope) -> TypedExpression:
         given = item.names[0] if item.names else value.name
         names.append(f"col{number}" if given is None else given)
     kinds = tuple(value.type for value in values)
-    kind = result("struct", Arguments(kinds, scope.settings, names=tuple(names)))
+    kind = result_type("struct", Arguments(kinds, scope.settings, names=tuple(names)))
     form, parts = list[str](), list[TypedExpression | str]()
     for item, name, value in zip(it.items, names, values, strict=True):
         if not it.written:

@@ -11,7 +11,7 @@ from decimal import Decimal, InvalidOperation
 
 from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.coercion import is_integral
-from sqlrewrite.plan.facts.literals import of_number
+from sqlrewrite.plan.facts.literals import number_type
 from sqlrewrite.plan.facts.session import ExactSettings
 from sqlrewrite.plan.facts.types import Type
 from sqlrewrite.sql.types.scope import TypedExpression
@@ -60,7 +60,7 @@ def _number(it: tree.WrittenLiteral) -> TypedExpression | None:
         value = Decimal(it.text)
     except InvalidOperation:
         return None
-    kind = _SUFFIXED.get(it.kind) or (of_number(it.text) if it.kind == "number" else None)
+    kind = _SUFFIXED.get(it.kind) or (number_type(it.text) if it.kind == "number" else None)
     if kind == types.DOUBLE:
         return TypedExpression(java_double(float(value)), kind)
     if kind == types.FLOAT:

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.coercion import is_integral
-from sqlrewrite.plan.facts.result_types import result
+from sqlrewrite.plan.facts.result_types import result_type
 from sqlrewrite.plan.facts.signatures import Arguments
 from sqlrewrite.plan.facts.types import Type
 from sqlrewrite.sql.types.call_names import filled
@@ -98,7 +98,9 @@ def _element(base: TypedExpression, index: TypedExpression) -> TypedExpression:
 def _computed(operator: str, *parts: TypedExpression, scope: TypeScope) -> TypedExpression:
     """An operator of arithmetic, bits or texts."""
     kinds, settings = tuple(part.type for part in parts), scope.settings
-    kind = result(operator.lower(), Arguments(kinds, settings, tuple(map(constant_text, parts))))
+    kind = result_type(
+        operator.lower(), Arguments(kinds, settings, tuple(map(constant_text, parts)))
+    )
     if len(parts) == 1:
         form = "{}{}" if operator == "~" else "({} {})"
         return TypedExpression(filled(form, operator, *parts), kind)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan.algebra import Call, ColumnRef, Expression, Literal
-from sqlrewrite.plan.facts.comparisons import alike
+from sqlrewrite.plan.facts.comparisons import compare_alike
 from sqlrewrite.write.fact_values import fact_value
 from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.key_queries import KeyQueries
@@ -48,6 +48,8 @@ def _is_constant(proposal: Proposal, expression: Expression) -> bool:
             if not all(isinstance(value, Literal) and value.kind != "null" for value in values):
                 return False
             kinds = [proposal.type_of(value) for value in values]
-            return name == "in" or all(kind is not None and alike(fact, kind) for kind in kinds)
+            return name == "in" or all(
+                kind is not None and compare_alike(fact, kind) for kind in kinds
+            )
         case _:
             return False
