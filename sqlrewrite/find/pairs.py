@@ -330,12 +330,12 @@ def unread_join(plan: ra.Plan) -> tuple[int | None, str] | None:
 
 
 def _not_understood(plan: ra.Plan, block: ra.Block) -> Iterator[str]:
-    yield from block.strange
+    yield from block.unknown_syntax
     for leaf in leaves(block.source):
         if isinstance(leaf, ra.Opaque) and leaf.unread:
             yield leaf.reason
         if leaf.alias == NAMELESS:
-            yield from block.unknowns
+            yield from block.unknown_values
         if isinstance(leaf, ra.Derived | ra.CteReference):
             for number in leaf.query.blocks:
-                yield from plan.blocks[number].strange
+                yield from plan.blocks[number].unknown_syntax

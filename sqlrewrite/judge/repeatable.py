@@ -63,7 +63,7 @@ def objections_to_blocks(
         if _NUMBER in block.functions and _numbered(proposal.plan, block):
             skipped |= {_NUMBER}
         yield from objections_to_functions(proposal.options, block.functions - skipped)
-        for unknown in (*block.strange, *block.unknowns):
+        for unknown in (*block.unknown_syntax, *block.unknown_values):
             yield DETERMINISM, unknown
         if any(map(is_exact_by_type, block.functions)):
             for expression in values:

@@ -1,10 +1,10 @@
-"""The values of the plan: expressions, relations at the leaves, operators above them, one block for
-each SELECT. Who needs many of them imports this module as ``ra``: relational algebra.
+"""The plan of a statement: expressions, relations at the leaves, operators above them, and one
+block for each SELECT. Modules that use many of these classes import this one as ``ra`` (relational
+algebra).
 
-An operator or function is a ``Call`` under its SQL name (``and``, ``=``, ``upper``), so that what
-is legal can be a table of names. Relations are numbered through the whole statement: a reference to
-a column means the same wherever it is carried. Two nodes are the same only if they are one
-(``eq=False``, quick to define).
+An operator or function is a ``Call`` under its SQL name (``and``, ``=``, ``upper``), so that tables
+of names can say what is legal. Relations are numbered through the whole statement, so a column
+reference means the same wherever it is moved. Nodes are compared by identity (``eq=False``).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sqlrewrite.warehouse import Name, Table
 
 @dataclass(frozen=True, slots=True)
 class ColumnRef:
-    """A column of the relation with that number; ``qualified`` as written."""
+    """A column of the relation with a number; ``qualified``: the text names the relation, too."""
 
     relation: int
     name: str
@@ -41,7 +41,7 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter marker; a positional one (``?``) must not be repeated in the text."""
+    """A parameter marker. A ``positional`` one (``?``) must not be repeated in the text."""
 
     positional: bool
 
@@ -65,8 +65,8 @@ class Cast:
 
 @dataclass(frozen=True, slots=True)
 class Subquery:
-    """A query inside an expression: ``scalar``, ``exists`` or ``in`` (then with its operand);
-    ``outer`` are the columns of enclosing queries it refers to."""
+    """A query inside an expression: ``scalar``, ``exists`` or ``in`` (with its operand). ``outer``
+    are its references to columns of enclosing queries."""
 
     kind: str
     query: Query
@@ -76,8 +76,8 @@ class Subquery:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A parameter of a lambda, the one at a ``place`` of the lambda of that ``number`` in a call of
-    ``function``, whose first arguments are ``given``. It is a Call of ``=>`` over its body."""
+    """The parameter at a ``place`` of the lambda with a ``number`` in a call of ``function``, whose
+    arguments before the lambdas are ``given``. A lambda is a Call of ``=>`` over its body."""
 
     name: str
     function: str
@@ -88,7 +88,7 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """What the binder does not know: never copied, never reasoned about."""
+    """An expression that is not understood: it is never copied and never reasoned about."""
 
     reason: str
     args: tuple[Expression, ...] = ()
@@ -108,11 +108,11 @@ class JoinType(Enum):
     SEMI = "left semi"
     ANTI = "left anti"
     UNKNOWN = "unknown"
-    __hash__ = object.__hash__  # an Enum's own is a function of Python's, and asked often
+    __hash__ = object.__hash__  # faster than Enum's own, which is written in Python
 
 
 class Clause(NamedTuple):
-    """A WHERE or ON in the text, found again by the offset of something inside it."""
+    """A WHERE or ON in the text, identified by the offset of a token inside it."""
 
     kind: str
     anchor: int
@@ -120,9 +120,10 @@ class Clause(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Condition:
-    """One conjunct over ``relations``; ``ordinal`` is its place among the ``of`` of its clause,
-    which is None for the equalities of USING and NATURAL. A part of an OR has a ``path`` to it: in
-    turn a branch of an OR and a conjunct of that branch, each with the number of its like."""
+    """A conjunct: its ``relations``, and its place (``ordinal``) among the ``of`` conjuncts of its
+    ``clause``, which is None for the equalities of USING and NATURAL. A part of an OR has a
+    ``path``: in turn (branch, number of branches) and (conjunct, number of conjuncts in that
+    branch)."""
 
     expression: Expression
     relations: frozenset[int]
@@ -134,7 +135,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OutputColumn:
-    """A column of a SELECT list under its name, which is empty where the engine makes one up."""
+    """A column of a SELECT list; its name is empty if the engine makes one up."""
 
     name: str
     expression: Expression
@@ -142,8 +143,8 @@ class OutputColumn:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scan:
-    """A base table read; ``span`` is its name with any time travel (``version``), ``parts`` the
-    name; ``aliased`` says that an alias hides the name."""
+    """A table that is read: ``parts`` is its name as written, ``span`` the name with any time
+    travel (``version``) in the text; ``aliased``: an alias hides the name."""
 
     relation: int
     table: Table
@@ -158,10 +159,10 @@ class Scan:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Derived:
-    """A subquery in FROM, or a view under its name (``view``, ``span``); ``columns`` rename, its
-    alias at ``anchor`` lists the ``listed`` of them; ``outer`` is what it refers to outside.
-    The call of a table function (``span``: its name) is one, and the query of an IN of more
-    than a SELECT (``span``: the parenthesis before it)."""
+    """A subquery in FROM, a view (``view``: its name), the call of a table function (``span``: its
+    name), or the query of an IN that is more than a SELECT (``span``: the parenthesis before it).
+    ``columns`` rename its columns; ``listed`` are those in the alias at ``anchor``. ``outer`` are
+    its references to columns outside."""
 
     relation: int
     query: Query
@@ -195,7 +196,7 @@ class CteReference:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Opaque:
-    """A relation that is not known: a table, a table function …; ``unread``: nor is its syntax."""
+    """An unknown relation: a table, a function …; ``unread``: its syntax is not understood."""
 
     relation: int
     alias: str
@@ -208,8 +209,8 @@ class Opaque:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Inline:
-    """VALUES: rows of constants; ``listed`` are the columns that the alias lists, ``span`` is from
-    the first word, or the parenthesis before it, to the last row."""
+    """VALUES: rows of constants. ``listed`` are the columns in its alias; ``span`` is from the
+    first word, or the parenthesis before it, to the last row."""
 
     relation: int
     rows: tuple[tuple[Expression, ...], ...]
@@ -225,9 +226,9 @@ Relation = Scan | Derived | CteReference | Inline | Opaque
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Join:
-    """A join: ``declared`` as written, ``type`` after null-rejecting conditions are taken in;
-    ``comma`` says of one declared CROSS that it is a comma, which engines plan as an inner join;
-    ``settled`` is False where it is not certain which columns it merges, or in which order."""
+    """A join: its type as ``declared``, and its ``type`` simplified by null-rejecting conditions.
+    ``comma``: a declared CROSS that is written as a comma, which engines plan as an inner join.
+    ``merge_known`` is False if it is not certain which columns it merges, or in which order."""
 
     type: JoinType
     left: Node
@@ -237,12 +238,12 @@ class Join:
     using: tuple[str, ...] = ()
     natural: bool = False
     comma: bool = False
-    settled: bool = True
+    merge_known: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Generate:
-    """LATERAL VIEW: a generator's columns beside its child's; None where the engine names them."""
+    """LATERAL VIEW: a generator's columns beside its child's; None if the engine names them."""
 
     relation: int
     child: Node
@@ -262,7 +263,8 @@ class Filter:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Aggregate:
-    """``kind``: ``group by``, ``grouping sets``, ``distinct``, ``global``, or ``unknown``: any."""
+    """``kind``: ``group by``, ``grouping sets``, ``distinct``, ``global``, or ``unknown``: any of
+    these, or none."""
 
     child: Node
     keys: tuple[Expression, ...]
@@ -271,7 +273,7 @@ class Aggregate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Window:
-    """Window functions: the PARTITION BY keys of each."""
+    """Window functions, by their PARTITION BY keys."""
 
     child: Node
     partitions: tuple[tuple[Expression, ...], ...]
@@ -289,8 +291,8 @@ class Project:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Limit:
-    """LIMIT or OFFSET; ``order`` are the sort keys below it, ``most`` the number of LIMIT, 0 where
-    it is none that is written out."""
+    """LIMIT or OFFSET: ``order`` are the sort keys below it, ``most`` is the number of LIMIT, 0 if
+    that is not a literal."""
 
     child: Node
     order: tuple[Expression, ...] = ()
@@ -322,8 +324,8 @@ Node = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Query:
-    """A query: its top node, the blocks whose rows it returns, all blocks in it, by number, and the
-    names of its columns, None where they are not all known."""
+    """A query: its top node, the numbers of the blocks whose rows it returns (``top``) and of all
+    blocks in it, and the names of its columns, None if not all are known."""
 
     node: Node
     top: tuple[int, ...]
@@ -333,17 +335,22 @@ class Query:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
-    """One SELECT: its join tree, its WHERE conjuncts, and how it stands in the block around it.
-    ``role`` is ``query``, ``merge`` (the join that one runs), ``change`` (the rows that a DELETE or
-    UPDATE finds), ``derived``, ``lateral``, ``cte`` or ``view``, or of a subquery its kind; then
-    ``required`` says that it is by itself a conjunct of ``parent``'s WHERE, ``negated`` that it is
-    under NOT. ``aggregate`` is the kind of its aggregation, ``order`` what it is sorted or spread
-    by, ``limit`` one of its own or of a set operation above it; ``functions`` are the names called
-    in it, ``unknowns`` what was not understood of its values, ``strange`` of its syntax, ``ctes``
-    the names visible in it, ``hints`` those of joins, each with a relation, in lower case; ``led``
-    is where its SELECT stands if its FROM is before it; ``shared``: several SELECTs have its FROM,
-    or all of its text; ``homeless``: why it has no WHERE; ``ranked``: by what all of its windows
-    rank its rows, and whether the greatest comes first."""
+    """One SELECT: its join tree, its WHERE conjuncts, and its place in the block around it.
+
+    - ``role``: ``query``, ``merge`` (the join that a MERGE runs), ``change`` (the rows that a
+      DELETE or UPDATE finds), ``derived``, ``lateral``, ``cte``, ``view``, or a subquery's kind
+    - ``required``: as a subquery, it is by itself a conjunct of ``parent``'s WHERE; ``negated``: it
+      is under NOT
+    - ``aggregate``: the kind of its aggregation; ``order``: its sort or distribution keys
+    - ``limit``: its own LIMIT, or that of a set operation above it
+    - ``functions``: the names of functions called in it; ``ctes``: the names visible in it
+    - ``unknown_values``, ``unknown_syntax``: the parts that were not understood, as reasons
+    - ``hints``: names of join hints, each with a relation, in lower case
+    - ``select_offset``: the offset of its SELECT, if its FROM stands before that
+    - ``shared``: several SELECTs have its FROM, or all of its text
+    - ``no_where``: why no WHERE can be added to it
+    - ``ranked``: the column by which all its windows rank rows; whether the greatest comes first
+    """
 
     number: int
     parent: int | None
@@ -360,22 +367,23 @@ class Block:
     distinct: bool
     limit: Limit | None
     functions: frozenset[str]
-    unknowns: tuple[str, ...]
+    unknown_values: tuple[str, ...]
     ctes: Mapping[str, int]
     in_view: bool
     hints: tuple[tuple[str, str], ...] = ()
-    strange: tuple[str, ...] = ()
-    led: int | None = None
+    unknown_syntax: tuple[str, ...] = ()
+    select_offset: int | None = None
     shared: bool = False
-    homeless: str = ""
+    no_where: str = ""
     order: tuple[Expression, ...] = ()
     ranked: tuple[ColumnRef, bool] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cte:
-    """A common table expression: its query, where it is defined, its columns, what it refers to
-    outside. A derived table that several SELECTs share is one without a name."""
+    """A common table expression: its query, the offset of its definition, its columns, its
+    references to columns outside. A derived table that several SELECTs share is a CTE without a
+    name."""
 
     number: int
     name: str
@@ -387,9 +395,9 @@ class Cte:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
-    """A bound statement; ``owner`` gives the block in whose FROM a relation stands, ``unbound`` are
-    the CTEs that something refers to which is not part of the plan. It never changes: what was once
-    worked out about it is kept in ``memo``, by question."""
+    """A bound statement. ``owner`` maps a relation to the block in whose FROM it stands;
+    ``unbound`` are the CTEs with references that are not part of the plan. A plan never changes, so
+    answers about it are kept in ``memo``."""
 
     query: Query
     blocks: tuple[Block, ...]

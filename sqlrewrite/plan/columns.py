@@ -1,4 +1,4 @@
-"""The columns of relations and queries, by name and by position, and their types."""
+"""The columns of relations and queries by name and position, and the types of expressions."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from sqlrewrite.plan.facts.types import BOOLEAN, STRING, VOID, Type, field_of, v
 
 
 def outputs(node: ra.Node) -> tuple[ra.OutputColumn, ...] | None:
-    """The columns a query returns, in order; None where they are not all known."""
+    """The columns that a query returns, in order; None if they are not all known."""
     while isinstance(node, ra.SetOperation | ra.Limit | ra.Aggregate):
         node = node.left if isinstance(node, ra.SetOperation) else node.child
     return node.outputs if isinstance(node, ra.Project) and node.complete else None
 
 
 def column_names(leaf: ra.Relation | ra.Generate) -> tuple[str, ...] | None:
-    """The columns of a relation in order, lower case; None where they are not all known."""
+    """The columns of a relation, in order and lower case; None if they are not all known."""
     match leaf:
         case ra.Scan(table=table):
             return table.names or None
@@ -40,8 +40,8 @@ def column_names(leaf: ra.Relation | ra.Generate) -> tuple[str, ...] | None:
 
 
 def computed_as(plan: ra.Plan, ref: ra.ColumnRef) -> tuple[ra.Expression, ...]:
-    """What each block at the top of a derived table, CTE or view computes for a column of it; empty
-    for a table's column, and where the columns are not all known."""
+    """The expressions that the top blocks of a derived table, CTE or view compute for a column;
+    empty for a table's column, and if the columns are not all known."""
     relation = plan.relations[ref.relation]
     if not isinstance(relation, ra.Derived | ra.CteReference):
         return ()
@@ -54,18 +54,18 @@ def computed_as(plan: ra.Plan, ref: ra.ColumnRef) -> tuple[ra.Expression, ...]:
 
 
 def expression_type(plan: ra.Plan, expression: ra.Expression) -> str | None:
-    """The Spark type of an expression as text, or None where it is not known for sure."""
+    """``type_of`` as text."""
     found = type_of(plan, expression)
     return None if found is None else str(found)
 
 
-# The default of spark.sql.timestampType; a catalog that says TIMESTAMP means the same.
+# With the default of spark.sql.timestampType, which TIMESTAMP in a catalog means, too.
 _POSSIBLE = tuple(SessionSettings(ntz=False).possible())
 
 
 def type_of(plan: ra.Plan, expression: ra.Expression) -> Type | None:
-    """The Spark type of an expression, or None where it is not known for sure: with ANSI mode and
-    without, and whatever becomes of decimals with too many digits."""
+    """The Spark type of an expression; None if it is not known, or not the same under all settings
+    of ANSI mode and of decimal precision."""
     match expression:
         case ra.ColumnRef():
             return _of_column(plan, expression)
@@ -74,7 +74,7 @@ def type_of(plan: ra.Plan, expression: ra.Expression) -> Type | None:
         case _:
             key = ("type of", id(expression))
             kept: tuple[ra.Expression, Type | None] | None = plan.memo.get(key)
-            if kept is None:  # and with the expression, so that its id stays its own
+            if kept is None:  # keeps the expression, too, so that its id is not used again
                 found = {_of_expression(plan, expression, settings) for settings in _POSSIBLE}
                 kind = found.pop() if len(found) == 1 else None
                 kept = plan.memo[key] = (expression, kind)
@@ -82,12 +82,14 @@ def type_of(plan: ra.Plan, expression: ra.Expression) -> Type | None:
 
 
 def arithmetic(plan: ra.Plan, expression: ra.Expression) -> Wrapping | None:
-    """How integer arithmetic is to be written so that it cannot raise an error, where it could."""
+    """The form of integer arithmetic that cannot raise an error; None if it cannot anyhow, or there
+    is no such form."""
     return wrapping(expression, partial(type_of, plan))
 
 
 def harmless(plan: ra.Plan, expression: ra.Expression) -> Wrapping | None:
-    """How a key is written so that it cannot raise an error, where it could."""
+    """The form of a key that cannot raise an error; None if it cannot anyhow, or there is no such
+    form."""
     return arithmetic(plan, expression) or attempted_day(expression, partial(type_of, plan))
 
 
@@ -159,7 +161,7 @@ def _of_expression(
             made = lambda_parameters(expression.function, Arguments(given, settings))
             return next((it[place] for it in made[number:] if place < len(it)), None)
         case ra.Call(name="case", args=args):
-            first = 0 if is_when(args[0]) else 1  # what each WHEN is compared with
+            first = 0 if is_when(args[0]) else 1  # an operand stands before the first WHEN
             parts = [
                 part for arg in args[first:] for part in (arg.args if is_when(arg) else (arg,))
             ]
@@ -182,7 +184,7 @@ def _of_expression(
 
 
 def _named(arg: ra.Expression) -> str | None:
-    """The name that a value brings into a struct; what has an alias there is a named_struct."""
+    """The name of a value as a field of ``struct(…)``."""
     match arg:
         case ra.ColumnRef(name=name) | ra.Call(name=".", args=(_, ra.Literal(text=name))):
             return name
@@ -196,7 +198,7 @@ def is_when(arg: ra.Expression) -> TypeGuard[ra.Call]:
 
 
 def _of_position(plan: ra.Plan, node: ra.Node, position: int) -> Type | None:
-    """The type of a query's column; a set operation's is what its branches have in common."""
+    """The type of a query's column; in a set operation the common type of its branches."""
     kinds: list[Type | None] = []
     stack = [node]
     while stack:
@@ -214,7 +216,7 @@ def _of_position(plan: ra.Plan, node: ra.Node, position: int) -> Type | None:
 
 
 def _shown(plan: ra.Plan, expression: ra.Expression) -> Type | None:
-    """The type of what stands in a SELECT list, in which a generator is its one column."""
+    """The type of an item in a SELECT list: of a generator, the type of its only column."""
     kind = type_of(plan, expression)
     if kind is None or not isinstance(expression, ra.Call) or kind.name != "struct":
         return kind
@@ -225,7 +227,7 @@ def _shown(plan: ra.Plan, expression: ra.Expression) -> Type | None:
 
 
 def _common(kinds: Sequence[Type | None]) -> Type | None:
-    """The type that rows of several types have in common, in ANSI mode and without."""
+    """The common type of rows, if it is the same with and without ANSI mode."""
     if len(set(kinds)) == 1:
         return kinds[0]
     plain = [None if kind is None else valued(kind) for kind in kinds]

@@ -1,5 +1,4 @@
-"""What an expression is made of: its operands, columns, conjuncts, and columns put in place of
-others."""
+"""The parts of an expression: operands, columns, conjuncts; and the replacement of columns."""
 
 from __future__ import annotations
 
@@ -10,7 +9,7 @@ from sqlrewrite.plan import algebra as ra
 
 
 def children(expression: ra.Expression) -> tuple[ra.Expression, ...]:
-    """The direct operands, with a subquery's outer references but not its insides."""
+    """The direct operands; of a subquery its operand and its outer references."""
     match expression:
         case ra.Call(args=args) | ra.Unknown(args=args):
             return args
@@ -23,8 +22,8 @@ def children(expression: ra.Expression) -> tuple[ra.Expression, ...]:
 
 
 def operands(expression: ra.Expression) -> tuple[ra.Expression, ...]:
-    """What an expression is computed of as it is written: of a subquery, what its one SELECT has in
-    its list (but EXISTS asks for no value), its WHERE and its HAVING."""
+    """The expressions that are evaluated for one: its operands; of a subquery, if it is one SELECT,
+    also its list (but not of EXISTS), its WHERE and its HAVING."""
     if not isinstance(expression, ra.Subquery):
         return children(expression)
     operand = () if expression.operand is None else (expression.operand,)
@@ -59,7 +58,7 @@ def walk(expression: ra.Expression) -> Iterator[ra.Expression]:
 
 
 def columns(expression: ra.Expression, *, inside: bool = True) -> tuple[ra.ColumnRef, ...]:
-    """All column references, with those of subqueries to the outside unless ``inside`` is False."""
+    """All column references, with the outer references of subqueries unless ``inside`` is False."""
     found: list[ra.ColumnRef] = []
     stack = [expression]
     while stack:
@@ -95,7 +94,7 @@ def conjuncts(expression: ra.Expression) -> Iterator[ra.Expression]:
 def substitute(
     expression: ra.Expression, of: Callable[[ra.ColumnRef], ra.Expression]
 ) -> ra.Expression:
-    """The expression with each column reference replaced; a subquery refers to what it is then."""
+    """The expression with its column references replaced, also those of subqueries to outside."""
     match expression:
         case ra.ColumnRef():
             return of(expression)
@@ -116,7 +115,7 @@ def substitute(
 
 
 def canonical(expression: ra.Expression) -> object:
-    """An expression as a value to compare, wherever it stands, whosever its columns are."""
+    """An expression as a value to compare: without relations and places, columns by name alone."""
     match expression:
         case ra.ColumnRef(name=name):
             return ("column", name)

@@ -54,7 +54,7 @@ _REJECTING: dict[tuple[ra.JoinType, bool, bool], ra.JoinType] = {
 
 
 def simplify(node: ra.Node, above: tuple[ra.Condition, ...]) -> ra.Node:
-    """The join tree with each outer join made what the conditions above it make of it."""
+    """The join tree with outer joins simplified by conditions ``above`` that reject NULLs."""
     if isinstance(node, ra.Generate):
         return replace(node, child=simplify(node.child, above))
     if not isinstance(node, ra.Join):
@@ -79,7 +79,7 @@ def simplify(node: ra.Node, above: tuple[ra.Condition, ...]) -> ra.Node:
 def conditions_below(
     join: ra.Join, side: str, above: tuple[ra.Condition, ...]
 ) -> tuple[ra.Condition, ...]:
-    """The conditions that hold for the rows that matter of one side of a join."""
+    """The conditions that all rows of one side fulfil that contribute to the join's result."""
     kept = above if side in PRESERVED[join.type] else ()
     return kept + (join.conditions if side in RESTRICTED_BY_ON[join.type] else ())
 
@@ -87,8 +87,8 @@ def conditions_below(
 def reaching_conditions(
     node: ra.Node, above: tuple[ra.Condition, ...]
 ) -> Iterator[tuple[int, tuple[ra.Condition, ...]]]:
-    """For each relation of a join tree the conditions, of WHERE (``above``) and of the ONs, that
-    hold wherever a row of it matters, and speak of it, alone or with others."""
+    """For each relation of a join tree the conditions of WHERE (``above``) and of ONs that name it
+    and that all its rows fulfil that contribute to the result."""
     match node:
         case ra.Generate(child=child, relation=relation):
             yield relation, ()
@@ -104,7 +104,8 @@ def reaching_conditions(
 
 
 def required_conditions(node: ra.Node, above: tuple[ra.Condition, ...]) -> tuple[ra.Condition, ...]:
-    """The conditions of all rows of the tree: WHERE, and the ONs of joins never null-extended."""
+    """The conditions that all rows of the tree's result fulfil: WHERE, and ONs of joins that are
+    never null-extended."""
     match node:
         case ra.Generate(child=child):
             return required_conditions(child, above)
@@ -121,8 +122,8 @@ def required_conditions(node: ra.Node, above: tuple[ra.Condition, ...]) -> tuple
 
 
 def null_extended(node: ra.Node | None, relation: int) -> bool:
-    """Whether a join of the tree may null-extend a relation of it, or one whose type is not known:
-    then a row above it can be one of NULLs that the relation does not have."""
+    """Whether a join of the tree may null-extend a relation, or is of unknown type: then the result
+    may have NULLs for the relation's columns in rows that it does not have."""
     while isinstance(node, ra.Join | ra.Generate):
         if isinstance(node, ra.Generate):
             node = node.child

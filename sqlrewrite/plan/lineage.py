@@ -1,8 +1,7 @@
-"""A column down to the scans it comes from, and what stands in between.
+"""Follows a column down to the scans that it comes from, with the barriers in between.
 
-As Catalyst's ``findExpressionAndTrackLineageDown``, but never giving up in silence: a barrier on
-the way is part of the answer, so that a rule can name it (docs/soundness.md, "Operators between the
-join and the scan").
+As Catalyst's ``findExpressionAndTrackLineageDown``, but a barrier on the way is part of the answer,
+so that a rule can name it (docs/soundness.md, "Operators between the join and the scan").
 """
 
 from __future__ import annotations
@@ -28,8 +27,8 @@ _AGGREGATIONS = {
 class LineagePath:
     """One way down from a relation's column to a column of a relation below it.
 
-    ``relations`` are those passed, the first one on top; ``barriers`` say why a predicate may not
-    go down this way; ``computed`` that the column is only a part of an expression.
+    ``relations`` are those on the way, the top one first; ``barriers`` say why no predicate may be
+    moved down this way; ``computed``: the column is only a part of an expression.
     """
 
     relations: tuple[ra.Relation, ...]
@@ -44,15 +43,15 @@ class LineagePath:
 
 
 def trace(plan: ra.Plan, ref: ra.ColumnRef) -> Iterator[LineagePath]:
-    """The ways from a column down, each prefix included: through a derived table whose column is
-    another's, through both sides of a set operation. The first is the column itself."""
+    """The ways down from a column, the column itself first, and each prefix of a way: through
+    derived tables, and through both sides of a set operation."""
     relation = plan.relations[ref.relation]
     if isinstance(relation, ra.Relation):
         yield from _from(plan, LineagePath((relation,), ref.name, _sampled(relation)))
 
 
 def trace_query(plan: ra.Plan, query: ra.Query, position: int) -> Iterator[LineagePath]:
-    """The ways from a column of a query's result down, as ``trace`` gives them."""
+    """The ways down from a column of a query's result, as ``trace`` gives them."""
     for step in _through(plan, query.node, position):
         yield from _from(plan, _further(LineagePath((), ""), step))
 
@@ -69,7 +68,7 @@ def steps(plan: ra.Plan, relation: ra.Relation, column: str) -> tuple[LineagePat
 
 
 def same_column(one: ra.Expression, other: ra.Expression) -> bool:
-    """Whether two expressions are the same column, however each was written."""
+    """Whether two expressions are references to the same column."""
     return (
         isinstance(one, ra.ColumnRef)
         and isinstance(other, ra.ColumnRef)
@@ -101,7 +100,7 @@ def _sampled(relation: ra.Relation) -> tuple[str, ...]:
 
 
 def _through(plan: ra.Plan, node: ra.Node, position: int) -> Iterator[LineagePath]:
-    """Single steps down from a query's top by position, to its SELECT lists."""
+    """The single steps from a column of a query, by position, to the relations of its blocks."""
     stack: list[tuple[ra.Node, tuple[str, ...]]] = [(node, ())]
     while stack:
         top, found = stack.pop()
@@ -125,7 +124,7 @@ def _through(plan: ra.Plan, node: ra.Node, position: int) -> Iterator[LineagePat
 
 
 def _barriers(node: ra.Node, ref: ra.ColumnRef) -> Iterator[str]:
-    """What is in the way of a predicate from a SELECT list down to its FROM."""
+    """The barriers between a SELECT list and its FROM."""
     while True:
         match node:
             case ra.Filter(child=child):
@@ -157,5 +156,5 @@ def _barriers(node: ra.Node, ref: ra.ColumnRef) -> Iterator[str]:
 
 
 def among(ref: ra.Expression, keys: Iterable[ra.Expression]) -> bool:
-    """Whether an expression is the same as one of these."""
+    """Whether an expression is the same column as one of ``keys``."""
     return any(same_column(ref, key) for key in keys)

@@ -23,7 +23,7 @@ def remembered(ask: Question) -> Question:
 
     def asked(value: HasMemo, *about: Hashable) -> Any:
         memo, key = value.memo, (name, *about)
-        found = memo.get(key, memo)  # which stands for no answer
+        found = memo.get(key, memo)  # the dict itself stands for "no answer"
         if found is memo:
             found = memo[key] = ask(value, *about)
         return found

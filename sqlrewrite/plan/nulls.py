@@ -1,7 +1,7 @@
-"""Which conditions reject NULLs: false or unknown wherever a relation's columns are all NULL.
+"""Null-rejecting conditions: false or NULL wherever a relation's columns are all NULL.
 
-Such a condition above an outer join makes it an inner one (Galindo-Legaria and Rosenthal 1997;
-Spark's EliminateOuterJoin). Only what is listed here rejects; anything else is taken not to.
+Such a condition above an outer join makes it an inner join (Galindo-Legaria and Rosenthal 1997;
+Spark's EliminateOuterJoin). What is not listed here is taken not to reject.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from sqlrewrite.patterns import pattern
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal, Subquery, Unknown
 from sqlrewrite.plan.facts.functions import function, tagged
 
-# Constants that are surely not NULL; a cast one (`CAST('x' AS INT)`) can be.
+# Kinds of constants that are never NULL; a constant that is cast (`CAST('x' AS INT)`) can be.
 _GIVEN = ("string", "number", "boolean")
 
 _NULL, _TRUE, _FALSE = Literal("null"), Literal("boolean", "true"), Literal("boolean", "false")
@@ -23,10 +23,10 @@ _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
     "=": eq, "<=>": eq, "<>": ne, "<": lt, "<=": le, ">": gt, ">=": ge,
 }  # fmt: skip
 
-# Whole numbers that each type which holds them, FLOAT too, holds exactly.
+# Whole numbers that every numeric type, FLOAT too, holds exactly if at all.
 _WHOLE = pattern(r"\d{1,7}", re.ASCII)
 _DAY = pattern(r"[12]\d{3}-\d\d-\d\d", re.ASCII)
-# Texts that are no value of another type, whatever that is; but for these words.
+# Texts that are no value of any other type, except for the words in _VALUES.
 _WORDS = pattern(r"[A-Za-z]*(?:[ _/-][A-Za-z]+)*", re.ASCII)
 _VALUES = frozenset("t true y yes f false n no nan inf infinity interval epoch now today".split())
 _PRINTED = pattern(r"[ -\[\]-~]*", re.ASCII)
@@ -59,7 +59,7 @@ def rejects_null(condition: Expression, relations: frozenset[int]) -> bool:
 
 
 def null_from(expression: Expression, relations: frozenset[int]) -> bool:
-    """Whether an expression is surely NULL where every column of ``relations`` is."""
+    """Whether an expression is certainly NULL where every column of ``relations`` is NULL."""
     match expression:
         case ColumnRef(relation=relation):
             return relation in relations
@@ -81,8 +81,8 @@ def null_from(expression: Expression, relations: frozenset[int]) -> bool:
 
 
 def _value(expression: Expression, relations: frozenset[int]) -> Literal | None:
-    """The constant that an expression is where every column of ``relations`` is NULL, if that is
-    known: what ``coalesce`` and CASE put in the place of NULL, and what it compares to."""
+    """The constant that an expression gives where every column of ``relations`` is NULL; None if
+    that is not known. It evaluates ``coalesce``, CASE and comparisons."""
     match expression:
         case Literal():
             return expression
@@ -123,7 +123,7 @@ def _value(expression: Expression, relations: frozenset[int]) -> Literal | None:
 
 
 def _of_case(args: tuple[Expression, ...], relations: frozenset[int]) -> Literal | None:
-    """What a CASE without an operand gives."""
+    """The value of a CASE without an operand."""
     for arg in args:
         if not (isinstance(arg, Call) and arg.name == "if" and len(arg.args) == 2):
             return _value(arg, relations) if arg is args[-1] else None
@@ -134,7 +134,7 @@ def _of_case(args: tuple[Expression, ...], relations: frozenset[int]) -> Literal
 
 
 def _compare(name: str, one: Literal | None, other: Literal | None) -> Literal | None:
-    """What two constants compare to, whatever type they are cast to for that."""
+    """The result of comparing two constants, if it is the same whatever type they are cast to."""
     if one is None or other is None:
         return None
     if _NULL in (one, other):
@@ -159,7 +159,7 @@ def _compare(name: str, one: Literal | None, other: Literal | None) -> Literal |
 
 
 def _differ(one: str, other: str) -> bool:
-    """Whether two texts are two values, by any collation, and of whatever type they are read as."""
+    """Whether two texts differ under any collation, and as values of any type."""
     if not (_PRINTED.fullmatch(one) and _PRINTED.fullmatch(other)):
         return False
     if one.strip().lower() == other.strip().lower():

@@ -1,4 +1,4 @@
-"""Which relations a block, a query or a join tree reads."""
+"""The relations that a block, a query or a join tree reads."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LEFT_ONLY = (ra.JoinType.SEMI, ra.JoinType.ANTI)
 
 
 def relations_of(plan: ra.Plan, block: int) -> tuple[ra.Relation, ...]:
-    """The relations that stand in a block's own FROM."""
+    """The relations in a block's own FROM."""
     found: dict[int, list[ra.Relation]] | None = plan.memo.get("relations of")
     if found is None:
         found = plan.memo["relations of"] = {}
@@ -25,7 +25,7 @@ def relations_of(plan: ra.Plan, block: int) -> tuple[ra.Relation, ...]:
 
 
 def read_by(plan: ra.Plan, query: ra.Query) -> Iterator[ra.Relation]:
-    """The relations that a query reads, however deep, through CTEs (each once) and views too."""
+    """The relations that a query reads at any depth, also through CTEs (each once) and views."""
     seen: set[int] = set()
     stack = [query]
     while stack:
@@ -38,8 +38,8 @@ def read_by(plan: ra.Plan, query: ra.Query) -> Iterator[ra.Relation]:
 
 
 def readers(plan: ra.Plan, block: int) -> list[int] | None:
-    """The relations that read a block's rows directly. None where not all of its readers are known:
-    its rows are results or values, or a CTE's reference that is not bound reads them."""
+    """The relations that read a block's rows directly. None if not all readers are known: its rows
+    are results or values of a subquery, or a reference that is not bound reads its CTE."""
     if plan.blocks[block].role not in ("derived", "cte", "view"):
         return None
     if any(block in plan.ctes[cte].query.top for cte in plan.unbound):
@@ -58,7 +58,7 @@ def _readers(plan: ra.Plan) -> dict[int, list[int]]:
 
 
 def one_row(plan: ra.Plan, query: ra.Query) -> bool:
-    """Whether a query has a single row, or none: an aggregate over all rows, or LIMIT 1."""
+    """Whether a query returns at most one row: by a global aggregate, or by LIMIT 1."""
     tops = [plan.blocks[number] for number in query.top]
     if len(tops) == 1 and isinstance(query.node, ra.Limit) and query.node.most == 1:
         return True
@@ -66,14 +66,14 @@ def one_row(plan: ra.Plan, query: ra.Query) -> bool:
 
 
 def generates(block: ra.Block) -> bool:
-    """Whether what a block calls may make several rows of one."""
+    """Whether a function in a block may make several rows of one."""
     found = (function(name) for name in block.functions)
     return any(it is None or it.generator for it in found)
 
 
 def leaves(node: ra.Node | None, *, named: bool = False) -> Iterator[ra.Relation | ra.Generate]:
-    """The relations of a join tree from left to right, generators included; or of these such as are
-    ``named`` above it: not the right side of a semi-join."""
+    """The relations and generators of a join tree from left to right; with ``named`` only those
+    whose columns can be named above it, so not the right side of a semi-join."""
     # Without recursion: hundreds of joins are one deep left spine.
     stack: list[tuple[ra.Node | None, bool]] = [(node, False)]
     while stack:
@@ -133,8 +133,8 @@ def conditions_of(block: ra.Block) -> Iterator[ra.Condition]:
 
 
 def deciding_expressions(query: ra.Query) -> Iterator[tuple[ra.Expression, bool]]:
-    """The expressions that decide which rows a query has, and whether each is a condition: keys of
-    groups and windows, and columns of which each row is kept once, are none."""
+    """The expressions that decide which rows a query returns, and whether each is a condition. Keys
+    of groups and windows, and the columns of a DISTINCT, are not conditions."""
     stack: list[tuple[ra.Node, bool]] = [(query.node, False)]
     while stack:
         node, once = stack.pop()
@@ -161,6 +161,6 @@ def deciding_expressions(query: ra.Query) -> Iterator[tuple[ra.Expression, bool]
             case ra.SetOperation(left=left, right=right, all=every):
                 stack += [(left, once or not every), (right, once or not every)]
             case _:
-                pass  # a relation, or what is not read again at all
+                pass  # a relation, or a node that is not understood
         yield from ((it, False) for it in found)
         yield from ((it.expression, True) for it in conditions)

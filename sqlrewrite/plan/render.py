@@ -1,8 +1,4 @@
-"""The logical plan as a tree of lines, and what a rewrite adds to it.
-
-Only ever additions: a rewrite puts a Filter right above a scan, so the plan after is the plan
-before with some lines more, marked ``+``.
-"""
+"""The logical plan as a tree of lines, with the Filters that a rewrite adds, marked ``+``."""
 
 from __future__ import annotations
 
@@ -17,8 +13,8 @@ _FORMS = {("not", 1): "NOT {}", ("isnull", 1): "{} IS NULL", ("between", 3): "{}
 
 
 def diff(plan: ra.Plan, added: Mapping[int, tuple[str, ...]]) -> tuple[PlanLine, ...]:
-    """The plan's lines with a marked Filter above each relation in ``added`` (by number, with the
-    text of its predicates). A CTE stands once, before the query."""
+    """The plan's lines, with a marked Filter above each relation in ``added``: by its number the
+    texts of its predicates. A CTE is shown once, before the query."""
     painter = _Painter(plan, added)
     lines: list[PlanLine] = []
     for cte in plan.ctes:
@@ -50,7 +46,7 @@ class _Painter:
             self.paint(lines, child, prefix + below, index == len(children) - 1)
 
     def label(self, node: ra.Node) -> str:
-        """A node in one line, in the words of the field."""
+        """A node in one line."""
         match node:
             case ra.Scan(table=table, alias=alias):
                 fields = ", ".join(field.column for field in table.partitioned_by)
@@ -95,7 +91,7 @@ class _Painter:
         return " AND ".join(self.show(condition.expression) for condition in conditions)
 
     def show(self, expression: ra.Expression) -> str:
-        """An expression as SQL, near enough to be recognised."""
+        """An expression as SQL, roughly, for people."""
         match expression:
             case ra.ColumnRef(relation=relation, name=name):
                 alias = self.plan.relations[relation].alias
@@ -118,7 +114,7 @@ class _Painter:
                 return self.call(name, [self.show(arg) for arg in args])
 
     def call(self, name: str, args: list[str]) -> str:
-        """An operator or function over operands already shown."""
+        """A call, from its operands as text."""
         word = name.upper()
         if name in ("and", "or"):
             return "(" + f" {word} ".join(args) + ")"
@@ -140,7 +136,7 @@ def _children(node: ra.Node) -> tuple[ra.Node, ...]:
         case ra.Join(left=left, right=right):
             return (left, right)
         case ra.SetOperation(kind=kind, all=every):
-            # A chain of one operation is one node: left-deep, it would run off the page.
+            # A chain of one operation is shown as one node, because it would be too deep.
             found: list[ra.Node] = []
             top: ra.Node = node
             while isinstance(top, ra.SetOperation) and (top.kind, top.all) == (kind, every):

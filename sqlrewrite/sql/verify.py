@@ -19,7 +19,7 @@ from sqlrewrite.patterns import pattern
 from sqlrewrite.settings.forms import FUNCTIONS
 from sqlrewrite.sql.bind.trees import conjunct_trees
 from sqlrewrite.sql.managed.strip import strip_text
-from sqlrewrite.sql.parse.query_grammar import LED
+from sqlrewrite.sql.parse.query_grammar import SELECT_OFFSET
 from sqlrewrite.sql.parse.statements import Statement, parse_condition, parse_tokens, tokenize
 from sqlrewrite.text.templates import Refer, no_name, templated
 
@@ -95,7 +95,7 @@ def where_gained(before: exp.Select, after: exp.Expr | None, count: int) -> bool
     if after is None:
         return False
     where, kept = after.args.get("where"), _FROM
-    if LED in before.meta:
+    if SELECT_OFFSET in before.meta:
         kept = _SELECTED
         own = after.args.get("laterals") or []
         if not same_tree(own, (before.args.get("laterals") or [])[-len(own) :] if own else []):

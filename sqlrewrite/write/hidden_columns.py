@@ -57,7 +57,7 @@ def _refuse_below(proposal: Proposal, anchors: Anchors) -> None:
     edge, block = proposal.pair.edge, proposal.target_block
     if block.number != edge.block.number or edge.join is None:
         return
-    if clause_for(proposal.pair) is not ClauseKind.ON and not block.homeless:
+    if clause_for(proposal.pair) is not ClauseKind.ON and not block.no_where:
         return
     for join in joins(block.source):
         if any(edge.join is below for side in (join.left, join.right) for below in joins(side)):
@@ -73,7 +73,7 @@ def _refuse_beside(proposal: Proposal, anchors: Anchors) -> None:
     """Raises AnchorError where the predicate may come to stand on the left of a join or union with
     such a column, or a window that QUALIFY alone computes, of one of its tables on the right."""
     plan, block = proposal.plan, proposal.target_block
-    only = clause_for(proposal.pair) is ClauseKind.WHERE and not block.homeless
+    only = clause_for(proposal.pair) is ClauseKind.WHERE and not block.no_where
     if only and block.number in plan.query.top and len(plan.query.top) == 1:
         return
     bodies = _cte_bodies(plan, block.number)

@@ -42,21 +42,23 @@ def slot(proposal: Proposal, anchors: Anchors) -> Slot:
     here = block.number == pair.edge.block.number
     on = here and clause_for(pair) is ClauseKind.ON
     at = pair.at
-    if block.homeless and not on:
+    if block.no_where and not on:
         written = next((it.clause for it in block.where if it.clause is not None), None)
         if written is not None and at is not None and at < written.anchor:
             return Slot(anchors.clause(written), block.number)
         on = here
         if not on:
-            raise AnchorError(block.homeless)
-    if block.shared and (on or block.led is None):
+            raise AnchorError(block.no_where)
+    if block.shared and (on or block.select_offset is None):
         raise AnchorError("several SELECTs share the text of this FROM")
     if on:
         clause = _on_clause(proposal)
         return Slot(anchors.clause(clause), block.number, clause)
     if at is None:
         raise AnchorError("the fact is not found in the text")
-    return Slot(anchors.where(at if block.led is None else block.led), block.number)
+    return Slot(
+        anchors.where(at if block.select_offset is None else block.select_offset), block.number
+    )
 
 
 def _authors_clause(proposal: Proposal, anchors: Anchors) -> Slot | None:

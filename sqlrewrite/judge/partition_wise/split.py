@@ -165,7 +165,7 @@ class _Search:
 
     def _in_place(self) -> None:
         block = self.block
-        if block.in_view or block.shared or block.led is not None or block.homeless:
+        if block.in_view or block.shared or block.select_offset is not None or block.no_where:
             raise Unsplit("its text is not a SELECT with a FROM behind it, all of its own")
         if block.role not in ("query", "derived", "cte"):
             raise Unsplit(f"it stands in a query of another kind ({block.role})")
@@ -180,7 +180,7 @@ class _Search:
     def _computed(self, block: ra.Block, *, again: bool) -> None:
         """Raises Unsplit unless a block computes the same in each group, and, if each group reads
         it ``again``, the same each time."""
-        for why in (*block.strange, *block.unknowns):
+        for why in (*block.unknown_syntax, *block.unknown_values):
             raise Unsplit(why)
         for name in sorted(block.functions - {"?"}):
             found = self.options.function(name)
@@ -225,7 +225,7 @@ class _Search:
 
     def _legal(self, join: ra.Join, left: bool, right: bool) -> None:
         kind = join.type.value.upper()
-        if not join.settled:
+        if not join.merge_known:
             raise Unsplit("it is not certain which columns a join merges")
         if left and right:
             if join.type not in _BOTH_SPLIT or not self._equal(join):

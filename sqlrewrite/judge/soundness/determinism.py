@@ -13,7 +13,7 @@ from sqlrewrite.text.templates import is_template
 def judge(proposal: Proposal) -> Judgement:
     """Whether the blocks from the join down to the scan have only deterministic functions."""
     for number in _blocks(proposal):
-        for reason in proposal.plan.blocks[number].strange:
+        for reason in proposal.plan.blocks[number].unknown_syntax:
             return unknown(f"the query around the fact is not understood: {reason}")
         for name in sorted(proposal.plan.blocks[number].functions - {"?"}):
             found = proposal.options.function(name)

@@ -19,8 +19,8 @@ def judge_repeated(proposal: Proposal) -> Judgement:
     """Whether all conditions on the ranked rows can be repeated as they are."""
     pair = proposal.pair
     block = proposal.plan.blocks[proposal.plan.owner[pair.key.relation]]
-    if block.strange or block.unknowns:
-        return failed((*block.strange, *block.unknowns)[0])
+    if block.unknown_syntax or block.unknown_values:
+        return failed((*block.unknown_syntax, *block.unknown_values)[0])
     if len(proposal.restrictions) < len(conditions_on_ranked_rows(proposal.plan, pair)):
         return failed("a condition on the rows is on more than this table")
     if pair.dimension is not pair.target and not _same_rows(proposal):

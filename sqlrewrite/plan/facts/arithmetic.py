@@ -1,10 +1,9 @@
-"""Integer arithmetic that can be computed again where it must not raise an error.
+"""Integer arithmetic in a form that cannot raise an error.
 
 Whether ``k + 3`` over INT overflows with an error or wraps around is a session's setting. Computed
-in wider numbers, and then brought back into the range, it does the same as wrapping around, and no
-more than add a key where the error would have been: so it is right under both settings. Nothing in
-that form can be reassociated into an overflow, as ``if(k > …, k - 2147483647 - …, k + 3)`` is by
-Spark's ReorderAssociativeOperator.
+in wider numbers and then brought back into the range, it wraps around under both settings: where
+the original raises an error, the form only adds a key. Spark's ReorderAssociativeOperator cannot
+turn this form into an overflow, as it does with ``if(k > …, k - 2147483647 - …, k + 3)``.
 """
 
 from __future__ import annotations
@@ -25,8 +24,8 @@ _RING = ("+", "-", "*")
 
 @dataclass(frozen=True, slots=True)
 class Wrapping:
-    """How arithmetic that wraps around is written: each column cast ``column``, a template, and the
-    whole of it, another; with ``anew`` that is for the column and not for the author's text."""
+    """A form without errors: the template for each ``column``, and the one for the ``whole``
+    expression; with ``anew`` that stands around the column and not around the author's text."""
 
     column: str
     whole: str
@@ -37,7 +36,7 @@ _OF_INT = Wrapping("CAST({} AS BIGINT)", "CAST(shiftright(shiftleft({}, 32), 32)
 
 
 def wrapping(expression: Expression, of: TypeOf) -> Wrapping | None:
-    """How sums and products of INTs are written without errors; None where no way is, or need."""
+    """The form of sums and products of INTs without errors; None if there is none, or no need."""
     if in_range(expression, of) or not _is_ring(expression, of):
         return None
     found = _range(expression, of)
@@ -57,8 +56,8 @@ def in_range(expression: Expression, of: TypeOf) -> bool:
 
 
 def _is_ring(expression: Expression, of: TypeOf) -> bool:
-    """Whether an expression is of INT columns and constants, and each of its operators gives INT:
-    then wrapping around once, at the end, is as good as at each step."""
+    """Whether an expression has only INT columns, constants, and operators that give INT: then
+    wrapping around once at the end equals wrapping around at each step."""
     match expression:
         case ColumnRef():
             kind = of(expression)
@@ -77,7 +76,7 @@ def _within(found: tuple[int, int], kind: Type) -> bool:
 
 
 def _range(expression: Expression, of: TypeOf) -> tuple[int, int] | None:
-    """The least and the greatest value of an expression, if it never wrapped around."""
+    """The least and the greatest value of an expression, computed without overflow."""
     match expression:
         case Literal(kind="number", text=text) if text.lstrip("-").isdigit():
             return int(text), int(text)

@@ -1,8 +1,8 @@
-"""The forms that give NULL where a function or operator raises an error, from the table of
-functions (``rules/functions/spark.toml``, ``attempt``).
+"""Attempts: forms that give NULL where a function or operator raises an error, as ``try_divide``.
 
-In: a name and the types of its arguments. Out: an ``Attempt``, or None: then there is no such form,
-or none is known to give the same values for arguments of these types.
+In: a name and the types of its arguments. Out: the ``Attempt`` that the table of functions has
+(``rules/functions/spark.toml``, ``attempt``); None if it has none that is known to give the same
+values for arguments of these types.
 """
 
 from __future__ import annotations
@@ -27,11 +27,13 @@ Types = Sequence[Type | None]
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A form: ``text`` with ``{0}`` for the first argument. ``exact`` says that it gives what the
-    function gives without ANSI mode, NULL or a value; else its NULL stands for any value. ``plain``
-    says that the optimizer cannot conclude more of the function than of an exact form: with ANSI
-    mode it takes some for never NULL, since they would raise an error. ``given`` names a check
-    that the arguments must pass."""
+    """A form: ``text`` with ``{0}`` for the first argument.
+
+    ``exact``: it gives what the function gives without ANSI mode, NULL or a value; else its NULL
+    stands for any value. ``plain``: the optimizer concludes the same from the function and from the
+    form; in ANSI mode it takes some functions for never NULL, since they raise an error instead.
+    ``given`` names a check that the arguments must pass (``literal_checks``).
+    """
 
     text: str
     exact: bool
@@ -58,8 +60,8 @@ def attempt(name: str, kinds: Types) -> Attempt | None:
 
 
 def attempted_comparison(name: str, kinds: Types, given: Sequence[int]) -> Attempt | None:
-    """The form for a comparison of STRINGs with constants of which not even the type is known, the
-    arguments ``given``: where one is no STRING, the texts would be cast to what it is."""
+    """The form of a comparison of STRINGs with constants of unknown type, which are the arguments
+    ``given``: if such a constant is no STRING, the comparison would cast the others to its type."""
     row = functions.attempts().get(name)
     if row is None or row[1] != "text":
         return None
@@ -72,8 +74,8 @@ def attempted_comparison(name: str, kinds: Types, given: Sequence[int]) -> Attem
 
 
 def attempted_cast(given: Type | None, wanted: Type | None) -> Attempt | None:
-    """The form for a cast, where both modes agree on each value that it gives: of a STRING, or of a
-    number to one of a smaller range. Of a date or an interval there are no others."""
+    """The form of a cast if both modes give the same values: a cast of a STRING, or of a number to
+    a number. No other cast to these types can raise an error."""
     if given is None or wanted is None:
         return None
     number = is_integral(wanted) or is_decimal(wanted)
@@ -89,8 +91,8 @@ def attempted_cast(given: Type | None, wanted: Type | None) -> Attempt | None:
 
 def legacy_cast(given: Type | None, wanted: Type | None) -> Attempt | None:
     """The form of a cast to an integer that gives what Spark gives without ANSI mode: of a BIGINT
-    the lower half, of a DOUBLE the nearest end of the range, of a STRING what stands before its
-    point (``'.'`` is 0 there)."""
+    the lower half, of a DOUBLE the nearest end of the range, of a STRING the digits before its
+    point (``'.'`` gives 0)."""
     if (given, wanted) == (types.BIGINT, types.INT):
         return Attempt(_LOWER_HALF.format("{0}"), exact=True, plain=True)
     if given is None or wanted not in _LEAST:
@@ -106,15 +108,14 @@ def legacy_cast(given: Type | None, wanted: Type | None) -> Attempt | None:
 
 
 def moved(unit: str) -> Attempt:
-    """A time moved by a few units; near the end of all time the result is not known."""
+    """The form of a time that is moved by a few units; NULL in years where it might overflow."""
     near = "if(year({2}) BETWEEN -200000 AND 200000, {2}, NULL)"
     return Attempt(f"timestampadd({unit.upper()}, {{1}}, {near})", exact=False)
 
 
 def legacy_sum(name: str, kinds: Types) -> Attempt | None:
-    """The form of arithmetic that gives what Spark gives without ANSI mode: of integers a value
-    that wraps around, computed in wider numbers and brought back into the range; of decimals NULL
-    where there is no room."""
+    """The form of arithmetic that gives what Spark gives without ANSI mode: integers wrap around
+    (computed in wider numbers and brought back into the range), decimals overflow to NULL."""
     known = [kind for kind in kinds if kind is not None]
     if len(known) < len(kinds) or not all(is_integral(it) or is_decimal(it) for it in known):
         return None
@@ -135,7 +136,7 @@ def legacy_sum(name: str, kinds: Types) -> Attempt | None:
 
 
 def _as_numbers(text: str, kinds: Types) -> str:
-    """A comparison with its STRING cast as ANSI mode does: to a DATE, a BIGINT or a DOUBLE."""
+    """A comparison whose STRING is cast as in ANSI mode: to a DATE, a BIGINT or a DOUBLE."""
     wanted = next(kind for kind in kinds if kind is not None and kind.name != "string")
     to = "BIGINT" if is_integral(wanted) else "DATE" if wanted == types.DATE else "DOUBLE"
     at = next(at for at, kind in enumerate(kinds) if kind is not None and kind.name == "string")
@@ -147,7 +148,7 @@ def _numbers(kinds: Types) -> bool:
 
 
 def _integers(kinds: Types) -> bool:
-    """Integers that no BIGINT overflows: of it, the least one divided by -1 does."""
+    """Integers but BIGINT, whose least value divided by -1 overflows."""
     return all(kind is not None and is_integral(kind) and kind != types.BIGINT for kind in kinds)
 
 
@@ -203,15 +204,15 @@ _CLASSES: Mapping[str, Callable[[Types], bool]] = {
         it and it.name == "map" and it.element == types.STRING for it in kinds
     ),
     "strings": lambda kinds: all(kind is not None and kind.name == "string" for kind in kinds),
-    "cast": lambda kinds: False,  # whose types are two: see ``attempted_cast``
+    "cast": lambda kinds: False,  # has two types: see ``attempted_cast``
 }
-"""What the table's column ``of`` names."""
+"""The classes of argument types that the table's column ``of`` names."""
 
 
 def attempted_day(expression: Expression, of: TypeOf) -> Wrapping | None:
-    """How to write the date that a STRING column is read as so that it raises no error: with ANSI
-    mode and without, what is no date is NULL then, and equals nothing. In functions that Spark 3.5
-    has (``try_to_date`` is younger)."""
+    """The form of a STRING column read as a date that raises no error: what is no date becomes
+    NULL, with ANSI mode and without. It uses functions that Spark 3.5 has (``try_to_date`` is
+    younger)."""
     form = "try_cast({} AS DATE)"
     match expression:
         case Call(name="to_date", args=(ColumnRef() as column,)):

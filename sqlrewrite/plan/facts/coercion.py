@@ -1,7 +1,7 @@
-"""The type that two or more types have in common, as Spark's analyzer finds it.
+"""The common type of two or more types, as Spark's analyzer finds it.
 
-``common`` is what branches of CASE and COALESCE, set operations and IN are cast to, ``compared``
-what ``=`` and ``<`` are: the two differ. None is what Spark refuses, or we do not know.
+``common_type`` is for branches of CASE and COALESCE, for set operations and IN. ``comparison_type``
+is for ``=`` and ``<``, and differs. None: Spark refuses it, or we do not know.
 
 Sources: ``TypeCoercion``, ``AnsiTypeCoercion``, ``TypeCoercionHelper``, ``CollationTypeCoercion``,
 ``DecimalPrecisionTypeCoercion`` of Spark 4.3; all pairs are asked of Spark in
@@ -114,7 +114,7 @@ def common_of_all(kinds: Iterable[Type], ansi: bool) -> Type | None:
 
 
 def common_of_known(kinds: Iterable[Type | None], ansi: bool) -> Type | None:
-    """The same; None where one of them is not known."""
+    """``common_of_all``; None if one of the types is not known."""
     found = tuple(kinds)
     known = [kind for kind in found if kind is not None]
     return common_of_all(known, ansi) if len(known) == len(found) else None
@@ -171,7 +171,7 @@ def _datetime(one: Type, other: Type) -> Type | None:
 
 
 def _interval(one: Type, other: Type) -> Type | None:
-    """From the longer of the first fields to the shorter of the last ones."""
+    """The ANSI interval from the longer first field to the shorter last field."""
     first, second = fields_of(one), fields_of(other)
     if first is None or second is None:
         return None
@@ -193,7 +193,7 @@ def _with_decimal(one: Type, other: Type) -> Type | None:
 
 
 def _to_string(one: Type, other: Type) -> Type | None:
-    """Without ANSI mode a string makes all a string (``stringPromotion``)."""
+    """Without ANSI mode the other type becomes a string (``stringPromotion``)."""
     for a, b in ((one, other), (other, one)):
         plain = not b.is_string and is_atomic(b) and b not in (types.BINARY, types.BOOLEAN)
         if a.is_string and plain:
@@ -202,7 +202,7 @@ def _to_string(one: Type, other: Type) -> Type | None:
 
 
 def _promoted(one: Type, other: Type) -> Type | None:
-    """In ANSI mode a string is made what the other is (``findWiderTypeForString``)."""
+    """In ANSI mode a string becomes the other type (``findWiderTypeForString``)."""
     for a, b in ((one, other), (other, one)):
         if not a.is_string or b.is_string:
             continue
@@ -227,7 +227,7 @@ def _compared_string(one: Type, other: Type) -> Type | None:
 
 
 def _collated(one: Type, other: Type) -> Type | None:
-    """Two strings of columns: only if their collations are one, since each has as much say."""
+    """Two strings, if their collations are the same: those of columns have equal precedence."""
     if not (one.is_string and other.is_string):
         return None
     same = (one.collation or types.BINARY_COLLATION) == (other.collation or types.BINARY_COLLATION)
@@ -263,7 +263,7 @@ def never_fails(given: Type, wanted: Type) -> bool:
     (``Cast.canAnsiCast``, ``Cast.canUpCast`` and what they do at run time)."""
     if given in (wanted, types.VOID):
         return True
-    if wanted.name in ("string", "char", "varchar"):  # a cast to CHAR(n) is one to STRING
+    if wanted.name in ("string", "char", "varchar"):  # a cast to CHAR(n) is a cast to STRING
         return is_atomic(given) and given != types.BINARY and fields_of(given) is None
     if given in types.MOMENTS and wanted in types.MOMENTS:
         return True

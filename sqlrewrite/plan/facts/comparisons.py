@@ -1,9 +1,9 @@
-"""Which comparisons of two types are one comparison, however it is written.
+"""Whether all ways to compare two types agree.
 
-A join says ``p = k``, a predicate ``p IN (SELECT k …)``, ``array_contains(collect_set(k), p)`` or
-``p >= min(k)``; Spark brings each to a common type by rules of its own. Only where all of them meet
-in one type, in ANSI mode and without, and where that type orders its values plainly, does the one
-stand for the other. ``tests/referee/test_comparisons.py`` holds this against Spark's own rows.
+A join compares ``p = k``, a predicate ``p IN (SELECT k …)``, ``array_contains(collect_set(k), p)``
+or ``p >= min(k)``, and Spark finds the common type for each by rules of its own. One can replace
+another only if all of them use the same type, with and without ANSI mode, and if that type orders
+its values plainly. ``tests/referee/test_comparisons.py`` compares this with Spark's rows.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from sqlrewrite.plan.facts.types import Type, fields_of
 MODES = (False, True)
 """Without ANSI mode, and with it."""
 
-# A day is compared as its first moment. With TIMESTAMP_NTZ a day meets too, but in no array; and
-# moments in a zone and in none are not in one order.
+# A DATE is compared with a TIMESTAMP as its first moment. With TIMESTAMP_NTZ it is, too, but not in
+# arrays; and TIMESTAMP and TIMESTAMP_NTZ have no common order.
 _DAYS = {"date", "timestamp"}
 
 
 def family(kind: Type) -> str | None:
-    """The kind of values that a type has; None where its values do not compare plainly: NaN and
-    -0.0, collations, what is nested, what has no order."""
+    """The family of comparable types that a type is in; None if its values do not compare plainly:
+    floats (NaN, -0.0), collations, nested types, types without an order."""
     if coercion.is_integral(kind) or coercion.is_decimal(kind):
         return "number"
     if kind in (types.STRING, types.BOOLEAN, types.BINARY, *types.MOMENTS):
@@ -32,7 +32,7 @@ def family(kind: Type) -> str | None:
     if kind.name in ("string", "varchar"):
         return "string" if kind.collation in (None, types.BINARY_COLLATION) else None
     if kind.name == "char" and kind.collation in (None, types.BINARY_COLLATION):
-        return str(kind)  # of another length it is padded, or not, by rules of its own
+        return str(kind)  # CHAR of another length is padded, or not
     return "time" if kind.name == "time" else str(kind) if fields_of(kind) else None
 
 
@@ -51,7 +51,7 @@ def compare_alike(one: Type, other: Type) -> bool:
 
 @lru_cache(maxsize=4096)
 def lossless(given: Type, wanted: Type) -> bool:
-    """Whether a cast keeps each value and their order: no rounding, no error, no two made one."""
+    """Whether a cast keeps all values apart and in order: no rounding, no error."""
     given, wanted = read_as(given), read_as(wanted)
     if given == wanted:
         return family(given) is not None
@@ -78,8 +78,8 @@ def stored_alike(stored: Type, joined: Type, key: Type) -> bool:
 
 
 def identical(kind: Type) -> bool:
-    """Whether equal values are one and the same value, so that what holds for one holds for the
-    other: 0.0 and -0.0 are not, nor are strings that a collation takes for equal."""
+    """Whether equal values are identical, so that any condition gives the same for both. 0.0 and
+    -0.0 are not, nor are strings that a collation equates."""
     return family(kind) is not None
 
 
@@ -93,6 +93,6 @@ _MEETINGS: tuple[Callable[[Type, Type, bool], Type | None], ...] = (
 
 
 def read_as(kind: Type) -> Type:
-    """The type as expressions see it: what is stored as VARCHAR is read as STRING."""
+    """The type in expressions: a VARCHAR column is read as STRING."""
     plain = kind.name in ("string", "varchar") and kind.collation in (None, types.BINARY_COLLATION)
     return types.STRING if plain else kind

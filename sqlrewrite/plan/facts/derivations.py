@@ -1,9 +1,9 @@
-"""What follows for a derived column, ``p = f(x)``, from what a query says of ``x``.
+"""How an expression depends on one column: its ``Shape``.
 
-In: the expression of f. Out: its ``Shape``: whether it keeps the order of x, may give NULL, depends
-on the session's time zone; none for what is in no table here or of the functions. Each row is
-proved in docs/soundness.md, "Derived partition columns", and measured by
-``tests/spark/test_spark_derived``.
+For a derived column ``p = f(x)`` the shape of ``f`` says what follows for ``p`` from a condition on
+``x``: whether ``f`` keeps the order of ``x``, may give NULL, depends on the session's time zone. An
+expression that is in no table here or of the functions has none. Each row is proved in
+docs/soundness.md, "Derived partition columns", and measured by ``tests/spark/test_spark_derived``.
 """
 
 from __future__ import annotations
@@ -36,11 +36,12 @@ from sqlrewrite.plan.facts.types import (
 class Shape:
     """What is known of an expression over one column, for values of it that are not NULL.
 
-    ``ordered``: it does not decrease where the column does not. ``nulls``: it may be NULL, or the
-    empty string, which is stored as NULL. ``zoned``: it depends on the session's time zone;
-    ``daily``: on the day that the column is, or has in that zone, and on no more of it. ``stray``
-    is a literal that it lies below for years outside of 1 to 9999, of which the order is another.
-    ``digits``: it is a text of digits alone, but for the sign of such years.
+    - ``ordered``: it does not decrease when the column increases
+    - ``nulls``: it may be NULL, or the empty string, which is stored as NULL
+    - ``zoned``: it depends on the session's time zone
+    - ``daily``: it depends only on the column's day (in that zone)
+    - ``stray``: for years outside of 1 to 9999 it is not ordered, and less than this literal
+    - ``digits``: it is a text of digits, except for the sign of such years
     """
 
     ordered: bool = True
@@ -51,8 +52,7 @@ class Shape:
     digits: bool = False
 
 
-# What trunc and date_trunc cut down to, as TruncDate and TruncTimestamp read it; another word gives
-# NULL.
+# The units of trunc and date_trunc (TruncDate, TruncTimestamp); for another word they give NULL.
 _DAYS = frozenset("year yyyy yy quarter month mon mm week".split())
 _UNITS: Mapping[str, frozenset[str]] = {
     "trunc": _DAYS,
@@ -60,8 +60,8 @@ _UNITS: Mapping[str, frozenset[str]] = {
 }
 _SHORTER = frozenset("hour minute second millisecond microsecond".split())
 
-# Formats whose texts are in the order of time in the years 1 to 9999. Before and behind them a sign
-# stands first, which is less than any digit: '+10000', '-0001'.
+# Formats whose texts are in the order of time for the years 1 to 9999. Texts of other years begin
+# with a sign, which is less than any digit: '+10000', '-0001'.
 _IN_ORDER = frozenset(
     "yyyy yyyyMM yyyy-MM yyyyMMdd yyyy-MM-dd yyyyMMddHH yyyy-MM-dd-HH yyyy/MM yyyy/MM/dd".split()
 )
@@ -71,12 +71,12 @@ TEXT, NUMBER = "'0'", "0"
 
 
 def in_order_of_days(pattern: str) -> bool:
-    """Whether a format is one of these, and of a day's fields alone."""
+    """Whether a format's texts are in the order of time, and have no fields below the day."""
     return pattern in _IN_ORDER and _OF_DAYS.fullmatch(pattern) is not None
 
 
 def shape(expression: Expression, of: TypeOf) -> Shape | None:
-    """What is known of an expression over one column; None where it may be anything."""
+    """The shape of an expression over one column; None if nothing is known."""
     match expression:
         case ColumnRef():
             return Shape(daily=of(expression) == DATE)
@@ -95,8 +95,7 @@ def shape(expression: Expression, of: TypeOf) -> Shape | None:
 
 
 def part(expression: Expression) -> Expression:
-    """A part of a date or time as the function that gives it: ``extract(YEAR FROM x)`` is
-    ``year(x)``."""
+    """``extract(YEAR FROM x)`` as ``year(x)``; any other expression as it is."""
     match expression:
         case Call(name="extract" | "date_part", args=(Literal(text=text), moment)):
             name = text.lower()
@@ -113,15 +112,15 @@ UNITS: Mapping[str, tuple[str, str]] = {
     "dayofmonth": ("day", ""),
     "hour": ("hour", "HH"),
 }
-"""The units of time by the functions that give them, each with the format that writes it with all
-its zeros."""
+"""By the functions that give them: units of time, and the format that writes each in full length.
+"""
 _PARTS = frozenset(UNITS) - {"dayofmonth"}
 _WRITTEN = {pattern: unit for unit, pattern in UNITS.values() if pattern}
 
 
 def unit(expression: Expression) -> tuple[str, Expression] | None:
-    """The unit of time that an expression gives, as a number or as a text of its full length, so
-    that a later one is greater, and of which moment."""
+    """The unit of time that an expression gives, as a number or as a text of full length, so that a
+    later one is greater; and the expression of the time."""
     match part(expression):
         case Call(name=name, args=(moment,)) if name in UNITS:
             return UNITS[name][0], moment
@@ -134,7 +133,7 @@ def unit(expression: Expression) -> tuple[str, Expression] | None:
 
 
 def _year_of(expression: Call) -> Expression | None:
-    """The year of ``year(x) * 100 + month(x)``, which none makes too great for an INT."""
+    """The year in ``year(x) * 100 + month(x)``, which no year makes too great for an INT."""
     match expression:
         case Call(name="+", args=(Call(name="*", args=(Call() as year, by)), Call() as month)):
             units, times = (unit(year), unit(month)), _number(by) or 0
@@ -150,8 +149,8 @@ _MONTHS, _CENTURY = 12, 100
 
 
 def _has_room(cast: Cast, of: TypeOf) -> bool:
-    """Whether a cast to an integer type only cuts off a fraction: of a quotient of what that type
-    holds, by a number above zero."""
+    """Whether a cast to an integer type only cuts off a fraction: its operand is the quotient of a
+    value that the type holds and a positive number."""
     wanted = parse(cast.type)
     match cast.operand:
         case Call(name="floor", args=(Call(name="/", args=args),)):
@@ -175,7 +174,7 @@ def _cast(below: Shape, given: Type | None, wanted: Type | None) -> Shape | None
     if wanted == STRING and given == DATE:
         return _and(below, Shape(stray=TEXT, daily=False))
     if below.digits and wanted in (INT, BIGINT):
-        # Ten digits and more are too many for an INT, from the year 2148 on or later.
+        # A text of ten digits may be too great for an INT, from the year 2148 on.
         nulls = wanted == INT or below.nulls
         return replace(below, nulls=nulls, stray=NUMBER, digits=False)
     if given == wanted or (given == INT and wanted == BIGINT):
@@ -199,7 +198,7 @@ def _call(name: str, args: tuple[Expression, ...], of: TypeOf) -> Shape | None:
     own = _moment(name, args, kinds) or _piece(name, args, kinds) or _other(name, args)
     if own is None:
         return None
-    if below.stray:  # a text of which the first sign tells, or a number: what is made of it may not
+    if below.stray:  # only its first characters keep that literal's meaning
         begins = name in tagged("beginning") and own.ordered
         own = replace(own, nulls=own.nulls and not begins, ordered=begins)
     return _and(below, own)
@@ -219,13 +218,13 @@ def _moment(
     if len(args) == 1 and (name in tagged("year") or name in tagged("days")):
         return Shape(ordered=name in tagged("year"), zoned=zoned)
     if len(args) == 1 and name in tagged("hours"):
-        # A day's first moment is not midnight in each zone.
+        # A day does not begin at midnight in every time zone.
         return Shape(ordered=False, zoned=given != TIMESTAMP_NTZ, daily=False)
     text = args[1 - at] if len(args) == 2 else None
     if not isinstance(text, Literal) or text.kind != "string":
         return None
     if name in _UNITS and text.text.lower() in _UNITS[name]:
-        # What date_trunc gives is a moment in a zone, and so is what is read of it.
+        # date_trunc returns a TIMESTAMP, which depends on the zone when its fields are read.
         daily = text.text.lower() not in _SHORTER
         return Shape(zoned=zoned or name == "date_trunc", daily=daily)
     if name == "date_format":
@@ -247,12 +246,12 @@ def _piece(name: str, args: tuple[Expression, ...], kinds: tuple[Type | None, ..
             return Shape(nulls=True, daily=False)
     floor = name == "floor" and len(args) == 1 and isinstance(first, Call) and first.name == "/"
     if floor or (name in ("div", "/") and _divided(args, kinds)):
-        return Shape(daily=False)  # of a quotient that keeps the order
+        return Shape(daily=False)  # its argument keeps the order
     return None
 
 
 def _divided(args: tuple[Expression, ...], kinds: tuple[Type | None, ...]) -> bool:
-    """Whether an integer is divided by a number above zero that is written out."""
+    """Whether an integer is divided by a positive literal."""
     by = _number(args[1]) if len(args) == 2 else None
     return kinds[0] is not None and is_integral(kinds[0]) and by is not None and by > 0
 
@@ -265,7 +264,7 @@ def _number(expression: Expression) -> int | None:
 
 
 def _other(name: str, args: tuple[Expression, ...]) -> Shape | None:
-    """Any other function that gives one value for one input: that much is known of it."""
+    """The shape of any other deterministic function."""
     found = function(name)
     if found is None or found.kind not in ("scalar", "operator"):
         return None
@@ -277,7 +276,7 @@ def _other(name: str, args: tuple[Expression, ...]) -> Shape | None:
 
 
 def _and(below: Shape, own: Shape) -> Shape:
-    """The shape of a function over what has a shape itself."""
+    """The shape of a function whose argument has a shape."""
     return Shape(
         below.ordered and own.ordered,
         below.nulls or own.nulls,
@@ -289,16 +288,13 @@ def _and(below: Shape, own: Shape) -> Shape:
 
 
 def safe(node: Expression, of: TypeOf) -> bool:
-    """Whether a node never raises an error, though the table of functions says its like may."""
+    """Whether a node never raises an error in a derivation, although the table of functions says
+    that the function may."""
     match node:
         case Call(name="floor", args=(Call(name="/"),)):
             return True
-        case Call(name="div" | "/" | "%" | "pmod", args=(one, by)):
-            return _divided((one, by), (of(one), of(by)))
         case Call(name="date_format", args=(one, Literal(kind="string", text=text))):
             return text in _IN_ORDER and of(one) in MOMENTS
-        case Call(name="to_date", args=(one,)):
-            return of(one) in MOMENTS
         case Cast():
             return _has_room(node, of)
         case _:

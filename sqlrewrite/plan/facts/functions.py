@@ -1,9 +1,10 @@
-"""What each function and operator of Spark does, read from ``rules/functions/spark.toml``.
+"""The table of functions: what each function and operator of Spark does.
 
-In: a name as a query calls it, lower case. Out: its ``Function``, or None: then nothing is known of
-it, not even whether it is an aggregate, and it must not be copied, moved or reasoned about. The
-file is read at the first question, and of its 600 rows only those asked for. A name that begins
-with a letter of another dialect's alphabet is looked up in that dialect's table (``dialects.py``).
+``function`` takes a lower-case name to its row in ``rules/functions/spark.toml``; None: nothing is
+known of it, not even whether it is an aggregate, so it must not be copied, moved or reasoned about.
+The other sections of the file have a function each here. The file is read at the first question,
+and a row when it is asked for. A name that begins with a letter of another dialect's alphabet is
+looked up in that dialect's table (``dialects.py``).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ wherever and how often it is computed; and that besides it never raises an error
 aggregate."""
 
 _LAST_LETTER = "\U0001d000"
-"""Behind it are the alphabets of other dialects."""
+"""The letters of other dialects' alphabets come after this one."""
 _LETTERS = 26
 
 _BUILTIN = ("system.builtin.", "builtin.")
@@ -32,10 +33,10 @@ _BUILTIN = ("system.builtin.", "builtin.")
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A row of the table, whose head says what ``again``, ``nulls`` and ``raises`` can be.
+    """A row of the table, whose head explains ``again``, ``nulls`` and ``raises``.
 
-    ``unless`` names the check on literal arguments with which it cannot raise an error, if there is
-    one. ``signature`` is what the table has: its arguments, and its result.
+    ``unless`` names a check on literal arguments; if they pass it, no error can be raised.
+    ``signature`` is the text of its parameters and result (``signatures.py``).
     """
 
     name: str
@@ -49,23 +50,23 @@ class Function:
 
     @property
     def deterministic(self) -> bool:
-        """Whether it gives one value for one input, wherever and how often that is computed."""
+        """Whether it always gives the same value for the same arguments."""
         return self.again != "varies"
 
     @property
     def repeatable(self) -> bool:
-        """Whether a second reading of the same rows gives the same, whatever their types are;
-        where ``again`` is ``exact``, it does for integers and decimals."""
+        """Whether a second computation over the same rows gives the same, for all types; with
+        ``again`` ``exact`` it does for integers and decimals."""
         return self.again in ("same", "zone", "query")
 
     @property
     def total(self) -> bool:
-        """Whether no values of the types it takes make it raise an error, in ANSI mode either."""
+        """Whether no arguments make it raise an error, in ANSI mode either."""
         return self.raises == "never"
 
     @property
     def aggregate(self) -> bool:
-        """Whether it makes one row of many, where it does not stand under OVER."""
+        """Whether it makes one row of many, unless it stands under OVER."""
         return self.kind == "aggregate"
 
     @property
@@ -74,15 +75,15 @@ class Function:
         return self.kind == "generator"
 
     def null_from(self, position: int) -> bool:
-        """Whether a NULL as the argument there, counted from 0, makes the result NULL."""
+        """Whether NULL as the argument at a position, counted from 0, makes the result NULL."""
         return self.nulls == "all" or str(position + 1) in self.nulls.split(",")
 
 
 @cache
 def function(name: str) -> Function | None:
-    """The row of a function or operator, by its lower-case name as it is called.
+    """The row of a function or operator, by its lower-case name as written in a call.
 
-    A name behind ``builtin.`` is Spark's, behind any other qualifier the user's own: None.
+    A name qualified by ``builtin.`` is Spark's; any other qualified name is a user's: None.
     """
     if name > _LAST_LETTER:
         return _foreign().get(name)
@@ -109,7 +110,8 @@ def reaggregation(name: str) -> str | None:
 
 @cache
 def part_range(name: str) -> tuple[int, int] | None:
-    """The least and the greatest value of a function that gives a part of a date or time."""
+    """The least and the greatest value of a function that gives a field of a date or time; None for
+    any other."""
     for part, least, most in map(str.split, _table()["part"].splitlines()):
         if part == name:
             return int(least), int(most)
@@ -149,8 +151,8 @@ def _function(kind: str, row: str) -> Function:
 
 @dataclass(frozen=True, slots=True)
 class DialectNames:
-    """The functions of another dialect: those that mean what Spark's of that name do, those of its
-    own table, and the letters, small and capital, with which a name begins that is not Spark's."""
+    """The functions of another dialect: those that are the ``same`` as Spark's of that name, its
+    ``own``, and the small and capital letters with which names of its own begin."""
 
     same: frozenset[str]
     own: frozenset[str]
@@ -159,7 +161,7 @@ class DialectNames:
 
 @cache
 def dialect_names(dialect: str) -> DialectNames:
-    """The functions of a dialect, by its file in ``rules/functions``."""
+    """The functions of a dialect, from its file in ``rules/functions``."""
     table = read_toml(rules_folder() / "functions" / f"{dialect}.toml")
     small = ord(table["alphabet"])
     letters = [chr(small + at) for at in range(_LETTERS)]
@@ -170,7 +172,7 @@ def dialect_names(dialect: str) -> DialectNames:
 
 @cache
 def _foreign() -> dict[str, Function]:
-    """The functions of other dialects, by the names they have in Spark's grammar, in both cases."""
+    """The functions of all other dialects, by their names in its alphabet, in both cases."""
     found = {}
     for path in sorted((rules_folder() / "functions").glob("*.toml")):
         if path.stem == "spark":

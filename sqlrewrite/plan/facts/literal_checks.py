@@ -1,5 +1,8 @@
-"""Literal arguments with which a function cannot raise an error that otherwise can: the checks that
-the table of functions names behind ``raises``."""
+"""Checks on literal arguments with which a function cannot raise an error.
+
+The table of functions names one behind ``raises`` where a function can raise an error in general.
+Each check takes the arguments of a call.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +18,11 @@ from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import DATE, TIMESTAMP
 
 _DIGITS = 9
-"""So many digits in all of the numbers of a sum or product never overflow an INT."""
+"""Sums and products of numbers with at most so many digits in all never overflow an INT."""
 
 _FEW = 4
 _NODES = 12
-"""So few digits of each number, and so few numbers, move a date by less than 200,000 years."""
+"""So few numbers of so few digits each move a date by less than 200,000 years."""
 _INSTANT = pattern(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d:\d\d(\.\d{1,6})?)?", re.ASCII)
 _UNITS = frozenset("year yyyy yy quarter q month mon mm week day dd hour minute second".split())
 FORMATS = {"yyyy-MM-dd": "%Y-%m-%d", "yyyyMMdd": "%Y%m%d", "yyyy/MM/dd": "%Y/%m/%d"}
@@ -29,15 +32,15 @@ Args = tuple[Expression, ...]
 _LETTERS = pattern(
     r"(?!.*(?:y{5}|M{3}|d{3}|H{3}|m{3}|s{3}))(?:y{4}|M{1,2}|d{1,2}|H{1,2}|m{1,2}|s{1,2}|[-/:., ])+"
 )
-# Those that a text may be read by, too.
+# Patterns that are valid for reading a text, too.
 _READ = pattern(
     r"(?!.*(?:y{7}|M{5}|d{3}|D{2}|[Hh]{3}|m{3}|s{3}|S{10}|aa))"
     r"(?:y+|M{1,4}|d{1,2}|D|[Hh]{1,2}|m{1,2}|s{1,2}|S{1,9}|a|[-/:., ]|'[^']+')+"
 )
-# Of a regular expression in Java: plain characters, classes, groups that are not repeated (which
-# would take the stack of a long text), and what repeats one character. One or two backslashes
-# before a letter that names a class, or a dot: a literal has as many of them as its setting leaves,
-# and with none, one or two it is an expression of as many groups.
+# Regular expressions of Java: plain characters, classes, repeated characters, and groups that are
+# not repeated (a repeated group may overflow the stack on a long text). A class as \d has one or
+# two backslashes here, as the session's setting for escapes leaves them; the expression is valid,
+# and has as many groups, with none, one or two.
 _ESCAPED = r"\\{1,2}[dDsSwW.]"
 _CLASS = rf"\[\^?(?:[a-z]-[a-z]|[A-Z]-[A-Z]|[0-9]-[0-9]|{_ESCAPED}|[\w .,:;/@#|=!~<>'\"])+-?\]"
 _ATOM = rf"(?:[\w ,:;/@#%&=!~<>'\"-]|\.|{_ESCAPED}|{_CLASS})(?:[*+?]|\{{\d{{1,2}}\}})?"
@@ -56,7 +59,7 @@ _WEEKDAYS = frozenset(
 
 
 def _pattern(args: Args) -> bool:
-    """A pattern of plain fields of a date or time, behind the value, or the usual one."""
+    """A pattern of plain fields of a date or time behind the value, or no pattern."""
     return len(args) == 1 or any(
         isinstance(arg, Literal) and arg.kind == "string" and _LETTERS.fullmatch(arg.text)
         for arg in args[1:]
@@ -64,7 +67,8 @@ def _pattern(args: Args) -> bool:
 
 
 def reads_moments(pattern: Expression) -> bool:
-    """Whether a pattern surely is one of dates or times; no form spares the error of another."""
+    """Whether a pattern is certainly valid for dates or times; for an invalid one even a try
+    function raises an error."""
     return (
         isinstance(pattern, Literal)
         and pattern.kind == "string"
@@ -83,7 +87,7 @@ def _reads(pattern: Literal) -> bool:
 
 
 def _groups(args: Args) -> bool:
-    """Such an expression that has the group that is asked for, by default the first."""
+    """A plain regular expression with the group that the call asks for, by default the first."""
     pattern, *which = args[1:3]
     if not _expression(args) or not isinstance(pattern, Literal):
         return False
@@ -93,7 +97,7 @@ def _groups(args: Args) -> bool:
 
 
 def _replacement(args: Args) -> bool:
-    """Such an expression, and what is put in its place without a reference to a group."""
+    """A plain regular expression, and a replacement without references to groups."""
     put = args[2]
     plain = isinstance(put, Literal) and put.kind == "string" and not re.search(r"[$\\]", put.text)
     return plain and len(args) == 3 and _expression(args)
@@ -136,7 +140,7 @@ def is_instant(text: str) -> bool:
 
 
 def _small(args: Args) -> bool:
-    """Numbers of so few digits that no sum or product of them overflows, or tame constants."""
+    """Numbers so small that no sum or product overflows, or constants that stay in range."""
     nodes = [node for arg in args for node in walk(arg)]
     digits = sum(len(it.text) for it in nodes if isinstance(it, Literal))
     numbers = all(
@@ -148,12 +152,13 @@ def _small(args: Args) -> bool:
 
 
 def stays_in_range(args: Args) -> bool:
-    """Dates, the clock, and what moves them a little: sums of these stay in the range of a type."""
+    """Dates, the clock, and small amounts that move them: sums of these stay in the range of a
+    type."""
     nodes = [node for arg in args for node in walk(arg)]
-    return len(nodes) <= _NODES and all(map(_is_tame, nodes))
+    return len(nodes) <= _NODES and all(map(_in_range, nodes))
 
 
-def _is_tame(node: Expression) -> bool:
+def _in_range(node: Expression) -> bool:
     match node:
         case Literal(kind="number", text=text):
             return len(text.lstrip("-")) <= _FEW
@@ -173,7 +178,7 @@ def _is_tame(node: Expression) -> bool:
 
 
 def _day(args: Args) -> bool:
-    """A date or time that is written out: ``to_date('2024-01-01')``, ``make_date(2024, 1, 1)``."""
+    """A literal date or time: ``to_date('2024-01-01')``, ``make_date(2024, 1, 1)``."""
     texts = [arg.text for arg in args if isinstance(arg, Literal)]
     try:
         match texts if len(texts) == len(args) else []:
@@ -193,48 +198,48 @@ def _day(args: Args) -> bool:
 
 
 def _divisor(args: Args) -> bool:
-    """A literal divisor that is neither zero nor minus one, of a literal."""
+    """Literals, with a divisor that is neither 0 nor -1."""
     return _small(args) and all(
         isinstance(arg, Literal) and arg.text.strip("0.") not in ("", "-1") for arg in args[1:]
     )
 
 
 def _behind(test: Callable[[str], bool]) -> Callable[[Args], bool]:
-    """Literals behind the first argument whose texts pass a test."""
+    """A check that all arguments behind the first are literals whose texts pass a test."""
     return lambda args: all(isinstance(it, Literal) and test(it.text) for it in args[1:])
 
 
-def _said(arg: Expression) -> str:
-    """The text of a literal."""
+def _text_of(arg: Expression) -> str:
+    """The text of a literal, empty for any other expression."""
     return arg.text if isinstance(arg, Literal) else ""
 
 
-def _inserted(args: Args) -> bool:
-    """A place near either end of an array; there is none before the first."""
-    place = _said(args[1]).removeprefix("-")
+def _position(args: Args) -> bool:
+    """A position near either end of an array, counted from 1 or -1."""
+    place = _text_of(args[1]).removeprefix("-")
     return place.isdigit() and 0 < len(place.lstrip("0")) <= _FEW
 
 
 def _slice(args: Args) -> bool:
-    """A part that begins at an element, counted from either end, and is no less than nothing."""
-    start, length = map(_said, args[1:])
+    """A start other than 0, and a length that is not negative."""
+    start, length = map(_text_of, args[1:])
     return start.removeprefix("-").strip("0").isdigit() and length.isdigit()
 
 
-def _chosen(args: Args) -> bool:
-    """The number of one of the values behind it."""
-    first = _said(args[0])
+def _choice(args: Args) -> bool:
+    """The number of one of the arguments behind the first."""
+    first = _text_of(args[0])
     return first.isdigit() and 0 < int(first) < len(args)
 
 
 def _schema(args: Args) -> bool:
-    """The columns of a struct, each of a plain type; no options."""
-    text = _said(args[1])
+    """A literal schema of columns with plain types, and no options."""
+    text = _text_of(args[1])
     return len(args) == 2 and _COLUMNS.fullmatch(text) is not None and "_corrupt" not in text
 
 
 def _steps(args: Args) -> bool:
-    """A few numbers, or the days of some years, one after the other."""
+    """A sequence of a few numbers, or of the days or months between two literal dates."""
     ends = [it.text for it in args[:2] if isinstance(it, Literal)]
     step = args[2] if len(args) > 2 else None
     if len(ends) < 2 or not (step is None or isinstance(step, Literal)):
@@ -248,7 +253,7 @@ def _steps(args: Args) -> bool:
 
 
 def _zones(args: Args) -> bool:
-    """Time zones by names that are known, all but one value."""
+    """Known names of time zones, in all arguments but one."""
     others = [it for it in args if not (isinstance(it, Literal) and it.text in zones())]
     return len(others) == 1
 
@@ -261,7 +266,7 @@ CHECKS: Mapping[str, Callable[[Args], bool]] = {
     "day": _day,
     "divisor": _divisor,
     "literals": _behind(lambda text: len(text) < _DIGITS),
-    # digits behind the point that are kept, if any: nothing is rounded up beyond its type
+    # keeps digits behind the point, so nothing is rounded up beyond its type
     "scale": _behind(str.isdigit),
     "groups": _groups,
     "replacement": _replacement,
@@ -269,13 +274,13 @@ CHECKS: Mapping[str, Callable[[Args], bool]] = {
     "nonzero": _nonzero,
     "utf8": _behind(lambda text: text.lower() == "utf-8"),
     "slice": _slice,
-    "chosen": _chosen,
-    # a unit first that dates have as well as times: Trino takes no hours of a date
-    "unit": lambda args: _said(args[0]).lower() in ("day", "week", "month", "quarter", "year"),
+    "chosen": _choice,
+    # a unit that dates have, too: Trino takes no hours of a date
+    "unit": lambda args: _text_of(args[0]).lower() in ("day", "week", "month", "quarter", "year"),
     "schema": _schema,
     "steps": _steps,
-    "bit": lambda args: _said(args[1]) in {*"01234567"},  # which the narrowest integer has
-    "inserted": _inserted,
+    "bit": lambda args: _text_of(args[1]) in {*"01234567"},  # the bits of the narrowest integer
+    "inserted": _position,
     "zones": _zones,
     "marks": _behind(lambda text: re.fullmatch(r"[ ,;:=&#/_-]", text) is not None),
     "alone": lambda args: len(args) == 1,

@@ -21,7 +21,8 @@ _MOMENT = pattern(_DATE + r"( ([01]\d|2[0-3])(:[0-5]\d){2}(\.\d{1,6})?)?", re.AS
 
 @lru_cache(1024)
 def number_type(text: str) -> Type | None:
-    """The type of a number without a suffix (``AstBuilder.visitIntegerLiteral`` and its like)."""
+    """The type of a number without a suffix (``AstBuilder.visitIntegerLiteral`` etc.); None if the
+    text is no number."""
     if not _NUMBER.fullmatch(text):
         return None
     if "e" in text.lower():
@@ -34,12 +35,13 @@ def number_type(text: str) -> Type | None:
 
 
 def row_count(text: str) -> int:
-    """The number of rows that is written out, of nine digits at most; 0 for any other text."""
+    """A literal number of rows, of nine digits at most; 0 for any other text."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
 
 
 def cast_fits(text: str, kind: Type) -> bool:
-    """Whether a constant in its plainest form surely gives a value of the type when cast."""
+    """Whether a cast of this text to the type certainly raises no error: it is in the plainest
+    form."""
     number = _NUMBER.fullmatch(text.strip()) is not None
     if is_integral(kind):
         return number and text.strip().lstrip("-").isdigit() and _in_range(int(text), kind)
@@ -63,7 +65,7 @@ def _in_range(value: int, kind: Type) -> bool:
 
 
 def _exactly(text: str) -> Type | None:
-    """The decimal of just the digits that are written."""
+    """The decimal type with exactly the digits of the number."""
     _, digits, exponent = Decimal(text).as_tuple()
     assert isinstance(exponent, int)
     scale = max(0, -exponent)

@@ -1,5 +1,8 @@
-"""What of integer division, dates, CASE and maps cannot raise an error, as the types of the
-operands tell, which one row of the table of functions cannot say."""
+"""Calls that cannot raise an error by the types of their operands: sums, divisions, dates, CASE,
+maps.
+
+A row in the table of functions says what holds for all types; this is for what depends on them.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from sqlrewrite.plan.facts.literal_checks import CHECKS, stays_in_range
 from sqlrewrite.plan.facts.types import Type
 
 _LONG_UNITS = frozenset("millisecond second minute hour day week month quarter year".split())
-"""Of which there are no more than a BIGINT holds between any two times."""
+"""Units of which a BIGINT can count all between any two times."""
 
 _DIGITS = pattern(r"S?\$?[09]+(?:[,G][09]{3})*(?:[.D][09]+)?")
 _CONVERSION = pattern(r"%(?:%|(?:-?[1-9]\d?)?(s)|(?:0?[1-9]\d?)?([dx])|(?:[1-9]\d?)?(?:\.\d)?(f))")
@@ -26,16 +29,16 @@ _DAYS = (*types.SHORT, types.interval("day"))
 
 
 def never_raises(call: Call, of: TypeOf) -> bool:
-    """Whether a call gives a value or NULL whatever its columns hold, in ANSI mode too."""
+    """Whether a call raises no error for any values of its columns, in ANSI mode either."""
     match call:
         case Call(name=name, args=(one, Literal(kind="number", text=text))) if name in tagged(
             "divided"
         ):
-            # The least BIGINT divided by -1 is none.
+            # The least BIGINT divided by -1 overflows.
             whole = text.removeprefix("-").isdigit() and int(text) != 0
             return _is_number(of(one)) and whole and (name != "div" or text != "-1")
         case Call(name=name, args=(one,)) if name in tagged("whole") and _is_decimal(of(one)):
-            return True  # a decimal's type has room for the whole number next to it
+            return True  # the result's decimal has room for the next whole number
         case Call(name=name, args=(Call(name="/", args=(one, _)) as part,)) if name in tagged(
             "whole"
         ):
@@ -78,10 +81,10 @@ def never_raises(call: Call, of: TypeOf) -> bool:
         case Call(name="to_char" | "to_varchar", args=(one, Literal(kind="string", text=text))):
             return _is_exact(of(one)) and _DIGITS.fullmatch(text) is not None
         case Call(name="[]" | "element_at", args=(one, key)):
-            kind = of(one)  # a map gives NULL for a key that it does not have
+            kind = of(one)  # a map gives NULL for a missing key
             return kind is not None and kind.name == "map" and of(key) == kind.element
         case Call(name="if", args=(_, _)):
-            return True  # a WHEN and its THEN, at which the CASE around it looks
+            return True  # a WHEN and its THEN; the CASE around it is checked
         case Call(name="case", args=args):
             return _of_one_type(args, of)
         case _:
@@ -89,13 +92,13 @@ def never_raises(call: Call, of: TypeOf) -> bool:
 
 
 def _different(keys: Sequence[Expression]) -> bool:
-    """Whether keys are texts of which no two are the same."""
-    said = {it.text for it in keys if isinstance(it, Literal) and it.kind == "string"}
-    return len(said) == len(keys)
+    """Whether keys are different string literals."""
+    texts = {it.text for it in keys if isinstance(it, Literal) and it.kind == "string"}
+    return len(texts) == len(keys)
 
 
 def _formats(text: str, kinds: list[Type | None]) -> bool:
-    """Whether a format asks for no more values than there are, and of their types."""
+    """Whether a format takes no more values than there are, each of a type that fits."""
     found = list(_CONVERSION.finditer(text))
     asked = [it[it.lastindex] for it in found if it.lastindex]
     if "%" in _CONVERSION.sub("", text) or len(asked) > len(kinds):
@@ -108,7 +111,7 @@ def _formats(text: str, kinds: list[Type | None]) -> bool:
 
 
 def _moved(call: Call, of: TypeOf) -> bool:
-    """Whether a date is moved by days, or by a small constant."""
+    """Whether a date is moved by a number of days, or by a small constant."""
     start, by = call.args
     if call.name == "+" and of(start) != types.DATE:
         start, by = by, start
@@ -118,13 +121,13 @@ def _moved(call: Call, of: TypeOf) -> bool:
 
 
 def _alike(of: TypeOf, args: Sequence[Expression]) -> bool:
-    """Whether values are of one type, to which none is cast."""
+    """Whether all values have the same known type, so that none is cast."""
     return None not in {of(arg) for arg in args} and len({of(arg) for arg in args}) == 1
 
 
 def _has_room(sign: str, kinds: Sequence[Type | None]) -> bool:
-    """Whether each sum or product of two decimals, or of one and an integer, is one of the result's
-    type, of which no digit is cut off."""
+    """Whether each sum or product of two decimals, or of a decimal and an integer, fits the
+    result's type without losing digits."""
     if len(kinds) != 2 or not any(map(_is_decimal, kinds)):
         return False
     known = [as_decimal(it) for it in kinds if _is_exact(it)]
@@ -158,7 +161,7 @@ def _of_one_type(args: tuple[Expression, ...], of: TypeOf) -> bool:
                 if of(condition) != asked:
                     return False
                 found.add(of(value))
-            case _ if arg is args[0]:  # what each WHEN is compared with
+            case _ if arg is args[0]:  # the operand of the CASE
                 operand = of(arg)
                 if operand is None:
                     return False

@@ -1,4 +1,4 @@
-"""The type of an operator's result from the types of its operands; None is an error, or unknown.
+"""The type of an operator's result from the types of its operands; None: an error, or not known.
 
 Sources: ``BinaryArithmetic``, ``BinaryArithmeticWithDatetimeResolver`` and the coercion rules of
 Spark 4.3; all pairs of types are asked of Spark in ``tests/referee/test_types.py``.
@@ -27,7 +27,7 @@ _MIN_ADJUSTED_SCALE = 6
 PREDICATES = frozenset(
     "= == <=> <> != < <= > >= between in and or not isnull is like ilike rlike exists".split()
 )
-"""Operators that are true, false or NULL."""
+"""Operators whose result is a BOOLEAN."""
 
 _INSTANTS = (types.TIMESTAMP, types.TIMESTAMP_NTZ)
 _DAY = types.interval("day")
@@ -48,8 +48,8 @@ def unary(sign: str, operand: Type) -> Type | None:
 
 @lru_cache(maxsize=4096)
 def binary(sign: str, one: Type, other: Type, settings: ExactSettings) -> Type | None:
-    """The type of an operator between two operands. An integer that is written out stands here as
-    the decimal of its own digits where the other is a decimal."""
+    """The type of an operator with two operands. A literal integer beside a decimal is passed as
+    the decimal of its own digits."""
     found = _RESULTS.get(sign)
     return None if found is None else found(one, other, settings)
 
@@ -89,7 +89,7 @@ def _of_intervals(one: Type, other: Type, settings: ExactSettings) -> Type | Non
 
 
 def _moved(start: Type, by: Type) -> Type | None:
-    """The type of a date or time that is moved by days or an interval."""
+    """The type of a date or time plus days or an interval."""
     if start == types.DATE and by in types.SHORT:
         return types.DATE
     if by == types.INTERVAL or is_year_month(by) or is_day_time(by):
@@ -105,7 +105,7 @@ def _moved(start: Type, by: Type) -> Type | None:
 
 
 def _between(one: Type, other: Type, settings: ExactSettings) -> Type | None:
-    """The interval between two dates or times, one of which may be NULL, or a string."""
+    """The type of the difference of two dates or times, one of which may be NULL, or a string."""
     for a, b in ((one, other), (other, one)):
         text = (
             b.is_string
@@ -138,7 +138,7 @@ def _divide(one: Type, other: Type, settings: ExactSettings) -> Type | None:
 
 
 def _scaled(kind: Type) -> Type | None:
-    """An interval that is multiplied."""
+    """The type of an interval times a number."""
     if kind == types.INTERVAL:
         return types.INTERVAL
     if is_year_month(kind):
@@ -186,7 +186,7 @@ def _concatenate(one: Type, other: Type, settings: ExactSettings) -> Type | None
 
 
 def _arithmetic(sign: str, one: Type, other: Type, settings: ExactSettings) -> Type | None:
-    """The type of arithmetic over numbers, strings taken for numbers, and NULL."""
+    """The type of arithmetic over numbers, strings cast to numbers, and NULL."""
     if one.is_string or other.is_string:
         return _with_string(one, other, settings)
     if one == types.VOID or other == types.VOID:
@@ -205,7 +205,8 @@ def _arithmetic(sign: str, one: Type, other: Type, settings: ExactSettings) -> T
 
 
 def _with_string(one: Type, other: Type, settings: ExactSettings) -> Type | None:
-    """A string is a DOUBLE; in ANSI mode beside an integer a BIGINT, beside a string an error."""
+    """The type of arithmetic with a string, which is a DOUBLE; in ANSI mode beside an integer it is
+    a BIGINT, and two strings are an error."""
     kinds = [kind for kind in (one, other) if not kind.is_string]
     if not kinds or kinds == [types.VOID]:
         return None if settings.ansi else types.DOUBLE
@@ -215,7 +216,7 @@ def _with_string(one: Type, other: Type, settings: ExactSettings) -> Type | None
 
 
 def _digits(sign: str, p1: int, s1: int, p2: int, s2: int) -> tuple[int, int]:
-    """Precision and scale that would lose nothing."""
+    """The precision and scale that lose no digit."""
     scale = max(s1, s2)
     if sign in "+-":
         return max(p1 - s1, p2 - s2) + scale + 1, scale
@@ -228,8 +229,8 @@ def _digits(sign: str, p1: int, s1: int, p2: int, s2: int) -> tuple[int, int]:
 
 
 def _rounded(sign: str, p1: int, s1: int, p2: int, s2: int) -> Type:
-    """With allowPrecisionLoss: too many digits cost some behind the point, down to six of them
-    (``DecimalType.adjustPrecisionScale``)."""
+    """The type with allowPrecisionLoss: if there are too many digits, those behind the point are
+    cut off, down to six (``DecimalType.adjustPrecisionScale``)."""
     precision, scale = _digits(sign, p1, s1, p2, s2)
     if precision <= types.MAX_PRECISION:
         return types.decimal(precision, scale)
@@ -238,7 +239,7 @@ def _rounded(sign: str, p1: int, s1: int, p2: int, s2: int) -> Type:
 
 
 def _exact(sign: str, p1: int, s1: int, p2: int, s2: int) -> Type:
-    """Without allowPrecisionLoss."""
+    """The type without allowPrecisionLoss."""
     precision, scale = _digits(sign, p1, s1, p2, s2)
     if sign == "/":
         whole = min(types.MAX_PRECISION, p1 - s1 + s2)

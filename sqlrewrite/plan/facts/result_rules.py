@@ -1,5 +1,8 @@
-"""Rules for results that no pattern of types can say, each under the name that the table of
-functions has for it. The result of a generator is a struct of its columns."""
+"""Rules for result types that no pattern of types can say, by their names in the table of
+functions.
+
+The result of a generator is a struct of its columns.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,11 @@ from sqlrewrite.plan.facts.types import Type, is_day_time, is_year_month
 ResultRule = Callable[[Arguments], Argument]
 """How the type of a result follows from a call."""
 
-# --- by the type of the first argument, which is known --------------------------------------------
+# --- rules that take the type of the first argument -----------------------------------------------
 
 
 def _number(kind: Type) -> Type:
-    """The argument's own type, a string being cast to DOUBLE."""
+    """The argument's own type; a string is cast to DOUBLE."""
     return types.DOUBLE if kind.is_string or kind == types.VOID else kind
 
 
@@ -81,7 +84,7 @@ def _avg(kind: Type) -> Type:
 
 
 def _middle(kind: Type) -> Type:
-    """What lies between values of a type, but for decimals and times."""
+    """The type of an average, except for decimals and times."""
     if is_year_month(kind):
         return types.interval("year", "month")
     return types.interval("day", "second") if is_day_time(kind) else types.DOUBLE
@@ -151,7 +154,7 @@ _OF_FIRST: Mapping[str, Callable[[Type, Arguments], Argument]] = {
 }
 
 
-# --- by the types of all arguments, which are known -----------------------------------------------
+# --- rules that take the types of all arguments ---------------------------------------------------
 
 _Types = tuple[Type, ...]
 
@@ -197,7 +200,7 @@ def _arrays_zip(kinds: _Types, call: Arguments) -> Argument:
 
 
 def _struct(kinds: _Types, call: Arguments) -> Argument:
-    """Its fields have the names of its arguments, those without one their number."""
+    """A struct whose fields have the names of the arguments, or ``col`` and their number."""
     if len(call.names) < len(kinds):
         return None
     pairs = enumerate(zip(call.names, kinds, strict=False), 1)
@@ -215,21 +218,23 @@ _OF_ALL: Mapping[str, Callable[[_Types, Arguments], Argument]] = {
 }
 
 
-# --- by some of them, and by literals -------------------------------------------------------------
+# --- rules that take the call itself --------------------------------------------------------------
 
 
 def _case(call: Arguments) -> Argument:
-    """``when(condition, value, …, otherwise)``: what its values have in common."""
+    """The common type of the values in ``when(condition, value, …, otherwise)``."""
     values = [*call.types[1::2], *(call.types[-1:] if len(call.types) % 2 else ())]
     return coercion.common_of_known(values, call.settings.ansi)
 
 
 def _decode(call: Arguments) -> Argument:
-    """Of two arguments bytes and their charset, of more a CASE."""
+    """With two arguments it decodes bytes, with more it is a CASE."""
     if len(call.types) == 2:
         return types.STRING
     values = list(call.types[2::2])
-    values.append(call.types[-1] if len(call.types) % 2 == 0 else types.STRING)  # the NULL for all
+    values.append(
+        call.types[-1] if len(call.types) % 2 == 0 else types.STRING
+    )  # the NULL if none is equal
     return coercion.common_of_known(values, call.settings.ansi)
 
 
@@ -289,13 +294,13 @@ def _named_struct(call: Arguments) -> Argument:
 
 
 def _schema(call: Arguments) -> Argument:
-    """The type that a schema's literal says: a type, or the columns of a struct."""
+    """The type in a literal schema: a type, or the columns of a struct."""
     text = call.literal(1)
     return None if text is None else parse(text) or parse(f"struct<{text}>")
 
 
 def _stack(call: Arguments) -> Argument:
-    """So many rows: each column is of the first value that stands in it."""
+    """``stack(rows, …)``: each column has the type of its first value."""
     rows, kinds = call.number(0, 1), call.known(1)
     if not rows or rows < 1 or kinds is None:
         return None
@@ -346,4 +351,4 @@ RESULTS: Mapping[str, ResultRule] = {
     "@sql_keywords": lambda _: parse("struct<keyword:string,reserved:boolean>"),
     "@range": lambda _: parse("struct<id:bigint>"),
 }
-"""What a result that begins with ``@`` says; one that is not here is not known."""
+"""The rule of each result that begins with ``@``; a result without a rule is not known."""

@@ -1,9 +1,9 @@
 """The type of a function's result, from the types of its arguments.
 
-In: a name and what is known of a call's arguments. Out: the type as Spark's analyzer gives it, or
-None where that is not known. Most of it is read off the signature in the table of functions; what
-no pattern can say (``@round``) is a rule in ``result_rules``.
-``python -m benchmarks.functions`` asks Spark whether the answers are its own.
+In: a name and the arguments of a call. Out: the type that Spark's analyzer gives it; None if that
+is not known. Most results follow from the signature in the table of functions; one that no pattern
+can say (``@round``) is a rule in ``result_rules``. ``python -m benchmarks.functions`` compares the
+answers with Spark's.
 """
 
 from __future__ import annotations
@@ -26,25 +26,24 @@ from sqlrewrite.plan.facts.signatures import (
 from sqlrewrite.plan.facts.types import Type, valued
 
 _NTZ = frozenset({"to_timestamp", "try_to_timestamp", "make_timestamp", "try_make_timestamp"})
-"""What spark.sql.timestampType decides on; ``timestamp(x)`` is a cast, and it too."""
+"""Functions whose type spark.sql.timestampType decides, as it does for the cast ``timestamp(x)``.
+"""
 _OPERATOR = "@operator "
-_SETTLED = {
-    str(it): it for it in (types.BOOLEAN, types.INT, types.BIGINT, types.DOUBLE, types.DATE)
-}
-"""Results that a signature says outright: no argument and no setting bears on them."""
+_FIXED = {str(it): it for it in (types.BOOLEAN, types.INT, types.BIGINT, types.DOUBLE, types.DATE)}
+"""Result types in signatures that depend on no argument and no setting."""
 
 
 @cache
 def fixed_result(name: str, count: int) -> Argument:
-    """The type of a call with so many arguments, where that is known without asking for theirs:
-    what a comparison gives is a BOOLEAN. None where it is not."""
+    """The type of a call with ``count`` arguments if it does not depend on their types, as BOOLEAN
+    for a comparison; else None."""
     found = function(name)
     form = signature(found.signature) if found is not None else None
-    return _SETTLED.get(form.result) if form is not None and form.takes(count) else None
+    return _FIXED.get(form.result) if form is not None and form.takes(count) else None
 
 
 def result_type(name: str, call: Arguments) -> Argument:
-    """The type of a call; of a generator a struct of its columns."""
+    """The type of a call by name; for a generator a struct of its columns."""
     found = function(name)
     return None if found is None else result_type_of(found, call)
 
@@ -83,7 +82,8 @@ def lambda_parameters(name: str, call: Arguments) -> tuple[tuple[Argument, ...],
 
 
 def _operator(sign: str, call: Arguments) -> Argument:
-    """What ``operators`` says of a sign; a literal integer beside a decimal has its own digits."""
+    """The type of an operator's result; a literal integer beside a decimal is a decimal of its own
+    digits."""
     kinds = call.known()
     if kinds is None:
         return None
@@ -109,6 +109,7 @@ def _plain(kind: Argument) -> Argument:
 
 
 def _collation_lost(kind: Type, call: Arguments) -> bool:
-    """Whether a plain string comes of a string with a collation, which may be the result's too."""
+    """Whether the result has a string without collation while an argument has a collation, which
+    the result may have, too."""
     given = any(it is not None and it.collated for it in call.types)
     return given and "string" in str(kind) and "collate" not in str(kind)

@@ -1,8 +1,8 @@
 """Signatures of functions, as the table writes them: ``array<a> (a,int?)=>b -> array<b>``.
 
-In: the text of a signature and the types of a call's arguments. Out: which type each of its letters
-stands for there, and with them the type of the result or of a lambda's parameters. A letter is the
-type that its arguments have in common, as Spark's analyzer finds it (``findWiderCommonType``).
+In: a signature and the types of a call's arguments. Out: the type that each of its letters stands
+for, and with these the type of the result or of a lambda's parameters. A letter is the common type
+of its arguments, as Spark's analyzer finds it (``findWiderCommonType``).
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import Type
 
 Argument = Type | None
-"""The type of an argument or a result; None where it is not known."""
+"""The type of an argument or a result; None: not known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """What is known of a call: the types of its arguments, for each that is a literal its text, and
-    the names that its arguments have as columns or by an alias."""
+    """The arguments of a call, as far as its result type depends on them: their types, the texts of
+    literals, and the names that they have as columns or by an alias."""
 
     types: tuple[Argument, ...]
     settings: ExactSettings
@@ -41,17 +41,17 @@ class Arguments:
         return self.literals[position] if position < len(self.literals) else None
 
     def number(self, position: int, default: int) -> int | None:
-        """A literal argument as a whole number; the default where there is no such argument."""
+        """A literal argument as a whole number; the default if there is no such argument."""
         if position >= len(self.types):
             return default
         text = self.literal(position)
         return int(text) if text is not None and text.lstrip("-").isdigit() else None
 
     def known(self, start: int = 0, step: int = 1) -> tuple[Type, ...] | None:
-        """The types of the arguments from one on, or None where one is not known."""
-        wanted = self.types[start::step]
-        found = tuple(kind for kind in wanted if kind is not None)
-        return found if len(found) == len(wanted) else None
+        """The types of every ``step``-th argument from ``start`` on; None if one is not known."""
+        some = self.types[start::step]
+        found = tuple(kind for kind in some if kind is not None)
+        return found if len(found) == len(some) else None
 
 
 _NESTED = pattern(r"(array|map)<(.*)>")
@@ -60,8 +60,8 @@ _LAMBDA = pattern(r"\(?([\w,?]+)\)?=>(.+)")
 
 @dataclass(frozen=True, slots=True)
 class SignatureParameter:
-    """One word of a signature: a pattern of types, which may be left out or repeated; of a lambda
-    the pattern is its value's, and ``given`` are those of its own parameters."""
+    """A parameter in a signature: a pattern of types, which may be optional or repeated. The
+    pattern of a lambda is that of its value; ``given`` are the patterns of its parameters."""
 
     pattern: str
     optional: bool = False
@@ -77,14 +77,14 @@ class Signature:
     result: str
 
     def parameter(self, position: int, count: int) -> SignatureParameter | None:
-        """The parameter for an argument of so many, counted from 0; None where it is none."""
+        """The parameter for the argument at a position, of ``count``; None if there is none."""
         if position < len(self.parameters):
             return self.parameters[position]
         last = self.parameters[-1] if self.parameters else None
         return last if last is not None and last.repeated and position < count else None
 
     def takes(self, count: int) -> bool:
-        """Whether a call may have so many arguments."""
+        """Whether a call may have ``count`` arguments."""
         least = sum(not (it.optional or it.repeated) for it in self.parameters)
         last = self.parameters[-1] if self.parameters else None
         many = last is not None and last.repeated
@@ -93,7 +93,7 @@ class Signature:
 
 @cache
 def signature(text: str) -> Signature:
-    """The signature that a text of the table is."""
+    """The signature in a text of the table."""
     given, _, result = f" {text}".partition(" -> ")
     return Signature(tuple(_parameter(word) for word in given.split()), result.strip())
 
@@ -111,7 +111,7 @@ def _parameter(word: str) -> SignatureParameter:
 def letter_types(
     signature: Signature, arguments: Sequence[Argument], settings: ExactSettings
 ) -> Mapping[str, Argument]:
-    """The type of each letter of a signature in a call; None where it is not known."""
+    """The type of each letter of a signature in a call; None: not known."""
     found: dict[str, list[Argument]] = {}
     for position, kind in enumerate(arguments):
         parameter = signature.parameter(position, len(arguments))
@@ -121,7 +121,7 @@ def letter_types(
 
 
 def _match(pattern: str, kind: Argument, found: dict[str, list[Argument]]) -> None:
-    """Notes what each letter of a pattern is in a type."""
+    """Adds, for each letter of a pattern, the type in its place."""
     if len(pattern) == 1:
         found.setdefault(pattern, []).append(kind)
         return
@@ -137,7 +137,7 @@ def _match(pattern: str, kind: Argument, found: dict[str, list[Argument]]) -> No
 
 
 def type_of_pattern(pattern: str, found: Mapping[str, Argument]) -> Argument:
-    """The type of a pattern, its letters being ``found``."""
+    """The type of a pattern with these types for its letters."""
     if len(pattern) == 1:
         return found.get(pattern)
     nested = _NESTED.fullmatch(pattern)

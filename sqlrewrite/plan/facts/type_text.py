@@ -1,8 +1,8 @@
-"""Reads the text of a data type, as DDL, a cast or a catalog has it, to a ``Type``.
+"""Parses the text of a data type, as in DDL, a cast or a catalog, to a ``Type``.
 
-None is a text that Spark 4.3 does not read as a type of its own (a user's type, another engine's).
-Nullability, comments and defaults of nested fields are read and forgotten: no comparison depends on
-them. Sources: ``dataTypes`` of Spark's SqlBaseParser.g4, ``DataTypeAstBuilder``.
+None: Spark 4.3 does not read the text as a type (a user's type, another engine's). Nullability,
+comments and defaults of nested fields are read and dropped: no comparison depends on them. Sources:
+``dataTypes`` of Spark's SqlBaseParser.g4, ``DataTypeAstBuilder``, ``CollationFactory``.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _TOKEN = pattern(
 
 _SIGNS = frozenset("<>(),:")
 
-# `SELECT name FROM collations()` of 4.3, without what a locale may carry behind it.
+# `SELECT name FROM collations()` of Spark 4.3, without the modifiers of a locale.
 _LOCALES = {
     name.lower(): name
     for name in """
@@ -63,11 +63,12 @@ def parse(text: str) -> Type | None:
 
 
 class _UnreadableError(Exception):
-    """The text is none that Spark reads as a type."""
+    """The text is no type of Spark's."""
 
 
 class _Reader:
-    """Reads tokens: words and signs as written, ```name`` for one in quotes, ``'`` for a string."""
+    """A recursive-descent parser. Tokens are words and signs as written, a quoted name begins with
+    a backquote, and ``'`` stands for any string."""
 
     def __init__(self, text: str) -> None:
         self.tokens: list[str] = []
@@ -82,7 +83,7 @@ class _Reader:
             place = found.end()
 
     def type(self) -> Type:
-        """The type that begins here."""
+        """Reads a type."""
         name = self.word()
         match name:
             case "decimal" | "dec" | "numeric":
@@ -118,13 +119,13 @@ class _Reader:
         return _PLAIN[name]
 
     def decimal(self) -> Type:
-        """What follows DECIMAL."""
+        """Reads what follows DECIMAL."""
         precision, scale = (*(self.numbers(2) or (10,)), 0)[:2]
         self.check(precision <= types.MAX_PRECISION and scale <= precision)
         return types.decimal(precision, scale)
 
     def timestamp(self, name: str) -> Type:
-        """What follows one of the timestamps; their only precision is that of microseconds."""
+        """Reads what follows TIMESTAMP etc.; only the precision of microseconds is valid."""
         self.check(self.numbers(1) in ((), (_MICROSECONDS,)))
         if name == "timestamp_ntz" or (
             name == "timestamp" and self.take("without", "time", "zone")
@@ -135,7 +136,7 @@ class _Reader:
         return types.TIMESTAMP
 
     def interval(self) -> Type:
-        """What follows INTERVAL."""
+        """Reads what follows INTERVAL."""
         for fields in (types.YEAR_MONTH, types.DAY_TIME):
             for number, start in enumerate(fields):
                 if not self.take(start):
@@ -148,7 +149,7 @@ class _Reader:
         return types.INTERVAL
 
     def within(self, count: int) -> tuple[Type, ...]:
-        """So many types in angle brackets."""
+        """Reads ``count`` types in angle brackets."""
         self.need("<")
         found = [self.type()]
         while len(found) < count:
@@ -158,7 +159,7 @@ class _Reader:
         return tuple(found)
 
     def struct(self) -> Type:
-        """What follows STRUCT."""
+        """Reads what follows STRUCT."""
         self.need("<")
         fields: list[tuple[str, Type]] = []
         while not self.take(">"):
@@ -175,7 +176,7 @@ class _Reader:
         return types.struct(*fields)
 
     def collation(self) -> str | None:
-        """The collation that a COLLATE names, as Spark spells it."""
+        """Reads a COLLATE clause, if there is one: the collation as Spark spells it."""
         if not self.take("collate"):
             return None
         found = collation(self.name())
@@ -183,7 +184,7 @@ class _Reader:
         return found
 
     def numbers(self, most: int) -> tuple[int, ...]:
-        """Numbers in parentheses, if there are any."""
+        """Reads numbers in parentheses, if there are any; at most ``most``."""
         if not self.take("("):
             return ()
         found: list[int] = []
@@ -195,7 +196,7 @@ class _Reader:
         return tuple(found)
 
     def name(self) -> str:
-        """The next token as a name, which may be quoted."""
+        """Reads a name, which may be quoted."""
         self.check(self.at < len(self.tokens))
         token = self.tokens[self.at]
         self.check(token != "'" and token not in _SIGNS)
@@ -203,12 +204,12 @@ class _Reader:
         return token[1:].replace("``", "`") if token[0] == "`" else token
 
     def word(self) -> str:
-        """The next token as a word, lower case."""
+        """Reads a word, lower case."""
         self.check(self.tokens[self.at : self.at + 1] != [] and self.tokens[self.at][0] != "`")
         return self.name().lower()
 
     def take(self, *wanted: str) -> bool:
-        """Whether these words and signs follow, which are then read."""
+        """Reads these words and signs if they follow; returns whether they do."""
         found = self.tokens[self.at : self.at + len(wanted)]
         if [it.lower() for it in found] != [*wanted]:
             return False
@@ -220,14 +221,15 @@ class _Reader:
         self.check(self.take(sign))
 
     def check(self, holds: bool) -> None:
-        """Ends the reading where the text is no type."""
+        """Raises _UnreadableError unless ``holds``."""
         if not holds:
             raise _UnreadableError
 
 
 @lru_cache(maxsize=256)
 def collation(text: str) -> str | None:
-    """A collation's name as Spark spells it: ``unicode_CI`` is ``UNICODE_CI``; None: it is none."""
+    """A collation's name as Spark spells it: ``unicode_CI`` is ``UNICODE_CI``; None for other
+    names."""
     wanted = text.lower()
     for name in _BYTEWISE_COLLATIONS:
         if wanted in (name.lower(), f"{name.lower()}_rtrim"):

@@ -27,7 +27,7 @@ class Type:
     names: tuple[str, ...] = ()
 
     def __hash__(self) -> int:
-        return hash(self.name)  # types are looked up by the thousand, and most have no more
+        return hash(self.name)  # quick: types are looked up often, and most have only a name
 
     def __str__(self) -> str:
         """The type as Spark's ``DataType.catalogString`` and ``typeof`` write it."""
@@ -45,12 +45,12 @@ class Type:
 
     @property
     def collated(self) -> bool:
-        """Whether a string in it has a collation that is named."""
+        """Whether it has, or contains, a string with a named collation."""
         return self.collation is not None or any(it.collated for it in self.items)
 
     @property
     def element(self) -> Type:
-        """The element of an array, or the key of a map."""
+        """The type of an array's elements, or of a map's keys."""
         return self.items[0]
 
 
@@ -64,11 +64,11 @@ INTERVAL = Type("interval")
 MOMENTS = (DATE, TIMESTAMP, TIMESTAMP_NTZ)
 FLOATING = (FLOAT, DOUBLE)
 BITS = {TINYINT: 8, SMALLINT: 16, INT: 32, BIGINT: 64}
+"""The integers, with their numbers of bits."""
 SHORT = (TINYINT, SMALLINT, INT)
-"""Integers, with their bits, and those that an INT holds."""
-
+"""The integers whose values an INT holds."""
 MAX_PRECISION = 38
-"""Of a decimal."""
+"""The most digits of a decimal."""
 
 YEAR_MONTH = ("year", "month")
 DAY_TIME = ("day", "hour", "minute", "second")
@@ -116,14 +116,14 @@ def interval(start: str, end: str | None = None) -> Type:
 
 
 def valued(kind: Type) -> Type:
-    """The type of a computed value: what a column has as CHAR or VARCHAR is a string then."""
+    """The type of a computed value: CHAR and VARCHAR become a string."""
     return string(kind.collation) if kind.name in ("char", "varchar") else kind
 
 
 def field_of(kind: Type | None, name: str) -> Type | None:
-    """The type of a struct's field, by its name in lower case; of an array of structs that of the
-    array of its fields, of a map from STRING that of its values. None where it has no such field,
-    or several, or is none of these."""
+    """The type of ``value.name`` (lower case): a struct's field, the array of the fields of an
+    array of structs, or the value of a map from STRING. None if there is no such field, or several,
+    or the type is none of these."""
     match kind:
         case Type(name="array", items=(Type(name="struct") as inner,)):
             found = field_of(inner, name)
@@ -138,7 +138,7 @@ def field_of(kind: Type | None, name: str) -> Type | None:
 
 
 def fields_of(kind: Type) -> tuple[str, str] | None:
-    """The first and last field of an ANSI interval; None of any other type."""
+    """The first and the last field of an ANSI interval; None for any other type."""
     words = kind.name.split()
     if len(words) < 2 or words[0] != "interval":
         return None
@@ -157,7 +157,7 @@ def is_day_time(kind: Type) -> bool:
     return found is not None and found[0] in DAY_TIME
 
 
-# Spark knows more reference systems than these: a type of another one is unknown here.
+# Some of Spark's spatial reference systems; a type of any other is unknown here.
 SRIDS = {"geometry": (0, 3857, 4326), "geography": (4326,)}
 _NAME = pattern(r"[A-Za-z_]\w*", re.ASCII)
 

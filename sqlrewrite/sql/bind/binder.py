@@ -35,7 +35,7 @@ from sqlrewrite.sql.bind.trees import (
     open_names,
     short_names,
 )
-from sqlrewrite.sql.parse.query_grammar import HOMELESS, LED
+from sqlrewrite.sql.parse.query_grammar import NO_WHERE, SELECT_OFFSET
 from sqlrewrite.warehouse import Warehouse
 
 _NO_CTES: Mapping[str, int] = {}
@@ -292,14 +292,14 @@ class Binder(RelationBinder):
                 distinct=distinct,
                 limit=limit,
                 functions=frozenset(facts.functions),
-                unknowns=tuple(facts.unknowns),
+                unknown_values=tuple(facts.unknowns),
                 ctes=outer.ctes,
                 in_view=self.in_view,
                 hints=_hints_at_joins(node),
-                strange=tuple(strange(node, self.text)),
-                led=node.meta.get(LED),
+                unknown_syntax=tuple(strange(node, self.text)),
+                select_offset=node.meta.get(SELECT_OFFSET),
                 shared=shared,
-                homeless=node.meta.get(HOMELESS, ""),
+                no_where=node.meta.get(NO_WHERE, ""),
                 order=order,
                 ranked=ranked(node, translator) if facts.partitions else None,
             )

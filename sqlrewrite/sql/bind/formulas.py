@@ -128,7 +128,7 @@ def formula(text: str, table: Table) -> Formula | str:
         return _NO_EXPRESSION
     block = bound.plan.blocks[0]
     condition = block.where[0].expression
-    if not isinstance(condition, Call) or condition.name != "isnull" or block.strange:
+    if not isinstance(condition, Call) or condition.name != "isnull" or block.unknown_syntax:
         return _NO_EXPRESSION
     expression = condition.args[0]
     strange = next((it for it in walk(expression) if isinstance(it, Unknown)), None)

@@ -113,9 +113,16 @@ class RelationBinder(TableBinder):
             if using is None:
                 equal = [_condition(ra.Unknown("a NATURAL join over columns that are not known"))]
                 translator.facts.unknowns.append("a NATURAL join over columns that are not known")
-            settled, names = using is not None and not either, using or ()
+            merge_known, names = using is not None and not either, using or ()
             return ra.Join(
-                declared, left, right, tuple(equal), declared, names, natural, settled=settled
+                declared,
+                left,
+                right,
+                tuple(equal),
+                declared,
+                names,
+                natural,
+                merge_known=merge_known,
             )
         conditions = self.conditions(join.args.get("on"), "on", translator)
         if len(conditions) == 1 and conditions[0].expression == ra.Literal("boolean", "true"):

@@ -78,7 +78,7 @@ def _counted(names: tuple[str, ...]) -> Mapping[str, int]:
 def _merges(node: ra.Node) -> bool:
     match node:
         case ra.Join(left=left, right=right):
-            own = bool(node.using) or not node.settled
+            own = bool(node.using) or not node.merge_known
             return own or _merges(left) or _merges(right)
         case ra.Generate(child=child):
             return _merges(child)
@@ -221,7 +221,7 @@ def find(node: ra.Node, name: str, span: Span | None = None) -> list[ra.Expressi
                 ]
             sides = [left] if kind in LEFT_ONLY else [left, right]
             found = [ref for side in sides for ref in find(side, name, span)]
-            if node.settled or not node.natural:
+            if node.merge_known or not node.natural:
                 return found
             return [ra.Unknown(f"column {name} may be merged by NATURAL", (ref,)) for ref in found]
         case ra.Generate(child=child, columns=columns, relation=relation):
@@ -239,7 +239,7 @@ def merged(join: ra.Join, name: str, span: Span | None = None) -> ra.Expression 
     """The column that stands for both of a name in USING: the left one, but for a RIGHT JOIN the
     right one, and for a FULL JOIN whichever is not NULL. None where it is not known."""
     ours, theirs = key(join.left, name, span), key(join.right, name, span)
-    if not join.settled:
+    if not join.merge_known:
         return None
     match join.declared:
         case ra.JoinType.RIGHT:
@@ -275,7 +275,7 @@ def star(node: ra.Node | None) -> list[Named] | None:
     """The columns of ``*`` over a join tree in order; None if not known."""
     match node:
         case ra.Join(left=left, right=right, declared=kind, using=using):
-            if not node.settled:
+            if not node.merge_known:
                 return None
             found: list[Named] = []
             for shared in using:

@@ -13,7 +13,7 @@ from sqlrewrite.patterns import pattern
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.sql.bind.plan_names import function_name
 from sqlrewrite.sql.parse.expression_grammar import EXTENT
-from sqlrewrite.sql.parse.query_grammar import HOMELESS
+from sqlrewrite.sql.parse.query_grammar import NO_WHERE
 from sqlrewrite.warehouse import Name, has_template
 
 ANY = "*"
@@ -202,7 +202,7 @@ def all_of(node: exp.Subquery) -> exp.Subquery:
     """A join in parentheses with an alias, as the derived table of all its columns that it is."""
     joined = node.this.copy()
     select = exp.Select(expressions=[exp.Star()], from_=exp.From(this=joined))
-    select.meta[HOMELESS] = "a join under an alias has no WHERE"
+    select.meta[NO_WHERE] = "a join under an alias has no WHERE"
     alias, joins = node.args["alias"].copy(), [it.copy() for it in node.args.get("joins") or []]
     found = exp.Subquery(this=select, alias=alias, joins=joins)
     found.meta.update(node.meta)
@@ -231,7 +231,7 @@ def all_generated(node: exp.Table) -> exp.Select:
     """A generator in FROM as the query of all its columns that it is."""
     lateral = exp.Lateral(this=node.this.copy(), view=True)
     select = exp.Select(expressions=[exp.Star()], laterals=[lateral])
-    select.meta[HOMELESS] = "a table function has no WHERE"
+    select.meta[NO_WHERE] = "a table function has no WHERE"
     return select
 
 
@@ -249,7 +249,7 @@ def listed_whole(node: exp.Expr) -> exp.Expr:
     table = exp.Subquery(this=query, alias=exp.TableAlias(columns=names))
     table.meta[EXTENT] = node.meta[EXTENT]
     select = exp.Select(expressions=[exp.Star()], from_=exp.From(this=table))
-    select.meta[HOMELESS] = "the query of an IN is read as a whole"
+    select.meta[NO_WHERE] = "the query of an IN is read as a whole"
     return select
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from sqlglot import TokenType, exp
 
 from sqlrewrite.sql.lex.keywords import token_types
-from sqlrewrite.sql.parse.query_grammar import BARE, HOMELESS, QueryParser
+from sqlrewrite.sql.parse.query_grammar import BARE, NO_WHERE, QueryParser
 
 PIPED = "piped"
 """The key in the ``meta`` of a derived table that is what stands before ``|>``."""
@@ -113,7 +113,7 @@ def _opened(query: exp.Query, *without: str) -> exp.Select:
 
 def _over(query: exp.Query) -> exp.Select:
     """All columns of a query, or of a FROM that has no SELECT yet."""
-    if isinstance(query, exp.Select) and query.meta.get(HOMELESS) == BARE:
+    if isinstance(query, exp.Select) and query.meta.get(NO_WHERE) == BARE:
         return _marked(query)
     return _all(_derived(query))
 
@@ -124,7 +124,7 @@ def _all(table: exp.Subquery) -> exp.Select:
 
 
 def _marked(select: exp.Select) -> exp.Select:
-    select.meta[HOMELESS], select.meta[_OPEN] = _NO_WHERE, True
+    select.meta[NO_WHERE], select.meta[_OPEN] = _NO_WHERE, True
     return select
 
 

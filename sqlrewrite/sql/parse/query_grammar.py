@@ -14,14 +14,14 @@ from sqlglot import TokenType, exp
 
 from sqlrewrite.sql.parse.expression_grammar import EXTENT, ExpressionParser
 
-LED = "led"
+SELECT_OFFSET = "select offset"
 """The key in the ``meta`` of a SELECT behind its FROM: the offset of its word SELECT."""
 
 SHARED = "shared"
 """The key in the ``meta`` of a SELECT that shares its FROM with others, and of each derived table
 in there: the same value for all trees of one text."""
 
-HOMELESS = "homeless"
+NO_WHERE = "no where"
 """The key in the ``meta`` of a SELECT whose text has no place for a new WHERE: why."""
 
 BARE = "FROM without SELECT has no WHERE"
@@ -165,7 +165,7 @@ class QueryParser(ExpressionParser):
         """``TABLE t``: all of it."""
         self._advance()
         found = exp.Select(expressions=[exp.Star()], from_=exp.From(this=self._parse_table_parts()))
-        found.meta[HOMELESS] = "TABLE t has no WHERE"
+        found.meta[NO_WHERE] = "TABLE t has no WHERE"
         self._parse_query_modifiers(found)
         if any(found.args.get(key) for key in _NOT_OF_TABLE):
             self.raise_error("Expected the end of TABLE t, or ORDER BY or LIMIT")
@@ -183,7 +183,7 @@ class QueryParser(ExpressionParser):
             bodies.append(self._body())
         if not bodies:  # FROM t is all of it
             relations.set("expressions", [exp.Star()])
-            relations.meta[HOMELESS] = BARE
+            relations.meta[NO_WHERE] = BARE
             return relations
         return _all_of(_over(relations, bodies, start))
 
@@ -234,14 +234,14 @@ class QueryParser(ExpressionParser):
 
     def _body(self) -> exp.Expr:
         """A SELECT without a FROM of its own."""
-        led = self._curr.start
+        start = self._curr.start
         if self._begins_script():
             return self._script()
         found = super()._parse_select_query(parse_set_operation=False)
         if not isinstance(found, exp.Select) or found.args.get("from_") or found.args.get("joins"):
             self.raise_error("Expected SELECT without FROM, behind the FROM of all")
             raise AssertionError("errors are raised at once")  # ErrorLevel.IMMEDIATE
-        found.meta[LED] = led
+        found.meta[SELECT_OFFSET] = start
         # ORDER BY and LIMIT are the SELECT's own, also behind a UNION.
         return found.subquery(copy=False) if any(map(found.args.get, _ENDS)) else found
 
