@@ -252,7 +252,7 @@ def test_pull_proposes_what_the_rows_show(tmp_path: Path) -> None:
     assert "proposed" not in tables["broken"]
     # The names of its folders are p=ab%3Ac and p=x%2Fy .
     assert tables["escaped"]["proposed"] == [{"column": "p", "expression": "substring(name, 1, 4)"}]
-    assert '# [tool.dpp-rewrite.derived_values."checked.held"]\n# dt = "date_format(' in done.stderr
+    assert '# [tool.dpp-rewrite.derived."checked.held"]\n# dt = "date_format(' in done.stderr
     known = Catalog.load(str(file))
     assert all(it.derived == () for it in known.tables)
     assert not rewrite("SELECT id FROM checked.held WHERE ts > '2024-01-01'", known).changed
