@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
 
-from sqlrewrite.catalog.queried import followed
+from sqlrewrite.catalog.inherited_columns import followed
 from sqlrewrite.decision.refresh import changes_dml_condition, stale
 from sqlrewrite.decision.statement_decision import StatementDecision
 from sqlrewrite.find.context import StatementContext

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlrewrite.catalog.queried import followed
+from sqlrewrite.catalog.inherited_columns import followed
 from sqlrewrite.document import Decision, Document, decide, read
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.patterns import pattern

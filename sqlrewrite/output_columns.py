@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from sqlrewrite.catalog.queried import followed, query_columns
+from sqlrewrite.catalog.inherited_columns import followed, query_columns
 from sqlrewrite.document import Document
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.facts.functions import function

@@ -21,13 +21,13 @@ Name = tuple[str, ...]
 """A qualified name, catalog first, lower case: ``("spark_catalog", "default", "sales")``."""
 
 Reference = tuple[str, ...]
-"""What a template says in place of a name: ``("ref", "sales")``, ``("source", "raw", "sales")``."""
+"""A reference in a template: ``("ref", "sales")``, ``("source", "raw", "sales")``."""
 
 VARIABLE = "variable"
-"""What a reference to a variable of the project begins with, as one of dbt's does with ``ref``."""
+"""The first part of a reference to a variable of the project, as ``ref`` is of one of dbt's."""
 
 BoundValue = int | float | str
-"""A value in a bound: a number, or the text of a string or date."""
+"""A value in a partition's bound: a number, or the text of a string or date."""
 
 VariableValues = tuple[tuple[str, str], ...]
 """Variables, each with its value."""
@@ -41,7 +41,7 @@ class CatalogError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: its Spark type in lower case (``decimal(7,2)``), or None where it is not known."""
+    """A column; ``type`` is Spark's, in lower case (``decimal(7,2)``), None if it is not known."""
 
     name: str
     type: str | None = None
@@ -69,9 +69,9 @@ class Buckets:
 
 @dataclass(frozen=True, slots=True)
 class PartitionBound:
-    """Which rows a partition of PostgreSQL's holds: FOR VALUES IN (``values``, of which None is
-    NULL), FROM (``low``) TO (``high``), WITH (MODULUS, REMAINDER) (``values``), or all that no
-    other one does (``default``). MINVALUE and MAXVALUE are the infinities."""
+    """The rows of a partition of PostgreSQL: FOR VALUES IN (``values``, None is NULL), FROM
+    (``low``) TO (``high``), WITH (MODULUS, REMAINDER) (``values``), or all rows of no other
+    partition (``default``). MINVALUE and MAXVALUE are the infinities."""
 
     values: tuple[BoundValue | None, ...] = ()
     low: tuple[BoundValue, ...] = ()
@@ -81,7 +81,7 @@ class PartitionBound:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A partition under its name, with those that it has itself."""
+    """A partition of PostgreSQL; ``below`` are its own partitions."""
 
     name: Name
     bound: PartitionBound
@@ -90,8 +90,8 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """How PostgreSQL partitions a table: ``list``, ``range`` or ``hash``, by the values of its
-    ``keys``; a key that is an expression is empty."""
+    """How PostgreSQL partitions a table: ``list``, ``range`` or ``hash``, by ``keys``; a key that
+    is an expression is empty."""
 
     strategy: str
     keys: tuple[str, ...]
@@ -100,10 +100,10 @@ class Parts:
 
 @dataclass(frozen=True, slots=True)
 class Derivation:
-    """What ``column`` is computed from: in every row ``column <=> expression`` holds.
+    """A column that is computed from others: in every row ``column <=> expression`` holds.
 
-    ``sources`` are the columns that the expression names, in lower case; ``origin`` is who says so,
-    in words that a verdict can show: ``GENERATED ALWAYS AS``, ``the settings``, ``the snapshot``.
+    ``sources`` are the columns in the expression, in lower case; ``origin`` says for people where
+    this is declared: ``GENERATED ALWAYS AS``, ``the settings``, ``the snapshot``.
     """
 
     column: str
@@ -113,7 +113,7 @@ class Derivation:
 
 
 TEMPORAL = "a temporal join reads it as of a time of each row"
-"""Why a table is read as a stream, whatever else is known of it."""
+"""Why the table of a temporal join is read as a stream."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ class Table:
     Where ``columns`` are not ``complete``, they are some of those it has: good for their types, and
     for nothing that needs to know which columns there are. ``names`` are those of all its columns
     in lower case, empty where these are not known. ``clustered_by`` are columns by which its rows
-    are sorted or clustered, so that a file or row group holds a narrow range of each: what is said
+    are sorted or clustered, so that a file or row group holds a narrow range of each: what is ours
     there wrongly costs time, and no row. ``unsteady`` is why it is ``streaming``, where more than
     that is known, or why else each scan may give other rows.
     """
@@ -152,17 +152,17 @@ class Table:
 
     @property
     def identities(self) -> tuple[str, ...]:
-        """The columns that it is partitioned by as they are, in lower case."""
+        """The partition columns that are not transformed, in lower case."""
         return tuple(it.column.lower() for it in self.partitioned_by if it.transform == "identity")
 
     @property
     def partitioning(self) -> frozenset[str]:
-        """All columns that it is partitioned by, also by a transform of them, in lower case."""
+        """All columns that it is partitioned by, also through a transform, in lower case."""
         return frozenset(it.column.lower() for it in self.partitioned_by)
 
     @property
     def laid_out(self) -> bool:
-        """Whether which part of the table a row is in depends on its columns."""
+        """Whether a row's columns decide in which part of the table it is stored."""
         return bool(self.partitioned_by or self.clustered_by or self.buckets or self.parts)
 
     def column(self, name: str) -> Column | None:
@@ -178,7 +178,7 @@ _WORD = pattern(r"(?<![\w.])\w+(?!\w|\s*\()")
 
 
 def derivation(column: str, expression: str, origin: str, columns: Iterable[str]) -> Derivation:
-    """What a column is computed from, of a table with these columns."""
+    """The derivation of a column in a table with these columns."""
     words = {word.lower() for word in _WORD.findall(_QUOTED.sub("''", expression))}
     sources = tuple(name.lower() for name in columns if name.lower() in words)
     return Derivation(column, " ".join(expression.split()), sources, origin)
@@ -186,9 +186,9 @@ def derivation(column: str, expression: str, origin: str, columns: Iterable[str]
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A view: the text of its query, bound anew wherever it is referenced.
+    """A view: the text of its query, which is bound again for each reference.
 
-    ``columns`` are the names in its declaration, empty where the query names them.
+    ``columns`` are the names in its declaration, empty if the query names them.
     """
 
     name: Name
@@ -203,7 +203,7 @@ TableOrView = Table | View
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """What could not be read of a catalog's files: where, as ``file:line:column``, and why."""
+    """A part of a catalog's files that could not be read: where (``file:line:column``), and why."""
 
     where: str
     why: str
@@ -260,7 +260,7 @@ class Warehouse:
 
     @property
     def takes_subqueries(self) -> bool:
-        """Whether there is a table in whose DELETE and UPDATE the condition may hold a query."""
+        """Whether it has a table whose DELETE and UPDATE accept subqueries in conditions."""
         return any(it.provider == "iceberg" for it in self.tables)
 
     def qualify(self, parts: Name) -> Name:
@@ -276,9 +276,9 @@ class Warehouse:
     def resolve(self, parts: Name) -> TableOrView | None:
         """The relation that a name as written means here, or None.
 
-        Where none has the name, it is that of the only one with its last part whose other parts
-        may be the same: a schema that is a template (``${db}.t``), or that nobody has named, may be
-        any.
+        If none has the qualified name, it is the only relation with the same last part, provided
+        that the other parts may be the same: a schema that is a template (``${db}.t``), or that
+        nobody has named, may be any.
         """
         name = self.qualify(parts if parts in self.relations else written_apart(parts))
         found = self.relations.get(name)
@@ -290,9 +290,8 @@ class Warehouse:
         return self.relations[others[0]] if _may_be(name, others[0]) else None
 
     def refer(self, reference: Reference) -> Name | None:
-        """The name that a reference in a template stands for: a manifest's, else that of the only
-        relation whose last name it is; None where there is none, or more than one. That of a
-        variable is its value."""
+        """The name that a reference in a template stands for: the one in a manifest, else that of
+        the only relation with this last name, else None. A variable stands for its value."""
         if reference[0] == VARIABLE:
             value = self.variables.get(reference[1])
             return None if value is None else (value,)
@@ -317,7 +316,7 @@ class Warehouse:
         return replace(self, relations=relations, forgotten=self.forgotten - {relation.name})
 
     def without(self, name: Name) -> Self:
-        """This catalog where nothing is known of that qualified name."""
+        """This catalog, with nothing known of a qualified name any more."""
         kept = {key: value for key, value in self.relations.items() if key != name}
         return replace(self, relations=kept, forgotten=self.forgotten | {name})
 
@@ -329,25 +328,24 @@ GENERATED, DECLARED = "GENERATED ALWAYS AS", "the settings"
 def _with_declared(
     relations: Mapping[Name, TableOrView], declared: Mapping[Name, Mapping[str, str]]
 ) -> Mapping[Name, TableOrView]:
-    """The relations, each table with what is declared of its columns; what the settings say of a
-    column takes the place of what its definition says."""
+    """The relations with declared derived columns, which replace those in a definition."""
     found = dict(relations)
     for name, columns in declared.items():
         for other, table in relations.items():
             if other[-len(name) :] != name or not isinstance(table, Table):
                 continue
             names = table.names or tuple(column.name.lower() for column in table.columns)
-            said = tuple(derivation(it, text, DECLARED, names) for it, text in columns.items())
-            theirs = {it.column.lower() for it in said}
-            derived = (*(it for it in table.derived if it.column.lower() not in theirs), *said)
+            ours = tuple(derivation(it, text, DECLARED, names) for it, text in columns.items())
+            theirs = {it.column.lower() for it in ours}
+            derived = (*(it for it in table.derived if it.column.lower() not in theirs), *ours)
             if derived != table.derived:
                 found[other] = replace(table, derived=derived)
     return found
 
 
 def written_apart(parts: Name) -> Name:
-    """The parts of a table's name that is written as one, as Hive prints it (``CREATE TABLE
-    `dw.orders` ``): Spark allows no dot in the name of a table, but in that of a temporary view."""
+    """The parts of a table's name that is quoted as a whole, as Hive prints it (``CREATE TABLE
+    `dw.orders` ``): in Spark only the name of a temporary view may have a dot."""
     return tuple(parts[0].split(".")) if len(parts) == 1 and "." in parts[0] else parts
 
 
@@ -356,16 +354,16 @@ _TEMPLATE_SIGNS = ("$", "{", "}", "@", "#", "&", "%")
 
 
 def _may_be(name: Name, other: Name) -> bool:
-    """Whether two qualified names with the same last part may be the same: each part before it is
-    alike, or one of the two is open. A name of two parts has its catalog left out."""
+    """Whether two qualified names with the same last part may be the same: the other parts are
+    equal, or one of them may be any. A name of two parts has no catalog."""
     if _GLOBAL in (name[-2], other[-2]):
         return False
     pairs = zip(reversed(name[:-1]), reversed(other[:-1]), strict=False)
-    return all(one == two or _open(one) or _open(two) for one, two in pairs)
+    return all(one == two or _any(one) or _any(two) for one, two in pairs)
 
 
-def _open(part: str) -> bool:
-    """Whether a part is that of the default namespace, or holds a template."""
+def _any(part: str) -> bool:
+    """Whether a part may be any: it is of the default namespace, or holds a template."""
     return part in DEFAULT_NAMESPACE or has_template(part)
 
 

@@ -24,11 +24,11 @@ from sqlrewrite.text.masking import mask
 from sqlrewrite.text.templates import templated
 from sqlrewrite.warehouse import CatalogError, Name, Reference, Table, TableOrView, View, Warehouse
 
-# Adapters whose tables Spark reads; the names and types of any other are not Spark's.
+# The adapters of Spark; names and types of other adapters are not Spark's.
 _ADAPTERS = frozenset({"spark", "databricks", "fabricspark", "glue", "watsonx_spark"})
 _TABLES = frozenset({"model", "seed", "snapshot"})
 _EPHEMERAL = "__dbt__cte__"
-# Where these do not say otherwise: what CREATE TABLE makes.
+# The default formats of adapters.
 _FORMATS = {"databricks": "delta"}
 
 
@@ -72,7 +72,7 @@ def read(data: Mapping[str, Any], path: Path, catalog: Warehouse) -> Warehouse:
 
 @dataclass(frozen=True, slots=True)
 class _Node:
-    """One model, seed, snapshot or source: its unique id and what the manifest says of it."""
+    """A model, seed, snapshot or source: its unique id and its object in the manifest."""
 
     key: str
     data: Mapping[str, Any]
@@ -90,7 +90,7 @@ class _Node:
         return str(self.config.get("materialized") or "")
 
     def name(self, path: Path) -> Name | None:
-        """The name that dbt writes for it, None where it writes none. Raises CatalogError."""
+        """The name that dbt writes for it, None if it writes none. Raises CatalogError."""
         if self.materialized == "ephemeral":
             return (f"{_EPHEMERAL}{self.data.get('name')}".lower(),)
         written = self.data.get("relation_name")
@@ -102,7 +102,7 @@ class _Node:
         return name
 
     def references(self, home: str) -> Iterator[Reference]:
-        """The references that mean it. Nodes of the project itself come first, as in dbt."""
+        """The references in templates that mean it."""
         name, package = str(self.data.get("name")), str(self.data.get("package_name") or home)
         if self.source:
             yield ("source", str(self.data.get("source_name")), name)
@@ -117,7 +117,7 @@ class _Node:
 
 
 def _nodes(data: Mapping[str, Any], path: Path, home: str) -> list[_Node]:
-    """What there are tables or queries of, the project's own first."""
+    """The nodes that are tables or queries, those of the project itself first, as in dbt."""
     found: list[_Node] = []
     for section in ("nodes", "sources"):
         nodes = data.get(section, {})
@@ -129,7 +129,7 @@ def _nodes(data: Mapping[str, Any], path: Path, home: str) -> list[_Node]:
 
 
 def _query(node: _Node, references: Mapping[Reference, Name]) -> str | None:
-    """A view's query as dbt compiles it, or None where that is not known."""
+    """A view's query as dbt compiles it; None if that is not known."""
     compiled = node.data.get("compiled_code") or node.data.get("compiled_sql")
     if compiled:
         return str(compiled)
@@ -143,7 +143,7 @@ def _query(node: _Node, references: Mapping[Reference, Name]) -> str | None:
         done = template.end
     pieces.append(masked.text[done:])
     query = "".join(pieces).strip()
-    literal = templated(query)  # in a string, for dbt to fill in
+    literal = templated(query)  # a template inside a string
     return None if masked.obstacles or literal else query or None
 
 
@@ -155,7 +155,7 @@ def _table(
     catalog: Warehouse,
     path: str,
 ) -> Table | None:
-    """What is known of a node's table; None where that is nothing."""
+    """The table of a node; None if nothing is known of it."""
     using = node.config.get("file_format") or (None if node.source else _FORMATS.get(adapter))
     partitions = _partitions(node)
     bare = _created(name, (), using, partitions, catalog, path)
@@ -183,7 +183,7 @@ def _created(
     catalog: Warehouse,
     path: str,
 ) -> Table | None:
-    """The table of dbt's CREATE TABLE, or None where that cannot be read."""
+    """The table in dbt's CREATE TABLE; None if that cannot be read."""
     text = f"CREATE TABLE {literal_name(name)}"
     if columns:
         text += f" ({', '.join(f'{quoted(column)} {kind}' for column, kind in columns)})"
@@ -196,9 +196,9 @@ def _created(
 
 
 def _partitions(node: _Node) -> tuple[str, ...]:
-    """``partition_by``, a string or a list of them, which dbt writes into PARTITIONED BY as they
-    are; or a table as for BigQuery, of a field and how long its partitions are. Of an external
-    source its ``partitions``."""
+    """The items of PARTITIONED BY: ``partition_by`` is a string or a list of strings, which dbt
+    writes as they are, or as for BigQuery an object with a field and a granularity. An external
+    source has ``partitions`` instead."""
     if node.source:
         return tuple(str(item["name"]) for item in _external(node) if item.get("name"))
     given = node.config.get("partition_by")
@@ -208,7 +208,7 @@ def _partitions(node: _Node) -> tuple[str, ...]:
 
 
 def _field(given: Mapping[str, Any]) -> str | None:
-    """A partition field: a date by day is its own partition, other granularities are transforms."""
+    """The partition field of an object: a date by day is a column, any other a transform."""
     field, granularity = given.get("field"), str(given.get("granularity") or "day").lower()
     if not isinstance(field, str):
         return None
@@ -235,7 +235,7 @@ def _external(node: _Node) -> list[Mapping[str, Any]]:
 
 @dataclass(frozen=True, slots=True)
 class _Stored:
-    """What ``catalog.json`` says of a relation in the warehouse."""
+    """A relation in ``catalog.json``."""
 
     columns: tuple[_Listed, ...] | None = None
     bytes: int | None = None
@@ -243,8 +243,8 @@ class _Stored:
 
 
 def _stored(path: Path) -> dict[str, _Stored]:
-    """What is in the warehouse by unique id, from the ``catalog.json`` beside a manifest; nothing
-    where there is no such file. Raises CatalogError."""
+    """The relations in the ``catalog.json`` beside a manifest, by unique id; nothing if there is no
+    such file. Raises CatalogError."""
     if not path.exists():
         return {}
     try:
@@ -253,7 +253,7 @@ def _stored(path: Path) -> dict[str, _Stored]:
         raise CatalogError(f"{path}: not JSON that can be read: {error}") from error
     version = object_of(object_of(data).get("metadata")).get("dbt_schema_version")
     if "/catalog/" not in str(version):
-        return {}  # another program's file of that name
+        return {}  # another program's file
     found: dict[str, _Stored] = {}
     for section in ("nodes", "sources"):
         for key, node in object_of(data.get(section)).items():
@@ -277,5 +277,5 @@ def _count(stats: Mapping[str, Any], name: str) -> int | None:
 
 
 def object_of(value: object) -> Mapping[str, Any]:
-    """A value as an object of JSON, an empty one where it is none."""
+    """A JSON value as an object, an empty one if it is none."""
     return value if isinstance(value, dict) else {}

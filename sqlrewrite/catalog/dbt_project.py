@@ -1,10 +1,10 @@
-"""A dbt project without its manifest: what ``dbt_project.yml`` and the YAML beside the models say.
+"""Reads a dbt project without a manifest, from ``dbt_project.yml`` and the YAML beside the models.
 
-The manifest is the better source: it has what dbt makes of all this. Where nobody has run ``dbt
-parse``, this reads models, seeds, snapshots and sources with their ``config`` (``partition_by``,
-``materialized``, from the model, its YAML and the project, in this order), columns and
-``data_type``, and gives them to ``dbt.read`` as a manifest would say it. The schema that a model is
-built in is not said here: it is the current one, which may be any.
+The manifest is the better source, since it has the results of dbt's own rules. If nobody has run
+``dbt parse``, this module collects models, seeds, snapshots and sources with their ``config``
+(``partition_by``, ``materialized``, from the model, its YAML and the project, in this order),
+columns and ``data_type``, and passes them to ``dbt.read`` in the form of a manifest. The schema of
+a model is not known: it is taken to be the current one.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _KINDS = {"models": "model", "seeds": "seed", "snapshots": "snapshot"}
 _PATHS = {"models": "model-paths", "seeds": "seed-paths", "snapshots": "snapshot-paths"}
 
 _CONFIGURED = frozenset({"materialized", "partition_by", "file_format", "alias", "enabled"})
-"""What a project may configure without a ``+`` before it."""
+"""Keys that a project may configure without a ``+`` before them."""
 
 _CONSTANTS = {"true": True, "false": False, "none": None}
-"""As Jinja writes them, beside Python's own."""
+"""Jinja's names of constants, which Python does not have."""
 
-Said = Mapping[str, Any]
+YamlObject = Mapping[str, Any]
 
 
 def read(path: Path, catalog: Warehouse) -> Warehouse:
@@ -49,14 +49,14 @@ def read(path: Path, catalog: Warehouse) -> Warehouse:
         for folder in _folders(project, section):
             top = path.parent / folder
             files = [*_files(top, left_out)]
-            said = dict(_properties(files, section))
+            entries = dict(_properties(files, section))
             for file in sorted((*top.rglob("*.sql"), *top.rglob("*.csv"))):
                 if (file.suffix == ".csv") != (kind == "seed"):
                     continue
                 configured = _of_project(project, section, name, file.relative_to(top))
-                node = _node(kind, name, file, said.get(file.stem, {}), configured)
-                settled = node["config"].get("materialized"), node["config"].get("enabled")
-                if settled[0] is not None and settled[1] is not False:
+                node = _node(kind, name, file, entries.get(file.stem, {}), configured)
+                state = node["config"].get("materialized"), node["config"].get("enabled")
+                if state[0] is not None and state[1] is not False:
                     nodes[node["unique_id"]] = node
             sources |= {it["unique_id"]: it for it in _sources(files, name)}
     metadata = {"dbt_schema_version": _VERSION, "project_name": name}
@@ -64,16 +64,18 @@ def read(path: Path, catalog: Warehouse) -> Warehouse:
     return replace(found, left_out=(*found.left_out, *left_out))
 
 
-def _folders(project: Said, section: str) -> list[str]:
+def _folders(project: YamlObject, section: str) -> list[str]:
     given = project.get(_PATHS[section])
     return [str(it) for it in given] if isinstance(given, list) else [section]
 
 
-def _node(kind: str, project: str, file: Path, said: Said, configured: Said) -> dict[str, Any]:
-    """A model, seed or snapshot as a manifest has it."""
+def _node(
+    kind: str, project: str, file: Path, entry: YamlObject, configured: YamlObject
+) -> dict[str, Any]:
+    """A model, seed or snapshot in the form of a manifest."""
     raw = read_text(file) if kind != "seed" else ""
     config = {"materialized": "view" if kind == "model" else kind, **configured}
-    config |= {**object_of(said.get("config")), **_called(raw)}
+    config |= {**object_of(entry.get("config")), **_config_call(raw)}
     return {
         "unique_id": f"{kind}.{project}.{file.stem}",
         "resource_type": kind,
@@ -82,13 +84,13 @@ def _node(kind: str, project: str, file: Path, said: Said, configured: Said) -> 
         "relation_name": f"`{config.get('alias') or file.stem}`",
         "config": config,
         "contract": config.get("contract"),
-        "columns": _columns(said),
+        "columns": _columns(entry),
         "raw_code": raw,
     }
 
 
-def _called(raw: str) -> Said:
-    """What ``config(…)`` says in a model, as far as it is written out."""
+def _config_call(raw: str) -> YamlObject:
+    """The arguments of ``config(…)`` in a model, with None for those that are no literals."""
     found: dict[str, Any] = {}
     for unit in UNITS["{{"].finditer(raw):
         match = _CONFIG.fullmatch(unit.group())
@@ -103,12 +105,12 @@ def _called(raw: str) -> Said:
             try:
                 found[str(item.arg)] = ast.literal_eval(item.value)
             except (ValueError, TypeError, RecursionError, MemoryError):
-                found[str(item.arg)] = None  # what no file says instead
+                found[str(item.arg)] = None  # not known
     return found
 
 
-def _of_project(project: Said, section: str, name: str, file: Path) -> dict[str, Any]:
-    """What the project configures for a file: the folders nearer to it win."""
+def _of_project(project: YamlObject, section: str, name: str, file: Path) -> dict[str, Any]:
+    """The project's configuration for a file; that of a nearer folder wins."""
     found: dict[str, Any] = {}
     at = object_of(project.get(section))
     for part in (name, *file.parent.parts, file.stem, ""):
@@ -120,14 +122,14 @@ def _of_project(project: Said, section: str, name: str, file: Path) -> dict[str,
     return found
 
 
-def _properties(files: Sequence[Said], section: str) -> Iterator[tuple[str, Said]]:
-    """What the YAML files of a folder say of each model."""
+def _properties(files: Sequence[YamlObject], section: str) -> Iterator[tuple[str, YamlObject]]:
+    """The entries for models in the YAML files of a folder, by name."""
     for data in files:
         for it in map(object_of, _list(data.get(section))):
             yield str(it.get("name")), it
 
 
-def _sources(files: Sequence[Said], project: str) -> Iterator[dict[str, Any]]:
+def _sources(files: Sequence[YamlObject], project: str) -> Iterator[dict[str, Any]]:
     """The tables of the sources that the YAML files of a folder declare."""
     for data in files:
         for source in map(object_of, _list(data.get("sources"))):
@@ -146,13 +148,13 @@ def _sources(files: Sequence[Said], project: str) -> Iterator[dict[str, Any]]:
                 }
 
 
-def _columns(said: Said) -> dict[str, Any]:
-    named = (it for it in map(object_of, _list(said.get("columns"))) if "name" in it)
+def _columns(entry: YamlObject) -> dict[str, Any]:
+    named = (it for it in map(object_of, _list(entry.get("columns"))) if "name" in it)
     return {str(it["name"]): it for it in named}
 
 
-def _files(folder: Path, left_out: list[LeftOut]) -> Iterator[Said]:
-    """The YAML files of a folder; one that cannot be read costs only itself."""
+def _files(folder: Path, left_out: list[LeftOut]) -> Iterator[YamlObject]:
+    """The contents of the YAML files of a folder; those that cannot be read are left out."""
     for path in sorted((*folder.rglob("*.yml"), *folder.rglob("*.yaml"))):
         try:
             yield object_of(_parsed(path))

@@ -1,11 +1,11 @@
-"""DDL files to a catalog: each statement's definitions folded over the catalog before it.
+"""Reads DDL files to a catalog: each statement changes the catalog before it.
 
-A directory is searched for files of SQL, and for programs and notebooks that hold definitions, read
-in the order of the paths. A statement that cannot be read is listed in the catalog's ``left_out``
-and affects no other; statements that define nothing are skipped. The files are an account of what
-there is, and not a script: a DROP in one of them makes way for the CREATE behind it, and takes
-nothing out; a table that is renamed is known by both names; and no SET of a variable tells with
-which value a query will be run, so a name that holds one means what all files say of it.
+A directory is searched for files of SQL, and for programs and notebooks that hold definitions, in
+the order of the paths. A statement that cannot be read is listed in the catalog's ``left_out`` and
+affects no other; statements that define nothing are skipped. The files describe what exists, they
+are not run as a script: DROP removes nothing, a renamed table is known by both names, and SET of a
+variable does not say with which value a query will run, so a name with a variable means what all
+files say of it.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
-from sqlrewrite.catalog import bounds
+from sqlrewrite.catalog import postgres_partitions
 from sqlrewrite.catalog.files import Where, decoded, in_folder, may_define, read_bytes, texts
-from sqlrewrite.catalog.queried import Poor, completed
+from sqlrewrite.catalog.inherited_columns import ColumnlessTable, completed
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.sql.ddl import definitions
 from sqlrewrite.sql.ddl.definition_statements import definition_statements
@@ -33,8 +33,8 @@ from sqlrewrite.warehouse import CatalogError, Column, LeftOut, Name, Table, Tab
 def read(path: Path, catalog: Warehouse) -> Warehouse:
     """The catalog after the definitions in a file, or in all files of a directory.
 
-    USE holds to the end of its file; each file begins in the namespace of the catalog given.
-    Raises CatalogError where there is no file that could be read.
+    USE holds to the end of its file; each file begins in the namespace of ``catalog``. Raises
+    CatalogError if no file can be read.
     """
     found = in_folder(path) if path.is_dir() else [path]
     files = [it for it in found if may_define(it)] if path.is_dir() else found
@@ -45,110 +45,112 @@ def read(path: Path, catalog: Warehouse) -> Warehouse:
         raise CatalogError(f"{path}: no file with SQL ({suffixes}) in this directory")
     after = read_files(files, catalog)
     if after.relations == catalog.relations and not path.is_dir():
-        read_bytes(path)  # raises for a file that is not there to be read
+        read_bytes(path)  # raises CatalogError if the file cannot be read
     return after
 
 
 def read_files(files: Iterable[Path], catalog: Warehouse) -> Warehouse:
-    """The catalog after the definitions in files. What cannot be read is left out."""
-    namespace, account = catalog.namespace, _Account()
+    """The catalog after the definitions in files; a file that cannot be read is left out."""
+    namespace, findings = catalog.namespace, _Findings()
     for file in files:
         try:
             text, encoding = decoded(read_bytes(file))
         except CatalogError as error:
             why = str(error).removeprefix(f"{file}: ")
-            account.left_out.append(LeftOut(str(file), why))
+            findings.left_out.append(LeftOut(str(file), why))
             continue
         if encoding in ("gb18030", "latin-1"):
             why = f"not UTF-8: read as {encoding.upper()}"
-            account.left_out.append(LeftOut(str(file), why))
+            findings.left_out.append(LeftOut(str(file), why))
         catalog = replace(catalog, namespace=namespace)
         for part, where in texts(text, str(file)):
-            catalog = _folded(part, where, catalog, account)
-    return account.completed(replace(catalog, namespace=namespace))
+            catalog = _folded(part, where, catalog, findings)
+    return findings.completed(replace(catalog, namespace=namespace))
 
 
 def read_ddl(text: str, source: str, catalog: Warehouse) -> Warehouse:
     """The catalog after the definitions in a text. Raises nothing."""
-    account = _Account()
+    findings = _Findings()
     for part, where in texts(text, source):
-        catalog = _folded(part, where, catalog, account)
-    return account.completed(catalog)
+        catalog = _folded(part, where, catalog, findings)
+    return findings.completed(catalog)
 
 
 @dataclass(slots=True)
-class _Account:
-    """What is found in the files of one folder, beside the catalog: the names that they define,
-    tables whose columns are still to be told, and what could not be read."""
+class _Findings:
+    """What files say besides the catalog: the names that they define, the tables without columns
+    yet, and what could not be read."""
 
     defined: set[Name] = field(default_factory=set)
-    poor: list[Poor] = field(default_factory=list)
+    columnless: list[ColumnlessTable] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
 
     def completed(self, catalog: Warehouse) -> Warehouse:
-        """The catalog with what is told of these tables in the end."""
-        catalog = completed(catalog, self.poor)
-        left_out = (*catalog.left_out, *self.left_out, *_vague(self.poor, catalog))
+        """The catalog with the columns of these tables, as far as they are known in the end."""
+        catalog = completed(catalog, self.columnless)
+        left_out = (*catalog.left_out, *self.left_out, *_without_columns(self.columnless, catalog))
         return replace(catalog, left_out=left_out)
 
 
-def _folded(text: str, at: Where, catalog: Warehouse, account: _Account) -> Warehouse:
+def _folded(text: str, at: Where, catalog: Warehouse, findings: _Findings) -> Warehouse:
     known, catalog = catalog.variables, in_force(catalog, text, runs_once=False)
     for statement in definition_statements(text, catalog.refer):
         if statement.tokens[0].text.lower() == "drop":
             continue
-        partitioned = bounds.apply(statement, text, catalog, at.source)
+        partitioned = postgres_partitions.apply(statement, text, catalog, at.source)
         if partitioned is not None:
             catalog = partitioned
         elif definitions.defines_relation(statement, text):
-            catalog = _defined(statement, text, at, catalog, account)
+            catalog = _defined(statement, text, at, catalog, findings)
         else:
             after = definitions.apply(statement, text, catalog, at.source)
             if definitions.sets_variable(statement, text):
                 after = replace(after, relations=catalog.relations)
             elif definitions.renames(statement, text):
                 after = replace(after, relations={**catalog.relations, **after.relations})
-            account.left_out += _lost(statement, text, catalog, after, at)
+            findings.left_out += _forgotten(statement, text, catalog, after, at)
             catalog = after
     return replace(catalog, variables=known)
 
 
 def _defined(
-    statement: Statement, text: str, at: Where, catalog: Warehouse, account: _Account
+    statement: Statement, text: str, at: Where, catalog: Warehouse, findings: _Findings
 ) -> Warehouse:
-    """The catalog after a CREATE TABLE or VIEW. IF NOT EXISTS, of a script that is run again and
-    again, says what there is as well as any other."""
+    """The catalog after a CREATE TABLE or VIEW; IF NOT EXISTS makes no difference, since it only
+    says that the script may run again."""
     name = definitions.created_name(statement.tokens, text, catalog)
     if not name:
         said = "a table whose name is not written out"
-        account.left_out.append(LeftOut(at(statement.start), said))
+        findings.left_out.append(LeftOut(at(statement.start), said))
         return catalog
-    if is_variable(name[-1]):  # in another file another table
+    if is_variable(name[-1]):  # it is another table in each file
         said = f"a table whose name is a variable, {name[-1]}: it may be any"
-        account.left_out.append(LeftOut(at(statement.start), said))
+        findings.left_out.append(LeftOut(at(statement.start), said))
         return catalog
-    old = catalog.relations.get(name) if name in account.defined else None
+    old = catalog.relations.get(name) if name in findings.defined else None
     after = definitions.apply(statement, text, catalog.without(name), at.source)
-    after = bounds.declared(statement, text, after, name)
+    after = postgres_partitions.declared(statement, text, after, name)
     made, where = after.relations.get(name), at(statement.start)
-    if name[-1:] in after.relations:  # temporary: a session's, in which it may hide a table
+    if name[-1:] in after.relations:  # a temporary view, which may hide a table
         if isinstance(catalog.relations.get(name), Table):
             return catalog
         after = after.without(name[-1:])
-    account.left_out += (LeftOut(where, said) for said in _doubts(name, made, statement, text))
-    account.defined.add(name)
+    findings.left_out += (LeftOut(where, said) for said in _doubts(name, made, statement, text))
+    findings.defined.add(name)
     if isinstance(made, Table) and isinstance(old, Table):
         made, contradicted = agreed(old, made)
-        account.left_out += (LeftOut(where, f"{_shown(name)}: {why}") for why in contradicted)
+        findings.left_out += (LeftOut(where, f"{_shown(name)}: {why}") for why in contradicted)
         return after.with_relation(in_star_order(made, after))
     if isinstance(made, Table) and not made.names:
-        account.poor.append(Poor(statement, text, name, catalog.namespace, made, where))
+        findings.columnless.append(
+            ColumnlessTable(statement, text, name, catalog.namespace, made, where)
+        )
     return after
 
 
 def agreed(old: Table, new: Table) -> tuple[Table, list[str]]:
-    """What two definitions of a table say together, and where they contradict each other. The later
-    one holds, unless it does not say which columns or partitions there are."""
+    """Two definitions of a table as one, and how they contradict each other. The later one holds,
+    unless it does not list the columns or partitions."""
     base, other = (new, old) if new.names else (old, new)
     contradicted: list[str] = []
     columns: list[Column] = []
@@ -171,7 +173,7 @@ def agreed(old: Table, new: Table) -> tuple[Table, list[str]]:
 
 
 def _doubts(name: Name, made: TableOrView | None, statement: Statement, text: str) -> Iterator[str]:
-    """What of a definition could not be read."""
+    """The parts of a definition that could not be read."""
     if made is None:
         yield f"{_shown(name)} cannot be read: {definitions.why_unreadable(statement, text)}"
     elif isinstance(made, Table) and made.names:
@@ -191,10 +193,10 @@ def _doubts(name: Name, made: TableOrView | None, statement: Statement, text: st
                 )
 
 
-def _lost(
+def _forgotten(
     statement: Statement, text: str, before: Warehouse, after: Warehouse, at: Where
 ) -> Iterator[LeftOut]:
-    """What is not known any more behind a statement that defines nothing anew."""
+    """What is no longer known after a statement that creates no relation."""
     where = at(statement.start)
     if after.namespace == definitions.UNKNOWN_NAMESPACE != before.namespace:
         yield LeftOut(where, "a USE that cannot be read: write the schema's name")
@@ -203,9 +205,11 @@ def _lost(
         yield LeftOut(where, f"{shown or 'a table'} is not known behind this statement")
 
 
-def _vague(poor: Iterable[Poor], catalog: Warehouse) -> Iterator[LeftOut]:
-    """The tables of which still no columns are known."""
-    for it in poor:
+def _without_columns(
+    columnless: Iterable[ColumnlessTable], catalog: Warehouse
+) -> Iterator[LeftOut]:
+    """The tables whose columns are still not known."""
+    for it in columnless:
         known = catalog.relations.get(it.name)
         if known is it.made:
             yield LeftOut(it.where, f"{_shown(it.name)}: its columns are not known: {it.why}")

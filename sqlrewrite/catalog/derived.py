@@ -1,7 +1,6 @@
-"""Derived columns that the settings declare, put into a catalog.
+"""Puts the derived columns that the settings declare into a catalog.
 
-In: a catalog, and by the names of tables and columns what each is computed by. Out: the catalog
-that knows it. A table that is not there may be one that a text makes.
+A declaration may name a table that is not in the catalog: a text may create it.
 """
 
 from __future__ import annotations
@@ -18,10 +17,10 @@ W = TypeVar("W", bound=Warehouse)
 
 
 def declaring(catalog: W, derived: Mapping[str, Mapping[str, str]]) -> W:
-    """The catalog, where these columns are computed from others of their row.
+    """The catalog with derived columns: by the names of table and column, the expression over other
+    columns of the row.
 
-    Raises CatalogError for what is no name of a table, for a column that its table lacks, and for
-    what is no expression.
+    Raises CatalogError for an invalid name or expression, and for a column that its table lacks.
     """
     declared: dict[Name, Mapping[str, str]] = dict(catalog.declared)
     for text, columns in derived.items():

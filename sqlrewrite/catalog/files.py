@@ -1,4 +1,4 @@
-"""A catalog file's text, the SQL in it, and how a place in it is named."""
+"""The files of a catalog: finding them, reading them as text, and naming places in them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from sqlrewrite.text.source import FOREIGN, OTHER_BOMS, SQL_SUFFIXES, Lines
 from sqlrewrite.warehouse import CatalogError
 
 _DEFINES = pattern(rb"\bcreate\s[^;'\"]{0,60}\b(?:table|view)\b", re.IGNORECASE)
-# GB 18030 reads what it reads and fails else; Latin-1 reads anything. Names are ASCII in most DDL,
-# and the same in all of them.
+# GB 18030 fails for most other texts, and Latin-1 reads anything. Most names in DDL are ASCII,
+# which is the same in all encodings.
 _OTHERS = ("gb18030", "latin-1")
 
 
@@ -38,7 +38,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def decoded(data: bytes) -> tuple[str, str]:
-    """A text in whatever encoding it is, and the encoding's name."""
+    """A text in any encoding, and the name of the encoding."""
     for mark, name in OTHER_BOMS:
         if data.startswith(mark):
             return data.decode(name, "replace"), name
@@ -51,17 +51,17 @@ def decoded(data: bytes) -> tuple[str, str]:
 
 
 def in_folder(directory: Path) -> list[Path]:
-    """The files below a folder in which definitions are looked for, in order: those of SQL, and
-    programs and notebooks that are nobody else's and not hidden."""
-    return sorted(it for it in directory.rglob("*") if _is_meant(it, directory) and it.is_file())
+    """The files below a folder that may hold definitions, sorted: files of SQL, and programs and
+    notebooks that are neither hidden nor in a folder of foreign code."""
+    return sorted(it for it in directory.rglob("*") if _may_be_read(it, directory) and it.is_file())
 
 
 def below(directory: Path, name: str) -> list[Path]:
-    """The files of a name in a folder and below it that are nobody else's and not hidden."""
+    """The files of a name below a folder, except hidden ones and those in foreign code."""
     return sorted(it for it in directory.rglob(name) if _is_own(it, directory) and it.is_file())
 
 
-def _is_meant(path: Path, directory: Path) -> bool:
+def _may_be_read(path: Path, directory: Path) -> bool:
     if not _is_host(path):
         return path.name.lower().endswith(SQL_SUFFIXES)
     return _is_own(path, directory)
@@ -77,16 +77,16 @@ def _is_host(path: Path) -> bool:
 
 
 def may_define(path: Path) -> bool:
-    """Whether a file may hold a definition: most programs do not, and to parse one is slow."""
+    """Whether a file may hold a definition; a quick test, since parsing a program is slow."""
     try:
         return not _is_host(path) or _DEFINES.search(read_bytes(path)) is not None
     except CatalogError:
-        return True  # which the one who reads it says
+        return True  # reading it will report the error
 
 
 def texts(text: str, source: str) -> Iterator[tuple[str, Where]]:
-    """The SQL of a file, fit to look for definitions in, and what names places in it: one text, or
-    several where it stands in another language."""
+    """The SQL texts of a file, readable for definitions, each with the names of places in it. A
+    file in another language may have several."""
     host = host_of(source, text)
     if host is None:
         yield readable(text), Where(Lines(text), source)
@@ -98,7 +98,7 @@ def texts(text: str, source: str) -> Iterator[tuple[str, Where]]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Where:
-    """The lines of a file, and its name."""
+    """Names places in a file."""
 
     lines: Lines
     source: str

@@ -1,7 +1,7 @@
-"""Reads the files that describe the warehouse into a ``warehouse.Warehouse``.
+"""Reads files that describe a warehouse into a ``Warehouse``.
 
-``load`` takes any mix of DDL, snapshots and dbt manifests and merges them in order. A new kind of
-file is a new module here and a line in ``load``.
+``load`` takes any mix of DDL, snapshots, dbt manifests and dbt projects, and merges them in order.
+A new kind of file is a new module and a line in ``load``.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def load(
     schema: str | None = None,
     variables: Mapping[str, str] | VariableValues = (),
 ) -> Warehouse:
-    """The catalog of all ``paths``: later definitions of a table win, and what snapshots tell of
-    sizes and counts completes a definition that lacks them, whichever comes first.
+    """The catalog of all ``paths``. Later definitions of a table win; sizes and counts in snapshots
+    complete definitions that lack them, whichever comes first.
 
     ``schema`` is the namespace of short names, in DDL files until they say USE, and at the end;
     ``variables`` are the values of variables in names. Raises CatalogError.
@@ -72,20 +72,20 @@ def load(
                 f"{path}: not a kind of file that is read; a catalog is {_SUPPORTED}"
             )
     relations = {
-        name: _completed(relation, counted[name])
+        name: _with_counts(relation, counted[name])
         if isinstance(relation, Table) and name in counted
         else relation
         for name, relation in catalog.relations.items()
     }
     costs_only_itself = (path.endswith(".json") or Path(path).is_dir() for path in paths)
     if not relations and not all(costs_only_itself):
-        raise CatalogError(f"{', '.join(paths)}: {_nothing(paths)}")
+        raise CatalogError(f"{', '.join(paths)}: {_nothing_found(paths)}")
     return replace(catalog, relations=relations, namespace=namespace, sources=tuple(paths))
 
 
 def _of_folder(folder: Path, catalog: Warehouse, start: Warehouse) -> Warehouse:
-    """The catalog after the DDL and the dbt projects in a folder; where there are none, after what
-    its texts show by themselves. What cannot be read costs only itself."""
+    """The catalog after the DDL and the dbt projects in a folder; if it has none, after the tables
+    that its texts show (``infer``). What cannot be read is left out."""
     from sqlrewrite.catalog import dbt_project, ddl
     from sqlrewrite.catalog.infer import infer
 
@@ -113,8 +113,8 @@ _GUESSED = (
 )
 
 
-def _nothing(paths: Sequence[str]) -> str:
-    """What was looked for where no table was found."""
+def _nothing_found(paths: Sequence[str]) -> str:
+    """The message if no table was found: what was looked for."""
     if any(Path(path).name not in PROJECTS for path in paths):
         return _NO_DDL
     return (
@@ -136,19 +136,20 @@ def _read_json(path: Path, start: Warehouse) -> Warehouse:
 
 
 def _dbt_artifact(text: str) -> dict[str, Any] | None:
-    """What dbt wrote, parsed; None for other JSON, and for what is none."""
-    import json  # which DDL, and a start, have no need of
+    """The parsed JSON if dbt wrote it; None for any other text."""
+    import json  # not needed for DDL
 
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):
-        return None  # the snapshot's loader says what is wrong
+        return None  # the snapshot's reader reports the error
     metadata = data.get("metadata") if isinstance(data, dict) else None
     return data if isinstance(metadata, dict) and "dbt_schema_version" in metadata else None
 
 
 def _merged(catalog: Warehouse, later: Warehouse) -> Warehouse:
-    """All relations of both; what does not know a table's columns takes none from it."""
+    """Both catalogs as one: the later relation wins, unless it lacks the columns of the earlier
+    one."""
     relations = dict(catalog.relations)
     for name, relation in later.relations.items():
         known = relations.get(name)
@@ -167,8 +168,8 @@ def _merged(catalog: Warehouse, later: Warehouse) -> Warehouse:
     )
 
 
-def _completed(table: Table, counted: Table) -> Table:
-    """A table with the numbers it lacks taken from another account of it."""
+def _with_counts(table: Table, counted: Table) -> Table:
+    """A table with sizes and counts that it lacks taken from another definition of it."""
     columns = (
         replace(column, distinct_count=other.distinct_count)
         if column.distinct_count is None and (other := counted.column(column.name)) is not None

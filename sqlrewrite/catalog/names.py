@@ -1,4 +1,4 @@
-"""Qualified names as a person writes them: dots between parts, backquotes where they need them."""
+"""Qualified names as text: parts separated by dots, in backquotes where needed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _PLAIN = re.compile(r"[^\W\d]\w*")
 
 
 def quoted_name(name: Name) -> str:
-    """A name with dots between its parts, and backquotes around those that need them."""
+    """A name as text, with backquotes around the parts that need them."""
     return ".".join(part if _PLAIN.fullmatch(part) else quoted(part) for part in name)
 
 
@@ -21,12 +21,12 @@ def quoted(part: str) -> str:
 
 
 def literal_name(name: Name) -> str:
-    """A name with dots between its parts, each in backquotes."""
+    """A name as SQL, each part in backquotes."""
     return ".".join(map(quoted, name))
 
 
 def parsed_name(text: str) -> Name | None:
-    """The name that ``quoted_name`` wrote, in lower case; None for what is not one."""
+    """The name in a text as ``quoted_name`` writes it, in lower case; None if it is no name."""
     parts: list[str] = []
     at = 0
     while (match := _PART.match(text, at)) is not None:

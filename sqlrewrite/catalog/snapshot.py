@@ -1,9 +1,9 @@
-"""The snapshot: a catalog as versioned JSON, written by ``catalog pull`` and by hand.
+"""Snapshots: a catalog as versioned JSON, written by ``catalog pull`` and by hand.
 
-``read`` takes its text to a catalog, ``write`` a catalog to its text: stable, sorted by name, with
-what is not known left out, so that two snapshots of one warehouse differ where it does. Its form
-are the classes below, which msgspec reads and writes; null is the same as not there, and unknown
-keys are passed over: a later release may write more.
+``read`` makes a catalog of a text, ``write`` a text of a catalog: sorted by name, without what is
+not known, so that two snapshots of one warehouse differ only where it does. The classes below are
+the format, which msgspec reads and writes. null is the same as a missing key, and unknown keys are
+ignored, since a later release may write more.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from sqlrewrite.warehouse import (
 
 VERSION = 1
 ORIGIN = "the snapshot"
-"""Who says of a column that it is derived."""
+"""The origin of derivations that a snapshot declares."""
 
 _Text = Annotated[str, Meta(min_length=1)]
 _Count = Annotated[int, Meta(ge=0)]
@@ -50,7 +50,7 @@ class _Column(Struct, omit_defaults=True):
 
 
 class _Field(Struct, omit_defaults=True):
-    """A partition field; one that is a column itself is the column's name alone."""
+    """A partition field by a transform; a field that is a column is only its name."""
 
     column: _Text
     transform: _Text | None = None
@@ -93,7 +93,7 @@ _AS_IT_IS = (
     *("clustered_by", "primary_key", "streaming", "provider", "size_in_bytes", "row_count"),
     *("partition_count", "complete", "unsteady"),
 )
-"""What stands in the file just as a ``Table`` has it."""
+"""The fields that the file has as a ``Table`` has them."""
 
 
 class _View(Struct, omit_defaults=True):
@@ -132,8 +132,8 @@ def read(text: str, source: str) -> Warehouse:
 
 
 def generated(text: str) -> dict[str, str]:
-    """What made a snapshot: ``by``, ``at`` and ``from``, as far as it says; nothing for any other
-    text."""
+    """The ``by``, ``at`` and ``from`` of a snapshot, as far as it has them; nothing for other
+    texts."""
     with suppress(ValueError, RecursionError):
         said = json.decode(text, type=_Snapshot).generated
         if isinstance(said, dict):
@@ -142,14 +142,14 @@ def generated(text: str) -> dict[str, str]:
 
 
 Proposed = Mapping[Name, Sequence[Derivation]]
-"""Derivations that a table's rows show to hold, by its name; a person moves them to ``derived``."""
+"""Derivations that a table's rows suggest, by its name; a person may move them to ``derived``."""
 
 
 def write(
     catalog: Warehouse, generated: Mapping[str, str] | None = None, proposed: Proposed | None = None
 ) -> str:
-    """The text of a catalog's snapshot; ``generated`` says what made it, for people to read, and
-    ``proposed`` what nobody has declared: it stands there, and is not used.
+    """The text of a catalog's snapshot. ``generated`` says what made it, for people; ``proposed``
+    are derivations that nobody has declared, which are written and not used.
 
     Temporary views, whose name is a single part, belong to a session and are left out.
     """
@@ -194,7 +194,7 @@ def _written_table(table: Table, proposed: Sequence[Derivation]) -> _Table:
 
 
 def _as(kind: Any, value: object) -> Any:
-    """A value in the form that the file has for it."""
+    """A value as the class that the file has for it."""
     return convert(value, kind, from_attributes=True)
 
 
@@ -229,7 +229,7 @@ def _check_version(version: object, source: str) -> None:
 
 
 def _not_json(text: str, source: str, error: Exception) -> CatalogError:
-    """The error of Python's own parser, which says in which line it is."""
+    """The error of Python's JSON parser, which names the line."""
     from json import JSONDecodeError, loads
 
     try:
@@ -278,7 +278,7 @@ def _column(found: _Column) -> Column:
 
 @lru_cache(4096)
 def _type(text: str) -> str:
-    """A type as Spark writes it, from one that a person may have written."""
+    """A type as Spark writes it; an unknown type as it is, in lower case."""
     found = parse(text)
     return " ".join(text.lower().split()) if found is None else found.ddl
 
@@ -296,7 +296,7 @@ def _partition_field(found: str | _Field) -> PartitionField:
 
 
 def _check_columns(table: Table, where: str) -> None:
-    """Raises for a column that is there twice, or is used and not there."""
+    """Raises CatalogError for a column that is listed twice, or used and not listed."""
     seen: set[str] = set()
     for index, column in enumerate(table.columns):
         if column.name.lower() in seen:

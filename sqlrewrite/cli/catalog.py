@@ -104,8 +104,8 @@ def infer_command(
     table, but not the type of dt. Correct the guesses before you give the file to --catalog:
     nothing is rewritten that depends on a type that is UNKNOWN.
     """
+    from sqlrewrite.catalog.ddl_writer import ddl
     from sqlrewrite.catalog.infer import infer
-    from sqlrewrite.catalog.written import ddl
     from sqlrewrite.report.catalog import print_left_out
     from sqlrewrite.run.files import find
 

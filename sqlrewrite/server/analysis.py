@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from sqlrewrite import embedded
-from sqlrewrite.catalog.queried import followed
+from sqlrewrite.catalog.inherited_columns import followed
 from sqlrewrite.document import Document, read
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.findings import Finding

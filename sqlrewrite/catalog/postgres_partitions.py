@@ -1,10 +1,10 @@
 """PostgreSQL's partitions, read from its DDL: how a table is partitioned, and the bounds of each.
 
 In: a statement's tokens and the catalog before it. Out: the catalog in which the partitioned table
-knows its ``Parts``. Read are ``PARTITION BY LIST|RANGE|HASH (…)`` behind CREATE TABLE, ``CREATE
-TABLE … PARTITION OF …``, and ALTER TABLE … ATTACH and DETACH PARTITION (PostgreSQL's manual,
-"CREATE TABLE"). A bound that cannot be read takes what is known of the table's parts with it: a
-part that is not known may hold any row.
+has its ``Parts``. It reads ``PARTITION BY LIST|RANGE|HASH (…)`` behind CREATE TABLE, ``CREATE TABLE
+… PARTITION OF …``, and ALTER TABLE … ATTACH and DETACH PARTITION (PostgreSQL's manual, "CREATE
+TABLE"). If a bound cannot be read, all parts of the table become unknown: an unknown part may hold
+any row.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from sqlrewrite.warehouse import (
 )
 
 _STRATEGIES = ("list", "range", "hash")
-_TYPES = {  # as Spark reads values of the kind; one without a zone is what it says
+_TYPES = {  # the types as which Spark reads such values
     "text": "string",
     "varchar": "string",
     "character varying": "string",
@@ -46,8 +46,7 @@ _TYPE = pattern(r"([a-z]\w*(?: (?:varying|with(?:out)? time zone))?) ?(\([\d, ]+
 
 
 def declared(statement: Statement, text: str, catalog: Warehouse, name: Name) -> Warehouse:
-    """The catalog after a CREATE TABLE, in which the table of that name knows how it is
-    partitioned, if the statement says so."""
+    """The catalog after a CREATE TABLE, with the partitioning that it declares, if any."""
     table = catalog.relations.get(name)
     found = _partitioned_by(Cursor(statement.tokens, text))
     if found is None or not isinstance(table, Table):
@@ -57,8 +56,8 @@ def declared(statement: Statement, text: str, catalog: Warehouse, name: Name) ->
 
 
 def apply(statement: Statement, text: str, catalog: Warehouse, source: str) -> Warehouse | None:
-    """The catalog after a statement that makes, attaches or detaches a partition; None for any
-    other. Raises nothing."""
+    """The catalog after a statement that creates, attaches or detaches a partition; None for any
+    other statement. Raises nothing."""
     cursor = Cursor(statement.tokens, text)
     if cursor.take("create", "table") or cursor.take("create", "unlogged", "table"):
         cursor.take("if", "not", "exists")
@@ -76,23 +75,22 @@ def apply(statement: Statement, text: str, catalog: Warehouse, source: str) -> W
         name = catalog.qualify(cursor.name())
         kept = _without(parent, name)
         if detached:
-            return _known(catalog, kept)
+            return _with_table(catalog, kept)
         child = catalog.relations.get(name)
         below = child.parts if isinstance(child, Table) else None
-        return _known(catalog, _with(kept, name, _bound(cursor), below))
+        return _with_table(catalog, _with(kept, name, _bound(cursor), below))
     return None
 
 
 def _made(cursor: Cursor, name: Name, catalog: Warehouse, source: str) -> Warehouse | None:
-    """The catalog after CREATE TABLE name PARTITION OF …: the partition has the columns of its
-    table."""
+    """The catalog after CREATE TABLE … PARTITION OF …, whose columns are those of its table."""
     parent = _table(cursor.name(), catalog)
     if parent is None:
         return None
     cursor.group()  # constraints of its own
     bound, below = _bound(cursor), _partitioned_by(cursor)
     child = replace(parent, name=name, parts=below, source=source, size_in_bytes=None)
-    return _known(catalog.with_relation(child), _with(parent, name, bound, below))
+    return _with_table(catalog.with_relation(child), _with(parent, name, bound, below))
 
 
 def _table(parts: Name, catalog: Warehouse) -> Table | None:
@@ -101,7 +99,7 @@ def _table(parts: Name, catalog: Warehouse) -> Table | None:
 
 
 def _with(table: Table, name: Name, bound: PartitionBound | None, below: Parts | None) -> Table:
-    """The table with a partition more; where its bound is not understood, with none known."""
+    """The table with one more partition; with no known parts if its bound is not understood."""
     if table.parts is None or bound is None:
         return replace(table, parts=None)
     parts = replace(table.parts, parts=(*table.parts.parts, Part(name, bound, below)))
@@ -114,15 +112,15 @@ def _without(table: Table, name: Name) -> Table:
     return replace(table, parts=replace(table.parts, parts=kept))
 
 
-def _known(catalog: Warehouse, table: Table) -> Warehouse:
-    """The catalog with a table, and with all that it is a partition of."""
+def _with_table(catalog: Warehouse, table: Table) -> Warehouse:
+    """The catalog with a changed table, which may itself be a partition of another table there."""
     catalog = catalog.with_relation(table)
     for other in catalog.tables:
         parts = other.parts.parts if other.parts is not None else ()
         mine = [it for it in parts if it.name == table.name]
         if mine and mine[0].below != table.parts:
             kept = _without(other, table.name)
-            return _known(catalog, _with(kept, table.name, mine[0].bound, table.parts))
+            return _with_table(catalog, _with(kept, table.name, mine[0].bound, table.parts))
     return catalog
 
 
@@ -130,7 +128,7 @@ def _known(catalog: Warehouse, table: Table) -> Warehouse:
 
 
 def _partitioned_by(cursor: Cursor) -> Parts | None:
-    """What PARTITION BY says, somewhere behind."""
+    """The PARTITION BY clause somewhere behind the cursor."""
     cursor = cursor.between(cursor.index, cursor.end)
     while not cursor.done:
         if cursor.take("partition", "by"):
@@ -151,7 +149,7 @@ def _key(item: Cursor) -> str:
 
 
 def _bound(cursor: Cursor) -> PartitionBound | None:
-    """FOR VALUES …, or DEFAULT; None for what is not understood."""
+    """The bound in FOR VALUES … or DEFAULT; None if it is not understood."""
     if cursor.take("default"):
         return PartitionBound(default=True)
     if cursor.take("for", "values", "in"):
@@ -162,7 +160,7 @@ def _bound(cursor: Cursor) -> PartitionBound | None:
         high = _values(cursor) if cursor.take("to") else None
         if low is None or high is None or None in (*low, *high):
             return None
-        return PartitionBound(low=_infinite(low, -inf), high=_infinite(high, inf))
+        return PartitionBound(low=_range_end(low, -inf), high=_range_end(high, inf))
     if cursor.take("for", "values", "with"):
         inner = cursor.group()
         words = inner.rest().lower().replace(",", " ").split() if inner is not None else []
@@ -181,7 +179,7 @@ def _values(cursor: Cursor) -> tuple[BoundValue | None, ...] | None:
 
 
 _NOTHING = object()
-_QUOTE = pattern(r"['\\]")  # which Spark and PostgreSQL read in ways of their own
+_QUOTE = pattern(r"['\\]")  # Spark and PostgreSQL read these in different ways
 _WORDS: dict[str, BoundValue | None] = {
     "null": None,
     "minvalue": -inf,
@@ -204,8 +202,8 @@ def _value(item: Cursor) -> object:
     return _NOTHING
 
 
-def _infinite(values: tuple[BoundValue | None, ...], usual: float) -> tuple[BoundValue, ...]:
-    """The values of one end; behind an infinity all are that one, as PostgreSQL has it."""
+def _range_end(values: tuple[BoundValue | None, ...], usual: float) -> tuple[BoundValue, ...]:
+    """The values of one end of a range; all values behind an infinity are that infinity, too."""
     found: list[BoundValue] = []
     for it in values:
         last = found[-1] if found else None
@@ -217,13 +215,13 @@ def _infinite(values: tuple[BoundValue | None, ...], usual: float) -> tuple[Boun
 
 
 def _typed(column: Column, statement: Statement, text: str) -> Column:
-    """The column, with the type that PostgreSQL's name for it means."""
+    """The column with Spark's type for the type name that PostgreSQL uses."""
     for name, written in _columns(Cursor(statement.tokens, text)):
         match = _TYPE.match(" ".join(written.lower().split()))
         if name != column.name.lower() or match is None or match[1] not in _TYPES:
             continue
         kind: str | None = _TYPES[match[1]]
-        if kind == "decimal":  # which has any scale, where none is said
+        if kind == "decimal":  # without a scale it holds any
             kind = f"{kind}{match[2]}".replace(" ", "") if match[2] else None
         return replace(column, type=kind)
     return column

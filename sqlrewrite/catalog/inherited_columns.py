@@ -18,12 +18,12 @@ from sqlrewrite.warehouse import Column, Name, PartitionField, Table, Warehouse
 
 ANY_SETTINGS = tuple(SessionSettings().possible())
 _ROUNDS = 5
-"""How long a chain of such tables is followed, each read by the next."""
+"""How many such tables in a row are completed, each created from the one before."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Poor:
-    """A table without columns: the statement that makes it, in its text and namespace."""
+class ColumnlessTable:
+    """A table that was created without a list of columns: its statement, text and namespace."""
 
     statement: Statement
     text: str
@@ -35,15 +35,15 @@ class Poor:
 
     @property
     def why(self) -> str:
-        """Why no columns are known, for people."""
+        """Why its columns are not known, for people."""
         if definitions.created_query(self.statement.tokens, self.text)[1]:
             return "its query reads what is not known"
         return "the statement lists none, or not all"
 
 
-def completed(catalog: Warehouse, poor: Sequence[Poor]) -> Warehouse:
-    """The catalog with the columns of these tables, as far as they can be told."""
-    left = list(poor)
+def completed(catalog: Warehouse, columnless: Sequence[ColumnlessTable]) -> Warehouse:
+    """The catalog with the columns of these tables, as far as they can be found."""
+    left = list(columnless)
     for _ in range(_ROUNDS):
         found = {it.name: table for it in left if (table := _completed(it, catalog)) is not None}
         if not found:
@@ -73,11 +73,11 @@ def followed(
         return after
     if behind is not None and name[-1] not in behind.lower():
         return after
-    poor = Poor(statement, text, name, before.namespace, made, source, settings)
-    return completed(after, [poor])
+    columnless = ColumnlessTable(statement, text, name, before.namespace, made, source, settings)
+    return completed(after, [columnless])
 
 
-def _completed(it: Poor, catalog: Warehouse) -> Table | None:
+def _completed(it: ColumnlessTable, catalog: Warehouse) -> Table | None:
     if catalog.relations.get(it.name) is not it.made:
         return None
     here = replace(catalog, namespace=it.namespace)
@@ -100,8 +100,8 @@ def _completed(it: Poor, catalog: Warehouse) -> Table | None:
 def query_columns(
     query: str, catalog: Warehouse, settings: Sequence[ExactSettings], names: Sequence[str] = ()
 ) -> tuple[Column, ...] | None:
-    """The columns of a table or view that a query makes, under other ``names`` if any are given;
-    None where they are not told."""
+    """The columns of a table or view that a query creates, under other ``names`` if there are any;
+    None if they are not known."""
     from sqlrewrite.sql.types.query_output import query_output
 
     found = query_output(query, catalog, settings, lambda kind: kind.ddl)

@@ -1,11 +1,11 @@
-"""A catalog as DDL, to be corrected and kept: every guess with a comment that says what it is."""
+"""Writes a catalog as DDL, to be corrected and kept; a comment marks each guess."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
 
-from sqlrewrite.catalog.infer import Shown
+from sqlrewrite.catalog.infer import PartitionMention
 from sqlrewrite.catalog.names import quoted
 from sqlrewrite.warehouse import (
     DEFAULT_NAMESPACE,
@@ -25,11 +25,11 @@ _HEAD = """\
 -- no text shows: no predicate follows from it until it is declared.
 """
 SOME = "dpp.columns"
-"""The table property that says that the columns are ``some`` of those there are."""
+"""The table property that says that only ``some`` of the columns are listed."""
 
 
-def ddl(catalog: Warehouse, guessed: Mapping[Name, Shown]) -> str:
-    """Definitions of all relations of a catalog, views last, each in the schema that it reads."""
+def ddl(catalog: Warehouse, guessed: Mapping[Name, PartitionMention]) -> str:
+    """The definitions of all relations, views last, each view in its own namespace."""
     found = [catalog.relations[name] for name in sorted(catalog.relations) if len(name) > 1]
     tables = [_table(it, guessed.get(it.name)) for it in found if isinstance(it, Table)]
     views = [_view(it) for it in found if isinstance(it, View)]
@@ -44,13 +44,13 @@ def _view(view: View) -> str:
     )
 
 
-def _table(table: Table, shown: Shown | None) -> str:
+def _table(table: Table, mention: PartitionMention | None) -> str:
     lines = [f"-- {table.source}"]
-    if shown is not None:
+    if mention is not None:
         lines.append("-- A guess: no CREATE TABLE was found, and which other columns there are.")
     elif not table.complete or not table.columns:
         lines.append("-- Not all of its columns are known.")
-    values = {name.lower(): value for name, value in shown.columns} if shown is not None else {}
+    values = {name.lower(): value for name, value in mention.columns} if mention is not None else {}
     name = table.name[1:] if table.name[0] == DEFAULT_NAMESPACE[0] else table.name
     lines.append(f"CREATE TABLE {_dotted(name)}{' (' if table.columns else ''}")
     key = f"PRIMARY KEY ({', '.join(map(_quoted, table.primary_key))})" if table.primary_key else ""
@@ -78,7 +78,7 @@ def _remark(column: Column, values: Mapping[str, str], table: Table) -> str:
     example = f", of values as {' '.join(value.split())}" if value else ""
     partition = any(it.column.lower() == column.name.lower() for it in table.partitioned_by)
     what = f"a guess: declare the type of {column.name}{example}"
-    return f" -- {what if partition else 'its type is not shown'}"
+    return f" -- {what if partition else 'its type is not mention'}"
 
 
 def _clauses(table: Table) -> Iterator[str]:
