@@ -121,7 +121,7 @@ def _piped(it: tree.Piped, outer: TypeScope) -> ScopeColumns:
             return _set(it, before, scope)
         case "DROP":
             gone = {name.lower() for name in it.names}
-            return tuple(c for c in before if str(c.name).lower() not in gone)
+            return tuple(c for c in before if c.key not in gone)
         case "AS":
             return tuple(TypedColumn(c.name, c.type, it.names) for c in visible(before))
         case "AGGREGATE":
@@ -137,7 +137,7 @@ def _set(it: tree.Piped, before: ScopeColumns, scope: TypeScope) -> ScopeColumns
     found = list(before)
     for item in it.items:
         [made] = items((item,), replace(scope, columns=tuple(found)))
-        places = [n for n, c in enumerate(found) if str(c.name).lower() == item.names[0].lower()]
+        places = [n for n, c in enumerate(found) if c.key == item.names[0].lower()]
         if len(places) != 1:
             raise UnknownOutputError("one column to set wanted")
         found[places[0]] = TypedColumn(item.names[0], made.type)

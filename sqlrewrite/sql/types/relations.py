@@ -148,8 +148,8 @@ def _shared(left: ScopeColumns, right: ScopeColumns) -> tuple[str, ...]:
     """The names that both sides of a NATURAL join have."""
     if any(it.name is None for it in (*left, *right)):
         raise UnknownOutputError("NATURAL with an unknown name")
-    others = {str(it.name).lower() for it in visible(right)}
-    return tuple(name for it in visible(left) if (name := str(it.name)).lower() in others)
+    others = {it.key for it in visible(right)}
+    return tuple(str(it.name) for it in visible(left) if it.key in others)
 
 
 def _merged(
@@ -179,7 +179,7 @@ def _merged(
 
 
 def _key(name: str, columns: ScopeColumns) -> TypedColumn:
-    found = [it for it in visible(columns) if str(it.name).lower() == name.lower()]
+    found = [it for it in visible(columns) if it.key == name.lower()]
     if len(found) != 1:
         raise UnknownOutputError(f"one column {name} wanted")
     return found[0]
@@ -196,7 +196,7 @@ def _pivot(it: tree.Pivot, scope: TypeScope, before: ScopeColumns) -> ScopeColum
     kept = [
         TypedColumn(column.name, column.type)
         for column in visible(before)
-        if str(column.name).lower() not in used
+        if column.key not in used
     ]
     found = [(item, inner.typed(item.value)) for item in it.aggregates]
     for value in it.values:
@@ -239,7 +239,7 @@ def _unpivot(it: tree.Unpivot, scope: TypeScope, before: ScopeColumns) -> ScopeC
                 raise UnknownOutputError("UNPIVOT of an unknown column")
             taken.add(parts[-1].lower())
             kinds[position].append(known.type)
-    rest = (c for c in visible(before) if str(c.name).lower() not in taken)
+    rest = (c for c in visible(before) if c.key not in taken)
     kept = [TypedColumn(c.name, c.type) for c in rest]
     kept.append(TypedColumn(it.name, types.STRING))
     for name, found in zip(it.values, kinds, strict=True):

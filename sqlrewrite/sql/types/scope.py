@@ -43,12 +43,17 @@ UNTYPED = TypedExpression(None)
 
 @dataclass(frozen=True, slots=True)
 class TypedColumn:
-    """A column; a ``hidden`` one, the second that USING merges, is named with a qualifier only."""
+    """A column; a ``hidden`` one, the second that USING merges, is named with a qualifier only.
+    ``key`` is its name in lower case, by which it is found."""
 
     name: str | None
     type: Type | None
     qualifier: tuple[str, ...] = ()
     hidden: bool = False
+    key: str | None = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "key", None if self.name is None else self.name.lower())
 
 
 ScopeColumns = tuple[TypedColumn, ...]
@@ -147,8 +152,7 @@ def _column(columns: ScopeColumns, parts: tuple[str, ...]) -> TypedExpression | 
         found = [
             it
             for it in columns
-            if it.name is not None
-            and it.name.lower() == name
+            if it.key == name
             and (not it.hidden if count == 0 else _ends_with(it.qualifier, wanted))
         ]
         if found:
@@ -210,9 +214,9 @@ def star_columns(star: tree.Star, scope: TypeScope) -> ScopeColumns:
     if any(len(parts) > 1 for parts in star.excluded):
         raise UnknownOutputError("EXCEPT of a field, or of a qualified column")
     out = {parts[0].lower() for parts in star.excluded}
-    if any(it.name is None for it in found) or not out <= {str(it.name).lower() for it in found}:
+    if any(it.name is None for it in found) or not out <= {it.key for it in found}:
         raise UnknownOutputError("EXCEPT of an unknown column")
-    return tuple(it for it in found if str(it.name).lower() not in out)
+    return tuple(it for it in found if it.key not in out)
 
 
 def _of_star(star: tree.Star, scope: TypeScope) -> ScopeColumns:
