@@ -111,7 +111,7 @@ def test_a_file_that_changes_meanwhile(files: list[str]) -> None:
     assert _run(files)[0] == "TEXT A, OTHER, TEXT C"
 
 
-def test_a_broken_cache_is_made_anew(files: list[str]) -> None:
+def test_a_broken_cache_is_replaced(files: list[str]) -> None:
     """Also where only what is read of it shows that it is broken."""
     for number in range(40):
         Path("a").write_text(f"{number} " * 100)
@@ -157,7 +157,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.mark.usefixtures("lasting_stamps")
-def test_a_file_that_is_as_it_was_is_read_again_where_its_text_is_wanted(
+def test_an_unchanged_file_is_read_again_where_its_text_is_needed(
     files: list[str], reads: list[str]
 ) -> None:
     Path("b").write_text("quiet")

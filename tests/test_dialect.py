@@ -127,7 +127,7 @@ def test_the_parser_can_be_loaded_from_its_sources() -> None:
     ["USE dw", "DROP TABLE IF EXISTS t", "SET x = 1", "CREATE TABLE t (a INT) STORED AS ORC"],
 )
 @pytest.mark.parametrize("second", ["INSERT INTO t SELECT", "CREATE VIEW v AS SELECT"])
-def test_a_semicolon_that_is_missing_is_told(first: str, second: str) -> None:
+def test_a_missing_semicolon_is_reported(first: str, second: str) -> None:
     text = f"{first}\n{second} a.x FROM a JOIN b ON a.x = b.x"
     (statement,) = statements(text)
     assert statement.failure is not None
@@ -154,7 +154,7 @@ def test_what_goes_on_in_a_line_misses_none(text: str) -> None:
         ("SELECT CASE WHEN 1", "CASE or IF is not complete"),
     ],
 )
-def test_what_is_missing_is_told_in_words_of_sql(text: str, why: str) -> None:
+def test_what_is_missing_is_named_in_words_of_sql(text: str, why: str) -> None:
     (found,) = statements(text)
     assert found.failure is not None
     assert found.failure.message == why

@@ -315,7 +315,7 @@ def test_strip_takes_out_all_of_ours(catalog: Catalog) -> None:
         ),
     ],
 )
-def test_what_no_longer_follows_is_said(
+def test_a_predicate_that_no_longer_follows_is_reported(
     catalog: Catalog, text: str, sql: str, refreshed: bool
 ) -> None:
     result = rewrite(text, catalog)
@@ -346,7 +346,7 @@ def test_each_clause_is_said_to_get_what_it_gets(catalog: Catalog) -> None:
         f"SELECT f.a FROM f WHERE f.p = 1 {MARKER}",
     ],
 )
-def test_a_marker_on_what_is_the_author_s_is_said(catalog: Catalog, text: str) -> None:
+def test_a_marker_on_an_author_s_condition_is_reported(catalog: Catalog, text: str) -> None:
     result = rewrite(text, catalog)
     assert result.sql == text
     assert [(it.code, it.line, it.column) for it in result.notes] == [

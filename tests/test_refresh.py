@@ -62,7 +62,9 @@ def test_what_still_follows_stays_as_it_is(catalog: Catalog, text: str) -> None:
         pytest.param("ON f.p = d.k", "ON f.q = d.k", id="another column"),
     ],
 )
-def test_what_follows_otherwise_is_derived_anew(catalog: Catalog, stale: str, fresh: str) -> None:
+def test_a_predicate_that_would_differ_now_is_written_again(
+    catalog: Catalog, stale: str, fresh: str
+) -> None:
     for ours in (OURS, BROKEN):
         text = f"{JOIN} WHERE d.x = 'a  b' AND {ours} AND f.a = 1".replace(stale, fresh, 1)
         bare = f"{JOIN} WHERE d.x = 'a  b' AND f.a = 1".replace(stale, fresh, 1)

@@ -85,7 +85,7 @@ def test_what_is_written(
     assert rewrite(done.sql, known(settings, sizes), when=when).sql == done.sql
 
 
-def test_what_is_assumed_is_said() -> None:
+def test_assumed_settings_are_reported() -> None:
     reason = only(JOIN, known({}), "auto").reason
     assert reason is not None
     assert reason.message == (

@@ -105,7 +105,7 @@ def test_a_scan_that_holds_its_partition_is_already_pruned(text: str, reason: st
     assert found.reason == (open_ if reason is None else f"already-pruned: {reason}")
 
 
-def test_what_is_not_read_is_told_with_its_failure() -> None:
+def test_what_is_not_read_is_reported_with_its_failure() -> None:
     first, second = told("SELECT FROM (;\n\nSELECT 1\nFROM cal\n")
     assert (first.understood, first.line, first.end_line) == (False, 1, 1)
     assert first.reason

@@ -130,7 +130,7 @@ def test_a_verdict_quotes_the_declaration() -> None:
         ("uuid() || ts", "another value when it is computed again"),
     ],
 )
-def test_what_says_nothing_is_told(expression: str, why: str) -> None:
+def test_an_expression_that_bounds_nothing_and_why(expression: str, why: str) -> None:
     ddl = "CREATE TABLE c (id INT, ts TIMESTAMP, note STRING, p STRING) PARTITIONED BY (p)"
     known = Catalog.from_ddl(ddl).deriving({"c": {"p": expression}})
     result = rewrite("SELECT id FROM c WHERE ts >= '2024-03-01'", known)

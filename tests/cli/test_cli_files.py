@@ -172,7 +172,7 @@ def test_nothing_has_changed(run: Callable[..., Ran]) -> None:
         (("lint", "--changed-since", "main", "--write-baseline", "."), "--write-baseline cannot"),
     ],
 )
-def test_what_cannot_be_told(
+def test_changed_since_that_cannot_be_answered(
     run: Callable[..., Ran], arguments: tuple[str, ...], message: str
 ) -> None:
     ran = run(*arguments)

@@ -65,7 +65,7 @@ def test_definitions(run: Callable[..., Ran], texts: dict[str, str], catalog: ob
     assert ("catalog pull" in ran.err) == (catalog is None)
 
 
-def test_what_was_found_is_said_and_works(run: Callable[..., Ran]) -> None:
+def test_what_was_found_is_reported_and_works(run: Callable[..., Ran]) -> None:
     write(ddl__t=TABLE.format("sales") + "CREATE TABLE days (id INT, day DATE);\n", etl__q=QUERY)
     ran = run("init")
     assert ran.err.splitlines() == [

@@ -188,7 +188,7 @@ def test_a_baseline_that_is_named_is_of_all_projects(run: Callable[..., Ran]) ->
 
 
 @pytest.mark.parametrize("repository", [True, False])
-def test_reports_name_files_from_what_is_around_all(
+def test_reports_name_files_from_their_common_folder(
     run: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch, repository: bool
 ) -> None:
     if repository:
@@ -231,7 +231,7 @@ def test_in_a_baseline_of_several_projects_files_of_one_name_are_two(
     assert run(*named, "a", "b").status == 1
 
 
-def test_codes_that_are_none_are_told_with_their_file(run: Callable[..., Ran]) -> None:
+def test_unknown_codes_are_reported_with_their_file(run: Callable[..., Ran]) -> None:
     _settings("b", 'catalog = "ddl.sql"\nignore = ["DPP123"]')
     ran = run("lint", "a", "b")
     assert ran.status == 2

@@ -143,7 +143,7 @@ def test_catalog_infer(run: Any, tmp_path: Path) -> None:
     assert (tmp_path / "found.ddl").read_text() == text
 
 
-def test_what_a_catalog_leaves_out_is_told(run: Any, tmp_path: Path) -> None:
+def test_what_a_catalog_leaves_out_is_reported(run: Any, tmp_path: Path) -> None:
     (tmp_path / "ddl.sql").write_text("CREATE TABLE good (a INT); CREATE TABLE bad (a INT")
     (tmp_path / "q.sql").write_text("SELECT 1;\n")
     catalog = str(tmp_path / "ddl.sql")

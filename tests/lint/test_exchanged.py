@@ -147,7 +147,7 @@ def test_what_is_missing(tables: str, on: str, missing: list[str], catalog: Cata
         ("v1 x LEFT ANTI JOIN small y", "x.p = y.p"),
     ],
 )
-def test_nothing_is_told(tables: str, on: str, catalog: Catalog) -> None:
+def test_no_help_for_this_join(tables: str, on: str, catalog: Catalog) -> None:
     assert _help(f"SELECT 1 FROM {tables} ON {on}", catalog) == []
 
 

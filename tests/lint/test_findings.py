@@ -269,7 +269,7 @@ def test_a_wrapped_partition_column_is_found_in_joins(
         "year(s.day) = 2020 OR s.day IS NOT NULL",
     ],
 )
-def test_a_branch_that_bounds_nothing_is_told(catalog: Catalog, condition: str) -> None:
+def test_a_branch_that_bounds_nothing_is_reported(catalog: Catalog, condition: str) -> None:
     """To Spark an OR is a partition filter only if each branch has one."""
     text = f"SELECT s.id FROM sales s WHERE {condition}"
     (found,) = lint(text, catalog)[0]

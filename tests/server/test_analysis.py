@@ -139,7 +139,7 @@ def test_templates_of_values_and_names_cut_nothing_short() -> None:
         assert len(pieces(f"{text} {whole}")) == 1
 
 
-def test_in_a_template_of_blocks_each_text_is_told_of() -> None:
+def test_in_a_template_of_blocks_each_text_has_its_findings() -> None:
     text = f"{SQL}\n{{% if full %}} AND d.season < 'x' {{% endif %}}\n"
     found = hover(analyse("a.sql", text, CATALOG, OPTIONS), text.index("sales"))
     assert found is not None

@@ -162,7 +162,7 @@ def test_each_row_counts(spark: SparkSession) -> None:
     assert found.lost_rows == (("a", "1.0"),)
 
 
-def test_types_are_told_in_full(spark: SparkSession) -> None:
+def test_types_are_named_in_full(spark: SparkSession) -> None:
     """Spark itself cuts the name of a long type off."""
     fields = [f"'f{number}', {number}" for number in range(40)]
     old, new = (
@@ -237,7 +237,7 @@ def test_a_tolerance(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> No
     assert not compare(before, after, tolerance=1e-17).same
 
 
-def test_what_is_rounding_is_told(spark: SparkSession) -> None:
+def test_differences_that_are_rounding_are_reported_as_such(spark: SparkSession) -> None:
     """Where no tolerance was asked for, and none but rows that one would forgive differ."""
     for names, rounding in ((FORGIVEN, 1e-9), (["last digit", "fourth digit"], None)):
         found = compare(_rows_of(spark, names, 0), _rows_of(spark, names, 1))

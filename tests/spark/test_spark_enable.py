@@ -161,7 +161,9 @@ def test_settings_are_those_of_the_session(session: SparkSession, given: Given) 
         assert given.last == QUERY
 
 
-def test_another_object_for_the_same_session_is_heard(session: SparkSession, given: Given) -> None:
+def test_what_another_object_of_the_session_does_is_seen(
+    session: SparkSession, given: Given
+) -> None:
     kind = type(session)
     with enable(session, log=None):
         session.sql(QUERY)
@@ -247,7 +249,7 @@ def test_the_text_of_a_view_that_is_asked_for_as_a_table(session: SparkSession) 
     session.catalog.dropTempView("sales")
 
 
-def test_failures_run_the_original_and_are_told_once(
+def test_a_failure_runs_the_original_and_is_logged_once(
     session: SparkSession,
     given: Given,
     monkeypatch: pytest.MonkeyPatch,

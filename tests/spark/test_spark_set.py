@@ -29,5 +29,5 @@ def _type(session: SparkSession, it: SetText) -> str | None:
 
 
 @pytest.mark.parametrize("it", SET_TEXTS, ids=lambda it: it.text)
-def test_a_query_has_the_type_that_is_told(spark: SparkSession, it: SetText) -> None:
+def test_a_query_has_the_type_that_outputs_gives(spark: SparkSession, it: SetText) -> None:
     assert _type(spark, it) == it.type

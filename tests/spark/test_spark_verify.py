@@ -102,7 +102,7 @@ def test_a_difference_is_shown(spark: SparkSession) -> None:
     assert sorted(found.lost_rows) == [("0", "x"), ("8", "x"), ("9", "x")]
 
 
-def test_which_column_and_which_error_is_told(sold: SparkSession) -> None:
+def test_the_message_names_the_column_or_the_error(sold: SparkSession) -> None:
     old = "SELECT 1 AS a, named_struct('x', 1) AS s"
     found = verified(sold, old, "SELECT 1 AS a, named_struct('X', 1) AS s")
     assert found.error == "column 2 was s struct<x:int> and is s struct<X:int>"
@@ -113,7 +113,7 @@ def test_which_column_and_which_error_is_told(sold: SparkSession) -> None:
     )
 
 
-def test_rounding_is_told_apart_and_forgiven_when_asked_for(sold: SparkSession) -> None:
+def test_rounding_is_reported_and_a_tolerance_forgives_it(sold: SparkSession) -> None:
     texts = ("SELECT 'a' AS k, 0.1D + 0.2D AS x", "SELECT 'a' AS k, 0.3D AS x")
     found = verified(sold, *texts)
     assert found.outcome is VerifyOutcome.DIFFERENT
