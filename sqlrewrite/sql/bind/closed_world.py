@@ -102,7 +102,7 @@ def strange(select: exp.Select, text: str) -> Iterator[str]:
                     yield reason(value if isinstance(value, exp.Expr) else node, text)
             elif below is list:
                 stack += [item for item in value if isinstance(item, exp.Expr)]
-            elif below in _LEAVES and value.args.keys() <= UNDERSTOOD[below]:
+            elif below in _LEAVES and value.args.keys() <= UNDERSTOOD.get(below, frozenset()):
                 continue  # half of all nodes
             elif isinstance(value, exp.Expr):
                 stack.append(value)
