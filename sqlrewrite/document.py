@@ -34,8 +34,9 @@ from sqlrewrite.sql.parse.statements import Failure, Lexed, Statement, lex, stat
 from sqlrewrite.sql.statements.directives import Directives, directives
 from sqlrewrite.sql.statements.references import relations_of
 from sqlrewrite.sql.suppressed import Suppressed
-from sqlrewrite.text.edits import MARKER, Edit
+from sqlrewrite.text.edits import Edit
 from sqlrewrite.text.limits import SPARK, Limits
+from sqlrewrite.text.markers import MARKER
 from sqlrewrite.text.source import Lines
 from sqlrewrite.text.variables import in_force
 from sqlrewrite.warehouse import Warehouse

@@ -25,8 +25,8 @@ from sqlrewrite.settings.spark_conf import engine_under
 from sqlrewrite.sql.parse.statements import Failure, Statement, lex, statements
 from sqlrewrite.sql.places.anchors import AnchorError, Anchors
 from sqlrewrite.text.edits import Edit
-from sqlrewrite.text.groups import quoted, without
 from sqlrewrite.text.limits import SPARK
+from sqlrewrite.text.markers import quotes_group_mark, without_groups
 from sqlrewrite.text.source import apply
 from sqlrewrite.warehouse import Warehouse
 from sqlrewrite.write.groups import Cut, by_bounds, by_hash, edits
@@ -38,10 +38,10 @@ Note = tuple[int, str]
 
 def by_groups(sql: str, catalog: Warehouse, options: Options) -> Rewrite:
     """A text in which joins are written by groups of partitions. Raises nothing for bad SQL."""
-    if quoted(sql, lex(sql).places):
+    if quotes_group_mark(sql, lex(sql).places):
         why = "a mark of groups of partitions stands in a string: the text is left as it is"
         return Rewrite(sql, sql, 1, skipped=(Problem(CODE, why, 1, 1),))
-    document = read(without(sql), catalog, options.limits, whole=True)
+    document = read(without_groups(sql), catalog, options.limits, whole=True)
     text, made, notes = document.stripped.original, list[Edit](), list[Note]()
     grouped: list[int] = []
     for reading in document.statements:
@@ -71,7 +71,7 @@ def by_groups(sql: str, catalog: Warehouse, options: Options) -> Rewrite:
 def missing(sql: str, catalog: Warehouse, options: Options) -> dict[int, dict[str, str]]:
     """The settings that joins partition by partition lack, by the number of the statement."""
     found: dict[int, dict[str, str]] = {}
-    for reading in read(without(sql), catalog, options.limits).statements:
+    for reading in read(without_groups(sql), catalog, options.limits).statements:
         if reading.bound is None:
             continue
         plan, conf = reading.bound.plan, reading.catalog.settings
@@ -146,7 +146,7 @@ def _wrong(statement: Statement, text: str, made: list[Edit]) -> str:
     """What is wrong with the insertions, if anything: the result must parse, and be the author's
     text without them."""
     after = apply(text, made)
-    if without(after) != text:
+    if without_groups(after) != text:
         return "the text would not be found again"
     shift = sum(len(it.text) for it in made)
     piece = after[statement.start : statement.end + 1 + shift]

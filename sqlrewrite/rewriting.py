@@ -23,9 +23,9 @@ from sqlrewrite.sql.collector import at_rest
 from sqlrewrite.sql.parse.statements import Failure, Statement, lex
 from sqlrewrite.sql.statements.directives import directives
 from sqlrewrite.stripping import foreign
-from sqlrewrite.text import notes
-from sqlrewrite.text.edits import MARKER, Span
+from sqlrewrite.text.edits import Span
 from sqlrewrite.text.limits import SPARK, Limits
+from sqlrewrite.text.markers import MARKER, noted_queries
 from sqlrewrite.text.source import apply
 from sqlrewrite.warehouse import Warehouse
 
@@ -127,9 +127,9 @@ def rendered(
     if options.limits.dialect != SPARK:
         return None
     from sqlrewrite.sql.verify import same_statements  # few texts need both
-    from sqlrewrite.text import blocks
+    from sqlrewrite.text import if_blocks
 
-    every = blocks.renderings(sql)
+    every = if_blocks.renderings(sql)
     directive_sets = {directives(it.text, lex(it.text).tokens).found for it in every}
     if (
         len(directive_sets) != 1 or options.form == VALUES
@@ -140,16 +140,16 @@ def rendered(
     def decided(text: str) -> Decision:
         return decide(read(text, catalog, options.limits, named=observe is not None), options)
 
-    def changed(it: blocks.Rendering) -> blocks.Changes | None:
+    def changed(it: if_blocks.Rendering) -> if_blocks.Changes | None:
         decision = decided(it.text)
         if _is_read(decision) and all(map(_alike, repeat(it.text), it.rendered)):
             return tuple(changes(decision))
         return None
 
-    def same(one: blocks.Rendering, other: blocks.Rendering) -> bool:
+    def same(one: if_blocks.Rendering, other: if_blocks.Rendering) -> bool:
         return same_statements(*(_written(decided(it.text).document) for it in (one, other)))
 
-    done = blocks.settled(sql, changed, same)
+    done = if_blocks.changed_in_all(sql, changed, same)
     kept = [result(decided(it.text)) for n, it in enumerate(every) if done and n not in done[1]]
     if done is None or not kept:
         return None
@@ -258,7 +258,7 @@ def _removed(
         for span, by in sorted(stale(text, decided).items(), key=lambda item: item[0].start):
             before, columns = predicates[span].text, bounded_columns(predicates[span].value)
             gone = Removed(index, before, *lines.place(span.start), by)
-            if notes.queries(before) & notes.queries(written):
+            if noted_queries(before) & noted_queries(written):
                 gone = replace(gone, reason="its key query gives other keys now")
             why = [left[it] for it in columns if it in left and not by]
             yield replace(gone, reason=why[0]) if why else gone

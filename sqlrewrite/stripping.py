@@ -13,9 +13,8 @@ from sqlrewrite.results import NOT_PARSED, Problem, Removed, Rewrite
 from sqlrewrite.sql.managed.strip import Stripped, strip
 from sqlrewrite.sql.parse.scripts import pieces
 from sqlrewrite.sql.parse.statements import lex
-from sqlrewrite.text import groups
-from sqlrewrite.text.edits import MARKER
 from sqlrewrite.text.limits import Limits
+from sqlrewrite.text.markers import MARKER, group_insertions, quotes_group_mark
 from sqlrewrite.text.source import Lines
 
 _BLOCKED = "what dpp-rewrite has written into this statement stays, take it out by hand: {}"
@@ -42,7 +41,7 @@ def stripped(sql: str, limits: Limits | None = None) -> Rewrite:
 def taken_out(sql: str, lines: Lines | None = None) -> tuple[Rewrite, Stripped]:
     """The same, and what is taken out; ``lines`` as in ``read``."""
     lexed, lines = lex(sql), lines or Lines(sql)
-    spans = [] if groups.quoted(sql, lexed.places) else groups.inserted(sql)
+    spans = [] if quotes_group_mark(sql, lexed.places) else group_insertions(sql)
     grouped = Stripped.of(sql, spans, spans)
     inner = lex(grouped.text) if spans else lexed
     text, skipped = strip(grouped.text, inner.tokens), tuple[Problem, ...]()

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from sqlrewrite.cli.commands import program
-from sqlrewrite.text.edits import MARKER
+from sqlrewrite.text.markers import MARKER
 from tests.support.cases import QUERIES, query_cases
 from tests.support.stable_draws import Draws
 from tests.support.strip_by_markers import without_predicates

@@ -27,7 +27,8 @@ from sqlrewrite.run.cache import VERSION, Cache, fingerprint, packed, unpacked
 from sqlrewrite.run.jobs import Job, each
 from sqlrewrite.run.pool import WORTH
 from sqlrewrite.run.runner import Request
-from sqlrewrite.text.edits import MARKER, Span
+from sqlrewrite.text.edits import Span
+from sqlrewrite.text.markers import MARKER
 from tests.lint.conftest import DDL
 
 

@@ -7,7 +7,7 @@ import pytest
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.stripping import stripped
-from sqlrewrite.text.edits import MARKER
+from sqlrewrite.text.markers import MARKER
 
 DDL = """
 CREATE TABLE f (id INT, p INT, x INT) USING iceberg PARTITIONED BY (p);

@@ -11,7 +11,7 @@ from sqlrewrite.settings.options import make_options
 from sqlrewrite.sql.parse.statements import tokenize
 from sqlrewrite.sql.statements.directives import directives
 from sqlrewrite.stripping import stripped
-from sqlrewrite.text.edits import MARKER
+from sqlrewrite.text.markers import MARKER
 
 DDL = """
 CREATE TABLE f (a INT, p INT) USING parquet PARTITIONED BY (p);

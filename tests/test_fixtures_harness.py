@@ -9,7 +9,7 @@ import pytest
 
 from sqlrewrite import rewrite
 from sqlrewrite.results import Rewrite
-from sqlrewrite.text.edits import MARKER
+from sqlrewrite.text.markers import MARKER
 from tests.support.cases import (
     QUERIES,
     Case,

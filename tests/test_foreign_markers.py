@@ -11,7 +11,7 @@ import pytest
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.stripping import stripped
-from sqlrewrite.text.edits import MARKER
+from sqlrewrite.text.markers import MARKER
 
 KEYS = "FROM d AS d2 WHERE d2.x = 1"
 NOTE = f"/* keys as of 2026-01-31T09:30:00Z: SELECT d2.k {KEYS} */"

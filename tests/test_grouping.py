@@ -12,7 +12,7 @@ from sqlrewrite import Catalog, rewrite
 from sqlrewrite.cli.commands import program
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.stripping import stripped
-from sqlrewrite.text.groups import without
+from sqlrewrite.text.markers import without_groups
 from sqlrewrite.warehouse import Table
 
 
@@ -74,7 +74,7 @@ def test_what_is_written() -> None:
 def test_it_is_inserted_and_comes_out_again(text: str) -> None:
     sql, _ = _done(text)
     assert sql != text
-    assert without(sql) == text
+    assert without_groups(sql) == text
     assert stripped(sql).sql == text
     assert _done(sql)[0] == sql
     assert _done(sql, 3)[0] == _done(text, 3)[0] != sql

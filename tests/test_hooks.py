@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlrewrite.text.edits import MARKER
+from sqlrewrite.text.markers import MARKER
 from tests.lint.conftest import DDL
 
 pytestmark = pytest.mark.long  # for which .ci/run installs pre-commit

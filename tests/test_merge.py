@@ -18,7 +18,7 @@ from sqlrewrite.linting.linter import lint
 from sqlrewrite.results import Rewrite
 from sqlrewrite.settings.options import Keys
 from sqlrewrite.stripping import stripped
-from sqlrewrite.text.edits import MARKER
+from sqlrewrite.text.markers import MARKER
 
 DDL = """
 CREATE TABLE f (id INT, p INT, a INT) USING delta PARTITIONED BY (p);

@@ -8,8 +8,8 @@ import pytest
 
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.settings.config import load
-from sqlrewrite.text.edits import MARKER
 from sqlrewrite.text.limits import Limits
+from sqlrewrite.text.markers import MARKER
 
 DDL = """
 CREATE TABLE f (a INT, b STRING, p INT) USING parquet PARTITIONED BY (p);

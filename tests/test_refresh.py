@@ -8,7 +8,7 @@ import pytest
 from sqlrewrite import Catalog, Verdict, rewrite
 from sqlrewrite.decision.refresh import same_tokens
 from sqlrewrite.linting.linter import lint
-from sqlrewrite.text.edits import MARKER
+from sqlrewrite.text.markers import MARKER
 
 DDL = """
 CREATE TABLE f (a INT, b INT, p INT, q INT) USING parquet PARTITIONED BY (p, q);

@@ -18,8 +18,8 @@ import pytest
 from sqlrewrite import Catalog, Rewrite, rewrite
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.settings.options import make_options
-from sqlrewrite.text.edits import MARKER
 from sqlrewrite.text.limits import NESTING_MOST, Limits
+from sqlrewrite.text.markers import MARKER
 from tests.support.cases import FIXTURES, QUERIES, query_cases, retail_cases
 from tests.support.stable_draws import Draws
 from tests.support.strip_by_markers import LEXEME, without_predicates

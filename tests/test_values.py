@@ -26,8 +26,8 @@ from sqlrewrite.settings.options import (
     not_asked,
 )
 from sqlrewrite.stripping import stripped
-from sqlrewrite.text import notes
-from sqlrewrite.text.edits import MARKER
+from sqlrewrite.text import markers
+from sqlrewrite.text.markers import MARKER
 from sqlrewrite.warehouse import Table
 
 DDL = """
@@ -559,10 +559,10 @@ def test_the_plan_and_the_report_are_short(catalog: Catalog) -> None:
     ],
 )
 def test_a_note_reads_back(query: str) -> None:
-    written = notes.note(AT, query)
+    written = markers.keys_note(AT, query)
     inside = written[len(" /*") : -len("*/")]
     assert not re.search(r"\*/|/\*", inside)
-    assert notes.read(written, 0) == (AT, query, len(written))
+    assert markers.read_keys_note(written, 0) == (AT, query, len(written))
 
 
 def test_no_two_queries_have_one_note() -> None:
@@ -570,7 +570,7 @@ def test_no_two_queries_have_one_note() -> None:
     for _ in range(5):
         texts += [text + sign for text in texts for sign in alphabet]
     every = {text for text in texts if text}
-    assert len({notes.note(AT, text) for text in every}) == len(every)
+    assert len({markers.keys_note(AT, text) for text in every}) == len(every)
 
 
 def test_a_value_in_other_lines_keeps_its_literals() -> None:

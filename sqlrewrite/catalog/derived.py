@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from sqlrewrite.catalog.names import parsed_name
-from sqlrewrite.sql.bind.formulas import unreadable
+from sqlrewrite.sql.bind.formulas import why_unreadable
 from sqlrewrite.warehouse import CatalogError, Name, Table, Warehouse
 
 W = TypeVar("W", bound=Warehouse)
@@ -31,7 +31,7 @@ def declaring(catalog: W, derived: Mapping[str, Mapping[str, str]]) -> W:
             if other[-len(name) :] == name and isinstance(table, Table) and table.names:
                 _check(table, columns)
         for column, expression in columns.items():
-            if (why := unreadable(expression)) is not None:
+            if (why := why_unreadable(expression)) is not None:
                 shown = f"{'.'.join(name)}.{column} = {expression!r}"
                 raise CatalogError(f"derived: {shown}: {why}")
         declared[name] = {**declared.get(name, {}), **columns}

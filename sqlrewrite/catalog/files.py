@@ -8,8 +8,8 @@ from pathlib import Path
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.patterns import pattern
+from sqlrewrite.text.blanking import without_foreign_text
 from sqlrewrite.text.hosts import SUFFIXES, host_of
-from sqlrewrite.text.readable import readable
 from sqlrewrite.text.source import FOREIGN, OTHER_BOMS, SQL_SUFFIXES, Lines
 from sqlrewrite.warehouse import CatalogError
 
@@ -89,11 +89,11 @@ def texts(text: str, source: str) -> Iterator[tuple[str, Where]]:
     file in another language may have several."""
     host = host_of(source, text)
     if host is None:
-        yield readable(text), Where(Lines(text), source)
+        yield without_foreign_text(text), Where(Lines(text), source)
         return
     for region in host.regions:
         if region.written:
-            yield readable(region.text), Where(host.lines_of(region), source)
+            yield without_foreign_text(region.text), Where(host.lines_of(region), source)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -43,7 +43,8 @@ from sqlrewrite.sql.managed.recognition import (
 )
 from sqlrewrite.sql.managed.strip import ManagedClause
 from sqlrewrite.sql.places.anchors import AnchorError, Anchors
-from sqlrewrite.text.edits import MARKER, Edit
+from sqlrewrite.text.edits import Edit
+from sqlrewrite.text.markers import MARKER
 from sqlrewrite.write import placement, postcheck
 from sqlrewrite.write.derived_values import days_around
 from sqlrewrite.write.forms.predicate import Predicate

@@ -17,7 +17,8 @@ from sqlrewrite.results import Candidate, Verdict
 from sqlrewrite.settings.options import LEFT_TO_ENGINE
 from sqlrewrite.sql.managed.strip import ManagedClause, RemovedPredicate, Stripped
 from sqlrewrite.sql.parse.statements import tokenize
-from sqlrewrite.text.edits import MARKER, Span
+from sqlrewrite.text.edits import Span
+from sqlrewrite.text.markers import MARKER
 from sqlrewrite.text.templates import templated
 
 if TYPE_CHECKING:

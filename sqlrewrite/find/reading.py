@@ -15,11 +15,11 @@ from sqlrewrite.results import ConfigError
 from sqlrewrite.settings.options import ResolveError
 from sqlrewrite.sql.deep import TOO_DEEP, deep
 from sqlrewrite.sql.parse.statements import Failure, Statement, passed_over
-from sqlrewrite.sql.statements.double_quotes import unreadable, words_around
-from sqlrewrite.sql.statements.queries import targets
+from sqlrewrite.sql.statements.double_quotes import possible_names, why_unreadable
+from sqlrewrite.sql.statements.execution import targets
 from sqlrewrite.sql.statements.references import unknown
-from sqlrewrite.text import groups
 from sqlrewrite.text.limits import Limits
+from sqlrewrite.text.markers import group_insertions
 from sqlrewrite.warehouse import Name, Warehouse
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def read_statement(
 ) -> Reading:
     """Reads a statement of a text under a ``catalog``; ``whole`` as in ``document.read``."""
     changes = targets(statement)
-    if groups.inserted(text[statement.start : statement.end + 1]):
+    if group_insertions(text[statement.start : statement.end + 1]):
         left = Failure(statement.start, _BY_GROUPS, parsed=True)
         return Reading(replace(statement, tree=None), catalog, changes=changes, failure=left)
     words = statement.last_words if catalog.prunable else frozenset()
@@ -75,9 +75,9 @@ def read_statement(
         return found
     bound: Reading | Failure | None = None
     if not words.isdisjoint(catalog.prunable):  # it names a partitioned table or a view
-        bound = unreadable(statement, text, limits.double_quoted)
+        bound = why_unreadable(statement, text, limits.double_quoted)
         known = limits.double_quoted is False
-        around = None if known or bound is not None else words_around(statement, text)
+        around = None if known or bound is not None else possible_names(statement, text)
         bound = bound or guarded(lambda: _bound(found, text, around, whole), statement.start)
     if isinstance(bound, Reading) and bound.bound is not None:
         return bound

@@ -24,7 +24,8 @@ from sqlrewrite.settings.table import LEAVING
 from sqlrewrite.sql.collector import at_rest
 from sqlrewrite.sql.deep import deep
 from sqlrewrite.stripping import FOREIGN, foreign
-from sqlrewrite.text.edits import MARKER, Span
+from sqlrewrite.text.edits import Span
+from sqlrewrite.text.markers import MARKER
 from sqlrewrite.warehouse import Warehouse
 
 CHECKS: tuple[Callable[[CheckedStatement], Iterator[Finding]], ...] = (

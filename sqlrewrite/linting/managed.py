@@ -14,7 +14,7 @@ from sqlrewrite.decision.refresh import bounded_columns, left_to_engine, stale
 from sqlrewrite.linting.findings import Finding, Severity
 from sqlrewrite.linting.statement import CheckedStatement
 from sqlrewrite.results import Outcome, Verdict
-from sqlrewrite.text.edits import MARKER
+from sqlrewrite.text.markers import MARKER
 
 ASK = "`dpp-rewrite --predicate values --write` with --master or --remote asks Spark for the keys"
 

@@ -12,8 +12,8 @@ from sqlrewrite.report.catalog import size
 from sqlrewrite.report.printer import Line, shown
 from sqlrewrite.results import Candidate, Outcome, PlanDiff, Problem, Removed, TableUse, Verdict
 from sqlrewrite.run.runner import FileResult, Summary
-from sqlrewrite.text.edits import MARKER
 from sqlrewrite.text.hosts import SUFFIXES as HOST_SUFFIXES
+from sqlrewrite.text.markers import MARKER
 from sqlrewrite.text.source import SQL_SUFFIXES
 
 _STYLES = {

@@ -23,9 +23,9 @@ from sqlrewrite.results import Problem
 from sqlrewrite.server.statement_pieces import pieces
 from sqlrewrite.settings.forms import VALUES
 from sqlrewrite.settings.options import Options
-from sqlrewrite.text.blocks import renderings
 from sqlrewrite.text.hosts import host_of
 from sqlrewrite.text.hosts.region import Host, Region, plain
+from sqlrewrite.text.if_blocks import renderings
 from sqlrewrite.text.variables import in_force
 from sqlrewrite.warehouse import View, Warehouse
 

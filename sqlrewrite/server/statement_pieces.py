@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from sqlrewrite.sql.lex.lexemes import Lexeme, LexemeKind, lexemes
-from sqlrewrite.sql.lex.tokens import statements
+from sqlrewrite.sql.lex.tokens import lexemes_of_statements
 from sqlrewrite.sql.statements.directives import SIGN
 
 # A template for a value or a name, in which a lexer of SQL meets nothing that continues after it:
@@ -59,7 +59,7 @@ def _has_local_comments(text: str) -> bool:
 def _cut(text: str) -> tuple[list[str], bool]:
     """The pieces of a text, and whether the last of them ends there."""
     found, start = list[str](), 0
-    for part in statements(text, lexemes(text)):
+    for part in lexemes_of_statements(text, lexemes(text)):
         kind, _, end = part[-1]
         if kind == LexemeKind.SEMICOLON and not _ends_in_hint(text, part):
             found.append(text[start:end])

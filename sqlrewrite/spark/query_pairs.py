@@ -14,7 +14,7 @@ from sqlrewrite.results import Candidate, Rewrite
 from sqlrewrite.spark.session import Session, spark_errors
 from sqlrewrite.sql.ddl.definitions import apply, created_query
 from sqlrewrite.sql.parse.statements import statements
-from sqlrewrite.sql.statements.queries import StatementKind, StatementText, queries
+from sqlrewrite.sql.statements.execution import StatementKind, StatementText, statement_texts
 from sqlrewrite.warehouse import DEFAULT_NAMESPACE, Warehouse
 
 
@@ -43,7 +43,7 @@ def pairs(path: str, rewrite: Rewrite) -> tuple[QueryPair, ...]:
     found: dict[int, list[Candidate]] = {}
     for candidate in rewrite.candidates:
         found.setdefault(candidate.statement, []).append(candidate)
-    both = zip(queries(rewrite.original), queries(rewrite.sql), strict=True)
+    both = zip(statement_texts(rewrite.original), statement_texts(rewrite.sql), strict=True)
     return tuple(QueryPair(path, old, new, tuple(found.get(old.index, ()))) for old, new in both)
 
 
@@ -62,7 +62,7 @@ def of_view(pair: QueryPair) -> QueryPair:
     both = []
     for made in (pair.before, pair.after):
         (statement,) = statements(made.text)
-        (query,) = queries(created_query(statement.tokens, made.text)[1])
+        (query,) = statement_texts(created_query(statement.tokens, made.text)[1])
         both.append(replace(query, index=made.index, line=made.line))
     return replace(pair, before=both[0], after=both[1])
 

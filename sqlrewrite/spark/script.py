@@ -17,7 +17,7 @@ from sqlrewrite.spark import functions as f
 from sqlrewrite.spark.session import Session, spark_errors
 from sqlrewrite.spark.target import SparkError
 from sqlrewrite.sql.parse.statements import lex
-from sqlrewrite.sql.statements.queries import StatementText, queries
+from sqlrewrite.sql.statements.execution import StatementText, statement_texts
 from sqlrewrite.text.limits import Limits
 from sqlrewrite.text.source import Lines
 
@@ -126,7 +126,7 @@ def _split(name: str, text: str) -> tuple[StatementText, ...]:
                 f"{name}:{Lines(text).place(token.start)[0]}: a script (BEGIN … END) is not run "
                 "statement by statement: give it to spark-sql -f; nothing was run"
             )
-    return queries(text)
+    return statement_texts(text)
 
 
 @contextmanager

@@ -1,18 +1,18 @@
-"""Places in a text, and what is put there. Offsets count code points of the file's text."""
+"""Spans of a text, and insertions into it. Offsets count code points of the file's text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.patterns import pattern
 
-MARKER = "/* dpp-rewrite */"
-"""Stands right after each inserted predicate: what carries it is ours to refresh or take out."""
+_VISIBLE = pattern(r"[^\r\n]")
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A stretch of text, ``end`` exclusive."""
+    """A range of offsets in a text, ``end`` exclusive."""
 
     start: int
     end: int
@@ -31,15 +31,20 @@ class Edit:
 
 
 def cut(text: str, spans: Iterable[Span]) -> str:
-    """A text without some stretches of it, which are in order and do not overlap."""
+    """A text without some spans of it, which are in order and do not overlap."""
     return spliced(text, ((span, "") for span in spans))
 
 
 def spliced(text: str, changes: Iterable[tuple[Span, str]]) -> str:
-    """A text with other texts in the place of some stretches of it, which are in order."""
+    """A text with other texts in place of some spans of it, which are in order."""
     pieces: list[str] = []
     done = 0
     for span, new in changes:
         pieces += (text[done : span.start], new)
         done = span.end
     return "".join((*pieces, text[done:]))
+
+
+def blank(text: str, sign: str = " ") -> str:
+    """The text with a sign in place of each character that does not end a line."""
+    return _VISIBLE.sub(sign, text)

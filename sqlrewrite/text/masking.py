@@ -7,21 +7,21 @@ repeated is cut from the author's text.
 
 from __future__ import annotations
 
-from sqlrewrite.text.readable import cells, is_notebook, plain_commands
+from sqlrewrite.text.blanking import cells_as_statements, is_notebook, without_hdfs_patterns
 from sqlrewrite.text.templates import Masked, templated
 
 
 def mask(text: str) -> Masked:
     """The text with its templates masked. Raises nothing."""
-    readable = plain_commands(text)
+    sql = without_hdfs_patterns(text)
     if not templated(text):
-        return Masked(readable)
-    # Its expressions are of no use to plain SQL.
+        return Masked(sql)
+    # Plain SQL does without the patterns that this import compiles.
     from sqlrewrite.text.template_scan import TemplateScan
 
-    return TemplateScan(cells(readable) if is_notebook(text) else readable).run()
+    return TemplateScan(cells_as_statements(sql) if is_notebook(text) else sql).run()
 
 
 def untouched(masked: Masked, text: str) -> bool:
-    """Whether nothing of a text was masked, and no quoted name in it may hold a variable."""
+    """Whether nothing in a text was masked, and no quoted name in it can hold a variable."""
     return masked.text is text and not ("`" in text and templated(text))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from sqlrewrite.text.edits import blank
 from sqlrewrite.text.template_kinds import UNITS, TemplateKind, meaning, repeats
 from sqlrewrite.text.templates import (
     DEFINES,
@@ -64,7 +65,6 @@ _SET = re.compile(r"\{%[-+]?\s*set\s[\w.,\s]+=")
 _COMMENT = re.compile(r"--[^\r\n]*|/\*.*?\*/", re.DOTALL)
 _WORD = re.compile(r"\w")
 _REST = re.compile(r"[ \t]*(?:[\r\n]|\Z)")
-_VISIBLE = re.compile(r"[^\r\n]")
 
 # What may touch an expression and not become one token with what it renders to.
 _BEFORE, _BEHIND = frozenset("(,.=<>+["), frozenset("),;.=<>+]")
@@ -169,15 +169,15 @@ class TemplateScan:
             return self._loop(start)
         if name != "set" and (name not in DEFINES or self._within(start)):
             return None
-        from sqlrewrite.text.loops import block_end  # which few texts have need of
+        from sqlrewrite.text.for_blocks import block_end  # few texts need it
 
         stop = block_end(self.text, start)
         if stop is None:
             return None
         if name != "set":  # a statement of its own, so that a join in it is told
             word = start + unit.index(name)
-            blank = _VISIBLE.sub(" ", self.text[word + len(name) : stop - 2])
-            self._put(start, stop, f"{' ' * (word - start)}{name}{blank}_;")
+            arguments = blank(self.text[word + len(name) : stop - 2])
+            self._put(start, stop, f"{' ' * (word - start)}{name}{arguments}_;")
         elif self._within(start):
             return None
         else:
@@ -186,7 +186,7 @@ class TemplateScan:
 
     def _loop(self, start: int) -> int | None:
         """Takes in a loop over items of a list; where it ends, None where it is none."""
-        from sqlrewrite.text.loops import loop  # which few texts have need of
+        from sqlrewrite.text.for_blocks import loop  # few texts need it
 
         found = loop(self.text, start)
         if found is None or _touches(self.text[found.end : found.end + 1], _BEHIND):
@@ -196,7 +196,7 @@ class TemplateScan:
         since, until = start + found.leads, found.end - found.trails
         whole = self.text[start : found.end]
         self.templates.append(Template(since, until, whole, TemplateKind.OTHER))
-        filling = _VISIBLE.sub("_", self.text[since + 1 : until - 1])
+        filling = blank(self.text[since + 1 : until - 1], "_")
         self._put(start, found.end, f"{',' * found.leads}`{filling}`{',' * found.trails}")
         return found.end
 
@@ -206,7 +206,7 @@ class TemplateScan:
         name = match.group(1) if match else ""
         if name in _RENDERED_ONCE and not context:
             ends = ";" if name.startswith("end") else " "
-            self._put(start, end, ends + _VISIBLE.sub(" ", unit[1:]))
+            self._put(start, end, ends + blank(unit[1:]))
             return end
         if name.startswith("end"):
             since = start
@@ -293,7 +293,7 @@ class TemplateScan:
                 self._refuse(start, end, f"{shown} is a part of a word")
             else:
                 self.templates.append(Template(start, end, unit, kind, reference))
-            filling = _VISIBLE.sub("_", unit[1:-1])
+            filling = blank(unit[1:-1], "_")
             plain = not unit.startswith("{{")  # $x: too short, perhaps, for quotes
             self._put(start, end, "_" * len(unit) if plain else f"`{filling}`")
 
@@ -309,7 +309,7 @@ class TemplateScan:
         self.done = self.before[1]
         whole = self.text[start:end]
         self.templates.append(Template(start, end, whole, TemplateKind.OTHER))
-        self._put(start, end, f"`{_VISIBLE.sub('_', whole[1:-1])}`")
+        self._put(start, end, f"`{blank(whole[1:-1], '_')}`")
 
     def _beside_another(self, start: int, end: int) -> bool:
         """Whether another expression touches this one."""
@@ -325,7 +325,7 @@ class TemplateScan:
         self.obstacles.append(Obstacle(start, end, why))
 
     def _blank(self, start: int, end: int) -> None:
-        self._put(start, end, _VISIBLE.sub(" ", self.text[start:end]))
+        self._put(start, end, blank(self.text[start:end]))
 
     def _put(self, start: int, end: int, masked: str) -> None:
         before = self.text[self.done : start]

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from sqlrewrite.patterns import pattern
-from sqlrewrite.text.readable import is_notebook
+from sqlrewrite.text.blanking import is_notebook
 from sqlrewrite.text.templates import Refer
 from sqlrewrite.warehouse import VARIABLE, Warehouse
 

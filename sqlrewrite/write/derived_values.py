@@ -17,7 +17,7 @@ from sqlrewrite.plan.algebra import Cast, ColumnRef
 from sqlrewrite.plan.facts.comparisons import compare_alike
 from sqlrewrite.plan.facts.derivations import TEXT
 from sqlrewrite.plan.facts.types import DATE, Type
-from sqlrewrite.sql.bind.formulas import tried, wide
+from sqlrewrite.sql.bind.formulas import with_bigint_casts, with_try_casts
 from sqlrewrite.sql.places.anchors import AnchorError
 from sqlrewrite.write.fact_values import disjunction, fact_value
 from sqlrewrite.write.names import AuthorText
@@ -58,7 +58,10 @@ def derived_value(
     if derived.ends or a_day:
         return moved  # a day already
     text = derived.formula.over(moved)
-    text = tried(text) if found.tried else (wide(text) or text) if found.wide else text
+    if found.tried:
+        text = with_try_casts(text)
+    elif found.wide:
+        text = with_bigint_casts(text) or text
     beyond = end == "<" and found.stray == TEXT and not in_range and of is None
     # A year behind 9999 has a sign, which is less than any digit: a colon is more.
     return f"replace({text}, '+', ':')" if beyond else text

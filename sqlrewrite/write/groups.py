@@ -16,7 +16,7 @@ from sqlrewrite.plan.algebra import Scan
 from sqlrewrite.plan.relations import numbers
 from sqlrewrite.sql.places.anchors import AnchorError, Anchors, Range
 from sqlrewrite.text.edits import Edit, Span
-from sqlrewrite.text.groups import marked
+from sqlrewrite.text.markers import between_group_marks
 from sqlrewrite.text.templates import templated
 from sqlrewrite.warehouse import BoundValue, Parts
 from sqlrewrite.write.combined import frame
@@ -105,7 +105,7 @@ def edits(split: Split, count: int, cut: Cut, anchors: Anchors) -> list[Edit]:
         found.append(Edit(span.end, _behind(scan, column, cut, 0)))
     # At one place, what closes a table stands before the branches.
     found.append(Edit(end, f"{written.closing}{branches}{written.behind}"))
-    return sorted(map(marked, found), key=lambda it: it.offset)
+    return sorted(map(between_group_marks, found), key=lambda it: it.offset)
 
 
 def _span(scan: Scan) -> Span:

@@ -15,8 +15,8 @@ from sqlrewrite.judge.soundness.join_type import ClauseKind, clause_for
 from sqlrewrite.patterns import pattern
 from sqlrewrite.plan.algebra import Clause
 from sqlrewrite.sql.places.anchors import AnchorError, Anchors, ConditionClause
-from sqlrewrite.text import notes
-from sqlrewrite.text.edits import MARKER, Edit
+from sqlrewrite.text.edits import Edit
+from sqlrewrite.text.markers import MARKER, read_keys_note
 from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.names import AuthorText
 
@@ -119,7 +119,7 @@ def _end_with_markers(anchors: Anchors, last: int) -> int:
     marker = f" {MARKER}"
     while anchors.text.startswith(marker, offset):
         offset += len(marker)
-        note = notes.read(anchors.text, offset)
+        note = read_keys_note(anchors.text, offset)
         offset = offset if note is None else note[2]
     return offset
 

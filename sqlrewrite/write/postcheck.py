@@ -15,7 +15,8 @@ from sqlrewrite.sql.managed.recognition import QUERY_PLACEHOLDER
 from sqlrewrite.sql.managed.strip import strip_text
 from sqlrewrite.sql.parse.statements import TokenError, tokenize
 from sqlrewrite.sql.places.anchors import Anchors
-from sqlrewrite.text.edits import MARKER, Edit
+from sqlrewrite.text.edits import Edit
+from sqlrewrite.text.markers import MARKER
 from sqlrewrite.text.source import apply
 from sqlrewrite.text.templates import Refer
 from sqlrewrite.write.forms.predicate import Predicate

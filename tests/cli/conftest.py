@@ -27,7 +27,7 @@ from sqlrewrite.results import (
 )
 from sqlrewrite.rewriting import DocumentObserver
 from sqlrewrite.settings.options import Options
-from sqlrewrite.text.edits import MARKER
+from sqlrewrite.text.markers import MARKER
 from sqlrewrite.text.source import Lines
 
 PREDICATE = f"s.day IN (SELECT c1.day FROM calendar AS c1) {MARKER} AND "

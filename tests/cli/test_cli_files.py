@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlrewrite.text.edits import MARKER
+from sqlrewrite.text.markers import MARKER
 from tests.cli.conftest import Ran, invoke
 
 DDL = """\

@@ -12,7 +12,7 @@ import pytest
 
 from sqlrewrite.catalog import ddl
 from sqlrewrite.run.pool import WORTH
-from sqlrewrite.text.edits import MARKER
+from sqlrewrite.text.markers import MARKER
 from sqlrewrite.warehouse import Warehouse
 from tests.cli.conftest import Ran, invoke
 

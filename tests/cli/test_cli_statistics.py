@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sqlrewrite.text.edits import MARKER
+from sqlrewrite.text.markers import MARKER
 from tests.cli.conftest import Ran, beside_catalog
 
 DDL = """\

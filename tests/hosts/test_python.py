@@ -14,7 +14,7 @@ import pytest
 from sqlrewrite import Catalog, embedded, rewrite
 from sqlrewrite.results import Rewrite, Verdict
 from sqlrewrite.settings.options import make_options
-from sqlrewrite.sql.statements.queries import queries
+from sqlrewrite.sql.statements.execution import statement_texts
 from sqlrewrite.text.hosts import host_of
 
 CATALOG = Catalog.from_ddl(
@@ -386,7 +386,7 @@ def test_spark_is_given_the_texts_of_a_file_in_their_lines() -> None:
     told = embedded.as_sql(host, SCHEMA, make_options())
     lines = told.original.split("\n")
     assert [n for n, it in enumerate(lines, 1) if it.startswith(("USE", "SELECT"))] == [2, 6]
-    assert [it.line for it in queries(told.original)] == [2, 6]
-    assert " s.day IN (SELECT" in queries(told.sql)[1].text
+    assert [it.line for it in statement_texts(told.original)] == [2, 6]
+    assert " s.day IN (SELECT" in statement_texts(told.sql)[1].text
     (candidate,) = told.candidates
     assert (candidate.statement, candidate.fact.line) == (1, 6)

@@ -10,7 +10,7 @@ from sqlrewrite import Catalog, rewrite
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.stripping import stripped
-from sqlrewrite.text.edits import MARKER
+from sqlrewrite.text.markers import MARKER
 from tests.support.cases import catalog as catalog_of_file
 from tests.support.cases import query_cases, read
 

@@ -19,7 +19,7 @@ from tests import test_lex
 
 NEVER = "(?!)"
 _OF_AGREEMENT = (
-    *("joined", "glued", "difference", "continued"),
+    *("with_joined_tokens", "may_join_words", "difference", "continued_comment"),
     *("_same", "_rest_of_command", "_goes_on", "_of_two_words", "_behind_hint"),
 )
 
@@ -139,10 +139,10 @@ _NONE: dict[str, Any] = {
     "_SHIFTED": re.compile(NEVER),
     "_NUMBER": re.compile(NEVER),
     "_in_link": lambda sign: False,
-    "joined": lambda text, found: found,
-    "glued": lambda text: False,
+    "with_joined_tokens": lambda text, found: found,
+    "may_join_words": lambda text: False,
     "difference": _nothing,
-    "continued": _nothing,
+    "continued_comment": _nothing,
     "_same": lambda *_: True,
     "_rest_of_command": lambda *_: False,
     "_goes_on": lambda *_: False,

@@ -21,7 +21,7 @@ from sqlrewrite.results import (
     Verdict,
 )
 from sqlrewrite.run.runner import FileResult, Summary
-from sqlrewrite.text.edits import MARKER
+from sqlrewrite.text.markers import MARKER
 from sqlrewrite.text.source import Source
 
 

@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.cli.commands import program
 from sqlrewrite.settings.spark_conf import ALL_KEYS, PRUNING, SETTINGS
-from sqlrewrite.text.edits import MARKER
+from sqlrewrite.text.markers import MARKER
 from sqlrewrite.warehouse import Column, PartitionField, Table, View
 
 from .runs import REMOTE, in_connect_session, in_database, needs_connect

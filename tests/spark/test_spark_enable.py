@@ -17,7 +17,7 @@ from sqlrewrite.results import ConfigError
 from sqlrewrite.spark import enable
 from sqlrewrite.spark.pipeline import enable as enable_module
 from sqlrewrite.spark.pipeline.settings import state_of
-from sqlrewrite.text.edits import MARKER
+from sqlrewrite.text.markers import MARKER
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -19,7 +19,7 @@ from sqlrewrite.spark.plans.physical import items, parse, plain
 from sqlrewrite.spark.query_pairs import QueryPair
 from sqlrewrite.spark.session import Session
 from sqlrewrite.spark.target import Target
-from sqlrewrite.sql.statements.queries import StatementKind, queries
+from sqlrewrite.sql.statements.execution import StatementKind, statement_texts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -87,7 +87,7 @@ def explained(spark: SparkSession, folder: Path, before: str, after: str, days: 
     """A query and a rewriting of it, explained on empty tables."""
     known = Catalog.load(catalog(folder, days=days))
     session = Session(spark.newSession(), Target(), classic=True)
-    old, new = queries(before)[0], queries(after)[0]
+    old, new = statement_texts(before)[0], statement_texts(after)[0]
     with warehouse(session, known, [before]) as stock:
         assert stock == Stock()
         return explain(session, QueryPair("q.sql", old, new), frozenset({"clicks"}))
@@ -289,5 +289,5 @@ def test_what_is_no_plan() -> None:
     ],
 )
 def test_what_running_a_statement_does(text: str, kind: StatementKind, endless: str | None) -> None:
-    (found,) = queries(text)
+    (found,) = statement_texts(text)
     assert (found.kind, found.endless, found.text) == (kind, endless, text)

@@ -16,7 +16,7 @@ import pytest
 
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.spark.plans.scans import shuffled
-from sqlrewrite.text.groups import BEGIN
+from sqlrewrite.text.markers import GROUPS_BEGIN
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -186,7 +186,7 @@ REFUSED = (
 def test_what_would_give_other_rows_is_refused(text: str) -> None:
     done = rewrite(text, CATALOG, strategy="partition-wise", groups=3)
     assert not done.changed
-    assert BEGIN not in done.sql
+    assert GROUPS_BEGIN not in done.sql
     assert any("not written by groups" in it.message for it in done.notes)
 
 

@@ -21,7 +21,7 @@ from sqlrewrite.spark.plans.missed import missed
 from sqlrewrite.spark.query_pairs import pairs
 from sqlrewrite.spark.session import Session
 from sqlrewrite.spark.target import Target
-from sqlrewrite.text.edits import MARKER
+from sqlrewrite.text.markers import MARKER
 from tests.support.compare_rows import difference
 
 from .runs import THRESHOLD, broadcast_joins, in_database, run

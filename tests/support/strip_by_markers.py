@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from sqlrewrite.text.edits import MARKER
+from sqlrewrite.text.markers import MARKER
 
 LEXEME = re.compile(
     r"--[^\r\n]*|/\*.*?\*/|\{#.*?#\}|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`(?:[^`]|``)*`|[<>]=|::|\w+|\s+|.",

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from benchmarks.tpcds_data import without_limit
-from sqlrewrite.text.edits import MARKER
+from sqlrewrite.text.markers import MARKER
 from tests.support.compare_rows import difference
 
 from .support import NOT_LOOSENED, NUMBERS, loosened, queries, rewritten, rows

@@ -32,7 +32,7 @@ from sqlrewrite.plan.facts.coercion import is_integral
 from sqlrewrite.plan.facts.derivations import NUMBER, Shape, safe
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import DATE, STRING, TIMESTAMP, TIMESTAMP_NTZ, Type
-from sqlrewrite.sql.bind.formulas import Formula, wide
+from sqlrewrite.sql.bind.formulas import Formula, with_bigint_casts
 
 DERIVED, ZONE = "DPP117", "DPP118"
 
@@ -101,7 +101,7 @@ def derived_bound(proposal: Proposal) -> DerivedBound | Objection:
     if isinstance(found, tuple) or step in ITSELF:
         return found
     if shape.stray == NUMBER:
-        if wide(derived.formula.text) is None:
+        if with_bigint_casts(derived.formula.text) is None:
             return DERIVED, f"{derived.shown}: write the number as CAST(… AS INT) or AS BIGINT"
         return replace(found, wide=True)
     culprits = list(_raising(proposal, derived.formula))

@@ -18,7 +18,7 @@ from sqlrewrite.catalog.names import literal_name
 from sqlrewrite.spark import functions as f
 from sqlrewrite.spark.session import Session, spark_errors
 from sqlrewrite.spark.target import SparkError
-from sqlrewrite.sql.statements.queries import queries
+from sqlrewrite.sql.statements.execution import statement_texts
 from sqlrewrite.text.limits import Limits
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def _statements(text: str | None) -> list[str]:
     if len(text or "") > Limits().file:
         return [text or ""]
     try:
-        return [it.text for it in queries(text or "")]
+        return [it.text for it in statement_texts(text or "")]
     except Exception:
         return [text or ""]
 

@@ -31,11 +31,11 @@ from sqlrewrite.spark.pipeline.settings import SessionProfile, state
 from sqlrewrite.spark.values import resolver
 from sqlrewrite.sql.collector import at_rest
 from sqlrewrite.sql.parse.statements import lex, statements
-from sqlrewrite.sql.statements.effects import ANYTHING, NOTHING, Effect, effect
+from sqlrewrite.sql.statements.execution import ANYTHING, NOTHING, Effect, effect
 from sqlrewrite.sql.statements.parameters import FilledText, Literals, filled, literals
 from sqlrewrite.sql.statements.references import relations_in, relations_of
-from sqlrewrite.text.edits import MARKER
 from sqlrewrite.text.limits import Limits
+from sqlrewrite.text.markers import MARKER
 from sqlrewrite.text.source import apply
 from sqlrewrite.warehouse import Name, Warehouse
 
@@ -381,7 +381,7 @@ def _parsed(text: str, limits: Limits) -> _ParsedText:
     changes, tree = effect(found[0]), found[0].tree
     if found[0].failure is not None:
         return _ParsedText(changes, why=found[0].failure.message)
-    if tree is None or changes.kept:
+    if tree is None or changes.stored:
         return _ParsedText(changes, why="it reads nothing, or Spark keeps its text")
     return _ParsedText(changes, relations_of(tree))
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
-from sqlrewrite.sql.statements.effects import ANYTHING, NOTHING, Effect
+from sqlrewrite.sql.statements.execution import ANYTHING, NOTHING, Effect
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -33,7 +33,7 @@ from sqlrewrite.spark.query_pairs import (
     partitioned,
 )
 from sqlrewrite.spark.session import Session
-from sqlrewrite.text.groups import inserted
+from sqlrewrite.text.markers import group_insertions
 from sqlrewrite.warehouse import Warehouse
 
 _TRIVIAL = ("isnotnull(", "true")
@@ -182,7 +182,7 @@ def _compared(
     A scan of the plan after that has no partner, as in a key query, stands alone. In a text by
     groups of partitions no filter is a predicate of ours.
     """
-    grouped = bool(inserted(pair.after.text))
+    grouped = bool(group_insertions(pair.after.text))
     left = list(after.scans)
     for scan in before.scans:
         same = [it for it in left if it.table == scan.table]

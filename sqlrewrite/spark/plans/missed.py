@@ -28,7 +28,7 @@ from sqlrewrite.spark import query_pairs
 from sqlrewrite.spark.plans.empty_tables import warehouse
 from sqlrewrite.spark.plans.planned import Planned, plan, planned
 from sqlrewrite.spark.session import Session, fresh
-from sqlrewrite.sql.statements.queries import queries
+from sqlrewrite.sql.statements.execution import statement_texts
 from sqlrewrite.warehouse import Name, Warehouse
 
 
@@ -53,7 +53,7 @@ def _left_to_spark(
     catalog = query_pairs.known_after(path, text, catalog)
     facts = query_pairs.partitioned(catalog)
     with warehouse(session, catalog, [text]):
-        for query, decided in zip(queries(text), decision.statements, strict=True):
+        for query, decided in zip(statement_texts(text), decision.statements, strict=True):
             pair = query_pairs.QueryPair(path, query, query)
             if query_pairs.enter(session, pair) or not decided.matters:
                 continue

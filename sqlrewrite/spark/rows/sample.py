@@ -27,7 +27,7 @@ from sqlrewrite.spark.catalog.describe import partitions
 from sqlrewrite.spark.query_pairs import QueryPair
 from sqlrewrite.spark.session import Session, in_namespace, literal_text, spark_errors, tried
 from sqlrewrite.spark.target import SparkError
-from sqlrewrite.sql.statements.queries import StatementText, queries
+from sqlrewrite.sql.statements.execution import StatementText, statement_texts
 from sqlrewrite.sql.statements.references import references, renamed
 from sqlrewrite.warehouse import Name, Table, View, Warehouse
 
@@ -270,7 +270,7 @@ def _chosen(
 
 def _text(query: StatementText, catalog: Warehouse, views: _Views) -> StatementText:
     """The query over the sample."""
-    (found,) = queries(_renamed(query.text, catalog, views))
+    (found,) = statement_texts(_renamed(query.text, catalog, views))
     return replace(found, index=query.index, line=query.line)
 
 

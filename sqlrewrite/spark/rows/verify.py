@@ -35,7 +35,7 @@ from sqlrewrite.spark.rows.bags import BagColumns, Comparison, columns, compare
 from sqlrewrite.spark.rows.sample import Sampled, sampled
 from sqlrewrite.spark.session import Session, spark_errors
 from sqlrewrite.spark.target import SparkError, SparkGoneError
-from sqlrewrite.sql.statements.queries import StatementKind
+from sqlrewrite.sql.statements.execution import StatementKind
 from sqlrewrite.warehouse import Warehouse
 
 if TYPE_CHECKING:

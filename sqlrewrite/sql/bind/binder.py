@@ -20,12 +20,19 @@ from sqlrewrite.plan.expressions import columns, relations
 from sqlrewrite.plan.joins import simplify
 from sqlrewrite.plan.outer_joins import simplify_inner_blocks
 from sqlrewrite.plan.relations import leaves
-from sqlrewrite.sql.bind.closed_world import plain, reason, strange
-from sqlrewrite.sql.bind.dml import query_of
-from sqlrewrite.sql.bind.from_clause import RelationBinder
+from sqlrewrite.sql.bind.closed_world import is_plain_query, not_understood, syntax_reason
+from sqlrewrite.sql.bind.dml import query_run_by
+from sqlrewrite.sql.bind.from_clause import FromBinder
 from sqlrewrite.sql.bind.ranking_windows import ranked
 from sqlrewrite.sql.bind.scope import Scope
-from sqlrewrite.sql.bind.select_clauses import SelectList, grouped, limited, listed, most, ordered
+from sqlrewrite.sql.bind.select_clauses import (
+    SelectList,
+    aggregation,
+    limit_count,
+    limit_over,
+    order_keys,
+    select_list,
+)
 from sqlrewrite.sql.bind.translate import Facts, Translator
 from sqlrewrite.sql.bind.trees import (
     bare,
@@ -43,7 +50,8 @@ _NO_CTES: Mapping[str, int] = {}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bound:
-    """A statement's plan, and the trees of its SELECTs and ONs, for the check of edits."""
+    """A statement's plan, with the trees of its SELECTs and ONs, against which edits are
+    checked."""
 
     plan: ra.Plan
     selects: Mapping[int, exp.Select]
@@ -61,19 +69,23 @@ def bind(
     tree: exp.Expr,
     text: str,
     catalog: Warehouse,
-    around: frozenset[str] | None = None,
+    possible_names: frozenset[str] | None = None,
     *,
     whole: bool = False,
 ) -> Bound | None:
-    """The plan of a statement, or None where it holds no query; ``around`` are its other words,
-    where "…" in it may be a name; with ``whole`` also what it returns is bound, and not its columns
-    alone."""
-    query, role = query_of(tree)
+    """The plan of a statement, or None where it holds no query.
+
+    ``possible_names``: the words of the statement that may be names, where it is not known whether
+    text in double quotes is one.
+    ``whole``: whether the expressions of the outermost SELECT list are bound too, and not its plain
+    columns alone.
+    """
+    query, role = query_run_by(tree)
     if query is None:
         return None
     with_ = None if query is tree else tree.args.get("with_")
     binder = Binder(catalog, text)
-    binder.around, binder.whole = around, whole
+    binder.possible_names, binder.whole = possible_names, whole
     ctes = binder.with_clause(with_, _NO_CTES) if with_ is not None else _NO_CTES
     bound = binder.query(query, Scope(ctes), role)
     blocks = tuple(sorted(binder.blocks, key=lambda block: block.number))
@@ -84,8 +96,9 @@ def bind(
 
 
 def _unbound(tree: exp.Expr, binder: Binder) -> frozenset[int]:
-    """The CTEs that the tree refers to more often than the plan does: from inside a recursive CTE,
-    a PIVOT, or anything else that was not bound; and those that some references may mean."""
+    """The CTEs that the tree refers to more often than the plan does (from inside a recursive CTE,
+    a PIVOT or anything else that was not bound), and those that a name known only at run time may
+    mean."""
     if not binder.ctes:
         return frozenset()
     written = Counter(short_names(tree))
@@ -134,11 +147,12 @@ class _Role:
 
     @property
     def skimmed(self) -> bool:
-        """Whether its columns are bound to names and no further: a statement returns them."""
+        """Whether only the columns in its SELECT list are bound: the statement returns the rest,
+        and no clause of ours needs it."""
         return self.name in ("query", "merge", "change")
 
 
-class Binder(RelationBinder):
+class Binder(FromBinder):
     """Binds one statement; it numbers blocks, relations and CTEs as it goes."""
 
     def __init__(self, catalog: Warehouse, text: str) -> None:
@@ -154,9 +168,10 @@ class Binder(RelationBinder):
         self._fixed: frozenset[str] = frozenset()
 
     def query(self, node: exp.Expr, scope: Scope, role: str) -> ra.Query:
-        """A query that may refer to ``scope.parent``; ``scope.outer`` collects where it does."""
-        around = self._role
-        inner = _Role(role, around.parent, around.required, around.negated)
+        """A query that may refer to ``scope.parent``; such references are collected in
+        ``scope.outer``."""
+        enclosing = self._role
+        inner = _Role(role, enclosing.parent, enclosing.required, enclosing.negated)
         return self._query(node, scope, inner)
 
     def _query(self, node: exp.Expr, scope: Scope, role: _Role) -> ra.Query:
@@ -172,7 +187,7 @@ class Binder(RelationBinder):
         with_ = node.args.get("with_")
         if with_ is not None:
             scope = replace(scope, ctes=self.with_clause(with_, scope.ctes))
-        if not isinstance(node, exp.Select) and not plain(node):
+        if not isinstance(node, exp.Select) and not is_plain_query(node):
             return ra.Unreadable("a query of a kind that is not understood"), ()
         match node:
             case exp.Select():
@@ -183,7 +198,7 @@ class Binder(RelationBinder):
                 bound, top = self._query_node(node.this, scope, role)
                 return self._limited(node, bound), top
             case _:
-                return ra.Unreadable(reason(node, self.text)), ()
+                return ra.Unreadable(syntax_reason(node, self.text)), ()
 
     def _set_operation(
         self, node: exp.SetOperation, scope: Scope, role: _Role
@@ -207,7 +222,7 @@ class Binder(RelationBinder):
 
     def _limited(self, node: exp.Expr, bound: ra.Node) -> ra.Node:
         if any(node.args.get(key) is not None for key in ("limit", "offset")):
-            limit = ra.Limit(bound, most=most(node.args.get("limit")))
+            limit = ra.Limit(bound, most=limit_count(node.args.get("limit")))
             self.blocks[-1] = replace(self.blocks[-1], limit=limit)
             return limit
         return bound
@@ -241,7 +256,8 @@ class Binder(RelationBinder):
     def _within(
         self, ctes: Mapping[str, int], node: exp.Expr, scope: Scope, role: _Role
     ) -> ra.Query:
-        """A query inside a CTE or an expression, where those around it might not be hidden."""
+        """A query inside a CTE or an expression: under a legacy policy a WITH in it may not hide
+        the CTEs around it."""
         held, self._fixed = self._fixed, frozenset(ctes)
         query = self._query(node, scope, role)
         self._fixed = held
@@ -259,20 +275,20 @@ class Binder(RelationBinder):
         scope.source = source
         where = self.conditions(node.args.get("where"), "where", translator)
         scope.source = source = simplify(source, where)
-        shown = listed(node, translator, skim=role.skimmed, in_full=self.whole)
+        shown = select_list(node, translator, skim=role.skimmed, in_full=self.whole)
         in_having = replace(translator, first=shown.first) if shown.first else translator
         having = self.conditions(node.args.get("having"), "having", in_having)
         qualify = self.conditions(node.args.get("qualify"), "qualify", translator)
-        order = ordered(node, translator)
+        order = order_keys(node, translator)
         alone = not (role.skimmed or node.args.get("group") or having or qualify)
         source, shown = self._generating(source, shown, facts, alone=alone)
         top: ra.Node = ra.Filter(source, where) if where else source
-        aggregate = grouped(node, top, shown, translator)
+        aggregate = aggregation(node, top, shown, translator)
         top = _stacked(aggregate or top, having, facts, qualify)
         top = ra.Project(top, shown.items, number, shown.complete)
         distinct = node.args.get("distinct") is not None
         top = ra.Aggregate(top, (), "distinct") if distinct else top
-        limit = limited(node, top, order, translator)
+        limit = limit_over(node, top, order, translator)
         self.owner.update(dict.fromkeys(self.pending, number))
         self.pending.clear()
         self.blocks.append(
@@ -296,7 +312,7 @@ class Binder(RelationBinder):
                 ctes=outer.ctes,
                 in_view=self.in_view,
                 hints=_hints_at_joins(node),
-                unknown_syntax=tuple(strange(node, self.text)),
+                unknown_syntax=tuple(not_understood(node, self.text)),
                 select_offset=node.meta.get(SELECT_OFFSET),
                 shared=shared,
                 no_where=node.meta.get(NO_WHERE, ""),
@@ -309,19 +325,19 @@ class Binder(RelationBinder):
         return limit or top, (number,)
 
     def _translator(self, node: exp.Select, outer: Scope) -> Translator:
-        """What translates the expressions of a SELECT in a scope of their own."""
+        """A translator for the expressions of a SELECT, in a scope of its own."""
         scope = Scope(outer.ctes, outer.parent)
         windows = {it.name.lower(): it for it in node.args.get("windows") or []}
         found = Translator(self.text, self.in_view, self.subquery, scope, Facts(), windows)
-        found.around = self.around
+        found.possible_names = self.possible_names
         return found
 
     def _generating(
         self, source: ra.Node, shown: SelectList, facts: Facts, *, alone: bool
     ) -> tuple[ra.Node, SelectList]:
-        """A FROM whose rows a generator in the SELECT list makes several of, as LATERAL VIEW does,
-        if it is ``alone``, and the list. What WHERE says of the rows before it holds of all that it
-        makes of them."""
+        """The FROM and the list of a SELECT whose list holds a generator: as LATERAL VIEW does, the
+        generator makes several rows of each row of FROM, if it stands ``alone``. What WHERE says of
+        a row holds of all rows made of it."""
         if shown.generated is None:
             return source, shown
         at, names = shown.generated

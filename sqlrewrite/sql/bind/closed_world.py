@@ -77,13 +77,14 @@ _REFINED: dict[type[exp.Expr], Callable[[exp.Expr], bool]] = {
 }
 
 
-def plain(query: exp.Expr) -> bool:
-    """Whether a query around blocks has nothing of its own but what is understood."""
+def is_plain_query(query: exp.Expr) -> bool:
+    """Whether a query around SELECTs (a set operation, parentheses) has no clause that is unknown
+    here."""
     return all(name in _AROUND or not value for name, value in query.args.items())
 
 
-def strange(select: exp.Select, text: str) -> Iterator[str]:
-    """What in a block is not understood: a reason with its place for each."""
+def not_understood(select: exp.Select, text: str) -> Iterator[str]:
+    """The reasons why a block is not understood, each with its place; none if it is."""
     stack: list[exp.Expr] = [select]
     while stack:
         node = stack.pop()
@@ -91,15 +92,15 @@ def strange(select: exp.Select, text: str) -> Iterator[str]:
         allowed = UNDERSTOOD.get(kind)
         if allowed is None or (kind is exp.Select and node is not select):
             if kind not in _ELSEWHERE and not isinstance(node, exp.Query):
-                yield reason(node, text)
+                yield syntax_reason(node, text)
             continue
         if kind in _REFINED and not _REFINED[kind](node):
-            yield reason(node, text)
+            yield syntax_reason(node, text)
         for name, value in node.args.items():
             below = type(value)
             if name not in allowed:
                 if value is not None and value is not False and value != []:
-                    yield reason(value if isinstance(value, exp.Expr) else node, text)
+                    yield syntax_reason(value if isinstance(value, exp.Expr) else node, text)
             elif below is list:
                 stack += [item for item in value if isinstance(item, exp.Expr)]
             elif below in _LEAVES and value.args.keys() <= UNDERSTOOD.get(below, frozenset()):
@@ -108,8 +109,8 @@ def strange(select: exp.Select, text: str) -> Iterator[str]:
                 stack.append(value)
 
 
-def reason(node: exp.Expr, text: str) -> str:
-    """Why nothing is known of a node: by its place in the text, and what stands there."""
+def syntax_reason(node: exp.Expr, text: str) -> str:
+    """Why nothing is known of a node: it names the place in the text and what stands there."""
     if isinstance(node, exp.QueryTransform):
         return "a script gives the rows (TRANSFORM, MAP or REDUCE)"
     start = next((it.meta["start"] for it in node.walk() if "start" in it.meta), None)

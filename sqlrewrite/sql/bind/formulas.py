@@ -34,7 +34,8 @@ _CALLED = pattern(r"\b(cast|to_date)(?=(\s*\())", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Formula:
-    """An expression over one column of a table, its plan, and where its text names the column."""
+    """An expression over one column of a table: its text and plan, and the spans of the column's
+    name in the text."""
 
     text: str
     expression: Expression
@@ -43,11 +44,11 @@ class Formula:
     spans: tuple[tuple[int, int], ...]
 
     def of(self, expression: Expression) -> Type | None:
-        """The type of an expression of it."""
+        """The type of a part of it."""
         return type_of(self.plan, expression)
 
     def over(self, value: str) -> str:
-        """Its text over a value in place of the column."""
+        """Its text with a value in place of the column."""
         inside = value if is_call(value) or _NAMED.fullmatch(value) else f"({value})"
         found, end = "", 0
         for start, stop in self.spans:
@@ -64,8 +65,9 @@ def is_call(text: str) -> bool:
     return _arguments(_without_strings(text))[0] == len(text) - 1
 
 
-def tried(text: str) -> str:
-    """A text with casts that give NULL and no error, in functions of Spark 3.5."""
+def with_try_casts(text: str) -> str:
+    """The text with casts that give NULL where they would raise an error, in functions of Spark
+    3.5."""
     for found in reversed(list(_CALLED.finditer(_without_strings(text)))):
         start, behind = found.start(), text[found.end() :]
         if found[1].lower() == "cast":
@@ -79,12 +81,13 @@ def tried(text: str) -> str:
 
 
 def _without_strings(text: str) -> str:
-    """The text with quotes in place of what is in strings: of the same length."""
+    """The text, as long as before, with quotes in place of the characters in strings."""
     return _STRING.sub(lambda it: "'" * len(it[0]), text)
 
 
 def _arguments(call: str) -> tuple[int, bool]:
-    """Where the bracket that a text opens with is closed, and whether a comma stands in it."""
+    """The offset of the parenthesis that closes the first one of a call, and whether a comma stands
+    between them at the top."""
     depth, comma = 0, False
     for at, sign in enumerate(call):
         depth += (sign == "(") - (sign == ")")
@@ -94,20 +97,21 @@ def _arguments(call: str) -> tuple[int, bool]:
     return len(call), comma
 
 
-def wide(text: str) -> str | None:
-    """A text with its casts to INT or BIGINT as casts to BIGINT; None where it has none."""
+def with_bigint_casts(text: str) -> str | None:
+    """The text with its casts to INT or BIGINT made casts to BIGINT; None where it has none."""
     casts = [it for it in _TO_INT.finditer(text) if it[1] is None]
     return _TO_INT.sub(lambda it: it[1] or "AS BIGINT)", text) if casts else None
 
 
-def unreadable(text: str) -> str | None:
-    """Why a text is no expression of SQL, if it is none."""
+def why_unreadable(text: str) -> str | None:
+    """Why a text is not an expression of SQL; None if it is one."""
     found = _read(text)
     return found if isinstance(found, str) else None
 
 
 def _read(text: str) -> tuple[exp.Expr, str] | str:
-    """The tree of a query that asks for an expression, and its text; or why it is none."""
+    """The tree and the text of a query that holds the expression in its WHERE; or why it cannot be
+    read."""
     if _COMMENT.search(_STRING.sub("''", text)):
         return "it holds a comment or a semicolon"
     whole = f"{_BEFORE}{text}{_BEHIND}"
@@ -118,7 +122,7 @@ def _read(text: str) -> tuple[exp.Expr, str] | str:
 
 @lru_cache(maxsize=256)
 def formula(text: str, table: Table) -> Formula | str:
-    """The expression of a derived column of a table; or, where it cannot be used, why."""
+    """The expression of a derived column of a table; or the reason why it cannot be used."""
     read = _read(text)
     if isinstance(read, str):
         return read

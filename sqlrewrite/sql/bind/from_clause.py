@@ -11,8 +11,8 @@ from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.expressions import relations, walk
 from sqlrewrite.plan.facts.functions import function
-from sqlrewrite.sql.bind.closed_world import reason
-from sqlrewrite.sql.bind.scope import NAMELESS, Scope, key, star
+from sqlrewrite.sql.bind.closed_world import syntax_reason
+from sqlrewrite.sql.bind.scope import NAMELESS, Scope, star_columns, using_key
 from sqlrewrite.sql.bind.tables import TableBinder
 from sqlrewrite.sql.bind.translate import Translator
 from sqlrewrite.sql.bind.trees import (
@@ -48,7 +48,7 @@ _MOST_ROWS = 200
 """Of VALUES: more are data, and no one wants to read them twice."""
 
 
-class RelationBinder(TableBinder):
+class FromBinder(TableBinder):
     """The part of the binder that binds what stands in FROM."""
 
     @abstractmethod
@@ -65,7 +65,7 @@ class RelationBinder(TableBinder):
             tree = ra.Opaque(self.number(), "", "no FROM", columns=())
         else:
             tree = self._tree(from_.this, node.args.get("joins") or [], translator)
-        tree = self._laterals(node.args.get("laterals") or [], tree, translator)
+        tree = self._with_laterals(node.args.get("laterals") or [], tree, translator)
         self.sharing = held
         return tree, shared
 
@@ -75,7 +75,7 @@ class RelationBinder(TableBinder):
         for join in joins:
             translator.scope.source = tree
             if is_beside(join):
-                tree = self._laterals([join.this], tree, translator)
+                tree = self._with_laterals([join.this], tree, translator)
                 continue
             right = self._relation(join.this, translator)
             tree = self._join(tree, right, join, translator, either=after_comma)
@@ -93,8 +93,8 @@ class RelationBinder(TableBinder):
         translator: Translator,
         either: bool = False,
     ) -> ra.Node:
-        """A join; ``either`` says of one behind a comma that spark.sql.ansi.relationPrecedence
-        decides what it takes in: all that is before it, or what is behind the comma."""
+        """A join. ``either``: it stands behind a comma, so spark.sql.ansi.relationPrecedence
+        decides whether its left side is all that is before it, or only what is behind the comma."""
         method = (join.args.get("method") or "").upper()
         kind = (join.args.get("kind") or "").upper()
         side = (join.args.get("side") or "").upper()
@@ -109,7 +109,7 @@ class RelationBinder(TableBinder):
         if join.args.get("using") or method == "NATURAL":
             using = self._using(left, right, join)
             natural = method == "NATURAL"
-            equal = [_equality(left, right, name) for name in using or ()]
+            equal = [_using_equality(left, right, name) for name in using or ()]
             if using is None:
                 equal = [_condition(ra.Unknown("a NATURAL join over columns that are not known"))]
                 translator.facts.unknowns.append("a NATURAL join over columns that are not known")
@@ -131,11 +131,11 @@ class RelationBinder(TableBinder):
         return ra.Join(declared, left, right, conditions, declared, comma=comma)
 
     def _using(self, left: ra.Node, right: ra.Node, join: exp.Expr) -> tuple[str, ...] | None:
-        """The names that a join merges, in order; None where they are not known."""
+        """The names of the columns that a join merges, in order; None where they are not known."""
         written = join.args.get("using")
         if written:
             return tuple(item.name.lower() for item in written)
-        ours, theirs = star(left), star(right)
+        ours, theirs = star_columns(left), star_columns(right)
         if ours is None or theirs is None:
             return None
         other = Counter(name for name, _ in theirs)
@@ -143,7 +143,9 @@ class RelationBinder(TableBinder):
         # Of a name that one side has twice Spark joins as many as the other has.
         return shared if len(set(shared)) == len(shared) else None
 
-    def _laterals(self, laterals: list[exp.Expr], tree: ra.Node, translator: Translator) -> ra.Node:
+    def _with_laterals(
+        self, laterals: list[exp.Expr], tree: ra.Node, translator: Translator
+    ) -> ra.Node:
         for lateral in laterals:
             translator.scope.source = tree
             expression = translator.translate(lateral.this)
@@ -155,13 +157,13 @@ class RelationBinder(TableBinder):
     def generate(
         self, tree: ra.Node, alias: str, columns: Name | None, expression: ra.Expression
     ) -> ra.Generate:
-        """A generator over a join tree."""
+        """A generator over a join tree, with a number of its own."""
         found = ra.Generate(self.number(), tree, alias, columns, expression)
         self.relations[found.relation] = found
         return found
 
     def generated(self, expression: ra.Expression) -> Name | None:
-        """The names that a generator gives to its columns, as its type has them."""
+        """The names of a generator's columns, where the type of its result tells them."""
         so_far = ra.Plan(_NOTHING, (), (), self.relations, {}, frozenset())
         kind = type_of(so_far, expression)
         names = kind.names if kind is not None and kind.name == "struct" else ()
@@ -175,19 +177,20 @@ class RelationBinder(TableBinder):
                 return self.keep(self._table_function(node, translator))
             case exp.Table():
                 bound = self._joined(self.keep(self.table(node, translator)), node, translator)
-                return self._laterals(node.args.get("laterals") or [], bound, translator)
+                return self._with_laterals(node.args.get("laterals") or [], bound, translator)
             case exp.Subquery():
                 return self._parenthesised(node, translator)
             case exp.Lateral():
                 return self.keep(self._lateral(node, translator.scope))
             case exp.Values():
-                return self.keep(self._inline(node, translator))
+                return self.keep(self._inline_values(node, translator))
             case _:
-                why, columns = reason(node, self.text), alias_columns(node)
+                why, columns = syntax_reason(node, self.text), alias_columns(node)
                 return self.keep(ra.Opaque(self.number(), alias_of(node), why, columns=columns))
 
-    def _inline(self, node: exp.Values, translator: Translator) -> ra.Relation:
-        """VALUES of constants, each row of as many; without an alias it has no name."""
+    def _inline_values(self, node: exp.Values, translator: Translator) -> ra.Relation:
+        """VALUES, if all rows are constants and as long as each other; without an alias it has no
+        name."""
         alias, number = alias_of(node), self.number()
         listed = alias_columns(node)
         plain = all(name in ("expressions", "alias") for name, it in node.args.items() if it)
@@ -207,7 +210,7 @@ class RelationBinder(TableBinder):
         return ra.Inline(number, tuple(cells), columns, alias, span, listed or ())
 
     def _joined(self, tree: ra.Node, node: exp.Expr, translator: Translator) -> ra.Node:
-        """A relation with the joins that its tree holds."""
+        """A relation with the joins that sqlglot hangs on its node."""
         outer = translator.scope.source
         for join in node.args.get("joins") or []:
             translator.scope.source = tree
@@ -217,7 +220,7 @@ class RelationBinder(TableBinder):
         return tree
 
     def _parenthesised(self, node: exp.Subquery, translator: Translator) -> ra.Node:
-        extra = any(node.args.get(key) for key in ("pivots", "match"))
+        extra = any(node.args.get(clause) for clause in ("pivots", "match"))
         if isinstance(node.this, exp.Table | exp.Subquery) and not is_query(node.this):
             if extra or node.args.get("sample"):
                 why = "PIVOT, UNPIVOT or TABLESAMPLE of a join"
@@ -252,7 +255,7 @@ class RelationBinder(TableBinder):
         return self._joined(self.keep(bound), node, translator)
 
     def _table_function(self, node: exp.Table, translator: Translator) -> ra.Relation:
-        """A generator in FROM: the derived table of what it gives."""
+        """A generator in FROM, as the derived table of its columns."""
         number, outside = self.number(), Scope(translator.scope.ctes, translator.scope.parent)
         query = self.inner(all_generated(node), outside, "derived")
         translator.scope.outer.extend(outside.outer)
@@ -262,17 +265,18 @@ class RelationBinder(TableBinder):
         return ra.Derived(number, query, alias_of(node), span, columns, listed=columns, outer=outer)
 
     def _shared_table(self, node: exp.Subquery, outside: Scope) -> ra.Relation:
-        """A derived table in a shared FROM: all SELECTs read its rows, as a nameless CTE's."""
+        """A derived table in a FROM that several SELECTs share. All read the same rows, so it is
+        bound as a CTE without a name."""
         number, alias, columns = self.number(), alias_of(node), alias_columns(node) or ()
-        key = node.meta[SHARED]
-        if key not in self._shared:
+        text_id = node.meta[SHARED]
+        if text_id not in self._shared:
             held, self.sharing = self.sharing, False
             query = self.inner(node.this, outside, "cte")
             self.sharing = held
-            self._shared[key] = len(self.ctes)
+            self._shared[text_id] = len(self.ctes)
             at = alias_offset(node) or 0
             self.ctes.append(ra.Cte(len(self.ctes), "", query, at, outer=tuple(outside.outer)))
-        cte = self.ctes[self._shared[key]]
+        cte = self.ctes[self._shared[text_id]]
         if cte.outer or node.args.get("pivots") or node.args.get("match"):
             why = "a derived table that several SELECTs share"
             return ra.Opaque(number, alias, why, unread=True)
@@ -297,8 +301,8 @@ class RelationBinder(TableBinder):
         return ra.Opaque(number, alias_of(node), "a table function", columns=alias_columns(node))
 
 
-def _equality(left: ra.Node, right: ra.Node, name: str) -> ra.Condition:
-    ours, theirs = key(left, name), key(right, name)
+def _using_equality(left: ra.Node, right: ra.Node, name: str) -> ra.Condition:
+    ours, theirs = using_key(left, name), using_key(right, name)
     if ours is None or theirs is None:
         return _condition(ra.Unknown(f"column {name} of USING is not known"))
     return _condition(ra.Call("=", (ours, theirs)))
@@ -309,7 +313,8 @@ def _condition(expression: ra.Expression) -> ra.Condition:
 
 
 def _is_constant(expression: ra.Expression) -> bool:
-    """Whether an expression is computed of constants, and has one value in a query."""
+    """Whether an expression has one value throughout a query: constants and repeatable functions
+    alone."""
     for node in walk(expression):
         match node:
             case ra.Literal(kind=kind) if kind not in ("star", "template"):

@@ -50,7 +50,7 @@ _FIELDS = {
 
 
 def function_name(node: exp.Expr) -> str:
-    """The name of a function that is called, lower case but for a template's."""
+    """The name of the function that is called: lower case, but a template as it is written."""
     name: str = node.name
     if is_template(name):
         return name  # which is shorter in the tokens
@@ -74,7 +74,7 @@ def type_name(node: exp.Expr) -> str:
 
 
 def interval_name(unit: exp.Expr) -> str:
-    """The type of an interval with that unit; empty where the unit is not known."""
+    """The type of an interval of that unit, or an empty text for an unknown unit."""
     names = (unit.this, unit.expression) if isinstance(unit, exp.IntervalSpan) else (unit,)
     fields = [_FIELDS.get(it.name.lower().removesuffix("s"), "") for it in names]
     return f"interval {' to '.join(fields)}" if all(fields) else ""

@@ -26,13 +26,13 @@ OF_LAST = frozenset({"last_value", "last"})
 
 
 def ranked(node: exp.Select, translator: Translator) -> tuple[ColumnRef, bool] | None:
-    """The column that all windows of a SELECT rank its rows by, and whether it descends. Rows that
-    have no value stand at one end in all: those that are first in one window and last in another
-    would have another rank there without the rows in between."""
+    """The column by which all windows of a SELECT rank its rows, and whether it descends; None
+    where they do not all rank by one column. All must put NULLs at the same end: otherwise rows at
+    one end would have another rank without the rows in between."""
     alone = ("distinct", "group", "having", "laterals", "pivots")
     if any(node.args.get(it) for it in alone):
         return None
-    bases = [(it, _base(it, translator)) for it in _windows(node)]
+    bases = [(it, translator.window_definition(it)) for it in _windows(node)]
     found = {_ranked(it, base, translator) for it, base in bases}
     first = {
         bool(key.args.get("nulls_first")) is not _is_turned(it)
@@ -46,12 +46,6 @@ def _windows(node: exp.Select) -> Iterator[exp.Window]:
     for clause in (*node.expressions, node.args.get("qualify"), node.args.get("order")):
         if clause is not None:
             yield from clause.find_all(exp.Window)
-
-
-def _base(window: exp.Window, translator: Translator) -> exp.Expr | None:
-    """What says the order of a window: itself, or the window that it names."""
-    named = window.args.get("alias")
-    return translator.windows.get(named.name.lower()) if isinstance(named, exp.Expr) else window
 
 
 def _keys(base: exp.Expr | None) -> list[exp.Expr]:
@@ -89,13 +83,13 @@ def _ranked(
 
 
 def _is_whole(frame: exp.Expr) -> bool:
-    """Whether a frame is of all rows."""
+    """Whether a frame holds all rows of its partition."""
     ends = (f"{frame.args.get(it)} {frame.args.get(f'{it}_side')}" for it in ("start", "end"))
     return [it.upper() for it in ends] == ["UNBOUNDED PRECEDING", "UNBOUNDED FOLLOWING"]
 
 
 def _is_turned(window: exp.Window) -> bool:
-    """Whether a window asks for the other end of its order."""
+    """Whether a window asks for the last value of its order."""
     return isinstance(window.this, exp.Anonymous) and window.this.name.lower() in OF_LAST
 
 

@@ -32,10 +32,8 @@ NAMELESS = "*"
 
 @dataclass(slots=True)
 class Scope:
-    """What is visible: a join tree (None before FROM is bound), the CTEs, the scope outside.
-
-    ``outer`` collects the references that a query makes to the scopes around it.
-    """
+    """What is visible at a place: a join tree (None before FROM is bound), the CTEs, and the scope
+    outside. ``outer`` collects the references of a query to the scopes around it."""
 
     ctes: Mapping[str, int]
     parent: Scope | None = None
@@ -45,7 +43,7 @@ class Scope:
     _visible: tuple[ra.Node, list[ra.Relation | ra.Generate]] | None = None
 
     def visible(self) -> list[ra.Relation | ra.Generate]:
-        """The relations whose columns can be named here without leaving the scope."""
+        """The relations of its own FROM whose columns can be named here."""
         if self.source is None:
             return []
         if self._visible is None or self._visible[0] is not self.source:
@@ -53,15 +51,16 @@ class Scope:
         return self._visible[1]
 
     def listed(self) -> list[_Listed] | None:
-        """The visible relations with their columns, where none of these is merged by USING."""
+        """The visible relations with their columns; None where USING or NATURAL merges some of
+        these."""
         if self.source is None:
             return []
         if self._listed is None or self._listed[0] is not self.source:
             listed: list[_Listed] | None = None
-            if not _merges(self.source):
+            if not _has_merged_columns(self.source):
                 listed = []
                 for leaf in self.visible():
-                    listed.append((leaf.relation, _counted(column_names(leaf) or ())))
+                    listed.append((leaf.relation, _counts(column_names(leaf) or ())))
             self._listed = (self.source, listed)
         return self._listed[1]
 
@@ -71,32 +70,32 @@ _Listed = tuple[int, Mapping[str, int]]
 
 
 @lru_cache(1024)  # of tables mostly, each of which is read by many queries
-def _counted(names: tuple[str, ...]) -> Mapping[str, int]:
+def _counts(names: tuple[str, ...]) -> Mapping[str, int]:
     return Counter(names)
 
 
-def _merges(node: ra.Node) -> bool:
+def _has_merged_columns(node: ra.Node) -> bool:
     match node:
         case ra.Join(left=left, right=right):
             own = bool(node.using) or not node.merge_known
-            return own or _merges(left) or _merges(right)
+            return own or _has_merged_columns(left) or _has_merged_columns(right)
         case ra.Generate(child=child):
-            return _merges(child)
+            return _has_merged_columns(child)
         case _:
             return False
 
 
 def resolve(scope: Scope, parts: tuple[str, ...], spans: Spans) -> ra.Expression:
-    """A column reference as written (lower case, without backquotes) in a scope, or the field of a
-    struct that such a column is; ``spans`` are those of its first part, its first two, and so on.
+    """What a column reference means in a scope: a ColumnRef, a field of a struct in such a column,
+    or Unknown with the reason.
 
-    Returns a ColumnRef, or Unknown with the reason. What a scope surely does not have is looked for
-    in the one around it.
+    ``parts`` are lower case and without backquotes; ``spans`` are those of the first part, of the
+    first two, and so on. A name that a scope certainly lacks is looked for in the scope around it.
     """
     crossed: list[Scope] = []
     current: Scope | None = scope
     while current is not None:
-        found = _in_source(current, parts, spans)
+        found = _resolve_in(current, parts, spans)
         if found is not None:
             for inner in crossed:
                 inner.outer += columns(found)
@@ -106,31 +105,31 @@ def resolve(scope: Scope, parts: tuple[str, ...], spans: Spans) -> ra.Expression
     return ra.Unknown(f"column {'.'.join(parts)} is not known")
 
 
-def _in_source(scope: Scope, parts: tuple[str, ...], spans: Spans) -> ra.Expression | None:
-    """What a name means in a scope's own FROM; None where it surely means nothing there."""
+def _resolve_in(scope: Scope, parts: tuple[str, ...], spans: Spans) -> ra.Expression | None:
+    """What a name means in a scope's own FROM; None where it certainly means nothing there."""
     found: list[ra.Expression] = []
     if len(parts) > 1:
         if any(leaf.alias == NAMELESS for leaf in scope.visible()):
-            return _untold(parts)
+            return _cannot_be_told(parts)
         for depth in _QUALIFIERS:
             if depth < len(parts):
                 found = _of_relation(scope, parts, depth, spans[depth])
                 if found:
-                    return _alone(found, parts, parts[depth + 1 :])
-    found = named(scope, parts[0], spans[0])
+                    return _only_one(found, parts, parts[depth + 1 :])
+    found = columns_named(scope, parts[0], spans[0])
     if found:
-        return _alone(found, parts, parts[1:])
-    return _untold(parts) if any(map(_may_have_more, scope.visible())) else None
+        return _only_one(found, parts, parts[1:])
+    return _cannot_be_told(parts) if any(map(_may_have_more, scope.visible())) else None
 
 
 def _of_relation(
     scope: Scope, parts: tuple[str, ...], depth: int, span: Span | None
 ) -> list[ra.Expression]:
-    """The columns that the first ``depth`` parts and the one behind them name."""
+    """The columns that a name means if its first ``depth`` parts name a relation."""
     qualifier, name = parts[:depth], parts[depth]
     found: list[ra.Expression] = []
     for leaf in scope.visible():
-        if not _named(leaf, qualifier):
+        if not _has_qualifier(leaf, qualifier):
             continue
         names = column_names(leaf)
         ref = ra.ColumnRef(leaf.relation, name, span)
@@ -144,7 +143,7 @@ def _of_relation(
 
 
 def _may_be_a_struct(scope: Scope, but: ra.Relation | ra.Generate, name: str) -> bool:
-    """Whether another relation has a column of a relation's name, or may have one."""
+    """Whether another relation may have a column that is called like this relation."""
     return any(
         leaf is not but and (_may_have_more(leaf) or name in (column_names(leaf) or ()))
         for leaf in scope.visible()
@@ -152,21 +151,21 @@ def _may_be_a_struct(scope: Scope, but: ra.Relation | ra.Generate, name: str) ->
 
 
 def _may_have_more(leaf: ra.Relation | ra.Generate) -> bool:
-    """Whether a relation may have columns of names that are not known: all of them, or those that
-    the engine makes up (``CAST(k AS INT)`` may well be called k)."""
+    """Whether a relation may have columns whose names are not known: all of them, or those that the
+    engine names itself (``CAST(k AS INT)`` may be called k)."""
     names = column_names(leaf)
     return names is None or "" in names
 
 
-def _untold(parts: tuple[str, ...]) -> ra.Unknown:
+def _cannot_be_told(parts: tuple[str, ...]) -> ra.Unknown:
     return ra.Unknown(f"column {'.'.join(parts)} cannot be told from the catalog")
 
 
-def named(scope: Scope, name: str, span: Span | None) -> list[ra.Expression]:
-    """The columns of that name in a scope's own FROM, each merged pair once."""
+def columns_named(scope: Scope, name: str, span: Span | None) -> list[ra.Expression]:
+    """The columns of that name in a scope's own FROM; a merged pair counts once."""
     listed = scope.listed()
     if listed is None:
-        return find(scope.source, name, span) if scope.source is not None else []
+        return columns_in(scope.source, name, span) if scope.source is not None else []
     found: list[ra.Expression] = []
     for relation, counts in listed:
         if name in counts:
@@ -175,12 +174,13 @@ def named(scope: Scope, name: str, span: Span | None) -> list[ra.Expression]:
 
 
 def lacks(scope: Scope, name: str) -> bool:
-    """Whether surely no relation of the scope's own FROM has a column of that name."""
-    return not named(scope, name, None) and not any(map(_may_have_more, scope.visible()))
+    """Whether certainly no relation of the scope's own FROM has a column of that name."""
+    return not columns_named(scope, name, None) and not any(map(_may_have_more, scope.visible()))
 
 
-def nowhere(scope: Scope, name: str) -> bool:
-    """Whether surely no relation in sight, in the scopes around it either, has such a column."""
+def nowhere_in_sight(scope: Scope, name: str) -> bool:
+    """Whether certainly no relation of this scope or of those around it has a column of that
+    name."""
     current: Scope | None = scope
     while current is not None:
         if not lacks(current, name):
@@ -189,10 +189,11 @@ def nowhere(scope: Scope, name: str) -> bool:
     return True
 
 
-def _alone(
+def _only_one(
     found: list[ra.Expression], parts: tuple[str, ...], fields: tuple[str, ...]
 ) -> ra.Expression:
-    """The one that was found, or what the parts behind it say is a field of it."""
+    """The single column that was found, or the field of it that the parts behind it name; Unknown
+    if there are several."""
     if len(found) > 1:
         return ra.Unknown(f"{'.'.join(parts)} is ambiguous")
     whole = found[0]
@@ -201,7 +202,7 @@ def _alone(
     return whole
 
 
-def _named(leaf: ra.Relation | ra.Generate, qualifier: tuple[str, ...]) -> bool:
+def _has_qualifier(leaf: ra.Relation | ra.Generate, qualifier: tuple[str, ...]) -> bool:
     if len(qualifier) == 1:
         return leaf.alias.lower() == qualifier[0]
     if isinstance(leaf, ra.Scan):
@@ -211,22 +212,23 @@ def _named(leaf: ra.Relation | ra.Generate, qualifier: tuple[str, ...]) -> bool:
     return False
 
 
-def find(node: ra.Node, name: str, span: Span | None = None) -> list[ra.Expression]:
-    """The columns of that name in a join tree, one for each pair merged by USING or NATURAL."""
+def columns_in(node: ra.Node, name: str, span: Span | None = None) -> list[ra.Expression]:
+    """The columns of that name in a join tree; a pair merged by USING or NATURAL counts once."""
     match node:
         case ra.Join(left=left, right=right, declared=kind, using=using):
             if name in using:
                 return [
-                    merged(node, name, span) or ra.Unknown(f"column {name} of USING is not known")
+                    merged_column(node, name, span)
+                    or ra.Unknown(f"column {name} of USING is not known")
                 ]
             sides = [left] if kind in LEFT_ONLY else [left, right]
-            found = [ref for side in sides for ref in find(side, name, span)]
+            found = [ref for side in sides for ref in columns_in(side, name, span)]
             if node.merge_known or not node.natural:
                 return found
             return [ra.Unknown(f"column {name} may be merged by NATURAL", (ref,)) for ref in found]
         case ra.Generate(child=child, columns=columns, relation=relation):
             own: list[ra.Expression] = [ra.ColumnRef(relation, name, span, False)]
-            return find(child, name, span) + own * (columns or ()).count(name)
+            return columns_in(child, name, span) + own * (columns or ()).count(name)
         case ra.Scan() | ra.Derived() | ra.CteReference() | ra.Inline() | ra.Opaque():
             names = column_names(node)
             count = 0 if names is None else names.count(name)
@@ -235,10 +237,10 @@ def find(node: ra.Node, name: str, span: Span | None = None) -> list[ra.Expressi
             return []
 
 
-def merged(join: ra.Join, name: str, span: Span | None = None) -> ra.Expression | None:
-    """The column that stands for both of a name in USING: the left one, but for a RIGHT JOIN the
-    right one, and for a FULL JOIN whichever is not NULL. None where it is not known."""
-    ours, theirs = key(join.left, name, span), key(join.right, name, span)
+def merged_column(join: ra.Join, name: str, span: Span | None = None) -> ra.Expression | None:
+    """The column that stands for both columns of a name in USING: the left one, for a RIGHT JOIN
+    the right one, for a FULL JOIN whichever is not NULL. None where it is not known."""
+    ours, theirs = using_key(join.left, name, span), using_key(join.right, name, span)
     if not join.merge_known:
         return None
     match join.declared:
@@ -252,10 +254,11 @@ def merged(join: ra.Join, name: str, span: Span | None = None) -> ra.Expression 
             return None
 
 
-def key(side: ra.Node, name: str, span: Span | None = None) -> ra.Expression | None:
-    """The column of one side of a join that a name in USING means; None where it is not known.
-    Spark takes the first of several without a word: one of a relation before it would do."""
-    found = find(side, name, span)
+def using_key(side: ra.Node, name: str, span: Span | None = None) -> ra.Expression | None:
+    """The column of one side of a join that a name in USING means; None where it is not known. Of
+    several, Spark takes the first without an error, so no relation before it may have such a column
+    unknown to us."""
+    found = columns_in(side, name, span)
     if len(found) != 1:
         return None
     (ref,) = found
@@ -267,30 +270,30 @@ def key(side: ra.Node, name: str, span: Span | None = None) -> ra.Expression | N
     return ref
 
 
-Named = tuple[str, ra.Expression]
+NamedColumn = tuple[str, ra.Expression]
 """A column of a join tree under its name."""
 
 
-def star(node: ra.Node | None) -> list[Named] | None:
+def star_columns(node: ra.Node | None) -> list[NamedColumn] | None:
     """The columns of ``*`` over a join tree in order; None if not known."""
     match node:
         case ra.Join(left=left, right=right, declared=kind, using=using):
             if not node.merge_known:
                 return None
-            found: list[Named] = []
+            found: list[NamedColumn] = []
             for shared in using:
-                both = merged(node, shared)
-                if both is None or not all(key(side, shared) for side in (left, right)):
+                both = merged_column(node, shared)
+                if both is None or not all(using_key(side, shared) for side in (left, right)):
                     return None
                 found.append((shared, both))
             for side in [left] if kind in LEFT_ONLY else [left, right]:
-                own = star(side)
+                own = star_columns(side)
                 if own is None:
                     return None
                 found += [(name, ref) for name, ref in own if name not in using]
             return found
         case ra.Generate(child=child, columns=columns, relation=relation):
-            below = star(child)
+            below = star_columns(child)
             if below is None or columns is None:
                 return None
             return [*below, *((name, ra.ColumnRef(relation, name, None)) for name in columns)]
@@ -303,35 +306,36 @@ def star(node: ra.Node | None) -> list[Named] | None:
             return None
 
 
-def star_of(node: ra.Node | None, qualifier: tuple[str, ...]) -> list[Named] | None:
-    """The columns of ``t.*`` in order, those that USING hides first; None if not known."""
-    found = [leaf for leaf in leaves(node, named=True) if _named(leaf, qualifier)]
+def qualified_star(node: ra.Node | None, qualifier: tuple[str, ...]) -> list[NamedColumn] | None:
+    """The columns of ``t.*`` in order, those first that USING hides; None if not known."""
+    found = [leaf for leaf in leaves(node, named=True) if _has_qualifier(leaf, qualifier)]
     if len(found) != 1 or node is None or isinstance(found[0], ra.Generate):
         return None
-    if not _merges(node):
-        return star(found[0])
-    shown, number = star(node), found[0].relation
+    if not _has_merged_columns(node):
+        return star_columns(found[0])
+    shown, number = star_columns(node), found[0].relation
     if shown is None:
         return None
-    all_of_them = _hidden(node) + shown
+    all_of_them = _hidden_by_using(node) + shown
     return [
         (n, it) for n, it in all_of_them if isinstance(it, ra.ColumnRef) and it.relation == number
     ]
 
 
-def _hidden(node: ra.Node) -> list[Named]:
-    """The columns that can be named only with their relation, as another one stands for them."""
+def _hidden_by_using(node: ra.Node) -> list[NamedColumn]:
+    """The columns that only a qualified name can reach, because USING puts another in their
+    place."""
     match node:
         case ra.Join(left=left, right=right, declared=kind, using=using):
             if kind in LEFT_ONLY:
-                return _hidden(left)
+                return _hidden_by_using(left)
             sides: Sequence[ra.Node] = (left, right)
             if kind is not ra.JoinType.FULL:
                 sides = (left,) if kind is ra.JoinType.RIGHT else (right,)
-            pairs = [(name, key(side, name)) for side in sides for name in using]
+            pairs = [(name, using_key(side, name)) for side in sides for name in using]
             own = [(name, ref) for name, ref in pairs if ref is not None]
-            return own + _hidden(left) + _hidden(right)
+            return own + _hidden_by_using(left) + _hidden_by_using(right)
         case ra.Generate(child=child):
-            return _hidden(child)
+            return _hidden_by_using(child)
         case _:
             return []

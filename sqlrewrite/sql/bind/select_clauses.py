@@ -8,7 +8,7 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import Aggregate, Call, Expression, Limit, Node, OutputColumn, Unknown
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.facts.literals import row_count
-from sqlrewrite.sql.bind.scope import Named, Scope, lacks, star, star_of
+from sqlrewrite.sql.bind.scope import NamedColumn, Scope, lacks, qualified_star, star_columns
 from sqlrewrite.sql.bind.translate import Translator
 from sqlrewrite.text.templates import is_template
 from sqlrewrite.warehouse import Name
@@ -32,7 +32,9 @@ class SelectList:
     first: frozenset[str] = frozenset()
 
 
-def listed(node: exp.Select, translator: Translator, *, skim: bool, in_full: bool) -> SelectList:
+def select_list(
+    node: exp.Select, translator: Translator, *, skim: bool, in_full: bool
+) -> SelectList:
     """The list of a SELECT. Of items that are skimmed all but columns are nothing that is known;
     ``in_full`` they are, and what is not understood in them stays there."""
     found: list[OutputColumn] = []
@@ -42,7 +44,7 @@ def listed(node: exp.Select, translator: Translator, *, skim: bool, in_full: boo
     aggregated: set[str] = set()
     for item in node.expressions:
         if _is_star(item):
-            expanded = _star(item, translator.scope)
+            expanded = _expanded_star(item, translator.scope)
             complete = complete and expanded is not None
             found += [OutputColumn(name, ref) for name, ref in expanded or ()]
             plain += [ref for _, ref in expanded or ()]
@@ -63,7 +65,7 @@ def listed(node: exp.Select, translator: Translator, *, skim: bool, in_full: boo
         if names is not None and generated is None:
             generated = len(found) - 1, names
         else:
-            complete = complete and not _several(item, expression)
+            complete = complete and not _may_be_several(item, expression)
         # From here on the name may stand for the value: in later items, GROUP BY, HAVING …
         if isinstance(item, exp.Alias):
             translator.aliases[name] = expression
@@ -77,7 +79,7 @@ def _is_star(item: exp.Expr) -> bool:
 
 
 def _name(item: exp.Expr) -> str:
-    """The name of an item's column, empty where the engine makes one up."""
+    """The name of an item's column; empty where the engine makes one up."""
     called = item.args.get("alias" if isinstance(item, exp.Alias) else "this")
     if not isinstance(item, exp.Alias | exp.Column) or not isinstance(called, exp.Identifier):
         return ""
@@ -85,7 +87,8 @@ def _name(item: exp.Expr) -> str:
 
 
 def _first_in_having(node: exp.Select, aggregated: set[str]) -> frozenset[str]:
-    """In HAVING an aggregate's name comes before a column that no group is made by."""
+    """The names that HAVING takes for an aggregate of the list, before any column of FROM: those
+    that GROUP BY does not group by."""
     if not aggregated or node.args.get("having") is None:
         return frozenset()
     group = node.args.get("group")
@@ -93,14 +96,14 @@ def _first_in_having(node: exp.Select, aggregated: set[str]) -> frozenset[str]:
     return frozenset(aggregated - {key.name.lower() for key in keys})
 
 
-def _star(item: exp.Expr, scope: Scope) -> list[Named] | None:
+def _expanded_star(item: exp.Expr, scope: Scope) -> list[NamedColumn] | None:
     marker = item if isinstance(item, exp.Star) else item.this
     if marker.args.get("replace") or marker.args.get("rename"):
         return None
     if isinstance(item, exp.Column):
-        found = star_of(scope.source, tuple(part.name.lower() for part in item.parts[:-1]))
+        found = qualified_star(scope.source, tuple(part.name.lower() for part in item.parts[:-1]))
     else:
-        found = star(scope.source)
+        found = star_columns(scope.source)
     left_out = marker.args.get("except_") or ()
     if any(isinstance(column, exp.Column) and column.table for column in left_out):
         return None  # of one of several relations, or a field of a struct
@@ -109,7 +112,8 @@ def _star(item: exp.Expr, scope: Scope) -> list[Named] | None:
 
 
 def _generates(item: exp.Expr, expression: Expression) -> Name | None:
-    """The names that are written for the columns of a generator, or none; None of what is none."""
+    """The names written for the columns of a generator, which may be none; None if the item is no
+    generator."""
     called = item.this if isinstance(item, exp.Alias | exp.Aliases) else item
     if not isinstance(called, exp.Anonymous) or not isinstance(expression, Call):
         return None
@@ -121,8 +125,8 @@ def _generates(item: exp.Expr, expression: Expression) -> Name | None:
     return (item.alias.lower(),) if isinstance(item, exp.Alias) else ()
 
 
-def _several(item: exp.Expr, expression: Expression) -> bool:
-    """Whether a SELECT item may be several columns: a generator, or what could be one."""
+def _may_be_several(item: exp.Expr, expression: Expression) -> bool:
+    """Whether an item may be several columns: it is a generator, or may be one."""
     if isinstance(item, exp.Aliases):
         return True
     alone = not isinstance(item, exp.Alias)
@@ -143,7 +147,7 @@ def _by_position(item: exp.Expr, shown: tuple[OutputColumn, ...]) -> Expression 
     return None
 
 
-def grouped(
+def aggregation(
     node: exp.Select, child: Node, shown: SelectList, translator: Translator
 ) -> Aggregate | None:
     """The aggregation of a block over ``child``, if there is one."""
@@ -174,9 +178,9 @@ def grouped(
     return Aggregate(child, keys, "grouping sets" if empty else "group by")
 
 
-def ordered(node: exp.Select, translator: Translator) -> tuple[Expression, ...]:
-    """The keys of ORDER BY; there an alias comes before a column of FROM. A number is a
-    position or a constant, as spark.sql.orderByOrdinal says, and so is no key to rely on."""
+def order_keys(node: exp.Select, translator: Translator) -> tuple[Expression, ...]:
+    """The keys of ORDER BY, in which an alias comes before a column of FROM. A number is left as a
+    constant: spark.sql.orderByOrdinal decides whether it is a position."""
     keys: list[Expression] = []
     for clause in ("order", "sort", "cluster", "distribute"):
         found = node.args.get(clause)
@@ -188,22 +192,22 @@ def ordered(node: exp.Select, translator: Translator) -> tuple[Expression, ...]:
     return tuple(keys)
 
 
-def limited(
+def limit_over(
     node: exp.Select, child: Node, order: tuple[Expression, ...], translator: Translator
 ) -> Limit | None:
-    """The LIMIT, or FETCH of other dialects, and OFFSET of a block over ``child``, if any."""
+    """The LIMIT (or FETCH) and OFFSET of a block over ``child``, or None."""
     found: Limit | None = None
     for clause in (node.args.get("limit"), node.args.get("offset")):
         if clause is not None:
             count = clause.args.get("expression") or clause.args.get("count")
             if count is not None:
                 translator.translate(count)
-            found = Limit(found or child, order, most(node.args.get("limit")))
+            found = Limit(found or child, order, limit_count(node.args.get("limit")))
     return found
 
 
-def most(limit: exp.Expr | None) -> int:
-    """The number of a LIMIT; 0 where there is none, it is not written out, or is no INT."""
+def limit_count(limit: exp.Expr | None) -> int:
+    """The number of a LIMIT; 0 where there is none, or it is not an INT written out."""
     count = None if limit is None else limit.args.get("expression")
     text = count.args["this"] if isinstance(count, exp.Literal) else ""
     return row_count(text)

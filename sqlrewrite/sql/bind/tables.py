@@ -13,7 +13,7 @@ from sqlrewrite.sql.bind.scope import Scope
 from sqlrewrite.sql.bind.translate import Translator
 from sqlrewrite.sql.bind.trees import alias_columns, alias_of, names_of, streamed
 from sqlrewrite.sql.parse.statements import statements
-from sqlrewrite.sql.statements.double_quotes import unreadable, words_around
+from sqlrewrite.sql.statements.double_quotes import possible_names, why_unreadable
 from sqlrewrite.text.edits import Span
 from sqlrewrite.warehouse import TEMPORAL, Name, Table, View, Warehouse
 
@@ -21,19 +21,19 @@ from sqlrewrite.warehouse import TEMPORAL, Name, Table, View, Warehouse
 _PLAIN_TABLE = frozenset(
     {"this", "db", "catalog", "alias", "joins", "version", "sample", "laterals"}
 )
-_CALLED = {"pivots": "PIVOT or UNPIVOT"}
+_CLAUSE_NAMES = {"pivots": "PIVOT or UNPIVOT"}
 _MAX_VIEW_DEPTH = 20
 
 
 class TableBinder:
-    """The part of the binder that numbers relations, and binds those that have a name."""
+    """The part of the binder that numbers relations and binds those that have a name."""
 
     def __init__(self, catalog: Warehouse, text: str) -> None:
         self.catalog = catalog
         self.text = text
         self.in_view = False
         # The words around what is in double quotes in the text, where it may be a name.
-        self.around: frozenset[str] | None = None
+        self.possible_names: frozenset[str] | None = None
         self.relations: dict[int, ra.Relation | ra.Generate] = {}
         self.owner: dict[int, int] = {}
         self.pending: list[int] = []
@@ -49,20 +49,23 @@ class TableBinder:
     def query(self, node: exp.Expr, scope: Scope, role: str) -> ra.Query: ...
 
     def table(self, node: exp.Table, translator: Translator) -> ra.Relation:
-        """What a name in FROM stands for."""
+        """The relation that a name in FROM stands for."""
         number, alias = self.number(), alias_of(node)
         columns = alias_columns(node)
         span = None if self.in_view else self._name_span(node)
-        strange = [k for k, v in node.args.items() if v and k not in _PLAIN_TABLE]
+        unsupported = [k for k, v in node.args.items() if v and k not in _PLAIN_TABLE]
         stream = streamed(node)
         if stream is not None:
             return self._stream(number, stream, alias, span, columns)
-        if strange or not isinstance(node.this, exp.Identifier):
-            if not strange:
+        if unsupported or not isinstance(node.this, exp.Identifier):
+            if not unsupported:
                 translator.facts.unknowns.append("a table function")
-            said = _CALLED.get(strange[0], strange[0].replace("_", " ").upper()) if strange else ""
-            why = f"{said} is not understood" if strange else "a table function"
-            return ra.Opaque(number, alias, why, span, columns, unread=bool(strange))
+            why = "a table function"
+            if unsupported:
+                clause = unsupported[0]
+                shown = _CLAUSE_NAMES.get(clause, clause.replace("_", " ").upper())
+                why = f"{shown} is not understood"
+            return ra.Opaque(number, alias, why, span, columns, unread=bool(unsupported))
         parts = tuple([name.name.lower() for name in names_of(node)])
         aliased, sampled = (node.args.get(key) is not None for key in ("alias", "sample"))
         name = parts[-1]
@@ -106,16 +109,16 @@ class TableBinder:
         self, number: int, node: exp.Table, view: View, parts: Name, span: Span | None
     ) -> ra.Relation:
         alias, columns = alias_of(node), alias_columns(node)
-        tree, around = _view_tree(view.query)
+        tree, names = _view_tree(view.query)
         if tree is None or view.name in self._views or len(self._views) > _MAX_VIEW_DEPTH:
             why = f"the view {'.'.join(parts)} is not understood"
             return ra.Opaque(number, alias, why, span, unread=True)
-        held = self.catalog, self.text, self.in_view, self._views, self.around
+        held = self.catalog, self.text, self.in_view, self._views, self.possible_names
         self.catalog = replace(self.catalog, namespace=view.namespace)
         self.text, self.in_view, self._views = view.query, True, (*self._views, view.name)
-        self.around = around  # whatever setting it was made under
+        self.possible_names = names  # whatever setting it was made under
         query = self.inner(tree, Scope({}), "view")
-        self.catalog, self.text, self.in_view, self._views, self.around = held
+        self.catalog, self.text, self.in_view, self._views, self.possible_names = held
         return ra.Derived(
             number,
             query,
@@ -130,14 +133,14 @@ class TableBinder:
         )
 
     def inner(self, node: exp.Expr, scope: Scope, role: str) -> ra.Query:
-        """A query in FROM, whose relations are not those of the FROM."""
+        """A query in FROM. Its relations are not counted among those of the FROM itself."""
         held, self.pending = self.pending, []
         query = self.query(node, scope, role)
         self.pending = held
         return query
 
     def keep(self, relation: ra.Relation) -> ra.Relation:
-        """The relation, which can now be found by its number."""
+        """The relation, registered under its number."""
         self.relations[relation.relation] = relation
         return relation
 
@@ -147,14 +150,14 @@ class TableBinder:
         return self.keep(ra.Opaque(self.number(), called, reason, unread=True))
 
     def number(self) -> int:
-        """The next relation's number."""
+        """A new number for a relation."""
         number = self._numbered
         self._numbered += 1
         self.pending.append(number)
         return number
 
     def _name_span(self, node: exp.Table) -> Span | None:
-        """A table's name in the text, with the time travel behind it."""
+        """The span of a table's name, with the time travel behind it; None in a view."""
         parts = names_of(node)
         if not parts or not all(isinstance(part, exp.Identifier) for part in parts):
             return None
@@ -172,9 +175,10 @@ class TableBinder:
 
 @lru_cache(maxsize=512)
 def _view_tree(query: str) -> tuple[exp.Expr | None, frozenset[str] | None]:
-    """The tree of a view's query, and the words around what is in double quotes in it."""
+    """The tree of a view's query, and its words that may be names if text in double quotes may be
+    one."""
     found = list(statements(query))
     tree = found[0].tree if len(found) == 1 else None
-    if tree is None or unreadable(found[0], query, None) is not None:
+    if tree is None or why_unreadable(found[0], query, None) is not None:
         return None, None
-    return tree, words_around(found[0], query)
+    return tree, possible_names(found[0], query)

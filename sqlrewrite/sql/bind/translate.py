@@ -18,7 +18,7 @@ from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.facts.literals import cast_fits
 from sqlrewrite.plan.facts.type_text import parse
-from sqlrewrite.sql.bind.closed_world import reason
+from sqlrewrite.sql.bind.closed_world import syntax_reason
 from sqlrewrite.sql.bind.plan_names import (
     CAST_FUNCTIONS,
     LITERAL_FUNCTIONS,
@@ -27,10 +27,10 @@ from sqlrewrite.sql.bind.plan_names import (
     interval_name,
     type_name,
 )
-from sqlrewrite.sql.bind.scope import Scope, lacks, nowhere, resolve
+from sqlrewrite.sql.bind.scope import Scope, lacks, nowhere_in_sight, resolve
 from sqlrewrite.sql.bind.trees import chained, operand_trees
 from sqlrewrite.sql.parse.dialect import SPELLED
-from sqlrewrite.sql.statements.double_quotes import maybe_name
+from sqlrewrite.sql.statements.double_quotes import why_maybe_name
 from sqlrewrite.text.edits import Span
 from sqlrewrite.text.templates import holds_template
 
@@ -49,9 +49,9 @@ _SKIMMED = ra.Unknown("an expression that nothing asks for")
 
 @dataclass(slots=True)
 class Facts:
-    """What the expressions of one block contain beside their values.
+    """What the expressions of one block call, beside their values.
 
-    ``uncertain`` says that something is called which may be an aggregate or a generator.
+    ``uncertain``: whether a function is called that may be an aggregate or a generator.
     """
 
     functions: set[str] = field(default_factory=set)
@@ -68,10 +68,12 @@ BindSubquery = Callable[[exp.Expr, Scope, str, ra.Expression | None, bool, bool]
 class Translator:
     """Translates the expressions of one block of a text, and collects its ``facts``.
 
-    ``in_view`` where the text is not the author's own; ``windows`` are the block's named windows,
-    ``aliases`` its outputs, once they are known, for the clauses that may name them; ``first`` are
-    those that come before a column of FROM where HAVING is translated. Where it is
-    not known whether "…" is a string or a name, ``around`` are the other words of the text.
+    ``in_view``: whether the text is that of a view, and no place in it is the author's.
+    ``windows``: the named windows of the block.
+    ``aliases``: its outputs, once they are known, for the clauses that may name them.
+    ``first``: the aliases that come before a column of FROM where HAVING is translated.
+    ``possible_names``: the words of the text that may be names, where "…" may be one.
+    ``variables``: the parameters of the lambdas around the place.
     """
 
     text: str
@@ -82,19 +84,21 @@ class Translator:
     windows: dict[str, exp.Expr] = field(default_factory=dict)
     aliases: dict[str, ra.Expression] = field(default_factory=dict)
     first: frozenset[str] = frozenset()
-    around: frozenset[str] | None = None
+    possible_names: frozenset[str] | None = None
     variables: dict[str, ra.Variable] = field(default_factory=dict)
     _under_over: exp.Expr | None = None
 
     def translate(self, node: exp.Expr | None) -> ra.Expression:
-        """The plan's expression for a tree; sqlglot leaves operands out of texts that are cut."""
+        """The plan's expression for a tree, which may be None: sqlglot leaves out operands of texts
+        that are cut."""
         if node is None:
             return ra.Unknown("an operand is missing", ())
         return _HANDLERS.get(type(node), Translator._call)(self, node)
 
     def skim(self, node: exp.Expr) -> ra.Expression:
-        """The expression of a tree whose value nothing will ask for: only its functions are noted,
-        unless there is a subquery or a window in it, which are part of the plan."""
+        """The expression of an item whose value nothing needs: Unknown, with its functions
+        noted. One that holds a subquery or a window is translated in full, as these are part of
+        the plan."""
         calls: list[exp.Expr] = []
         stack = [node]
         while stack:
@@ -112,7 +116,8 @@ class Translator:
         return _SKIMMED
 
     def conjunct(self, node: exp.Expr) -> ra.Expression:
-        """A conjunct of WHERE: an EXISTS or IN that it is, or negates once, is required."""
+        """A conjunct of WHERE. An EXISTS or IN that it is, or negates, is marked as required: each
+        row that passes has an answer of it."""
         return self._deciding(node, True, False)
 
     def _deciding(self, node: exp.Expr, required: bool, negated: bool) -> ra.Expression:
@@ -174,9 +179,9 @@ class Translator:
         text = node.args["this"]
         if not node.args["is_string"]:
             return ra.Literal("number", text)
-        if self.around is not None:
-            look = partial(nowhere, self.scope)
-            why = maybe_name(node, self.text, self.around, look)
+        if self.possible_names is not None:
+            look = partial(nowhere_in_sight, self.scope)
+            why = why_maybe_name(node, self.text, self.possible_names, look)
             if why is not None:
                 self.facts.unknowns.append(why)
                 return ra.Unknown(why)
@@ -260,7 +265,7 @@ class Translator:
         return ra.Call("not", (found,)) if node.args.get("negate") else found
 
     def _escaped(self, node: exp.Expr) -> ra.Expression:
-        """LIKE with the character behind ESCAPE."""
+        """LIKE with its ESCAPE."""
         found, sign = self.translate(node.this), self.translate(node.expression)
         negated = isinstance(found, ra.Call) and found.name == "not"
         like = found.args[0] if isinstance(found, ra.Call) and negated else found
@@ -269,6 +274,12 @@ class Translator:
         whole = ra.Call(like.name, (*like.args, sign))
         return ra.Call("not", (whole,)) if negated else whole
 
+    def window_definition(self, window: exp.Expr) -> exp.Expr | None:
+        """The definition that holds the partition and order of a window: the window itself, or the
+        one it names."""
+        named = window.args.get("alias")
+        return self.windows.get(named.name.lower()) if isinstance(named, exp.Expr) else window
+
     def _window(self, node: exp.Expr) -> ra.Expression:
         # The function itself aggregates nothing; what it is given may: sum(sum(x)) OVER ().
         called = node.this
@@ -276,8 +287,7 @@ class Translator:
             called = called.expression if isinstance(called, exp.Dot) else called.this
         self._under_over = called
         inner = self.translate(node.this)
-        named = node.args.get("alias")
-        base = self.windows.get(named.name.lower()) if isinstance(named, exp.Expr) else node
+        base = self.window_definition(node)
         keys = base.args.get("partition_by") or [] if base is not None else []
         partition = tuple([self.translate(key) for key in keys])
         self.facts.partitions.append(partition)
@@ -323,12 +333,12 @@ class Translator:
         """A lambda behind other arguments; its parameters hide columns of their names."""
         others = takewhile(lambda it: not (isinstance(it, ra.Call) and it.name == "=>"), before)
         given = tuple(others)
-        around, number = self.variables, len(before) - len(given)
+        enclosing, number = self.variables, len(before) - len(given)
         names = [it.name.lower() for it in node.expressions]
         its = {it: ra.Variable(it, function, given, number, at) for at, it in enumerate(names)}
-        self.variables = around | its
+        self.variables = enclosing | its
         body = self.translate(node.this)
-        self.variables = around
+        self.variables = enclosing
         return ra.Call("=>", (body,))
 
     def _variable(self, node: exp.Expr) -> ra.Expression:
@@ -336,7 +346,7 @@ class Translator:
         return self.variables.get(name) or ra.Unknown(f"{name} is not understood")
 
     def _note(self, node: exp.Expr) -> str:
-        """Notes a function among the facts; its name."""
+        """Adds a function to the facts, and returns its name."""
         name = function_name(node)
         self.facts.functions.add(name)
         if node is not self._under_over:
@@ -348,7 +358,7 @@ class Translator:
         return name
 
     def _unknown(self, node: exp.Expr) -> ra.Expression:
-        why = reason(node, self.text)
+        why = syntax_reason(node, self.text)
         if not isinstance(node, exp.Var | exp.Identifier | exp.DataType):
             self.facts.unknowns.append(why)
         return ra.Unknown(why, tuple([self.translate(child) for child in operand_trees(node)]))
@@ -382,7 +392,7 @@ _HANDLERS: dict[type[exp.Expr], Callable[[Translator, exp.Expr], ra.Expression]]
 
 
 def _cast_of(operand: ra.Expression, kind: str, safe: bool = False) -> ra.Expression:
-    """A cast; one of a constant is a constant where it is sure to give a value."""
+    """A cast; that of a constant is a typed literal if it certainly gives a value."""
     if isinstance(operand, ra.Literal) and operand.kind in ("string", "number"):
         wanted = parse(kind)
         if wanted is not None and cast_fits(operand.text, wanted):

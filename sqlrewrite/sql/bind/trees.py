@@ -44,13 +44,13 @@ _NOT_A_COMMA = pattern(r"\bjoin\b|--|/\*|\*/", re.IGNORECASE)
 
 
 def conjunct_trees(tree: exp.Expr) -> list[exp.Expr]:
-    """The conjuncts of a condition in the author's order, parentheses looked through."""
+    """The conjuncts of a condition in the author's order, those in parentheses among them."""
     return chained(tree, exp.And, within=exp.Paren)
 
 
 def short_names(tree: exp.Expr) -> Iterator[str]:
-    """The names without a schema by which a tree refers to tables, hints left out, and ``ANY``
-    where it does so by a name that is only known when it runs."""
+    """The names without a schema by which a tree refers to tables, without those in hints, and
+    ``ANY`` for a name that is known only at run time."""
     stack = [tree]
     while stack:
         node = stack.pop()
@@ -69,7 +69,7 @@ def short_names(tree: exp.Expr) -> Iterator[str]:
 
 
 def _table_names(node: exp.Expr) -> Iterator[str]:
-    """The names that one item of a FROM may be a reference to."""
+    """The names of tables that one item of a FROM may refer to."""
     inner = node.this
     if computed_alias(node):
         yield ANY  # STREAM IDENTIFIER('c')
@@ -89,9 +89,8 @@ def _table_names(node: exp.Expr) -> Iterator[str]:
 
 
 def _names_in_template(node: exp.Expr) -> Iterator[str]:
-    """The tables that a variable in the place of an expression may be rendered to a subquery over:
-    any where it is a whole condition, those that its text names where it is the call of a macro,
-    and none where it stands for a value."""
+    """The tables that a variable in place of an expression may bring in with a subquery: any if it
+    is a whole condition, those in its text if it calls a macro, none if it is a value."""
     above = node.parent
     while isinstance(above, exp.Paren):
         above = above.parent
@@ -102,19 +101,19 @@ def _names_in_template(node: exp.Expr) -> Iterator[str]:
 
 
 def open_names(names: Iterable[str]) -> list[str]:
-    """Those that are only known when the query runs, or have a variable in them. What dbt renders
-    a ``ref`` to has a schema, and is no CTE."""
+    """The names that hold a variable or are known only at run time. What dbt renders a ``ref`` to
+    has a schema, and so is no CTE."""
     return [it for it in names if it == ANY or (has_template(it) and not _OF_DBT.match(it))]
 
 
 def may_mean(opened: Iterable[str], name: str) -> bool:
-    """Whether one of the names may be this one when the query runs, by what is written of it."""
+    """Whether one of the names may be this one at run time."""
     return any(it == ANY or (it != name and _rendered(it).fullmatch(name)) for it in opened)
 
 
 @cache
 def _rendered(written: str) -> re.Pattern[str]:
-    """What a name with variables may be rendered to."""
+    """A pattern of what a name with variables may be rendered to."""
     return re.compile(".*".join(map(re.escape, _VARIABLE.split(written))), re.DOTALL)
 
 
@@ -127,7 +126,7 @@ def computed_alias(node: exp.Expr) -> bool:
 
 
 def bare(node: exp.Expr) -> bool:
-    """Whether a set operation has nothing of its own beside its two sides."""
+    """Whether a set operation has no clause beside its two sides."""
     return not any(
         node.args.get(key) for key in ("limit", "offset", "with_", "order", "by_name", "on", "side")
     )
@@ -136,8 +135,8 @@ def bare(node: exp.Expr) -> bool:
 def chained(
     node: exp.Expr, kind: type[exp.Expr], *, within: type[exp.Expr] | tuple[()] = ()
 ) -> list[exp.Expr]:
-    """The operands of a chain of one connective in order, also ``within`` nodes of a kind; without
-    recursion: chains run to thousands."""
+    """The operands of a chain of one connective in order, looking through ``within`` nodes. Without
+    recursion, since chains run to thousands."""
     found: list[exp.Expr] = []
     stack = [node]
     while stack:
@@ -152,7 +151,7 @@ def chained(
 
 
 def operand_trees(node: exp.Expr, *, names: bool = False) -> list[exp.Expr]:
-    """The operands of a tree, without types, and with ``names`` as those of a lambda."""
+    """The operands of a tree, without types; with ``names`` also bare names, as in a lambda."""
     found: list[exp.Expr] = []
     for value in node.args.values():
         if type(value) is list:
@@ -167,19 +166,19 @@ def _is_operand(node: exp.Expr, names: bool) -> bool:
 
 
 def names_of(node: exp.Expr) -> list[exp.Expr]:
-    """The parts of a table's name that are written; of another relation what is in it."""
+    """The parts of a table's name as written; of another relation, what it consists of."""
     return [node.args[key] for key in ("catalog", "db", "this") if node.args.get(key)]
 
 
 def behind_comma(node: exp.Expr, text: str) -> bool:
-    """Whether a relation surely stands behind a comma; sqlglot reads CROSS JOIN the same way."""
+    """Whether a relation certainly stands behind a comma, which sqlglot reads as a CROSS JOIN."""
     start = _first(node)
     _, comma, between = text[max(0, start - _NEAR) : start].rpartition(",")
     return bool(comma) and _NOT_A_COMMA.search(between) is None
 
 
 def may_be_comma(join: exp.Expr, text: str) -> bool:
-    """Whether a join may be a comma: it is unless CROSS JOIN stands right before its relation."""
+    """Whether a join may be a comma: CROSS JOIN does not stand right before its relation."""
     if join.args.get("kind") != "CROSS":
         return False
     start = _first(join.this)
@@ -190,7 +189,7 @@ def may_be_comma(join: exp.Expr, text: str) -> bool:
 
 
 def _first(node: exp.Expr) -> int:
-    """Where a relation's first name stands in the text, or what stands first in it."""
+    """The offset of a relation's first name, or of whatever stands first in it."""
     start = next(iter(names_of(node)), node).meta.get("start")
     if start is None:
         tree = node.walk(bfs=False, prune=lambda it: isinstance(it, exp.Hint))
@@ -199,7 +198,7 @@ def _first(node: exp.Expr) -> int:
 
 
 def all_of(node: exp.Subquery) -> exp.Subquery:
-    """A join in parentheses with an alias, as the derived table of all its columns that it is."""
+    """A join in parentheses with an alias, as the derived table of all its columns."""
     joined = node.this.copy()
     select = exp.Select(expressions=[exp.Star()], from_=exp.From(this=joined))
     select.meta[NO_WHERE] = "a join under an alias has no WHERE"
@@ -210,7 +209,8 @@ def all_of(node: exp.Subquery) -> exp.Subquery:
 
 
 def is_beside(join: exp.Expr) -> bool:
-    """Whether what is joined is a generator for each row before it: ``LATERAL explode(…) e``."""
+    """Whether the relation of a join is a generator that runs for each row before it: ``LATERAL
+    explode(…) e``."""
     if not isinstance(join.this, exp.Lateral) or not isinstance(join.this.this, exp.Anonymous):
         return False
     known = function(function_name(join.this.this))
@@ -219,7 +219,7 @@ def is_beside(join: exp.Expr) -> bool:
 
 
 def is_generated(node: exp.Table) -> bool:
-    """Whether what stands for a table is the call of a generator that is understood."""
+    """Whether a relation is the call of a generator that is understood."""
     if not isinstance(node.this, exp.Anonymous):
         return False
     known = function(function_name(node.this))
@@ -228,7 +228,7 @@ def is_generated(node: exp.Table) -> bool:
 
 
 def all_generated(node: exp.Table) -> exp.Select:
-    """A generator in FROM as the query of all its columns that it is."""
+    """A generator in FROM, as the query of all its columns."""
     lateral = exp.Lateral(this=node.this.copy(), view=True)
     select = exp.Select(expressions=[exp.Star()], laterals=[lateral])
     select.meta[NO_WHERE] = "a table function has no WHERE"
@@ -236,7 +236,8 @@ def all_generated(node: exp.Table) -> exp.Select:
 
 
 def listed_whole(node: exp.Expr) -> exp.Expr:
-    """The query of an IN; a UNION, one with groups or a generator as a derived table."""
+    """The query of an IN; a UNION, a query with groups or one with a generator becomes a derived
+    table in it."""
     query = node.this if isinstance(node, exp.Subquery) else node
     first = query
     while isinstance(first, exp.SetOperation):
@@ -254,7 +255,7 @@ def listed_whole(node: exp.Expr) -> exp.Expr:
 
 
 def _makes_rows(query: exp.Expr) -> bool:
-    """Whether the rows of a query are other than those of a FROM, with more or fewer of each."""
+    """Whether a query's rows are not those of its FROM one by one."""
     if not isinstance(query, exp.Select):
         return isinstance(query, exp.SetOperation)
     calls = (it for item in query.expressions for it in item.find_all(exp.Anonymous))
@@ -274,7 +275,8 @@ def is_query(node: exp.Expr) -> bool:
 
 
 def streamed(node: exp.Table) -> Name | None:
-    """The table of ``STREAM t`` (which sqlglot reads as STREAM AS t) or ``STREAM(t)``, if any."""
+    """The table of ``STREAM t`` (which sqlglot reads as STREAM AS t) or ``STREAM(t)``; None for
+    others."""
     inner = node.this
     if isinstance(inner, exp.Anonymous) and inner.name.lower() == "stream":
         argument = inner.expressions[0] if inner.expressions else None
@@ -287,7 +289,7 @@ def streamed(node: exp.Table) -> Name | None:
 
 
 def alias_of(node: exp.Expr) -> str:
-    """The name under which a relation's columns are found."""
+    """The name that qualifies a relation's columns."""
     alias = node.args.get("alias")
     if alias is not None and alias.name:
         return str(alias.name)
@@ -295,7 +297,7 @@ def alias_of(node: exp.Expr) -> str:
 
 
 def alias_offset(node: exp.Expr) -> int | None:
-    """Where a relation's alias stands in the text."""
+    """The offset of a relation's alias."""
     alias = node.args.get("alias")
     return alias.this.meta.get("start") if alias is not None and alias.this is not None else None
 

@@ -38,7 +38,7 @@ _TYPES = {
     LexemeKind.NAME: TokenType.VAR,
 }
 _KEYWORDS = Spark.Tokenizer.KEYWORDS
-_OPEN = "'\"`rR"
+_QUOTES = "'\"`rR"
 # Of several words to Spark, too. Of others (DOUBLE PRECISION, USER-DEFINED) each is a name to it.
 _OF_WORDS = token_types(
     "group_by order_by sort_by cluster_by distribute_by partition_by grouping_sets"
@@ -61,7 +61,7 @@ _BEFORE_COMMAND = Spark.Tokenizer.COMMAND_PREFIX_TOKENS
 _CONTINUED = pattern(r"--[^\r\n]*\\(?:\n|\Z)")
 _NOTHING_MORE = pattern(r"[ \t]*(?:--|\r?\n|\Z)")
 _GOES_ON = "a line comment that ends in a backslash goes on in the next line"
-_CALLED = {
+_KIND_NAMES = {
     LexemeKind.NUMBER: "a number",
     LexemeKind.NAME: "a name",
     LexemeKind.STRING: "a string",
@@ -81,15 +81,15 @@ class Difference:
     endless: bool = False
 
 
-def glued(text: str) -> bool:
-    """Whether sqlglot may make one token of two names: both are there."""
+def may_join_words(text: str) -> bool:
+    """Whether sqlglot may make one token of two words: both stand in the text."""
     lowered = text.lower()
     return any(first in lowered and second in lowered for first, second in _GLUED)
 
 
-def joined(text: str, tokens: list[Token]) -> list[Token]:
-    """The tokens with as one what sqlglot takes for two: each string that has doubled quotes,
-    ``'it''s'``, and each keyword of two words with a comment between them, ``GROUP /* a */ BY``."""
+def with_joined_tokens(text: str, tokens: list[Token]) -> list[Token]:
+    """The tokens, with one in place of two where sqlglot splits what is one to Spark: a string with
+    a doubled quote, ``'it''s'``, and a keyword of two words with a comment between them."""
     interrupted = ("--" in text or "/*" in text) and _INTERRUPTED.search(text)
     if "''" not in text and '""' not in text and not interrupted:
         return tokens
@@ -99,8 +99,8 @@ def joined(text: str, tokens: list[Token]) -> list[Token]:
         if before is None:
             found.append(token)
         elif _goes_on(text, before, token):
-            said = f"{before.text}{text[token.start]}{token.text}"
-            found[-1] = _one(TokenType.STRING, said, before, token)
+            written = f"{before.text}{text[token.start]}{token.text}"
+            found[-1] = _one(TokenType.STRING, written, before, token)
         elif kind := _of_two_words(text, before, token):
             found[-1] = _one(kind, f"{before.text} {token.text}", before, token)
         else:
@@ -108,13 +108,13 @@ def joined(text: str, tokens: list[Token]) -> list[Token]:
     return found
 
 
-def _one(kind: TokenType, said: str, before: Token, token: Token) -> Token:
+def _one(kind: TokenType, written: str, before: Token, token: Token) -> Token:
     comments = [*before.comments, *token.comments]
-    return Token(kind, said, token.line, token.col, before.start, token.end, comments)
+    return Token(kind, written, token.line, token.col, before.start, token.end, comments)
 
 
 def _of_two_words(text: str, before: Token, token: Token) -> TokenType | None:
-    """The keyword that two tokens are, as they would be without the comment between them."""
+    """The keyword that two tokens are together, or None."""
     first = _SECOND.get(before.text.upper())
     kind = first and first.get(token.text.upper())
     if not kind or text[before.start] == "`" or text[token.start] == "`":
@@ -123,7 +123,7 @@ def _of_two_words(text: str, before: Token, token: Token) -> TokenType | None:
 
 
 def _goes_on(text: str, before: Token, token: Token) -> bool:
-    """Whether a string goes on in the next token, which begins with the quote that ended it."""
+    """Whether a string continues in the next token, which begins with the quote that ended it."""
     if before.token_type is not TokenType.STRING or token.token_type is not TokenType.STRING:
         return False
     touch = before.end + 1 == token.start and text[before.start] == text[token.start]
@@ -131,7 +131,7 @@ def _goes_on(text: str, before: Token, token: Token) -> bool:
 
 
 def difference(text: str, tokens: Sequence[Token], lexemes: Sequence[Lexeme]) -> Difference | None:
-    """The first place where tokens and lexemes part, if there is one."""
+    """The first place where tokens and lexemes differ, or None."""
     index = at = 0
     while index < len(tokens) and at < len(lexemes):
         token, (_, begins, ends) = tokens[index], lexemes[at]
@@ -162,17 +162,20 @@ def difference(text: str, tokens: Sequence[Token], lexemes: Sequence[Lexeme]) ->
 
 
 def _behind_hint(text: str, lexemes: Sequence[Lexeme], at: int) -> int:
-    """The index behind a second hint in a row: a comment to sqlglot, and it changes no rows."""
+    """The index behind a second hint in a row, which is a comment to sqlglot and changes no rows;
+    ``at`` where there is none."""
     ends = [text[begins:end] == "*/" for _, begins, end in lexemes[at - 1 :]]
     if not at or not ends[0] or lexemes[at][0] != LexemeKind.HINT or True not in ends[1:]:
         return at
     return at + ends.index(True, 1)
 
 
-def continued(text: str, lexemes: Sequence[Lexeme], start: int, end: int) -> Difference | None:
-    """A line comment between lexemes that goes on in the next line, or would if there were one:
-    whatever is inserted behind its line would be a part of it. Before a statement begins nothing
-    is inserted, and a line that is blank or a comment by itself is the same to both."""
+def continued_comment(
+    text: str, lexemes: Sequence[Lexeme], start: int, end: int
+) -> Difference | None:
+    """A line comment that a backslash continues in the next line: an insertion behind its line
+    would become a part of it. Nothing is inserted before a statement begins, and a next line that
+    is blank or a comment is harmless."""
     ends = [start, *(lexeme[2] for lexeme in lexemes)]
     starts = [*(lexeme[1] for lexeme in lexemes), end]
     kinds = [LexemeKind.SEMICOLON, *(lexeme[0] for lexeme in lexemes)]
@@ -184,8 +187,8 @@ def continued(text: str, lexemes: Sequence[Lexeme], start: int, end: int) -> Dif
     return None
 
 
-def unread(text: str, lexemes: Sequence[Lexeme]) -> Difference:
-    """Why there are no tokens for these lexemes: mostly that one of them has no end."""
+def why_no_tokens(text: str, lexemes: Sequence[Lexeme]) -> Difference:
+    """Why there are no tokens for these lexemes: mostly one of them has no end."""
     telling = (
         n
         for n, lexeme in enumerate(lexemes)
@@ -198,7 +201,7 @@ def unread(text: str, lexemes: Sequence[Lexeme]) -> Difference:
 
 
 def _behind(tokens: Sequence[Token], index: int) -> int:
-    """The token behind one and those of the same place: ``1L`` is ``1 :: BIGINT`` to sqlglot."""
+    """The index of the next token that ends elsewhere: ``1L`` is ``1 :: BIGINT`` to sqlglot."""
     end = tokens[index].end
     index += 1
     while index < len(tokens) and tokens[index].end == end:
@@ -207,7 +210,7 @@ def _behind(tokens: Sequence[Token], index: int) -> int:
 
 
 def _rest_of_command(tokens: Sequence[Token], index: int) -> bool:
-    """Whether a token is all that a command says, of which only the end is told."""
+    """Whether a token is the whole rest of a command, of which only the end is compared."""
     if index == 0 or tokens[index - 1].token_type not in _COMMANDS:
         return False
     first = index == 1 or tokens[index - 2].token_type in _BEFORE_COMMAND
@@ -215,7 +218,7 @@ def _rest_of_command(tokens: Sequence[Token], index: int) -> bool:
 
 
 def _same(text: str, tokens: Sequence[Token], lexemes: Sequence[Lexeme]) -> bool:
-    """Whether tokens and lexemes that take up the same stretch of text are the same."""
+    """Whether tokens and lexemes over the same stretch of text mean the same."""
     kind, start, end = lexemes[0]
     expected = tokens[0].token_type
     if len(lexemes) == 1:
@@ -237,7 +240,7 @@ def _same(text: str, tokens: Sequence[Token], lexemes: Sequence[Lexeme]) -> bool
 
 
 def _parted(text: str, token: Token | None, lexemes: Sequence[Lexeme], at: int) -> Difference:
-    """What is said where a token and a lexeme part."""
+    """The difference between a token and a lexeme, with the reason."""
     before = lexemes[at - 1][2] if at else 0
     if token is not None and (at == len(lexemes) or token.start < lexemes[at][1]):
         comment = max(text.rfind(sign, before, token.start) for sign in ("--", "/*"))
@@ -248,7 +251,7 @@ def _parted(text: str, token: Token | None, lexemes: Sequence[Lexeme], at: int) 
     kind, start, end = lexemes[at]
     shown = text[start : min(end, start + 40)]
     if kind == LexemeKind.COMMENT or (
-        kind == LexemeKind.UNKNOWN and end == len(text) and shown[0] in _OPEN
+        kind == LexemeKind.UNKNOWN and end == len(text) and shown[0] in _QUOTES
     ):
         return Difference(start, "cannot be lexed: a quote or comment without its end?", True)
     odd = start if kind == LexemeKind.UNKNOWN else end  # the letter that a name breaks off at
@@ -263,13 +266,13 @@ def _parted(text: str, token: Token | None, lexemes: Sequence[Lexeme], at: int) 
     if shown.startswith("@"):
         why = "time travel written as t@v1 is not supported: write VERSION AS OF"
         return Difference(start, why)
-    called = _CALLED.get(LexemeKind(kind), "an operator")
+    called = _KIND_NAMES.get(LexemeKind(kind), "an operator")
     return Difference(start, f"Spark reads {shown} as {called}, the parser does not")
 
 
-def spelled(text: str, lexemes: Sequence[Lexeme]) -> list[Token]:
-    """The lexemes as tokens, where sqlglot's are not to be used: names and literals, of which the
-    first may be a keyword. Nothing is to be found among them that has a structure."""
+def tokens_of_lexemes(text: str, lexemes: Sequence[Lexeme]) -> list[Token]:
+    """The lexemes as tokens, where sqlglot's cannot be used: names and literals; only the first may
+    be a keyword."""
     found = [_token(text, *lexeme) for lexeme in lexemes]
     for token in found[:-1]:
         if token.token_type is TokenType.SEMICOLON:  # in a hint without its end
@@ -280,8 +283,8 @@ def spelled(text: str, lexemes: Sequence[Lexeme]) -> list[Token]:
 
 
 def _token(text: str, kind: int, start: int, end: int) -> Token:
-    said = text[start:end]
-    found = TokenType.DOT if said == "." else _TYPES.get(LexemeKind(kind), TokenType.UNKNOWN)
+    written = text[start:end]
+    found = TokenType.DOT if written == "." else _TYPES.get(LexemeKind(kind), TokenType.UNKNOWN)
     if found in (TokenType.STRING, TokenType.IDENTIFIER):
-        said = said.lstrip("rR")[1:-1]
-    return Token(found, said, start=start, end=end - 1)
+        written = written.lstrip("rR")[1:-1]
+    return Token(found, written, start=start, end=end - 1)

@@ -27,12 +27,12 @@ _DOTTED = pattern(rf"{_PART}(?:\.{_PART})*")
 
 
 def computes_names(text: str) -> bool:
-    """Whether a text may have such a call."""
+    """Whether a text may hold a call of IDENTIFIER."""
     return _WORD in text.lower()
 
 
 def with_computed_names(tokens: Sequence[Token], text: str, refer: Refer) -> list[Token]:
-    """The tokens with the names for such calls."""
+    """The tokens with dotted names in place of such calls."""
     found: list[Token] = []
     at = 0
     while at < len(tokens):
@@ -51,7 +51,7 @@ def with_computed_names(tokens: Sequence[Token], text: str, refer: Refer) -> lis
 
 
 def names_unread(tokens: Sequence[Token]) -> bool:
-    """Whether a relation of a statement has a name that is put together of something else."""
+    """Whether a relation of a statement has a computed name that could not be resolved."""
     return any(_may_begin(tokens, at) for at in range(len(tokens)))
 
 
@@ -63,7 +63,8 @@ def _may_begin(tokens: Sequence[Token], at: int) -> bool:
 
 
 def _is_of_query(tokens: Sequence[Token], at: int) -> bool:
-    """Whether a FROM is not that of ``extract(day FROM x)`` or ``IS DISTINCT FROM x``."""
+    """Whether a FROM opens a clause, and is not that of ``extract(day FROM x)`` or ``IS DISTINCT
+    FROM x``."""
     if at and word(tokens, at - 1) == "distinct":
         return False
     depth = 0
@@ -78,7 +79,8 @@ def _is_of_query(tokens: Sequence[Token], at: int) -> bool:
 
 
 def _computed(tokens: Sequence[Token], at: int, text: str) -> tuple[Sequence[str], int]:
-    """The parts of the name that begins there, and its last token; no parts where it is none."""
+    """The parts of the name that a call stands for, and the index of its last token; no parts where
+    it cannot be told."""
     name, index = "", at + 2
     while index + 1 < len(tokens):
         token, behind = tokens[index], tokens[index + 1]

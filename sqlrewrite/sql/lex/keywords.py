@@ -10,7 +10,7 @@ from sqlglot import Token, TokenType
 
 
 def token_types(names: str) -> frozenset[TokenType]:
-    """The kinds of tokens that are called so."""
+    """The types of tokens with these names."""
     return frozenset(TokenType[name.upper()] for name in names.split())
 
 
@@ -18,7 +18,8 @@ QUOTED = token_types("string raw_string identifier")
 
 
 def word(tokens: Sequence[Token], at: int) -> str:
-    """The token at an index in lower case, empty for a string, a quoted name, and at the end."""
+    """The token at an index in lower case; empty for a string, a quoted name, and beyond the
+    end."""
     quoted = at >= len(tokens) or tokens[at].token_type in QUOTED
     return "" if quoted else tokens[at].text.lower()
 
@@ -72,7 +73,7 @@ be in Spark (SqlBaseParser.g4, ``nonReserved``)."""
 
 
 def as_names(tokens: Sequence[Token]) -> list[Token] | None:
-    """The tokens with FROM and VALUES as names where they open no clause; None where none is."""
+    """The tokens with FROM and VALUES made names where they open no clause; None where none is."""
     found = [
         Token(TokenType.VAR, it.text, it.line, it.col, it.start, it.end, it.comments)
         if it.token_type in (TokenType.FROM, TokenType.VALUES)

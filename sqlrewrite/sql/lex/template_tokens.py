@@ -63,7 +63,8 @@ _CONNECTIVES = (exp.Connector, exp.Not)
 
 
 class _Relations:
-    """Whether the place is in a FROM, where commas part relations, and ``within`` a query."""
+    """Tracks whether a token stands in a FROM, where commas separate relations, and ``within`` a
+    query."""
 
     def __init__(self) -> None:
         self.within = False
@@ -76,7 +77,7 @@ class _Relations:
         return self._depth in self._open
 
     def step(self, kind: TokenType) -> None:
-        """Goes on by a token."""
+        """Moves on by a token."""
         if kind in (TokenType.FROM, TokenType.JOIN):
             self._open.add(self._depth)
         elif kind is TokenType.L_PAREN:
@@ -91,11 +92,11 @@ class _Relations:
             self.within = False
 
 
-def substituted(
+def with_templates(
     tokens: Sequence[Token], masked: Masked, text: str, refer: Refer
 ) -> tuple[list[Token], list[Obstacle]]:
-    """The tokens with what the templates of ``masked`` stand for, and those templates that stand
-    for nothing that can be read; ``text`` is what was masked."""
+    """The tokens with those of the templates in place of their masks, and the templates that cannot
+    be read; ``text`` is what was masked."""
     templates = {template.start: template for template in masked.templates}
     parts = deque(it for it in masked.templates if it.kind is TemplateKind.PART)
     relations = _Relations()
@@ -105,10 +106,10 @@ def substituted(
         relations.step(token.token_type)
         template = templates.get(token.start)
         if parts and parts[0].start <= token.end:
-            found.append(_whole(token, parts, templates, text, refer))
+            found.append(_name_with_templates(token, parts, templates, text, refer))
             continue
         if template is None:
-            found.append(named(token, text, refer))
+            found.append(with_variables(token, text, refer))
             continue
         del templates[token.start]
         lead = _lead(found)
@@ -130,11 +131,11 @@ def substituted(
     return found, obstacles
 
 
-def _whole(
+def _name_with_templates(
     token: Token, parts: deque[Template], templates: dict[int, Template], text: str, refer: Refer
 ) -> Token:
-    """The name that a token is, with the templates that are parts of it as they are written, or as
-    they are known; what is more than a word is left, and so are its templates."""
+    """The name that a token is, with the templates in it as written, or their known values. A token
+    that is no word stays, and so do its templates."""
     word = token.token_type in _NAMES
     while parts and parts[0].start <= token.end:
         part = parts.popleft()
@@ -142,19 +143,19 @@ def _whole(
             del templates[part.start]
     if not word:
         return token
-    return _called(token, given(text[token.start : token.end + 1], refer))
+    return _identifier(token, given(text[token.start : token.end + 1], refer))
 
 
-def named(token: Token, text: str, refer: Refer) -> Token:
-    """A name whose variables stand for what ``refer`` says; any other token as it is."""
+def with_variables(token: Token, text: str, refer: Refer) -> Token:
+    """A name with the values of its variables that ``refer`` knows; any other token as it is."""
     if token.token_type not in _NAMES:
         return token
     raw = text[token.start : token.end + 1]
     name = given(raw, refer)
-    return token if name == raw else _called(token, name.strip("`"))
+    return token if name == raw else _identifier(token, name.strip("`"))
 
 
-def _called(token: Token, name: str) -> Token:
+def _identifier(token: Token, name: str) -> Token:
     return Token(
         TokenType.IDENTIFIER, name, token.line, token.col, token.start, token.end, token.comments
     )
@@ -165,7 +166,8 @@ def _obstacle(template: Template, why: str) -> Obstacle:
 
 
 def _lead(found: Sequence[Token]) -> TokenType | None:
-    """The type of the token before the dotted name that goes on, or begins, behind the last."""
+    """The type of the token before the dotted name that ends, or would begin, behind the last
+    token."""
     index = len(found) - 1
     while index >= 0 and found[index].token_type is TokenType.DOT:
         index -= 2
@@ -178,8 +180,8 @@ _Piece = tuple[TokenType, str]
 def _pieces(
     template: Template, token: Token, lead: TokenType | None, text: str, refer: Refer
 ) -> list[_Piece] | str:
-    """The types and texts of the tokens for a template, or why there are none; ``lead`` is what
-    stands before it, or before the name that it is a part of."""
+    """The types and texts of the tokens for a template, or why it has none; ``lead`` is the token
+    before it, or before the name that it is a part of."""
     if token.token_type not in _NAMES or token.end != template.end - 1:
         return "cannot be told from the text around"
     behind_dot = text[template.start - 1 : template.start] == "."
@@ -217,13 +219,13 @@ def _pieces(
 
 
 def _is_operand(token: Token) -> bool:
-    """Whether an operand ends with a token, behind which no value can stand."""
+    """Whether a token ends an operand, behind which no value can stand."""
     return token.token_type in _OPERAND_ENDS and token.text.lower() not in _NO_OPERANDS
 
 
 def _operator(template: Template, behind: Token | None) -> list[_Piece] | str:
-    """What stands between two operands, of which ``behind`` begins the second: two ORs with a name
-    between them, so that ``loosened`` finds all that it may connect."""
+    """The tokens of a template between two operands, of which ``behind`` begins the second: two ORs
+    with a name between them, so that ``weaken_templates`` finds what it may connect."""
     fits = template.kind is TemplateKind.VALUE or is_name(template.text)
     if not fits or behind is None or behind.token_type not in _OPERAND_BEGINS:
         return _NO_VALUE
@@ -237,7 +239,8 @@ def _dotted(name: Name) -> list[_Piece]:
 
 
 def tiled(token: Token, pieces: Sequence[_Piece]) -> Iterator[Token]:
-    """Tokens side by side over the stretch of one; a name's last is long, a call's first."""
+    """Tokens side by side over the stretch of one. The longest is the last of a name, the first of
+    a call."""
     widths = [1] * len(pieces)
     longest = 0 if pieces[-1][0] is TokenType.R_PAREN else -1
     widths[longest] = token.end - token.start + 2 - len(pieces)
@@ -247,7 +250,7 @@ def tiled(token: Token, pieces: Sequence[_Piece]) -> Iterator[Token]:
         start += width
 
 
-def among(templates: Sequence[Template], tokens: Sequence[Token]) -> Sequence[Template]:
+def templates_among(templates: Sequence[Template], tokens: Sequence[Token]) -> Sequence[Template]:
     """The templates among a statement's tokens."""
     start, stop = (
         bisect_left(templates, offset, key=lambda template: template.start)
@@ -256,11 +259,10 @@ def among(templates: Sequence[Template], tokens: Sequence[Token]) -> Sequence[Te
     return templates[start:stop]
 
 
-def unfit(templates: Sequence[Template], tokens: Sequence[Token]) -> Obstacle | None:
-    """A template in a statement that is not a query alone, before its query, unless it is the name
-    of the table that is made of one: what the statement defines would not be known. What stands
-    behind that name says nothing of the query; a view whose query holds one is read under its own
-    name, with whatever it was made of."""
+def misplaced_template(templates: Sequence[Template], tokens: Sequence[Token]) -> Obstacle | None:
+    """A template in a statement that is no query, or before the query in it: what the statement
+    defines is not known then. The name of what is made from a query may be one, and so may what
+    stands behind that name."""
     if tokens[0].token_type in _QUERIES:
         return None
     query = any(token.token_type is TokenType.SELECT for token in tokens)
@@ -276,7 +278,7 @@ def unfit(templates: Sequence[Template], tokens: Sequence[Token]) -> Obstacle | 
 
 
 def _up_to_name(tokens: Sequence[Token]) -> Sequence[Token]:
-    """The tokens of a CREATE down to the name of what it makes."""
+    """The tokens of a CREATE up to the name of what it makes."""
     kinds = (n for n, it in enumerate(tokens) if it.token_type in _MADE_KINDS)
     end = next(kinds, len(tokens)) + 1
     while end < len(tokens) and tokens[end].text.upper() in ("IF", "NOT", "EXISTS"):
@@ -287,11 +289,10 @@ def _up_to_name(tokens: Sequence[Token]) -> Sequence[Token]:
     return tokens[:end]
 
 
-def loosened(tree: exp.Expr) -> None:
-    """Makes the templates of a statement that may be more than they look the calls of functions
-    that nobody knows: a constant that is no operand might be several, or a column. A whole
-    condition might hold an OR, and with it all conditions around it, down to their parentheses;
-    so might an operator."""
+def weaken_templates(tree: exp.Expr) -> None:
+    """Turns templates that may be more than one operand into calls of unknown functions. A constant
+    that is no operand may be several, or a column; a whole condition or an operator may hold an OR,
+    so all conditions around it up to parentheses become unknown with it."""
     for node in list(tree.find_all(exp.Placeholder, exp.Anonymous, exp.Column)):
         operator = isinstance(node, exp.Column)
         if not is_template(node.name if operator else str(node.this)):

@@ -23,74 +23,76 @@ _LEXER_ERRORS = (SqlglotError, ValueError, IndexError)
 
 def tokenize(text: str) -> list[Token]:
     """sqlglot's tokens. Raises its TokenError."""
-    return _tokenized(text, _certain(text))
+    return _sqlglot_tokens(text, _is_unambiguous(text))
 
 
-def _certain(text: str) -> bool:
-    """Whether a text leaves no lexer a choice."""
-    return plain(text) and not agreement.glued(text)
+def _is_unambiguous(text: str) -> bool:
+    """Whether all lexers read a text alike."""
+    return plain(text) and not agreement.may_join_words(text)
 
 
-def _tokenized(text: str, certain: bool) -> list[Token]:
-    """sqlglot's tokens: those of a text that is ``certain`` by one expression where it can be, and
-    others by the one tokenizer of this thread: to make one takes as long as to lex a line."""
-    found = quick(text) if certain and not COMPILED else None
+def _sqlglot_tokens(text: str, unambiguous: bool) -> list[Token]:
+    """sqlglot's tokens. Where a text is ``unambiguous`` one regular expression finds them, if it
+    can; else the tokenizer of this thread, as making one takes as long as lexing a line."""
+    found = quick(text) if unambiguous and not COMPILED else None
     if found is not None:
-        return agreement.joined(text, found)
+        return agreement.with_joined_tokens(text, found)
     try:
         tokenizer = _OF_THREAD.tokenizer
     except AttributeError:
         tokenizer = _OF_THREAD.tokenizer = DIALECT.tokenizer()
-    return agreement.joined(text, tokenizer.tokenize(text))
+    return agreement.with_joined_tokens(text, tokenizer.tokenize(text))
 
 
 def read(text: str) -> tuple[list[Token], tuple[agreement.Difference, ...]]:
-    """The tokens of a text, and where Spark's differ, at most once a statement. Raises nothing."""
-    certain = _certain(text)
-    tokens = _tried(text, certain)
-    if tokens is not None and certain:
+    """The tokens of a text, and where Spark's lexer differs, at most once a statement. Raises
+    nothing."""
+    unambiguous = _is_unambiguous(text)
+    tokens = _sqlglot_tokens_or_none(text, unambiguous)
+    if tokens is not None and unambiguous:
         return tokens, ()
     found = lexemes(text)
-    if tokens is not None and _parted(text, tokens, found, 0, len(text)) is None:
+    if tokens is not None and _difference(text, tokens, found, 0, len(text)) is None:
         return tokens, ()
     tokens, differences = [], []
     start = line = 0
-    for part in statements(text, found):
+    for part in lexemes_of_statements(text, found):
         end = part[-1][2] if part[-1] != found[-1] else len(text)
-        theirs = _tried(text[start:end])
+        theirs = _sqlglot_tokens_or_none(text[start:end])
         mine = [_shifted(it, start, line) for it in theirs or ()]
         if theirs is None:
-            parted: agreement.Difference | None = agreement.unread(text, part)
+            difference: agreement.Difference | None = agreement.why_no_tokens(text, part)
         else:
-            parted = _parted(text, mine, part, start, end)
-        if parted is not None:
-            differences.append(parted)
-            mine = agreement.spelled(text, part)
+            difference = _difference(text, mine, part, start, end)
+        if difference is not None:
+            differences.append(difference)
+            mine = agreement.tokens_of_lexemes(text, part)
         tokens += mine
         line += text.count("\n", start, end)
         start = end
     return tokens, tuple(differences)
 
 
-def _parted(
+def _difference(
     text: str, tokens: Sequence[Token], found: Sequence[Lexeme], start: int, end: int
 ) -> agreement.Difference | None:
-    """Where tokens and lexemes of a stretch of text part, or would behind an insertion."""
-    parted = agreement.difference(text, tokens, found)
-    if parted is None and text.find("\\", start, end) >= 0:
-        parted = agreement.continued(text, found, start, end)
-    return parted
+    """Where tokens and lexemes of a stretch of text differ, or would behind an insertion."""
+    difference = agreement.difference(text, tokens, found)
+    if difference is None and text.find("\\", start, end) >= 0:
+        difference = agreement.continued_comment(text, found, start, end)
+    return difference
 
 
-def _tried(text: str, certain: bool = False) -> list[Token] | None:
+def _sqlglot_tokens_or_none(text: str, unambiguous: bool = False) -> list[Token] | None:
     try:
-        return _tokenized(text, certain)
+        return _sqlglot_tokens(text, unambiguous)
     except _LEXER_ERRORS:
         return None
 
 
-def statements(text: str, found: Sequence[Lexeme]) -> Iterator[Sequence[Lexeme]]:
-    """The lexemes of each statement with its semicolon; an endless hint takes in all behind."""
+def lexemes_of_statements(text: str, found: Sequence[Lexeme]) -> Iterator[Sequence[Lexeme]]:
+    """The lexemes of each statement with its semicolon; a hint without its end takes in the
+    rest."""
     start, hint = 0, False
     for index, (kind, begins, _) in enumerate(found):
         hint = kind == LexemeKind.HINT or (hint and not text.startswith("*/", begins))
@@ -102,6 +104,6 @@ def statements(text: str, found: Sequence[Lexeme]) -> Iterator[Sequence[Lexeme]]
 
 
 def _shifted(token: Token, offset: int, line: int) -> Token:
-    """A token of a part of the text as one of the whole."""
+    """A token of a part of the text, as a token of the whole."""
     place = token.line + line, token.col, token.start + offset, token.end + offset
     return Token(token.token_type, token.text, *place, token.comments)

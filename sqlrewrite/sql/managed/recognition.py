@@ -21,8 +21,8 @@ from sqlrewrite.sql.lex.keywords import CHANGES, NO_QUERY, token_types
 from sqlrewrite.sql.lex.lexemes import lexemes
 from sqlrewrite.sql.managed.statements import statement_openers
 from sqlrewrite.sql.places.anchors import AnchorError, Anchors, Range
-from sqlrewrite.text import notes
-from sqlrewrite.text.edits import MARKER, Span
+from sqlrewrite.text.edits import Span
+from sqlrewrite.text.markers import MARKER, read_keys_note
 
 QUERY_PLACEHOLDER = "(00.00)"
 """Stands for a key query in a check: quickly lexed and parsed, and like nothing else."""
@@ -124,7 +124,7 @@ def _predicate_before(anchors: Anchors, last: int, at: int) -> ManagedPredicate 
     """The predicate of ours that ends at a token, for a marker at that offset; None for none."""
     end = at + len(MARKER)
     note, found = None, None
-    comment = notes.read(anchors.text, end)
+    comment = read_keys_note(anchors.text, end)
     if comment is not None:
         when, query, end = comment
         found = _single(anchors, last, True) or _disjunction(anchors, last)

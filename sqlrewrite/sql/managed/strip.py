@@ -23,7 +23,8 @@ from sqlrewrite.sql.managed.recognition import (
     marker_offsets,
 )
 from sqlrewrite.sql.places.anchors import AnchorError, Anchors, ConditionClause, Range
-from sqlrewrite.text.edits import MARKER, Edit, Span, cut
+from sqlrewrite.text.edits import Edit, Span, cut
+from sqlrewrite.text.markers import MARKER
 from sqlrewrite.text.source import LINE_END
 
 _LINE_ENDS = pattern(r"[ \t]*(?:[\r\n]|\Z)")

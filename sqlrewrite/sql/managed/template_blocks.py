@@ -14,8 +14,8 @@ from sqlrewrite.sql.managed.strip import Keep, Stripped, strip
 from sqlrewrite.sql.parse.statements import Lexed, lex, statements
 from sqlrewrite.sql.places.anchors import Anchors
 from sqlrewrite.sql.verify import same_statements
-from sqlrewrite.text.blocks import Rendering, renderings
 from sqlrewrite.text.edits import Span, cut
+from sqlrewrite.text.if_blocks import Rendering, renderings
 from sqlrewrite.text.templates import Obstacle
 from sqlrewrite.warehouse import VARIABLE, Name, Reference
 

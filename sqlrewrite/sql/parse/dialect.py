@@ -79,7 +79,8 @@ class SparkSqlParser(PipeParser):
         return self._parse_window(found)
 
     def build_cast(self, strict: bool, **kwargs: Any) -> exp.Expr:
-        """A cast, and how it was written; the number before a suffix stays as it is."""
+        """A cast, marked with how it was written. The number before a suffix (``1L``) stays as it
+        is."""
         suffix = self._prev.text.upper() in _SUFFIXES
         found = super().build_cast(strict, **kwargs)
         if suffix:
@@ -88,12 +89,12 @@ class SparkSqlParser(PipeParser):
         return found
 
     def _parse_merge(self) -> exp.Merge:
-        """``MERGE WITH SCHEMA EVOLUTION INTO``: what it adds to the target changes no row of it."""
+        """``MERGE WITH SCHEMA EVOLUTION INTO``, whose extra words change no row of the target."""
         self._match_text_seq("WITH", "SCHEMA", "EVOLUTION")
         return super()._parse_merge()
 
     def _parse_property(self) -> exp.Expr | list[exp.Expr] | None:
-        """OPTIONS (…) as so many properties: before 30.30 sqlglot passes over them."""
+        """OPTIONS (…) as a list of properties, which sqlglot skips before 30.30."""
         if not self._match_text_seq("OPTIONS", "(", advance=False):
             return super()._parse_property()
         self._advance()
@@ -112,8 +113,9 @@ class SparkSqlParser(PipeParser):
         allow_identifiers: bool = True,
         with_collation: bool = False,
     ) -> exp.Expr | None:
-        """Outside of a schema sqlglot's Hive takes CHAR and VARCHAR for STRING; it parses these two
-        words to look for them in each type, which takes ten times as long as to read that."""
+        """A type, with CHAR and VARCHAR read as STRING outside of a schema, as sqlglot's Hive
+        parser does. That one parses two types to compare with each type it reads, which takes ten
+        times as long."""
         found: exp.Expr | None = super(_HIVE, self)._parse_types(
             check_func, schema, allow_identifiers, with_collation
         )
@@ -188,7 +190,7 @@ def _trim(it: SparkSqlParser, token: Token) -> exp.Expr | None:
 
 
 def _by_words(*words: str) -> _Special:
-    """Arguments with one of the words between them in place of a comma: the same function."""
+    """Arguments with words between them in place of commas: ``SUBSTRING(x FROM 1 FOR 2)``."""
 
     def special(it: SparkSqlParser, token: Token) -> exp.Expr | None:
         arguments = [it._parse_bitwise()]
@@ -200,7 +202,7 @@ def _by_words(*words: str) -> _Special:
 
 
 def _with_unit(it: SparkSqlParser, token: Token) -> exp.Expr | None:
-    """DATEADD(day, 1, x): the unit is a word, and no column."""
+    """``DATEADD(day, 1, x)``: the unit is a word, and no column."""
     unit = it._curr
     if it._next.token_type is not TokenType.COMMA or unit.text.lower() not in _UNITS:
         return None

@@ -69,7 +69,7 @@ class ExpressionParser(QuickParser):
     # --- booleanExpression ---------------------------------------------------------------------
 
     def _parse_equality(self, parse_is: bool = True) -> exp.Expr | None:
-        """What AND and OR connect."""
+        """An operand of AND or OR."""
         if self._match(TokenType.NOT):
             return exp.Not(this=self._needed(self._parse_equality()))
         value = self._value(0)
@@ -117,7 +117,7 @@ class ExpressionParser(QuickParser):
         return found
 
     def _list_of_template(self) -> exp.Expr:
-        """``IN ${days}``: the parentheses come with what stands in them."""
+        """``IN ${days}``: the template renders to the list with its parentheses."""
         found = self._parse_placeholder() if self._curr.token_type is TokenType.COLON else None
         named = isinstance(found, exp.Placeholder) and is_template(str(found.this))
         if found is None or not named:
@@ -158,7 +158,7 @@ class ExpressionParser(QuickParser):
     # --- valueExpression -----------------------------------------------------------------------
 
     def _value(self, least: int) -> exp.Expr | None:
-        """A value of operators that all bind tighter than ``least``."""
+        """A value whose operators all bind tighter than the level ``least``."""
         value = self._parse_unary()
         while True:
             kind = self._curr.token_type
@@ -179,7 +179,7 @@ class ExpressionParser(QuickParser):
             value = self.expression(operator(this=value, expression=self._needed(right)))
 
     def _operand(self, least: int) -> exp.Expr:
-        """A value that an operator cannot do without."""
+        """A value that must be there."""
         return self._needed(self._value(least))
 
     def _needed(self, value: exp.Expr | None) -> exp.Expr:
@@ -217,8 +217,8 @@ class ExpressionParser(QuickParser):
         return found
 
     def _parse_column_parts_fast(self) -> exp.Column | exp.Dot | None:
-        """A column that is a name, or one behind its table's, as most are; sqlglot goes from dot to
-        dot."""
+        """A column that is a name, or a name behind its table's, as most are; others are left to
+        sqlglot, which goes from dot to dot."""
         token, behind, table = self._curr, self._next, None
         if token.token_type not in self.IDENTIFIER_TOKENS:
             return None
@@ -246,7 +246,7 @@ class ExpressionParser(QuickParser):
         return column
 
     def _parse_colon_as_variant_extract(self, this: exp.Expr | None) -> exp.Expr | None:
-        """Asked of every column; sqlglot makes the root of a path first."""
+        """A path into a VARIANT; asked of every column, so the colon is looked for first."""
         if self._curr.token_type is not TokenType.COLON:
             return this
         return super()._parse_colon_as_variant_extract(this)

@@ -19,9 +19,9 @@ from sqlrewrite.text.limits import Limits, over
 _MOST_TRIED = 12
 """So many take a tenth of a second, or half of one."""
 
-_DEEPER = token_types("l_paren l_bracket case")
+_NESTING = token_types("l_paren l_bracket case")
 _OPENING = "([<"  # what they, and types, are written with, but for CASE
-_HIGHER = token_types("r_paren r_bracket end")
+_CLOSING = token_types("r_paren r_bracket end")
 _NESTED_TYPES = token_types("array map struct")
 _TYPES = frozenset(Spark.Parser.TYPE_TOKENS)
 _OPENING_TOKENS = token_types("l_paren l_bracket")
@@ -29,20 +29,20 @@ _CLOSING_TOKENS = token_types("r_paren r_bracket")
 _CONDITIONS = token_types("on using")
 _WITHOUT_CONDITION = token_types("cross natural")
 _ENDS_OF_JOINS = token_types("select where")
-_TELLING = token_types("join").union(
+_RELEVANT = token_types("join").union(
     _OPENING_TOKENS, _CLOSING_TOKENS, _CONDITIONS, _WITHOUT_CONDITION, _ENDS_OF_JOINS
 )
 
 
-def exceeded(text: str, tokens: Sequence[Token], limits: Limits) -> str | None:
-    """Why a statement of this text and these tokens is not parsed, if it is not."""
+def why_exceeded(text: str, tokens: Sequence[Token], limits: Limits) -> str | None:
+    """Why a statement is over the limits and not parsed; None if it is not."""
     if len(text) * 4 > limits.statement:  # else no letters could make so many bytes
         taken = len(text.encode("utf-8", "surrogateescape"))
         if taken > limits.statement:
             return over("statement", taken, limits.statement)
     lowered, opening = text.lower(), sum(map(text.count, _OPENING))
     if opening + lowered.count("case") > limits.nesting:
-        deep = _nesting(tokens)
+        deep = _depth_of_nesting(tokens)
         if deep > limits.nesting:
             limit = f"the nesting-limit of {limits.nesting} (raise it to read this)"
             return f"nested {deep} deep, over {limit}"
@@ -55,15 +55,15 @@ def exceeded(text: str, tokens: Sequence[Token], limits: Limits) -> str | None:
     return None
 
 
-def _nesting(tokens: Sequence[Token]) -> int:
-    """How deep parentheses, brackets, CASE and types lie in each other."""
+def _depth_of_nesting(tokens: Sequence[Token]) -> int:
+    """How deep parentheses, brackets, CASE and types are nested."""
     deepest = depth = types = 0
     before = None
     for token in tokens:
         kind = token.token_type
-        if kind in _DEEPER:
+        if kind in _NESTING:
             depth += 1
-        elif kind in _HIGHER:
+        elif kind in _CLOSING:
             depth = max(0, depth - 1)
         elif kind is TokenType.LT and before in _NESTED_TYPES:
             types += 1
@@ -75,12 +75,11 @@ def _nesting(tokens: Sequence[Token]) -> int:
 
 
 def _tries(tokens: Sequence[Token]) -> int:
-    """How often, as a power of two, the parser may come by the same token: the most of joins that
-    have no condition before it, in its FROM and those around, and of calls around it that might be
-    a type."""
+    """The number n such that the parser may read one token 2^n times: the most joins without a
+    condition yet, in one FROM and those around it, and calls around them that may be types."""
     most, around, here, plain = 0, 0, 0, False
     outer: list[tuple[int, int, bool]] = []
-    for index in [n for n, token in enumerate(tokens) if token.token_type in _TELLING]:
+    for index in [n for n, token in enumerate(tokens) if token.token_type in _RELEVANT]:
         kind, before = tokens[index].token_type, tokens[index - 1].token_type if index else None
         if kind in _OPENING_TOKENS:
             outer.append((around, here, plain))

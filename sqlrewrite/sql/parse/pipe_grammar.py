@@ -43,7 +43,7 @@ class PipeParser(QueryParser):
         return found
 
     def _pipe(self, query: exp.Query) -> exp.Expr:
-        """The query with the operator behind a pipe."""
+        """The query with the operator behind a pipe applied to it."""
         kind = self._curr.token_type
         if kind in _JOINS:
             found = _opened(query, "where", "laterals")
@@ -83,7 +83,7 @@ class PipeParser(QueryParser):
         return _closed(found)
 
     def _other(self, query: exp.Query) -> exp.Select:
-        """An operator whose columns are not told: AGGREGATE, SET, DROP."""
+        """An operator whose columns are not worked out: AGGREGATE, SET, DROP."""
         word = self._curr.text.upper()
         found = _closed(_over(query))
         items: list[exp.Expr | None] = []
@@ -104,8 +104,8 @@ class PipeParser(QueryParser):
 
 
 def _opened(query: exp.Query, *without: str) -> exp.Select:
-    """The SELECT that an operator goes on with: the one before it, or one over all of that, where
-    it has a clause already that comes behind the operator's own."""
+    """The SELECT that an operator extends: the one before it, or a new one over it where that
+    already has one of the clauses ``without``, which come behind the operator's own."""
     if not isinstance(query, exp.Select) or any(query.args.get(clause) for clause in without):
         return _all(_derived(query))
     return query if query.meta.get(_OPEN) else _over(query)
@@ -119,7 +119,7 @@ def _over(query: exp.Query) -> exp.Select:
 
 
 def _all(table: exp.Subquery) -> exp.Select:
-    """All columns of a derived table."""
+    """A SELECT of all columns of a derived table."""
     return _marked(exp.Select(expressions=[exp.Star()], from_=exp.From(this=table)))
 
 
@@ -129,7 +129,7 @@ def _marked(select: exp.Select) -> exp.Select:
 
 
 def _closed(select: exp.Select) -> exp.Select:
-    """A SELECT that what comes next is not a part of."""
+    """The SELECT, which later operators do not extend."""
     select.meta.pop(_OPEN, None)
     return select
 

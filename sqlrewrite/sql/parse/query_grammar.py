@@ -38,7 +38,8 @@ class QueryParser(ExpressionParser):
     """Reads statements and queries; see the module."""
 
     def _warn_unsupported(self) -> None:
-        """What sqlglot takes as it is, it tells its log; we tell our users where it matters."""
+        """Keeps sqlglot from logging syntax that it does not parse: our reports name it where it
+        matters."""
 
     def _parse_insert(self) -> exp.Insert | exp.MultitableInserts:
         index = self._index
@@ -109,7 +110,7 @@ class QueryParser(ExpressionParser):
         return found
 
     def _parse_value(self, values: bool = True) -> exp.Tuple | None:
-        """A row; the alias behind one without parentheses is that of all rows."""
+        """A row of VALUES. An alias behind a row without parentheses is left for the whole."""
         if self._curr.token_type is TokenType.L_PAREN:
             row = super()._parse_value(values)
         else:

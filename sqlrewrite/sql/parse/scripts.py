@@ -140,7 +140,7 @@ def _begins(tokens: Sequence[Token]) -> bool:
 
 
 def _deeper(tokens: Sequence[Token]) -> int:
-    """How many blocks of BEGIN … END a piece opens more than it closes."""
+    """How many blocks BEGIN … END a piece opens, less those that it closes."""
     found, before, handler = 0, "", False
     for index in range(len(tokens)):
         said = word(tokens, index)
@@ -194,13 +194,13 @@ def _defined(tokens: Sequence[Token]) -> set[str]:
 
 
 def _declares_handler(tokens: Sequence[Token], index: int) -> bool:
-    """Whether a DECLARE stands here of what an error, or another condition, is handled by."""
+    """Whether the DECLARE of a handler of errors or other conditions stands here."""
     first, *behind = (word(tokens, at) for at in range(index, index + 3))
     return first == "declare" and "handler" in behind
 
 
 def _led(piece: Piece) -> Iterator[Piece]:
-    """The statement that a piece of a script leads to, and a query on the way there."""
+    """The statement that a piece of a script leads to, and a query on the way to it."""
     tokens, index = piece.tokens, 0
     while index < len(tokens):
         said = word(tokens, index)
@@ -227,7 +227,7 @@ def _led(piece: Piece) -> Iterator[Piece]:
 
 
 def _behind(tokens: Sequence[Token], index: int, wanted: str) -> int:
-    """The index behind a word outside of parentheses and CASE; beyond the last if there is none."""
+    """The index behind a word outside of parentheses and CASE, or beyond the last token."""
     depth = 0
     for at in range(index + 1, len(tokens)):
         kind, said = tokens[at].token_type, word(tokens, at)

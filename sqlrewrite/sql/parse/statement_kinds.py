@@ -1,5 +1,5 @@
-"""Statements by their first word: which may hold a query that is rewritten, which are none of our
-business, and which hold queries that we leave alone and so have to be told.
+"""Statements by their first word: which are parsed, which are passed over, and which of these join
+and so must be reported.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from sqlglot import Token, TokenType, exp
 
-from sqlrewrite.sql.bind.dml import changes, held
+from sqlrewrite.sql.bind.dml import changes_rows, query_held
 from sqlrewrite.sql.ddl.head import returned_query
 from sqlrewrite.sql.lex.keywords import token_types
 from sqlrewrite.sql.lex.lexemes import LexemeKind, lexemes
@@ -49,7 +49,7 @@ _CHANGE = frozenset({TokenType.MERGE, TokenType.UPDATE, TokenType.DELETE})
 
 # Behind these no line begins with the word of another statement, but for AS and its query.
 _HOLD_NO_STATEMENT = frozenset("alter create drop msck refresh set truncate use".split())
-UNENDED = "a statement begins here, and the one before it has no end: is a ; missing?"
+MISSING_SEMICOLON = "a statement begins here, and the one before it has no end: is a ; missing?"
 _BEGIN_LINES = token_types("create drop insert select use alter merge delete truncate")
 
 _AFTER_FROM = frozenset(
@@ -65,7 +65,7 @@ _EXECUTED = "EXECUTE IMMEDIATE runs a text that is a value: the query in it is n
 
 
 def opens_query(tokens: Sequence[Token]) -> bool:
-    """Whether a statement is one that is parsed."""
+    """Whether a statement is of a kind that is parsed."""
     kind = tokens[0].token_type
     if kind in _ALSO_OPENERS:
         second = tokens[1].token_type if len(tokens) > 1 else None
@@ -74,20 +74,20 @@ def opens_query(tokens: Sequence[Token]) -> bool:
     return kind in _QUERY_OPENERS and not (_defines_alone(tokens) or _makes_function(tokens))
 
 
-def known(tokens: Sequence[Token]) -> bool:
+def is_passed_over(tokens: Sequence[Token]) -> bool:
     """Whether a statement is of a kind that is passed over."""
     return _word(tokens) in _COMMANDS or _defines_alone(tokens) or _makes_function(tokens)
 
 
 def _makes_function(tokens: Sequence[Token]) -> bool:
-    """Whether a statement makes a function, and not by a query alone."""
+    """Whether a statement makes a function whose body is more than one query."""
     opens = tokens[0].token_type is TokenType.CREATE
     makes = opens and any(it.token_type is TokenType.FUNCTION for it in tokens[:5])
     return makes and returned_query(tokens) is None
 
 
 def _defines_alone(tokens: Sequence[Token]) -> bool:
-    """Whether a statement defines something, and not by a query."""
+    """Whether a statement defines something and holds no query."""
     if tokens[0].token_type not in _DEFINITIONS:
         return False
     before = tokens[0].token_type
@@ -99,11 +99,13 @@ def _defines_alone(tokens: Sequence[Token]) -> bool:
     return True
 
 
-def told(text: str, tokens: Sequence[Token], tree: exp.Expr | None) -> tuple[int, str] | None:
-    """What a person has to hear of a statement that is passed over, and where: that it joins, or
-    runs what nobody has read. A MERGE, DELETE or UPDATE may be rewritten: who finds that it is not
-    asks without its ``tree``."""
-    if tree is not None and (held(tree) is not None or changes(tree)):
+def reason_to_report(
+    text: str, tokens: Sequence[Token], tree: exp.Expr | None
+) -> tuple[int, str] | None:
+    """Why a statement that is passed over must be reported all the same, and where: it joins, or
+    runs a text that nobody has read. None where it need not be, or may be rewritten: a caller that
+    finds that a MERGE, DELETE or UPDATE is not rewritten asks again without its ``tree``."""
+    if tree is not None and (query_held(tree) is not None or changes_rows(tree)):
         return None
     word, start = _word(tokens), tokens[0].start
     if word == "execute":
@@ -112,9 +114,9 @@ def told(text: str, tokens: Sequence[Token], tree: exp.Expr | None) -> tuple[int
     if at is None:
         return None
     function = _makes_function(tokens)  # RETURN may stand at the end of a line, SELECT in the next
-    second = None if function or word not in _HOLD_NO_STATEMENT else unended(text, tokens)
+    second = None if function or word not in _HOLD_NO_STATEMENT else missing_semicolon(text, tokens)
     if second is not None and second < at:
-        return second, UNENDED
+        return second, MISSING_SEMICOLON
     why = "predicates go into SELECT, INSERT, CREATE … AS and CACHE only: put the join into one"
     if function:
         word = "create function"
@@ -125,8 +127,9 @@ def told(text: str, tokens: Sequence[Token], tree: exp.Expr | None) -> tuple[int
     return at, f"a join in {word.upper()} is left alone: {why}"
 
 
-def unended(text: str, tokens: Sequence[Token]) -> int | None:
-    """Where a line begins that looks like the next statement, outside of all parentheses."""
+def missing_semicolon(text: str, tokens: Sequence[Token]) -> int | None:
+    """The offset of a line, outside of parentheses, that begins like another statement; None if no
+    line does."""
     depth = 0
     for before, token in pairwise(tokens):
         kind = before.token_type
@@ -139,7 +142,8 @@ def unended(text: str, tokens: Sequence[Token]) -> int | None:
 
 
 def first_join(text: str, start: int, end: int) -> int | None:
-    """Where a part of a text first joins: at a JOIN, or a comma between two relations."""
+    """The offset of the first join between two offsets of a text: a JOIN, or a comma between
+    relations of a FROM; None if there is none."""
     part = text[start:end].lower()
     if "join" not in part and ("," not in part or "from" not in part):
         return None

@@ -27,15 +27,15 @@ from sqlrewrite.sql.lex.computed_names import computes_names, with_computed_name
 from sqlrewrite.sql.lex.keywords import as_names
 from sqlrewrite.sql.lex.tokens import read
 from sqlrewrite.sql.parse.dialect import parser
-from sqlrewrite.sql.parse.limits import exceeded
+from sqlrewrite.sql.parse.limits import why_exceeded
 from sqlrewrite.sql.parse.scripts import Piece, pieces
 from sqlrewrite.sql.parse.statement_kinds import (
-    UNENDED,
+    MISSING_SEMICOLON,
     first_join,
-    known,
+    is_passed_over,
+    missing_semicolon,
     opens_query,
-    told,
-    unended,
+    reason_to_report,
 )
 from sqlrewrite.text.edits import Span
 from sqlrewrite.text.limits import Limits
@@ -49,9 +49,9 @@ _CLASSES = {"If": "CASE or IF", "Order": "ORDER BY", "Group": "GROUP BY"}
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a statement was not read: an offset into the text, and a sentence.
+    """Why a statement was not read: an offset in the text, and a sentence.
 
-    ``parsed`` tells a statement that does not parse (False) from one left alone on purpose (True).
+    ``parsed``: False for a statement that does not parse, True for one left alone on purpose.
     """
 
     offset: int
@@ -62,12 +62,14 @@ class Failure:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Statement:
-    """One statement: its number in the text, its tokens (offsets into the whole text), its tree,
-    and where it ends, with the comments behind it.
+    """One statement of a text.
 
-    ``tree`` is None for a statement that is not a query and for one with a ``failure``; ``refer``
-    is what its templates were read with; ``maybe`` is said of what a script defines, on one of its
-    ways.
+    ``index``: its number in the text.
+    ``start``, ``end``: its offsets; comments behind it are a part of it.
+    ``tokens``: with offsets in the whole text.
+    ``tree``: None for a statement that is no query, and for one with a ``failure``.
+    ``refer``: what resolved its templates.
+    ``maybe``: whether it is a definition in a script, which may run or not.
     """
 
     index: int
@@ -81,20 +83,20 @@ class Statement:
 
     @property
     def words(self) -> frozenset[str]:
-        """What its tokens say, in lower case, every name among them."""
+        """The texts of its tokens, in lower case, every name among them."""
         return frozenset(map(str.lower, {token.text for token in self.tokens}))
 
     @property
     def last_words(self) -> frozenset[str]:
-        """The same, and of a name with dots in backquotes its last part."""
+        """The same, with the last part of each name with dots in backquotes."""
         words = self.words
         return words | {it.rpartition(".")[2] for it in words if "." in it}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lexed:
-    """A text's tokens, semicolons included, where Spark reads it otherwise, and its templates:
-    those that are tokens now, and those that stand in the way."""
+    """The tokens of a text, semicolons included; where Spark's lexer differs; its templates, and
+    those that could not be made tokens (``obstacles``)."""
 
     tokens: Sequence[Token]
     differences: tuple[Difference, ...] = ()
@@ -104,17 +106,17 @@ class Lexed:
 
     @property
     def places(self) -> Iterator[Span]:
-        """Where its tokens stand."""
+        """The spans of its tokens."""
         return (Span(it.start, it.end + 1) for it in self.tokens)
 
 
 def lex(text: str, refer: Refer = no_name) -> Lexed:
-    """The tokens of a text, and where Spark's differ; ``refer`` resolves its templates."""
+    """The tokens of a text, and where Spark's lexer differs; ``refer`` resolves its templates."""
     masked = mask(text)
     tokens, differences = read(masked.text)
     if untouched(masked, text) and not masked.obstacles:
         return Lexed(_named(tokens, text, refer), differences)
-    found, obstacles = template_tokens.substituted(tokens, masked, text, refer)
+    found, obstacles = template_tokens.with_templates(tokens, masked, text, refer)
     obstacles = sorted((*masked.obstacles, *obstacles), key=lambda obstacle: obstacle.start)
     return Lexed(_named(found, text, refer), differences, masked.templates, tuple(obstacles), refer)
 
@@ -150,7 +152,7 @@ def tokenize(text: str, refer: Refer = no_name) -> list[Token]:
     masked = mask(text)
     tokens = lexer.tokenize(masked.text)
     if not untouched(masked, text):
-        tokens = template_tokens.substituted(tokens, masked, text, refer)[0]
+        tokens = template_tokens.with_templates(tokens, masked, text, refer)[0]
     return list(_named(tokens, text, refer))
 
 
@@ -181,7 +183,8 @@ def _one(trees: Sequence[exp.Expr | None]) -> exp.Expr:
 def _parsed(
     tokens: list[Token], tree: Callable[[list[Token]], exp.Expr]
 ) -> tuple[exp.Expr, list[Token]]:
-    """The tree of tokens, and the tokens with words made names if need be. Raises ParseError."""
+    """The tree of tokens, and the tokens: where they do not parse, keywords that may be names are
+    made names. Raises ParseError."""
     try:
         return tree(tokens), tokens
     except ParseError:
@@ -193,7 +196,7 @@ def _parsed(
 
 
 def _of_script(text: str, index: int, piece: Piece) -> Statement:
-    """A part of a script that is left alone; of one that defines something only a join is told."""
+    """A part of a script that is left alone; of a definition only a join in it is reported."""
     tokens, start = piece.tokens, piece.tokens[0].start
     failure = Failure(start, piece.why, True) if piece.why else None
     if piece.defines and (at := first_join(text, start, piece.until)) is not None:
@@ -211,13 +214,15 @@ def _statement(
 ) -> Statement:
     tokens = piece.tokens
     start = tokens[0].start
-    templates = template_tokens.among(lexed.templates, tokens)
-    passed = known(tokens)
+    templates = template_tokens.templates_among(lexed.templates, tokens)
+    passed = is_passed_over(tokens)
     parses = opens_query(tokens)
     ours = parses or not passed
     failure = None
     if ours:
-        obstacle = obstacle or (template_tokens.unfit(templates, tokens) if parses else None)
+        obstacle = obstacle or (
+            template_tokens.misplaced_template(templates, tokens) if parses else None
+        )
         if obstacle is not None:
             said = f"template text: {obstacle.message}: left alone"
             failure = Failure(obstacle.start, said, True)
@@ -243,38 +248,39 @@ def _statement(
         failure = Failure(start, f"the parser failed: {type(error).__name__}: {error}")
     else:
         if templates:
-            template_tokens.loosened(tree)
+            template_tokens.weaken_templates(tree)
         failure = _told(text, tokens, tree)
         return Statement(index, start, tokens, tree, failure, lexed.refer, piece.until)
     return Statement(index, start, tokens, None, _excused(failure, templates), end=piece.until)
 
 
 def _no_beginning(text: str, start: int, first: Token) -> str:
-    """That no statement begins with a token."""
+    """Why no statement begins with a token."""
     if text.startswith("//", start):
         return "// begins no comment in SQL, and so is a part of the statement: write --"
     return f"no statement begins with {first.text!r}"
 
 
 def _over(text: str, tokens: Sequence[Token], limits: Limits) -> Failure | None:
-    """That a statement is over the limits, if it is."""
+    """The failure of a statement that is over the limits, or None."""
     start = tokens[0].start
-    why = exceeded(text[start : tokens[-1].end + 1], tokens, limits)
+    why = why_exceeded(text[start : tokens[-1].end + 1], tokens, limits)
     return None if why is None else Failure(start, why, True)
 
 
 def passed_over(statement: Statement, text: str) -> Failure | None:
-    """What is told of a statement that turned out to hold no query of ours."""
+    """What is reported about a statement that turned out to hold no query that is rewritten."""
     return _told(text, statement.tokens, None)
 
 
 def _told(text: str, tokens: Sequence[Token], tree: exp.Expr | None) -> Failure | None:
-    found = told(text, tokens, tree)
+    found = reason_to_report(text, tokens, tree)
     return None if found is None else Failure(*found, True)
 
 
 def _excused(failure: Failure | None, templates: Sequence[Template]) -> Failure | None:
-    """The failure of a statement with templates, which may be none in the SQL that they make."""
+    """The failure of a statement with templates, turned into one left alone: the SQL that they
+    render to may be right."""
     if failure is None or failure.parsed or not templates:
         return failure
     return replace(failure, message=f"template text: {failure.message}: left alone", parsed=True)
@@ -287,14 +293,14 @@ def _parse_failure(error: ParseError, text: str, tokens: Sequence[Token]) -> Fai
     line, column = first.get("line"), first.get("col")
     # sqlglot's column is that of the token's last character.
     offset = next((t.start for t in tokens if t.line == line and t.col == column), tokens[0].start)
-    if unended(text, [it for it in tokens if it.start <= offset]) == offset:
-        return Failure(offset, UNENDED)
+    if missing_semicolon(text, [it for it in tokens if it.start <= offset]) == offset:
+        return Failure(offset, MISSING_SEMICOLON)
     message = (first.get("description") or _first_line(error)).rstrip(".")
     return Failure(offset, _in_words(message))
 
 
 def _in_words(message: str) -> str:
-    """A message of sqlglot without the names of its own classes."""
+    """A message of sqlglot's without the names of its classes."""
     message = _TOKEN_SHOWN.sub(r"'\1'", message)
     message = message.replace(" but got 'SENTINEL'", ", but the statement ends")
     return _INCOMPLETE.sub(
@@ -307,7 +313,7 @@ def _first_line(error: BaseException) -> str:
 
 
 def misread(text: str, tokens: Sequence[Token]) -> Failure | None:
-    """What in the statement sqlglot would read wrongly in silence, if anything."""
+    """The part of a statement that sqlglot would read wrongly without an error, or None."""
     if text.find("@", tokens[0].start, tokens[-1].end + 1) < 0:
         return None
     for token in tokens:

@@ -46,17 +46,19 @@ _TIES = COMPARISONS | {TokenType.IN}
 
 
 def _between(whole: Range, ends: Sequence[int]) -> list[Range]:
-    """The stretches before, between and behind some tokens of one."""
+    """The ranges before, between and behind some tokens of a range."""
     starts = (whole.start, *(end + 1 for end in ends))
     return [Range(s, e) for s, e in zip(starts, (*ends, whole.end), strict=True)]
 
 
 class ConditionClause(NamedTuple):
-    """A WHERE or ON: its keyword (None where a WHERE is yet to be written), and its condition.
+    """A WHERE or ON.
 
-    Without a keyword ``condition`` is empty and lies behind the FROM clause. ``disjunction`` tells
-    of an OR at its top, ``lead`` is the token that opens the block (SELECT) or join (ON), and
-    ``opening`` the FROM, the SELECT where that has its FROM before it, or the ON again.
+    ``keyword``: its token; None where a WHERE is yet to be written.
+    ``condition``: empty without a keyword, and behind the FROM clause then.
+    ``disjunction``: whether an OR stands at the top of the condition.
+    ``lead``: the token that opens the block (SELECT) or join (ON).
+    ``opening``: the FROM; the SELECT where that has its FROM before it; or the ON again.
     """
 
     keyword: int | None
@@ -84,7 +86,7 @@ class Anchors(Walk):
     def _behind(
         self, keyword: int, after: frozenset[TokenType | None], lead: int, opening: int
     ) -> ConditionClause:
-        """The clause of a keyword, whose condition goes on to one of ``after``."""
+        """The clause of a keyword, whose condition ends at one of ``after``."""
         condition = Range(keyword + 1, self._find(keyword, after))
         return ConditionClause(keyword, condition, self.disjunction(condition), lead, opening)
 
@@ -130,12 +132,12 @@ class Anchors(Walk):
         return self.kind(index) in _SPREADING
 
     def order(self, start: int) -> list[Range]:
-        """What stands between the commas of the ORDER BY that a token is."""
+        """The items of an ORDER BY."""
         items = Range(start + 1, self._find(start, _AFTER_SELECT))
         return _between(items, self._commas(items))
 
     def enclosing(self, index: int) -> ConditionClause:
-        """The WHERE or ON in whose condition a token stands, in no parentheses or CASE of it."""
+        """The WHERE or ON in whose condition a token stands, outside of parentheses and CASE."""
         keyword = index - 1
         while (kind := self.kind(keyword)) not in OPENERS:
             if kind is CLOSE:
@@ -156,7 +158,7 @@ class Anchors(Walk):
         return found
 
     def at_top(self, index: int, condition: Range) -> bool:
-        """Whether a token stands in a condition, inside no parentheses or CASE of it."""
+        """Whether a token stands in a condition, outside of parentheses and CASE."""
         if not condition.start <= index < condition.end:
             return False
         if self.kind(index) is OPEN:  # as the first of a conjunct
@@ -166,7 +168,7 @@ class Anchors(Walk):
         return place >= 0 and top[place] == index
 
     def pieces(self, condition: Range) -> list[Range]:
-        """The conjuncts of a condition at its top, parentheses kept."""
+        """The conjuncts at the top of a condition, with their parentheses."""
         return _between(condition, self.connectives(condition))
 
     def wraps_disjunction(self, piece: Range) -> bool:
@@ -180,7 +182,7 @@ class Anchors(Walk):
         )
 
     def clause(self, clause: Clause) -> ConditionClause:
-        """The clause in the text for one of the plan."""
+        """The clause in the text that is this one of the plan."""
         return self._clause(clause)[0]
 
     def _clause(self, clause: Clause) -> tuple[ConditionClause, list[Range]]:
@@ -208,22 +210,19 @@ class Anchors(Walk):
         return part
 
     def conjuncts(self, condition: Range) -> list[Range]:
-        """The conjuncts of a condition in order, parentheses looked through."""
+        """All conjuncts of a condition in order, those in parentheses among them."""
         condition = self._unwrapped(condition)
         if self.disjunction(condition):
             return [condition]
         found: list[Range] = []
-        start = condition.start
-        for index in (*self.connectives(condition), condition.end):
-            piece = Range(start, index)
+        for piece in self.pieces(condition):
             wrapped = self._unwrapped(piece) != piece
             found += self.conjuncts(piece) if wrapped else [piece]
-            start = index + 1
         return found
 
     def operand(self, condition: Condition, number: int | None) -> Range:
-        """An operand of a conjunct that compares, by its number from 0: those of BETWEEN are the
-        value and its two bounds, of IN there is the value alone."""
+        """An operand of a comparison, by its number from 0. BETWEEN has the value and two bounds;
+        of IN only the value counts."""
         whole = self._unwrapped(self.conjunct(condition))
         ends = [index for index in self._top(whole) if self._types[index] in _TIES]
         if len(ends) == 1 and self._types[ends[0]] is TokenType.BETWEEN:
@@ -235,7 +234,7 @@ class Anchors(Walk):
         return parts[number]
 
     def constants(self, conjunct: Range) -> str:
-        """What stands right of ``=``, or in the parentheses of IN, in a conjunct."""
+        """The text right of ``=``, or in the parentheses of IN, in a conjunct."""
         whole = self._unwrapped(conjunct)
         for index in self._top(whole):
             if self._types[index] is TokenType.EQ:
@@ -245,7 +244,7 @@ class Anchors(Walk):
         raise AnchorError("neither = nor IN at the top of a condition")
 
     def listed(self, conjunct: Range) -> list[Range]:
-        """What stands between the commas of the IN in a conjunct."""
+        """The items of the IN list in a conjunct."""
         whole = self._unwrapped(conjunct)
         at = next((it for it in self._top(whole) if self._types[it] is TokenType.IN), None)
         if at is None or self.kind(at + 1) is not OPEN:
@@ -271,12 +270,13 @@ class Anchors(Walk):
         raise AnchorError("not an item of a SELECT list")
 
     def items(self, select: Range) -> list[Range]:
-        """The items of the list of a SELECT, with DISTINCT before them and aliases behind."""
+        """The items of a SELECT list, with DISTINCT and aliases."""
         listed = Range(select.start + 1, self._find(select.start, _TO_FROM))
         return _between(listed, self._commas(listed))
 
     def having(self, select: Range) -> Range | None:
-        """The HAVING of a SELECT, with the word. Raises AnchorError where more stands behind it."""
+        """The HAVING of a SELECT with its keyword, or None. Raises AnchorError where a clause
+        stands behind it."""
         start = self._find(select.start, _TO_HAVING)
         if self.kind(start) is not TokenType.HAVING:
             return None
@@ -306,7 +306,7 @@ class Anchors(Walk):
         return [it for it in self._top(tokens) if self._types[it] is TokenType.COMMA]
 
     def unnamed(self, item: Range) -> Range:
-        """An item of a list without the DISTINCT before it and the alias behind it."""
+        """An item of a list without DISTINCT before it and its alias."""
         start = item.start + (self.kind(item.start) is TokenType.DISTINCT)
         named = next((it for it in self._top(item) if self._types[it] is TokenType.ALIAS), None)
         if named is not None:
@@ -315,7 +315,7 @@ class Anchors(Walk):
         return Range(start, item.end - (alone and item.end - start > 1))
 
     def parenthesised(self, alias: int) -> Range:
-        """The parentheses before the alias at an offset: a derived table, both included."""
+        """The derived table, with its parentheses, before the alias at an offset."""
         close = self.index(alias) - 1
         if self.kind(close) is TokenType.ALIAS:
             close -= 1
@@ -324,14 +324,15 @@ class Anchors(Walk):
         return Range(self.opening(close), close + 1)
 
     def query_around(self, inside: int) -> Range:
-        """The parentheses, both included, in which the SELECT of a token is the first word."""
+        """The parenthesised query, with its parentheses, whose SELECT the token at an offset
+        belongs to."""
         opening = self.lead(self.index(inside)) - 1
         if self.kind(opening) is not OPEN:
             raise AnchorError("no query in parentheses around the place")
         return self.group(opening)
 
     def values(self, span: Span) -> Range:
-        """VALUES from their first word, or the parentheses around them, to the last row."""
+        """VALUES from the keyword, or the parentheses around it, to the last row."""
         found = self.covering(span)
         if self.kind(found.start) is OPEN:
             return self.group(found.start)
@@ -362,7 +363,8 @@ class Anchors(Walk):
         return self.text[token.start : token.end + 1]
 
     def copy(self, tokens: Range, replaced: Mapping[Span, str] | None = None) -> str:
-        """Tokens on one line without comments, with the texts of ``replaced`` for its spans."""
+        """Tokens on one line without comments, with the texts of ``replaced`` in place of its
+        spans."""
         starts = {span.start: (span.end, new) for span, new in (replaced or {}).items()}
         pieces: list[str] = []
         end = None
@@ -379,7 +381,8 @@ class Anchors(Walk):
         return "".join(pieces)
 
     def _hugs(self, index: int, end: int) -> bool:
-        """Whether a gap goes: at a dot, at a line break in parentheses or before a comma."""
+        """Whether a gap is dropped: at a dot, or a line break next to a parenthesis or before a
+        comma."""
         if TokenType.DOT in (self.kind(index - 1), self.kind(index)):
             return True
         if "\n" not in self.text[end : self.tokens[index].start]:

@@ -24,7 +24,7 @@ _Written = tree.Expr | tuple[tree.Expr, tree.Expr] | tree.WrittenQuery
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A node in the text, without parentheses around it, and its operands with theirs."""
+    """The span of a node without parentheses around it, and those of its operands with theirs."""
 
     span: Span
     operands: tuple[Span, ...]
@@ -33,8 +33,8 @@ class Written:
 def written(
     text: str, at: int, expression: Expression, paths: Sequence[tuple[int, ...]]
 ) -> dict[tuple[int, ...], Written]:
-    """The nodes of an expression at the ends of some paths; ``text`` is all of its text, which is
-    found ``at`` an offset. Raises AnchorError where it is not what the expression says."""
+    """The nodes of an expression at the ends of some paths. ``text`` is the whole text of the
+    expression, which begins at the offset ``at``. Raises AnchorError where they do not match."""
     reader = _Reader(text, at)
     try:
         top = reader.expression()
@@ -46,8 +46,8 @@ def written(
 
 
 class _Reader(QueryReader):
-    """Reads an expression and notes where each node stands: without its parentheses, and with. Of
-    the queries in it those behind which a LIMIT may stand."""
+    """Reads an expression and notes the span of each node, without and with its parentheses; of
+    queries, only those behind which a LIMIT may stand."""
 
     def __init__(self, text: str, at: int) -> None:
         super().__init__(text)
@@ -100,7 +100,7 @@ def _found(
 
 
 def _operands(reader: _Reader, node: _Written, expression: Expression) -> tuple[_Written, ...]:
-    """The operands of a node as they are written, each the one that the expression has there."""
+    """The operands of a node as written, checked against those of the expression."""
     found = _as_written(node, expression)
     inside = operands(expression)
     if found is None or len(found) != len(inside):
@@ -153,7 +153,8 @@ def _as_written(node: _Written, expression: Expression) -> tuple[_Written, ...] 
 
 
 def _inside(query: tree.WrittenQuery, listed: bool) -> Iterator[tree.Expr]:
-    """The list of a query that is one SELECT, if it is asked for, and its WHERE and HAVING."""
+    """The parts of a query that is one SELECT: its list, if ``listed``, its WHERE and its
+    HAVING."""
     if isinstance(query.body, tree.Select):
         yield from (it.value for it in query.body.items if listed)
         for condition in query.body.conditions:

@@ -32,18 +32,18 @@ _QUERY = frozenset({TokenType.SELECT, TokenType.WITH})
 
 
 class AnchorError(Exception):
-    """The text around a place is not of the form that the tree promised."""
+    """The text around a place does not have the form that the tree promises."""
 
 
 class Range(NamedTuple):
-    """A stretch of tokens, ``end`` exclusive."""
+    """A range of token indices, ``end`` exclusive."""
 
     start: int
     end: int
 
 
 class Walk:
-    """The tokens of one statement, and how to get about among them."""
+    """The tokens of one statement, with their parentheses paired, and searches among them."""
 
     def __init__(self, text: str, tokens: Sequence[Token]) -> None:
         self.text = text
@@ -81,7 +81,8 @@ class Walk:
         return self._stands_in(index, TokenType.SELECT)
 
     def _stands_in(self, index: int, opening: TokenType) -> bool:
-        """Whether a token stands behind one of that type, in the same statement or parentheses."""
+        """Whether a token of that type comes before a token, in the same statement or parentheses
+        around it."""
         try:
             self._outward(index, opening)
         except AnchorError:
@@ -89,16 +90,16 @@ class Walk:
         return True
 
     def select(self, index: int) -> int:
-        """The SELECT that a token belongs to; it may stand behind its FROM. Where there is none the
-        first word of the operator behind ``|>``, or of the query."""
+        """The SELECT that a token belongs to, which may stand behind its FROM. Where there is none:
+        the first word of the operator behind ``|>``, or of the query."""
         found = self.lead(index)
         if self.kind(found) in NO_QUERY and self.kind(found - 1) in BEFORE_STATEMENT:
             raise AnchorError("no SELECT around the place")
         return found
 
     def lead(self, index: int) -> int:
-        """The SELECT that a token belongs to, or what stands for it (``select``); of what is in no
-        query of its statement the DELETE, UPDATE or MERGE."""
+        """Like ``select``, but for a token in no query: the DELETE, UPDATE or MERGE of its
+        statement."""
         types = self._types
         while True:
             start = index
@@ -127,7 +128,7 @@ class Walk:
             index = start - 1
 
     def _opens(self, index: int) -> TokenType | None:
-        """Which of SELECT and FROM comes first in the query that a token is in, at its depth."""
+        """Which comes first in the query around a token, at its depth: SELECT or FROM."""
         found: TokenType | None = None
         while not self._begins_query(index):
             kind = self._types[index]
@@ -136,12 +137,13 @@ class Walk:
         return found
 
     def _begins_query(self, index: int) -> bool:
-        """Whether a query, or what it is in, begins right behind a token."""
+        """Whether a query begins right behind a token."""
         kind = self.kind(index)
         return kind is OPEN or (kind in BETWEEN_QUERIES and self._keyword(index, kind))
 
     def _outward(self, index: int, wanted: TokenType) -> int:
-        """The nearest token of a type before this one and not inside a closed parenthesis."""
+        """The nearest token of a type before a token, not inside parentheses that are closed by
+        then."""
         types = self._types
         while index >= 0:
             kind = types[index]
@@ -157,7 +159,7 @@ class Walk:
         raise AnchorError(f"no {wanted.name} around the place")
 
     def _find(self, start: int, wanted: frozenset[TokenType | None]) -> int:
-        """The next token of one of these types at a token's depth, or where that depth ends."""
+        """The next token of these types at a token's depth, or where that depth ends."""
         types, index = self._types, start + 1
         while index < len(types):
             kind = types[index]
@@ -169,7 +171,7 @@ class Walk:
         return min(index, len(types))
 
     def _keyword(self, index: int, kind: TokenType | None) -> bool:
-        """Whether a token that could be a keyword is one, and not a name or a function."""
+        """Whether a token that may be a keyword is one, and no name or function."""
         if self.kind(index - 1) is TokenType.DOT:
             return False
         if kind is TokenType.EXCEPT and self.kind(index - 1) is TokenType.STAR:
@@ -183,18 +185,18 @@ class Walk:
         return not (kind in ALSO_FUNCTIONS and self.kind(index + 1) is OPEN)
 
     def opening(self, close: int) -> int:
-        """The partner of a parenthesis: the one that it closes. Raises AnchorError for none."""
+        """The other parenthesis of a pair. Raises AnchorError where there is none."""
         if close not in self._partner:
             raise AnchorError("parentheses do not match")
         return self._partner[close]
 
     def group(self, opening: int) -> Range:
-        """The parentheses, both included, of which one opens. Raises AnchorError where it does not
-        close."""
+        """The parentheses, both included, that open at a token. Raises AnchorError where they do
+        not close."""
         return Range(opening, self.opening(opening) + 1)
 
     def subqueries(self, tokens: Range) -> Iterator[Range]:
-        """The subqueries among tokens, with their parentheses, and none that is in another."""
+        """The subqueries among tokens, with their parentheses, but not those inside another one."""
         at = tokens.start
         while at < tokens.end:
             if self.kind(at) is OPEN and self.kind(at + 1) in _QUERY:
@@ -259,14 +261,14 @@ class Walk:
 
 
 def _end_queries_of_loops(types: list[TokenType], tokens: Sequence[Token]) -> None:
-    """Makes the DO behind the query of FOR end it; behind an operand it is no name."""
+    """Makes the DO behind a FOR's query end it: behind an operand DO is no name."""
     for index, token in enumerate(tokens):
         if token.text.upper() == "DO" and types[index - 1] in ENDS_OPERAND:
             types[index] = TokenType.SEMICOLON
 
 
 def _partners(types: Sequence[TokenType]) -> dict[int, int]:
-    """The index of each parenthesis' partner, both ways; one without a partner is not in it."""
+    """The index of each parenthesis' partner, both ways; one without a partner is left out."""
     found: dict[int, int] = {}
     opened: list[int] = []
     for index, kind in enumerate(types):

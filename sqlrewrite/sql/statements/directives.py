@@ -37,7 +37,8 @@ _DIRECTIVE = pattern(
 
 @dataclass(frozen=True, slots=True)
 class Directive:
-    """One such comment: no ``codes`` means all of them; ``kind`` may be none of ``KINDS``."""
+    """A comment that is a directive. No ``codes`` means all of them; ``kind`` may be a word that is
+    none of ``KINDS``."""
 
     kind: str
     codes: tuple[str, ...]
@@ -46,7 +47,7 @@ class Directive:
     line: int
 
     def speaks_of(self, code: str) -> bool:
-        """Whether it names the code, or none in particular."""
+        """Whether it covers the code: it names it, or names none."""
         return not self.codes or code in self.codes
 
     def __str__(self) -> str:
@@ -57,7 +58,7 @@ class Directive:
 
 
 class Directives:
-    """All directives of a text, in order, and by what they cover."""
+    """The directives of a text, in order, and by what they cover."""
 
     def __init__(self, found: Sequence[Directive], lines: Lines) -> None:
         self.found = tuple(found)
@@ -71,13 +72,14 @@ class Directives:
         self._starts = [it.span.start for it in self._switches]
 
     def covering(self, offset: int, codes: frozenset[str]) -> Directive | None:
-        """The directive under which a place is left alone, for one of the codes at least."""
+        """The directive that covers an offset for at least one of the codes, or None."""
         line = self.lines.place(offset)[0]
         covers = (it for it in self._of_line.get(line, ()) if any(map(it.speaks_of, codes)))
         return next(covers, None) or self.region(offset, codes)
 
     def region(self, offset: int, codes: frozenset[str]) -> Directive | None:
-        """The same of a stretch of text or of the whole: what stands there is not to change."""
+        """The ``off`` or ``ignore-file`` that covers an offset for at least one of the codes, or
+        None."""
         last = bisect_right(self._starts, offset) - 1
         switch = self._switches[last : last + 1] if last >= 0 else []
         covers = (*self._of_file, *(it for it in switch if it.kind == "off"))
@@ -85,12 +87,13 @@ class Directives:
 
     @property
     def whole_file(self) -> Directive | None:
-        """The directive by which the whole file is left alone."""
+        """The directive that leaves the whole file alone, or None."""
         return next((it for it in self.found if it.kind == "ignore-file" and not it.codes), None)
 
 
 def directives(text: str, tokens: Sequence[Token], lines: Lines | None = None) -> Directives:
-    """The directives of a text and its tokens; ``lines`` tell its places in a larger file."""
+    """The directives of a text, given its tokens; ``lines`` are those of the file that the text is
+    a part of."""
     lines = lines or Lines(text)
     if SIGN not in text:
         return Directives((), lines)
@@ -98,7 +101,7 @@ def directives(text: str, tokens: Sequence[Token], lines: Lines | None = None) -
 
 
 def _found(text: str, tokens: Sequence[Token], lines: Lines) -> Iterator[Directive]:
-    """Comments stand between tokens: each gap is looked through, and nothing else."""
+    """The directives in the comments between tokens."""
     starts = [token.start for token in tokens] + [len(text)]
     ends = [0] + [token.end + 1 for token in tokens]
     for end, start in zip(ends, starts, strict=True):

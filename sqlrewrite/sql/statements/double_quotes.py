@@ -24,9 +24,9 @@ _UNWRITTEN = pattern(r"_.*|grouping__id|user|\w+_(?:user|date|time|timestamp)", 
 _SAY_WHICH = "say which with double-quoted-identifiers in the settings"
 
 
-def unreadable(statement: Statement, text: str, double_quoted: bool | None) -> Failure | None:
-    """Why a statement is left alone for what is in double quotes in it, if it is. ``double_quoted``
-    says whether that is a name, None that nobody knows."""
+def why_unreadable(statement: Statement, text: str, double_quoted: bool | None) -> Failure | None:
+    """Why a statement is left alone because of text in double quotes, or None. ``double_quoted``
+    says whether that is a name; None: it is not known."""
     if double_quoted is False or '"' not in text[statement.start : statement.end]:
         return None
     before: Token | None = None
@@ -47,8 +47,8 @@ def unreadable(statement: Statement, text: str, double_quoted: bool | None) -> F
 _SET = "where spark.sql.ansi.doubleQuotedIdentifiers is set"
 
 
-def words_around(statement: Statement, text: str) -> frozenset[str] | None:
-    """The words of a statement that may be names; None where no value in double quotes is in it."""
+def possible_names(statement: Statement, text: str) -> frozenset[str] | None:
+    """The words of a statement that may be names; None where no value in it is in double quotes."""
     assert statement.tree is not None
     if '"' not in text[statement.start : statement.end]:
         return None
@@ -63,17 +63,17 @@ def words_around(statement: Statement, text: str) -> frozenset[str] | None:
     )
 
 
-def maybe_name(
-    node: exp.Expr, text: str, around: frozenset[str], nowhere: Callable[[str], bool]
+def why_maybe_name(
+    node: exp.Expr, text: str, possible_names: frozenset[str], nowhere: Callable[[str], bool]
 ) -> str | None:
-    """Why the value of a literal is not known: it may be a column. None where it is a string;
-    ``around`` are the words around it, and ``nowhere`` says whether no column in sight surely has
-    a name."""
+    """Why a literal may be a column, or None if it is a string. ``possible_names`` are the words of
+    the statement that may be names; ``nowhere`` says whether certainly no column in sight has a
+    name."""
     start = node.meta.get("start", -1)
     if not text.startswith('"', start):
         return None
     name = str(node.this).lower()
-    if name not in around and _UNWRITTEN.fullmatch(name) is None and nowhere(name):
+    if name not in possible_names and _UNWRITTEN.fullmatch(name) is None and nowhere(name):
         return None
     shown = _short(text[start : node.meta["end"] + 1])
     return f"{shown} is a string or, {_SET}, maybe a column: {_SAY_WHICH}"

@@ -70,7 +70,7 @@ def fingerprint(shape: str) -> str:
 
 
 def _folded(tokens: Sequence[str], literals: Sequence[int]) -> Iterator[tuple[int, str]]:
-    """The literals whose values nothing depends on, by their place, each with its kind."""
+    """The literals whose values nothing depends on: the index of each, and its kind."""
     count = len(tokens)
     for at in literals:
         token = tokens[at]
@@ -98,7 +98,7 @@ def _folded(tokens: Sequence[str], literals: Sequence[int]) -> Iterator[tuple[in
 
 @lru_cache(1 << 16)
 def _kind(token: str) -> str:
-    """The kind of a literal whose own value does not matter; empty where it may."""
+    """The kind of a literal whose value does not matter; empty where it may."""
     if token[0] != "'":
         usual = len(token) <= _INT_DIGITS and token[0] != "0"
         return f"n{len(token.partition('.')[0])}.{len(token.partition('.')[2])}" if usual else ""
@@ -129,8 +129,8 @@ def _in_list(tokens: Sequence[str], at: int) -> bool:
 
 
 def _without_values(tokens: list[str], literals: Sequence[int], folded: Mapping[int, str]) -> None:
-    """Puts a sign in the place of each literal that is left out, the same for the same value, and
-    one for a whole IN list of one kind. A value that is kept in one place is kept in all."""
+    """Replaces each folded literal by a placeholder, the same for equal values, and a whole IN list
+    of one kind by one. A value that is kept in one place is kept in all."""
     starts = [at for at in folded if tokens[at - 1] == "("]
     lists = {at: end for at in starts if (end := _list_end(tokens, at, folded)) > at}
     kept = {tokens[at] for at in literals if at not in folded}
@@ -152,7 +152,7 @@ def _without_values(tokens: list[str], literals: Sequence[int], folded: Mapping[
 
 
 def _list_end(tokens: Sequence[str], start: int, folded: Mapping[int, str]) -> int:
-    """The end of an IN list of literals of one kind that begins here; 0 where there is none."""
+    """The end of an IN list of literals of one kind that begins here, or 0."""
     if tokens[start - 1] != "(" or tokens[start - 2].lower() != "in":
         return 0
     at = start

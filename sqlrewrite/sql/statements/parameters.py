@@ -36,15 +36,15 @@ _OPERANDS = token_types("var identifier r_paren r_bracket string number")
 
 @dataclass(frozen=True, slots=True)
 class FilledText:
-    """A text with literals for its markers; ``ends`` are where each literal ends in it, and
-    ``shifts`` by how much what follows stands further back than in the original."""
+    """A text with literals in place of its markers. ``ends``: where each literal ends in it;
+    ``shifts``: by how much the text behind that is shifted from the original."""
 
     text: str
     ends: tuple[int, ...] = ()
     shifts: tuple[int, ...] = ()
 
     def original(self, edits: Sequence[Edit]) -> list[Edit]:
-        """Insertions into this text as insertions into the one with the markers."""
+        """Insertions into this text, as insertions into the text with the markers."""
         return [Edit(it.offset - self._shift(it.offset), it.text) for it in edits]
 
     def _shift(self, offset: int) -> int:
@@ -53,7 +53,8 @@ class FilledText:
 
 
 def literals(args: object) -> Literals | None:
-    """The parameters of ``spark.sql(text, args)`` as literals; None where one has none."""
+    """The parameters of ``spark.sql(text, args)`` as literals; None where one of them has no
+    literal."""
     if not args:
         return ()
     if isinstance(args, Mapping):
@@ -67,7 +68,7 @@ def literals(args: object) -> Literals | None:
 
 
 def filled(text: str, given: Literals) -> FilledText | None:
-    """The text with the parameters in it; None where they and the markers do not fit."""
+    """The text with the parameters in it; None where they do not fit its markers."""
     tokens = lex(text).tokens
     values: list[tuple[Span, str]] = []
     for number, (span, name) in enumerate(_markers(tokens)):
@@ -90,7 +91,7 @@ def filled(text: str, given: Literals) -> FilledText | None:
 
 
 def _markers(tokens: Sequence[Token]) -> Iterator[tuple[Span, str]]:
-    """The markers in order, with their names; one without a name is a ``?``."""
+    """The markers in order, with their names; that of a ``?`` is empty."""
     before: Token | None = None
     for token, behind in zip(tokens, [*tokens[1:], None], strict=True):
         kind = token.token_type
@@ -104,7 +105,8 @@ def _markers(tokens: Sequence[Token]) -> Iterator[tuple[Span, str]]:
 
 
 def _literal(value: Any) -> str | None:
-    """A value as PySpark's ``lit`` takes it: by its exact type, since a subclass may be another."""
+    """A value as PySpark's ``lit`` takes it: by its exact type, since a subclass may mean something
+    else."""
     write = _WRITERS.get(type(value))
     return write(value) if write is not None else None
 

@@ -22,11 +22,11 @@ _WRITES = (exp.Insert, exp.Create, exp.Cache, exp.Schema, exp.Merge, exp.Update,
 
 @dataclass(frozen=True, slots=True)
 class TableReference:
-    """A name in a FROM, its parts in lower case, and where it stands; ``alias`` is what it is
-    called by where no other alias is written.
+    """A name in a FROM, its parts in lower case, and where it stands.
 
-    ``plain`` is False where the query uses it as only a table can be: a version of it,
-    ``schema.table.column``, the files that it is made of.
+    ``alias``: what the query calls it by where it writes no other alias.
+    ``plain``: False where the query uses it as only a table can be used: a version of it,
+    ``schema.table.column``, its files.
     """
 
     parts: Name
@@ -36,7 +36,7 @@ class TableReference:
 
 
 def references(text: str) -> tuple[TableReference, ...]:
-    """The references of a statement, in the order of the text; none where it is not understood."""
+    """The references of a text that is one statement, in order; none where it is not understood."""
     trees = [statement.tree for statement in statements(text)]
     if len(trees) != 1 or trees[0] is None:
         return ()
@@ -55,8 +55,8 @@ def references(text: str) -> tuple[TableReference, ...]:
 
 
 def relations_of(tree: exp.Expr, *, read: bool = False) -> tuple[Name, ...]:
-    """The names of all relations of a statement, or only of those that it reads and does not just
-    make or insert into, each once; what a WITH of it defines is none."""
+    """The names of the relations of a statement, each once, CTEs left out. With ``read`` only those
+    that it reads, and not those that it only makes or inserts into."""
     found: dict[Name, None] = {}
     for table, _, parts in _named(tree):
         changes = isinstance(table.parent, exp.Merge | exp.Update | exp.Delete)
@@ -73,7 +73,7 @@ def relations_in(text: str) -> tuple[Name, ...]:
 
 
 def unknown(tree: exp.Expr, catalog: Warehouse) -> TableReference | None:
-    """The first relation that a statement reads of which it is not known how it is partitioned."""
+    """The first relation that a statement reads and whose partitioning is not known, or None."""
     for table, names, parts in _named(tree):
         if _is_written(table):
             continue
@@ -85,13 +85,14 @@ def unknown(tree: exp.Expr, catalog: Warehouse) -> TableReference | None:
 
 
 def _is_written(table: exp.Table) -> bool:
-    """Whether a statement writes into a table, one of several in FROM … INSERT … INSERT …"""
+    """Whether a table is one that its statement writes into."""
     holder = table.parent.parent if isinstance(table.parent, exp.Tuple) else table.parent
     return isinstance(holder, _WRITES) and (holder is not table.parent or table.arg_key == "this")
 
 
 def _named(tree: exp.Expr) -> Iterator[tuple[exp.Table, list[exp.Identifier], Name]]:
-    """The relations of a statement with their names, in lower case too; a WITH's are none."""
+    """The relations of a statement, each with its identifiers and its name in lower case, CTEs left
+    out."""
     for table in tree.find_all(exp.Table):
         names = [part for part in table.parts if isinstance(part, exp.Identifier)]
         hint = len(names) != len(table.parts) or table.find_ancestor(exp.Hint)
@@ -100,7 +101,7 @@ def _named(tree: exp.Expr) -> Iterator[tuple[exp.Table, list[exp.Identifier], Na
 
 
 def renamed(text: str, names: Iterable[tuple[TableReference, str]]) -> str:
-    """The text with another name in the place of each reference given, called as before."""
+    """The text with another name in place of each reference given, under the same alias."""
     changes: list[tuple[Span, str]] = []
     for reference, name in sorted(names, key=lambda it: it[0].span.start):
         alias = reference.alias.replace("`", "``")
@@ -109,7 +110,7 @@ def renamed(text: str, names: Iterable[tuple[TableReference, str]]) -> str:
 
 
 def _is_cte(table: exp.Table) -> bool:
-    """Whether a name means a CTE: one of a WITH around it, defined before the place."""
+    """Whether a name means a CTE of a WITH around it that is defined before it."""
     if table.args.get("db"):
         return False
     name = table.name.lower()

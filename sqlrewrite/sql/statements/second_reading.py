@@ -62,14 +62,14 @@ def _disagreement(statement: Statement, text: str, name: str) -> str | None:
 
 
 def _merges_under_a_star(tree: exp.Expr) -> bool:
-    """Whether columns that a join merges come out of ``t.*``: of the right side Spark's begins with
-    them, Flink's has them where they are declared."""
+    """Whether ``t.*`` may hold columns that a join merges: Spark puts those of the right side
+    first, Flink leaves them where they are declared."""
     merging = any(it.args.get("using") or it.method == "NATURAL" for it in tree.find_all(exp.Join))
     return merging and any(isinstance(it.this, exp.Star) for it in tree.find_all(exp.Column))
 
 
 def _places(tree: exp.Expr, offset: int) -> _Places:
-    """Each column and table, by its offset, with what it stands in."""
+    """Each column and table by its offset, with the labels of the nodes around it."""
     found: _Places = {}
     stack: list[tuple[exp.Expr, tuple[str, ...]]] = [(tree, ())]
     while stack:

@@ -6,8 +6,8 @@ file is a module here and a line in ``host_of``; nothing else asks what a file i
 
 from __future__ import annotations
 
+from sqlrewrite.text.blanking import is_notebook
 from sqlrewrite.text.hosts.region import Host
-from sqlrewrite.text.readable import is_notebook
 
 SUFFIXES = (".py", ".ipynb")
 """How the names of files end that hold SQL, in lower case; those of SQL may do so as well."""

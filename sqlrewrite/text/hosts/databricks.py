@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import chain, count
 
+from sqlrewrite.text.blanking import CELL_END, LANGUAGE
 from sqlrewrite.text.hosts import jupyter, python
+from sqlrewrite.text.hosts.escapes import prefixed
 from sqlrewrite.text.hosts.region import Embedded, Host, Region, joined, plain
-from sqlrewrite.text.hosts.ways import prefixed
-from sqlrewrite.text.readable import CELL_END, LANGUAGE
 
 _PYTHON = re.compile(r"\ufeff?# Databricks notebook source")
 _CELL_END = re.compile(r"^#[ \t]*COMMAND[ \t]+-+[^\r\n]*", re.MULTILINE)

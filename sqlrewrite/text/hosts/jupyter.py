@@ -13,9 +13,9 @@ from itertools import count
 from typing import Any
 
 from sqlrewrite.text.hosts import json_text, python
+from sqlrewrite.text.hosts.escapes import in_json
 from sqlrewrite.text.hosts.json_text import Text
 from sqlrewrite.text.hosts.region import Embedded, Host, Region, joined
-from sqlrewrite.text.hosts.ways import in_json
 
 _MAGIC = re.compile(r"\s*(?P<sign>%%?)(?P<name>\w+)[ \t]*(?P<rest>[^\r\n]*)\r?\n?")
 _LINE_MAGIC = re.compile(r"^[ \t]*%(?P<name>\w+)[ \t]+(?P<rest>[^\n]*)", re.MULTILINE)
@@ -106,7 +106,7 @@ def python_cell(source: Embedded, numbers: Iterator[int]) -> python.Read:
     # Commands of the notebook stand between Python's: as lines that do nothing it can be parsed.
     commands = list(_COMMAND.finditer(source.text))
     blank = _COMMAND.sub(_nothing, source.text)
-    found = python.read(Embedded(blank, source.offsets, source.ways), numbers)
+    found = python.read(Embedded(blank, source.offsets, source.escapes), numbers)
     taken = [source.offsets[it.start("command")] for it in commands]
     clear = [it for it in found.regions if not _within(it, taken)]
     left = [(it.sql.offsets[0], _COMMAND_IN_IT) for it in found.regions if _within(it, taken)]

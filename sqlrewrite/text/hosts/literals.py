@@ -15,8 +15,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.text.hosts import ways
-from sqlrewrite.text.hosts.region import Embedded, Way, joined
+from sqlrewrite.text.hosts import escapes
+from sqlrewrite.text.hosts.region import Embedded, Escape, joined
 from sqlrewrite.text.source import LINE_END
 
 
@@ -103,8 +103,8 @@ def _literals(
         quote, prefix = opens["quote"], (opens["prefix"] or "").lower()
         inner = source.cut(opens.end(), close - len(quote))
         raw, own = "r" in prefix, "f" if "f" in prefix else filled
-        written = partial(ways.in_raw_literal if raw else ways.in_literal, quote, line_end)
-        both = (written, partial(ways.spliced, opens.group(), quote, splices))
+        written = partial(escapes.in_raw_literal if raw else escapes.in_literal, quote, line_end)
+        both = (written, partial(escapes.spliced, opens.group(), quote, splices))
         yield _unescaped(inner, raw, both, braces=own == "f"), own
         between = _BETWEEN.match(source.text, close)
         assert between is not None
@@ -117,7 +117,7 @@ def _end(text: str, at: int, quote: str) -> int:
     return next((it.end() for it in found if it.group() == quote), -1)
 
 
-def _unescaped(inner: Embedded, raw: bool, outer: tuple[Way, ...], *, braces: bool) -> Embedded:
+def _unescaped(inner: Embedded, raw: bool, outer: tuple[Escape, ...], *, braces: bool) -> Embedded:
     """A literal's value; where ``braces`` mean something, none may come of an escape."""
     pieces, indexes = list[str](), array("q")
     for match in (_RAW_PIECE if raw else _PIECE).finditer(inner.text):
@@ -167,8 +167,8 @@ def _with_holes(
         # Of the holes of an f"…" beside it a plain literal can have none.
         fitting = {name: it if filled else "" for name, it in holes.items()}
         written = {**fitting, **{name: name for name in splices}}
-        way = partial(ways.filled, written, _DOUBLED.get(filled, ""))
-        outer = ways.outside if filled == _VARIABLE else way
+        way = partial(escapes.filled, written, _DOUBLED.get(filled, ""))
+        outer = escapes.outside if filled == _VARIABLE else way
         texts.append(value.read_as("".join(it for it, _, _ in pieces), indexes, outer))
     skeleton = "".join("\0" if hole else it for pieces in found for it, _, hole in pieces)
     if holes and re.search(r"\$[{\0]", skeleton):

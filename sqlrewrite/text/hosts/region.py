@@ -1,9 +1,8 @@
 """SQL that a file holds in another form: in a literal of Python, in comments, in strings of JSON.
 
-An ``Embedded`` text knows where each of its characters is written in the file, and the ``ways`` in
-which what is inserted is to be written there. A ``Host`` is a file with its regions of SQL, which
-turns changes of a region into changes of the file. What cannot be written raises Unwritable, and is
-never guessed.
+An ``Embedded`` text knows where each of its characters is written in the file, and how an insertion
+is written there. A ``Host`` is a file with its regions of SQL, which turns changes of a region into
+changes of the file. What cannot be written raises Unwritable, and is never guessed.
 """
 
 from __future__ import annotations
@@ -20,8 +19,8 @@ from sqlrewrite.text.source import Lines
 Change = tuple[Span, str]
 """A stretch of a text, and what stands there instead; an insertion where it is empty."""
 
-Way = Callable[[str], str]
-"""One step from an inserted text to what stands in a file for it; it may raise Unwritable."""
+Escape = Callable[[str], str]
+"""One step from an inserted text to how it is written in a file; it may raise Unwritable."""
 
 
 class Unwritable(Exception):  # noqa: N818 - says what is so of the text, not what went wrong
@@ -30,32 +29,34 @@ class Unwritable(Exception):  # noqa: N818 - says what is so of the text, not wh
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Embedded:
-    """A text, the offset in the file of each of its characters and of its end, and the ways by
-    which an insertion is written, each with the offset in the text from which it holds: the first
-    step first."""
+    """A text, with the offset in the file of each of its characters and of its end.
+
+    ``escapes``: the steps by which an insertion is written, first to last, each group of steps with
+    the offset in the text from which it holds.
+    """
 
     text: str
     offsets: Sequence[int]
-    ways: tuple[tuple[int, tuple[Way, ...]], ...] = ((0, ()),)
+    escapes: tuple[tuple[int, tuple[Escape, ...]], ...] = ((0, ()),)
 
     def cut(self, start: int, end: int) -> Embedded:
         """A stretch of it."""
-        before = [way for way in self.ways if way[0] <= start][-1:]
-        behind = [way for way in self.ways if start < way[0] < end]
-        ways = tuple((max(0, since - start), way) for since, way in (*before, *behind))
-        return Embedded(self.text[start:end], self.offsets[start : end + 1], ways)
+        before = [escape for escape in self.escapes if escape[0] <= start][-1:]
+        behind = [escape for escape in self.escapes if start < escape[0] < end]
+        escapes = tuple((max(0, since - start), escape) for since, escape in (*before, *behind))
+        return Embedded(self.text[start:end], self.offsets[start : end + 1], escapes)
 
-    def read_as(self, text: str, indexes: Sequence[int], *ways: Way) -> Embedded:
+    def read_as(self, text: str, indexes: Sequence[int], *escapes: Escape) -> Embedded:
         """Another text read in this one: each character, and the end, with its index here."""
         offsets = array("q", map(self.offsets.__getitem__, indexes))
-        both = ((bisect_left(indexes, since), (*ways, *outer)) for since, outer in self.ways)
+        both = ((bisect_left(indexes, since), (*escapes, *outer)) for since, outer in self.escapes)
         return Embedded(text, offsets, tuple(both))
 
     def write(self, offset: int, text: str) -> str:
         """What stands in the file for a text inserted at an offset. Raises Unwritable."""
-        index = bisect_right(self.ways, offset, key=lambda way: way[0]) - 1
-        for way in self.ways[max(0, index)][1]:
-            text = way(text)
+        index = bisect_right(self.escapes, offset, key=lambda escape: escape[0]) - 1
+        for escape in self.escapes[max(0, index)][1]:
+            text = escape(text)
         return text
 
 
@@ -67,13 +68,15 @@ def plain(text: str, start: int = 0, end: int | None = None) -> Embedded:
 
 def joined(parts: Sequence[Embedded]) -> Embedded:
     """Several texts of a file as one, in order."""
-    offsets, ways, at = array("q"), list[tuple[int, tuple[Way, ...]]](), 0
+    offsets, escapes, at = array("q"), list[tuple[int, tuple[Escape, ...]]](), 0
     for index, part in enumerate(parts):
         last = index == len(parts) - 1
         offsets.extend(part.offsets if last else part.offsets[:-1])
-        ways += [(at + since, way) for since, way in part.ways]
+        escapes += [(at + since, escape) for since, escape in part.escapes]
         at += len(part.text)
-    return Embedded("".join(part.text for part in parts), offsets or array("q", [0]), tuple(ways))
+    return Embedded(
+        "".join(part.text for part in parts), offsets or array("q", [0]), tuple(escapes)
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

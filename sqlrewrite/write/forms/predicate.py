@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.sql.managed.recognition import normalized_value
-from sqlrewrite.text.edits import MARKER
+from sqlrewrite.text.markers import MARKER
 
 
 @dataclass(frozen=True, slots=True)

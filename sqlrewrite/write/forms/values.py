@@ -27,7 +27,7 @@ from sqlrewrite.settings.forms import VALUES
 from sqlrewrite.settings.options import Keys, NotAskedError, Options, RefusedError
 from sqlrewrite.sql.managed.recognition import normalized_value
 from sqlrewrite.text.limits import SPARK
-from sqlrewrite.text.notes import note
+from sqlrewrite.text.markers import keys_note
 from sqlrewrite.warehouse import View, Warehouse, has_template
 from sqlrewrite.write.fact_values import fact_value
 from sqlrewrite.write.forms.key_range import END
@@ -91,7 +91,7 @@ def _literal_predicate(bound: _Bound, proposals: Sequence[Proposal]) -> tuple[st
         noted = text, earlier.note[0]
     why = _refusal(bound.query, proposals)
     if options.form != VALUES:
-        return None if noted is None or why else (noted[0], note(noted[1], bound.query))
+        return None if noted is None or why else (noted[0], keys_note(noted[1], bound.query))
     if why:
         raise RefusedError(why)
     text, at = _resolved(bound, proposals, options) or noted or ("", "")
@@ -99,7 +99,7 @@ def _literal_predicate(bound: _Bound, proposals: Sequence[Proposal]) -> tuple[st
         raise NotAskedError(bound.fact)
     if noted is not None and text == noted[0]:
         at = noted[1]  # the same keys as then: nothing changes, the time neither
-    return text, note(at, bound.query)
+    return text, keys_note(at, bound.query)
 
 
 def _in_dialect(query: str, options: Options) -> str:

@@ -1,8 +1,7 @@
-"""A text in which what is no SQL is blank: cells in other languages, notes, quotes without an end.
+"""Blanks what is not SQL in a text: cells in other languages, notes, quotes without an end.
 
 In: a text as people keep it. Out: one of the same length and line ends, so that offsets hold in
-both. ``readable`` is for definitions, looked for in any text: a note behind ``//``, or a comment
-that a backslash continues to Spark, costs no more than itself. Raises nothing.
+both. Raises nothing.
 """
 
 from __future__ import annotations
@@ -11,8 +10,8 @@ import re
 from collections.abc import Iterator
 
 from sqlrewrite.patterns import pattern
+from sqlrewrite.text.edits import blank
 
-_VISIBLE = pattern(r"[^\r\n]")
 _NOTEBOOK = pattern(r"\ufeff?\s*-- Databricks notebook source")
 CELL_END = pattern(r"^[ \t]*--[ \t]*COMMAND[ \t]+-+[ \t]*\r?$", re.MULTILINE)
 # The language of a cell stands behind its title and its comments, with or without `-- MAGIC`.
@@ -39,16 +38,18 @@ _MARKS = pattern(r"[/*'\"`-]")
 _SIGNS = ("%", "COMMAND", "//", "#", "\\", "'", '"', "`", "/*")
 
 
-def readable(text: str) -> str:
-    """The text, blank where it is none of SQL; a cell's end is a semicolon."""
-    text = plain_commands(text)
+def without_foreign_text(text: str) -> str:
+    """A text in which definitions are looked for, whatever else is in it, with all that is not SQL
+    blanked: also a note behind ``//``, or a comment that a backslash continues to Spark. A cell of
+    a notebook ends in a semicolon."""
+    text = without_hdfs_patterns(text)
     if not any(sign in text for sign in _SIGNS):
         return text
-    return "".join(_pieces(cells(text, magic=True)))
+    return "".join(_blanked(cells_as_statements(text, magic=True)))
 
 
-def plain_commands(text: str) -> str:
-    """The text, with nothing in a command to HDFS that opens a comment or a quote."""
+def without_hdfs_patterns(text: str) -> str:
+    """The text, with nothing in a command to HDFS that would open a comment or a quote."""
     if "dfs" not in text and "DFS" not in text:
         return text
 
@@ -69,39 +70,35 @@ def is_notebook(text: str) -> bool:
     return bool(ends) and any(LANGUAGE.match(text, at) for at in (0, *ends))
 
 
-def cells(text: str, *, magic: bool = False) -> str:
-    """A notebook's text: a semicolon where a cell ends, cells in another language blank. With
-    ``magic`` the comments that hold a cell of SQL are that SQL."""
+def cells_as_statements(text: str, *, magic: bool = False) -> str:
+    """A notebook's text, with a semicolon where a cell ends, and cells in another language blanked.
+    With ``magic``, a cell of SQL that is written in comments becomes that SQL."""
     pieces: list[str] = []
     since = 0
     for match in CELL_END.finditer(text):
-        pieces += (_cell(text[since : match.start()], magic), ";", _blank(match.group()[1:]))
+        pieces += (_sql_of_cell(text[since : match.start()], magic), ";", blank(match.group()[1:]))
         since = match.end()
-    pieces.append(_cell(text[since:], magic))
+    pieces.append(_sql_of_cell(text[since:], magic))
     return "".join(pieces)
 
 
-def _blank(text: str) -> str:
-    return _VISIBLE.sub(" ", text)
-
-
-def _cell(text: str, magic: bool) -> str:
+def _sql_of_cell(text: str, magic: bool) -> str:
     language = LANGUAGE.match(text)
     if language is None or (language[1] and not magic and language[3].lower() == "sql"):
         return text
     if language[3].lower() != "sql":
-        return _blank(text)
+        return blank(text)
     start, end = language.span(2)
-    text = f"{text[:start]}{_blank(language[2])}{text[end:]}"
-    return _MAGIC.sub(lambda match: _blank(match.group()), text) if magic else text
+    text = f"{text[:start]}{blank(language[2])}{text[end:]}"
+    return _MAGIC.sub(lambda match: blank(match.group()), text) if magic else text
 
 
-def _pieces(text: str) -> Iterator[str]:
+def _blanked(text: str) -> Iterator[str]:
     done = 0
     for match in _CODE.finditer(text):
         if match.lastgroup == "skip":
             continue
         yield text[done : match.start()]
-        yield _blank(match.group())
+        yield blank(match.group())
         done = match.end()
     yield text[done:]

@@ -97,7 +97,11 @@ def parsed(text: str) -> exp.Expr:
 
 def reasons(text: str) -> list[str]:
     tree = parsed(text)
-    return [reason for it in tree.find_all(exp.Select) for reason in closed_world.strange(it, text)]
+    return [
+        reason
+        for it in tree.find_all(exp.Select)
+        for reason in closed_world.not_understood(it, text)
+    ]
 
 
 @pytest.mark.parametrize("text", TEXTS)
@@ -127,7 +131,7 @@ def test_an_argument_beyond_its_row_is_strange() -> None:
         for name in refused:
             odd = kind(**{name: exp.Literal.string("x")})
             select = odd if isinstance(odd, exp.Select) else exp.Select(where=exp.Where(this=odd))
-            assert list(closed_world.strange(select, "")), (kind, name)
+            assert list(closed_world.not_understood(select, "")), (kind, name)
 
 
 def test_a_kind_without_a_row_is_strange() -> None:
@@ -140,4 +144,4 @@ def test_a_kind_without_a_row_is_strange() -> None:
     for kind in unknown:
         if not issubclass(kind, exp.Query):
             select = exp.Select(where=exp.Where(this=kind()))
-            assert list(closed_world.strange(select, "")), kind
+            assert list(closed_world.not_understood(select, "")), kind

@@ -1,4 +1,4 @@
-"""How an insertion is written into SQL inside a host language: one function for each way.
+"""How an insertion is written into SQL inside a host language: one function for each form.
 
 Each takes the text that is to be read there, as its last argument, and gives what must stand in the
 file. What has no such form (a quote in a raw literal that it would end) raises Unwritable.

@@ -1,9 +1,9 @@
-"""What a text with ``{% if %}`` blocks may render to, and changes that are right in each rendering.
+"""``{% if %}`` blocks: what a text may render to, and changes that are right in each rendering.
 
 dbt's ``{% if is_incremental() %}`` makes two queries of one text. A *rendering* is the text with
-one branch of each block, the rest blanked, so that offsets hold in all. ``settled`` makes the
-changes of one rendering after the other, as long as they are right in all others that have them;
-None where that cannot be told.
+one branch of each block and the rest blanked, so that offsets hold in all renderings.
+``changed_in_all`` makes the changes of one rendering after the other, if they are right in all
+others.
 """
 
 from __future__ import annotations
@@ -15,26 +15,25 @@ from itertools import islice
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.patterns import pattern
-from sqlrewrite.text.edits import Span, cut, spliced
+from sqlrewrite.text.edits import Span, blank, cut, spliced
 from sqlrewrite.text.template_kinds import UNITS
 
-MOST = 16
+MAX_RENDERINGS = 16
 """A text of more renderings is left alone."""
 
-_MOST_TAGS = 100
-"""As deep as blocks are followed into each other, and further than ``MOST`` renderings go."""
+_MAX_TAGS = 100
+"""A text of more tags is left alone; blocks are read by recursion."""
 
-ROUNDS = 3 * MOST
-"""So often one rendering's changes are tried before all are given up."""
+MAX_ATTEMPTS = 3 * MAX_RENDERINGS
+"""After so many attempts to change one rendering, all changes are given up."""
 
 Changes = Sequence[tuple[Span, str]]
-"""Stretches, each with what takes its place: an insertion where it is empty."""
+"""Spans with what takes their place; an empty span is an insertion."""
 
 _UNIT = pattern("|".join([r"\{#.*?#\}", *(it.pattern for it in UNITS.values())]), re.DOTALL)
 _OPENED = pattern(r"\{[{%#]")
 _TAG = pattern(r"\{%([-+]?)\s*(\w+)\s*(.*?)\s*([-+]?)%\}", re.DOTALL)
 _WORDS = ("if", "elif", "else", "endif")
-_VISIBLE = pattern(r"[^\r\n]")
 _LINE_START = pattern(r"(?:\A|(?<=\n))[ \t]*\Z")
 _INDENT = pattern(r"[ \t]*")
 _NEWLINE = pattern(r"\r?\n")
@@ -48,7 +47,7 @@ _NAMES = pattern(
     r"\{%[-+]?\s*(?:set\s[^=%]*|macro\s+|(?:from|import)\s[^%]*)"
     r"\b(?:is_incremental|flags|target|var)\b"
 )
-"""Who gives one of these names another meaning."""
+"""What gives one of these names another meaning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,75 +78,79 @@ class _Block:
 
 @dataclass(frozen=True, slots=True)
 class Rendering:
-    """``text`` is as long as the whole, with what is not rendered blanked: the ``hidden`` stretches
-    of it. ``rendered`` is what Jinja makes of it, with and without ``trim_blocks``."""
+    """One of the texts that a template renders to.
+
+    ``text``: the whole text, with what is not rendered blanked.
+    ``hidden``: the spans that are not rendered, tags among them.
+    ``rendered``: what Jinja makes of it, without and with ``trim_blocks``.
+    """
 
     text: str
     hidden: tuple[Span, ...]
     rendered: tuple[str, ...] = field(repr=False)
 
     def shows(self, span: Span) -> bool:
-        """Whether a stretch, or a place, is no part of what is not rendered."""
+        """Whether no part of a span is hidden."""
         return not any(it.start < span.end and span.start < it.end for it in self.hidden)
 
 
 ChangesOf = Callable[[Rendering], Changes | None]
-"""What gives the changes of a rendering, None where they are not known."""
+"""Gives the changes of a rendering, or None where they are not known."""
 
 Same = Callable[[Rendering, Rendering], bool]
-"""Whether what the author wrote says the same in two renderings."""
+"""Tells whether what the author wrote says the same in two renderings."""
 
 
 def renderings(text: str) -> tuple[Rendering, ...]:
-    """All that a text may render to, the one with each first branch last; none where it has no
-    ``if``, more renderings than ``MOST``, or blocks that are not told apart."""
+    """All that a text may render to, the one of all first branches last. None where it has no
+    ``if``, more than ``MAX_RENDERINGS``, or tags whose blocks cannot be told."""
     tags = _tags(text) if "{%" in text and not _NAMES.search(text) else None
     blocks, end = _blocks(tags or ())
     if not tags or end != len(tags):
         return ()
-    ways = list(islice(_ways(blocks, {}), MOST + 1))
-    if len(ways) > MOST:
+    ways = list(islice(_choices(blocks, {}), MAX_RENDERINGS + 1))
+    if len(ways) > MAX_RENDERINGS:
         return ()
-    eaten = [_eaten(text, tags, trim) for trim in (False, True)]
-    found = {_merged(hidden): None for hidden, _ in ways}
+    eaten = [_trimmed(text, tags, trim) for trim in (False, True)]
+    found = {_merge(hidden): None for hidden, _ in ways}
     return tuple(
         Rendering(
-            spliced(text, ((it, _VISIBLE.sub(" ", text[it.start : it.end])) for it in hidden)),
+            spliced(text, ((it, blank(it.of(text))) for it in hidden)),
             hidden,
-            tuple(cut(text, _merged((*hidden, *it))) for it in eaten),
+            tuple(cut(text, _merge((*hidden, *it))) for it in eaten),
         )
         for hidden in reversed(found)
     )
 
 
-def settled(text: str, changed: ChangesOf, same: Same) -> tuple[str, frozenset[int]] | None:
-    """The text in which what each rendering has is right, and the numbers of those renderings whose
-    changes would be wrong in another, and are not made; None where that cannot be told.
+def changed_in_all(text: str, changed: ChangesOf, same: Same) -> tuple[str, frozenset[int]] | None:
+    """The text with the changes of each rendering, but those that would be wrong in another one,
+    and the numbers of the renderings that these belong to. None where that cannot be told.
 
-    A change that stands in a block is rendered with it, one outside with all: there it may part
-    what a block goes on with (``ON … WHERE`` before ``{% if x %} AND …``, parentheses around an OR
-    before ``{% if x %} AND …``), so that the author's own text says something else.
+    A change inside a block is rendered with it, one outside in all renderings: there it may come
+    between a clause and its continuation in a block (``ON … WHERE`` before ``{% if x %} AND …``,
+    parentheses around an OR before ``{% if x %} AND …``), and change what the author wrote.
     """
     refused: set[int] = set()
-    for _ in range(ROUNDS):
-        every = renderings(text)
-        wanted = [changed(it) for it in every]
-        told = [found for found in wanted if found is not None]
-        if not every or len(told) < len(every):
+    for _ in range(MAX_ATTEMPTS):
+        all_renderings = renderings(text)
+        wanted = [changed(it) for it in all_renderings]
+        tagged = [found for found in wanted if found is not None]
+        if not all_renderings or len(tagged) < len(all_renderings):
             return None
-        at = next((n for n, found in enumerate(told) if found and n not in refused), None)
+        at = next((n for n, found in enumerate(tagged) if found and n not in refused), None)
         if at is None:
-            return None if any(map(_replaced, told)) else (text, frozenset(refused))
-        new = _made(text, every[at], told[at])
-        if new is None or not _agree(new, every, told, changed, same):
+            return None if any(map(_replaced, tagged)) else (text, frozenset(refused))
+        new = _with_changes(text, all_renderings[at], tagged[at])
+        if new is None or not _says_the_same(new, all_renderings, tagged, changed, same):
             refused.add(at)
         else:
             text = new
     return None
 
 
-def _made(text: str, rendering: Rendering, found: Changes) -> str | None:
-    """The text with the changes of a rendering; None where one would be in what is not rendered."""
+def _with_changes(text: str, rendering: Rendering, found: Changes) -> str | None:
+    """The text with the changes of a rendering; None where one falls on hidden text."""
     if not all(rendering.shows(span) for span, _ in found):
         return None
     for span, new in sorted(found, key=lambda it: it[0].start, reverse=True):
@@ -155,11 +158,15 @@ def _made(text: str, rendering: Rendering, found: Changes) -> str | None:
     return text
 
 
-def _agree(
-    new: str, every: Sequence[Rendering], before: Sequence[Changes], changed: ChangesOf, same: Same
+def _says_the_same(
+    new: str,
+    old_renderings: Sequence[Rendering],
+    before: Sequence[Changes],
+    changed: ChangesOf,
+    same: Same,
 ) -> bool:
     """Whether each rendering says what it said before, and loses no more of its text."""
-    for old, was, it in zip(every, before, renderings(new), strict=True):
+    for old, was, it in zip(old_renderings, before, renderings(new), strict=True):
         found = changed(it)
         if found is None or len(_replaced(found)) > len(_replaced(was)) or not same(old, it):
             return False
@@ -182,13 +189,13 @@ def _indented(new: str, rendering: str, text: str, span: Span) -> str:
 
 def _tags(text: str) -> list[_Tag] | None:
     """The tags of ``if`` blocks at the top; None where they are not told apart, or too many."""
-    told = units(text)
-    if told is None:
+    tagged = units(text)
+    if tagged is None:
         return None
-    ends = {tag[2] for _, tag in told}
+    ends = {tag[2] for _, tag in tagged}
     found: list[_Tag] = []
     depth = 0
-    for span, tag in told:
+    for span, tag in tagged:
         word, rest = tag[2], tag[3]
         if word == "raw":
             return None
@@ -199,7 +206,7 @@ def _tags(text: str) -> list[_Tag] | None:
             depth -= 1
         elif f"end{word}" in ends and not (word == "set" and "=" in rest):
             depth += 1
-    return found if depth == 0 and len(found) <= _MOST_TAGS else None
+    return found if depth == 0 and len(found) <= _MAX_TAGS else None
 
 
 def tag_at(text: str, start: int) -> re.Match[str] | None:
@@ -248,32 +255,32 @@ _Facts = Mapping[str, bool]
 _Hidden = tuple[Span, ...]
 
 
-def _ways(blocks: Sequence[_Block], facts: _Facts) -> Iterator[tuple[_Hidden, _Facts]]:
+def _choices(blocks: Sequence[_Block], facts: _Facts) -> Iterator[tuple[_Hidden, _Facts]]:
     """What is hidden in each way to choose branches."""
     if not blocks:
         yield (), facts
         return
-    for hidden, known in _chosen(blocks[0], facts):
-        for more, after in _ways(blocks[1:], known):
+    for hidden, known in _choices_in(blocks[0], facts):
+        for more, after in _choices(blocks[1:], known):
             yield (*hidden, *more), after
 
 
-def _chosen(block: _Block, facts: _Facts) -> Iterator[tuple[_Hidden, _Facts]]:
+def _choices_in(block: _Block, facts: _Facts) -> Iterator[tuple[_Hidden, _Facts]]:
     """The same of one block, with what then is known."""
     start, end = block.span.start, block.span.end
     left: _Facts | None = facts
     for branch in block.branches:
-        taken = _assumed(left, branch.condition, True)
+        taken = _facts_if(left, branch.condition, True)
         if taken is not None:
             around = (Span(start, branch.span.start), Span(branch.span.end, end))
-            for inner, after in _ways(branch.blocks, taken):
+            for inner, after in _choices(branch.blocks, taken):
                 yield (*around, *inner), after
-        left = _assumed(left, branch.condition, False)
+        left = _facts_if(left, branch.condition, False)
     if left is not None:
         yield (block.span,), left
 
 
-def _assumed(facts: _Facts | None, condition: str, value: bool) -> _Facts | None:
+def _facts_if(facts: _Facts | None, condition: str, value: bool) -> _Facts | None:
     """What is known where a condition has a value; None where it cannot. Else has no condition."""
     if facts is None or not condition:
         return facts if value else None
@@ -284,7 +291,7 @@ def _assumed(facts: _Facts | None, condition: str, value: bool) -> _Facts | None
     return None if facts.get(name, holds) != holds else {**facts, name: holds}
 
 
-def _eaten(text: str, tags: Sequence[_Tag], trim: bool) -> list[Span]:
+def _trimmed(text: str, tags: Sequence[_Tag], trim: bool) -> list[Span]:
     """The white space that goes with the tags: for a ``-`` all of it, and under ``trim_blocks`` and
     ``lstrip_blocks`` what stands before a tag on its line, and one line end behind."""
     found: list[Span] = []
@@ -302,7 +309,7 @@ def _eaten(text: str, tags: Sequence[_Tag], trim: bool) -> list[Span]:
     return found
 
 
-def _merged(hidden: Sequence[Span]) -> _Hidden:
+def _merge(hidden: Sequence[Span]) -> _Hidden:
     """Stretches in order, those that touch as one."""
     found: list[Span] = []
     for span in sorted(hidden, key=lambda it: (it.start, it.end)):

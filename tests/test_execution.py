@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sqlrewrite.sql.parse.statements import statements
-from sqlrewrite.sql.statements.effects import ANYTHING, NOTHING, effect
+from sqlrewrite.sql.statements.execution import ANYTHING, NOTHING, effect
 
 
 @pytest.mark.parametrize(
@@ -52,4 +52,4 @@ def test_what_is_not_known_may_change_anything(text: str) -> None:
 )  # fmt: skip
 def test_texts_that_spark_keeps(text: str, kept: bool) -> None:
     (statement,) = statements(text)
-    assert effect(statement).kept is kept
+    assert effect(statement).stored is kept

@@ -1,8 +1,9 @@
-"""``{% for %}`` over the items of a list, told from its text alone.
+"""``{% for %}`` blocks that render to items of a list, such as columns of a SELECT.
 
-In: a text and where a block begins. Out: a ``Loop``: its end, and the comma around the unknown
-expression that stands in its place. It is one only where all that it renders to is items of a list:
-its body is closed and holds no clause, query or connective, and no ``-`` of a tag joins two words.
+In: a text and where a block begins. Out: a ``Loop``: its end, and the comma before or behind the
+unknown expression that stands in its place. A block counts as one only if all that it may render to
+is items of a list: parentheses in its body are closed, no clause, query or connective stands in it,
+and no ``-`` of a tag joins two words.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import re
 from collections.abc import Sequence
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.text.blocks import renderings, tag_at, units
+from sqlrewrite.text.if_blocks import renderings, tag_at, units
 
 _SEPARATOR = re.compile(
     r"\{%[-+]?\s*if\s+not\s+loop\.last\s*[-+]?%\}[^{}]*\{%[-+]?\s*endif\s*[-+]?%\}", re.IGNORECASE
@@ -71,10 +72,12 @@ def loop(text: str, start: int) -> Loop | None:
     body = _plain(_COMMA.sub(",", body))
     if not _keeps_words(text[:start], opening, body, closing, text[end:]):
         return None
-    if not all(_is_closed(_WORDS.findall(way)) for way in (*_ways(body), *_ways(_plain(once)))):
+    if not all(
+        _is_closed(_WORDS.findall(way)) for way in (*_renderings(body), *_renderings(_plain(once)))
+    ):
         return None
-    said = [words for way in _ways(_plain(once)) if (words := _WORDS.findall(way))]
-    commas = {(words[0] == ",", words[-1] == ",") for words in said}
+    rounds = [words for way in _renderings(_plain(once)) if (words := _WORDS.findall(way))]
+    commas = {(words[0] == ",", words[-1] == ",") for words in rounds}
     if len(commas) != 1 or (True, True) in commas:
         return None
     leads, trails = commas.pop()
@@ -88,7 +91,7 @@ def _plain(body: str) -> str:
     return _EXPRESSION.sub("x", body)
 
 
-def _ways(body: str) -> list[str]:
+def _renderings(body: str) -> list[str]:
     """What a round may come to; a text that nobody reads where that is not known."""
     if "{" not in body:
         return [body]

@@ -1,0 +1,81 @@
+"""The comments that dpp-rewrite writes, by which a later run finds what it may change or take out.
+
+- ``/* dpp-rewrite */`` behind each predicate.
+- Behind a predicate of literals: when its keys were asked for, and by which query, so that a later
+  run can ask again, or see that the query no longer follows.
+
+      p IN (1, 2) /* dpp-rewrite */ /* keys as of 2026-01-31T09:30:00Z: SELECT d.k FROM d */
+
+- Around each insertion of a join by groups of partitions: with everything between two of these
+  marks taken out, the author's text is there again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from sqlrewrite.patterns import pattern
+from sqlrewrite.text.edits import Edit, Span
+
+MARKER = "/* dpp-rewrite */"
+"""Stands right after each inserted predicate: what carries it is ours to refresh or take out."""
+
+GROUPS_BEGIN, GROUPS_END = "/* dpp-rewrite groups */", "/* groups end */"
+
+_KEYS_NOTE = pattern(
+    r" /\* keys as of (?P<at>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ): (?P<query>(?:(?!\*/|/\*).)+) \*/",
+    re.DOTALL,
+)
+# Spark nests comments, others end one at the first `*/`: inside, neither sign may stand. A
+# backslash goes between the two characters, one more where there are some already, so that no two
+# queries come out the same.
+_SIGN = pattern(r"(\*\\*)(?=/)|(/\\*)(?=\*)")
+_ESCAPED_SIGN = pattern(r"(\*\\*)\\(?=/)|(/\\*)\\(?=\*)")
+
+_GROUPS = pattern(
+    rf"{re.escape(GROUPS_BEGIN)}(?:(?!{re.escape(GROUPS_BEGIN)}).)*?{re.escape(GROUPS_END)}",
+    re.DOTALL,
+)
+"""From one mark to the other; a mark that has no partner is the author's."""
+
+
+def keys_note(at: str, query: str) -> str:
+    """The comment that says when keys were asked for and by which query, with a space before it."""
+    inside = _SIGN.sub(lambda match: match.group() + "\\", query)
+    return f" /* keys as of {at}: {inside} */"
+
+
+def noted_queries(text: str) -> frozenset[str]:
+    """The queries in all such comments of a text, as they are written there."""
+    return frozenset(match["query"] for match in _KEYS_NOTE.finditer(text))
+
+
+def read_keys_note(text: str, offset: int) -> tuple[str, str, int] | None:
+    """The time, the query and the end of such a comment that begins at an offset, if one does."""
+    match = _KEYS_NOTE.match(text, offset)
+    if match is None:
+        return None
+    query = _ESCAPED_SIGN.sub(lambda sign: sign.group()[:-1], match["query"])
+    return match["at"], query, match.end()
+
+
+def between_group_marks(edit: Edit) -> Edit:
+    """An insertion with the marks of a join by groups around it."""
+    return Edit(edit.offset, f"{GROUPS_BEGIN}{edit.text}{GROUPS_END}")
+
+
+def group_insertions(text: str) -> list[Span]:
+    """What an earlier run inserted for a join by groups, with its marks."""
+    return [Span(*it.span()) for it in _GROUPS.finditer(text)] if GROUPS_BEGIN in text else []
+
+
+def quotes_group_mark(text: str, tokens: Iterable[Span]) -> bool:
+    """Whether a group mark stands inside a token, such as a string: then it is the author's."""
+    starts = [it.start for it in group_insertions(text)]
+    return bool(starts) and any(it.start <= at < it.end for it in tokens for at in starts)
+
+
+def without_groups(text: str) -> str:
+    """The text without what was inserted for a join by groups."""
+    return _GROUPS.sub("", text) if GROUPS_BEGIN in text else text
