@@ -195,6 +195,14 @@ def test_a_copy_has_columns_and_partitioning(follow: Follow, how: str) -> None:
     assert copy.provider == "delta"
 
 
+@pytest.mark.parametrize("listed", ["LIKE s, x INT", "x INT, LIKE s", "LIKE s, LIKE r"])
+def test_columns_beside_a_like_in_the_list(follow: Follow, listed: str) -> None:
+    """PostgreSQL's way to copy columns: those that are not written out are not known."""
+    script = "CREATE TABLE r (b INT); CREATE TABLE s (a INT);"
+    assert table(follow(f"{script} CREATE TABLE t (LIKE s)")).complete
+    assert not table(follow(f"{script} CREATE TABLE t ({listed})")).complete
+
+
 def test_a_copy_of_what_is_not_known(follow: Follow) -> None:
     assert table(follow("CREATE TABLE t LIKE elsewhere")).columns == ()
 

@@ -128,7 +128,8 @@ def _columns(definition: Definition, inner: Cursor) -> None:
     computed: list[tuple[str, str]] = []
     for item in inner.items():
         expression, by_scan = generated_as(item), computed_as(item)
-        if item.take("like"):
+        if item.take("like"):  # which is understood where nothing stands beside it
+            definition.complete = definition.complete and not definition.like
             definition.like = item.name()
         elif item.take("watermark", "for"):
             definition.watermark = True
@@ -147,6 +148,7 @@ def _columns(definition: Definition, inner: Cursor) -> None:
         tuple(computed),
     )
     definition.columns, definition.key = tuple(columns), (*definition.key, *key)
+    definition.complete = definition.complete and not (definition.like and columns)
 
 
 def _using(definition: Definition, cursor: Cursor) -> None:
