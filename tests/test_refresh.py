@@ -8,6 +8,8 @@ import pytest
 from sqlrewrite import Catalog, Verdict, rewrite
 from sqlrewrite.decision.refresh import same_tokens
 from sqlrewrite.linting.linter import lint
+from sqlrewrite.sql.managed.strip import strip
+from sqlrewrite.sql.parse.statements import tokenize
 from sqlrewrite.text.markers import MARKER
 
 DDL = """
@@ -158,7 +160,26 @@ def test_a_marker_on_a_line_of_its_own(catalog: Catalog) -> None:
     text = f"{JOIN} WHERE d.x = 'a  b' AND {OURS.replace(f' {MARKER}', f'{chr(10)}{MARKER}')}"
     done = rewrite(text, catalog)
     assert done.sql == text
+    assert done.removed == ()
     assert {it.verdict for it in done.candidates} == {Verdict.ALREADY_PRUNED}
+    assert lint(text, catalog)[0] == ()
+
+
+def test_the_text_of_a_predicate_whose_marker_has_a_line_of_its_own() -> None:
+    ours = f"(p IN (1, 2) OR p IS NULL)\n{MARKER}"
+    text = f"SELECT a FROM f WHERE {ours}"
+    [taken] = strip(text, tokenize(text)).removed_predicates.values()
+    assert (taken.text, taken.unmarked) == (ours, "(p IN (1, 2) OR p IS NULL)")
+
+
+def test_the_condition_of_a_delete_with_a_marker_on_a_line_of_its_own() -> None:
+    iceberg = Catalog.from_ddl(DDL.replace("USING parquet PART", "USING iceberg PART"))
+    text = "DELETE FROM f WHERE f.p IN (SELECT d.k FROM d WHERE d.x = 'a')"
+    once = rewrite(text, iceberg).sql
+    broken = once.replace(f" {MARKER}", f"\n{MARKER}")
+    assert broken != text
+    done = rewrite(broken, iceberg)
+    assert (done.sql, done.skipped, done.removed) == (broken, (), ())
 
 
 def test_a_region_behind_it_does_not_take_it_out(catalog: Catalog) -> None:

@@ -340,7 +340,7 @@ def _insertions(
     bugs: list[tuple[int, str]] = []
     queries: set[str] = set()
     standing: dict[placement.Slot, Mapping[Predicate, Predicate]] = {}
-    written: dict[int, tuple[Predicate, ...]] = {}
+    written: dict[int, Mapping[str, str]] = {}
     # Where an ON and a new WHERE go to the same place in the text, the ON comes first.
     for slot, predicates in sorted(slots.items(), key=lambda item: item[0].clause.keyword is None):
         made = placement.edits(slot, predicates, anchors)
@@ -349,8 +349,10 @@ def _insertions(
             clause = text.managed_clause(slot)
             if clause is not None:
                 same = as_they_stand(clause, predicates)
-                written[clause.at] = tuple(predicates if same is None else same.values())
-                if same is not None:
+                if same is None:
+                    written[clause.at] = {it.marked: it.bounded for it in predicates}
+                else:
+                    written[clause.at] = {it.text: it.value for it in clause.predicates}
                     made, standing[slot] = list(clause.edits), same
             edits += made
             continue

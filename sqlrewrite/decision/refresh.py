@@ -73,7 +73,7 @@ def stale(stripped: Stripped, decided: StatementDecision) -> dict[Span, str]:
     gone: list[tuple[RemovedPredicate, dict[str, str]]] = []
     first = bisect_left(clauses, statement.start, key=lambda clause: clause.at)
     for clause in takewhile(lambda clause: clause.at <= statement.end, clauses[first:]):
-        follow = {it.marked: it.bounded for it in decided.written.get(clause.at, ())}
+        follow = dict(decided.written.get(clause.at, {}))
         gone += [(it, follow) for it in clause.predicates if follow.pop(it.text, None) is None]
     elsewhere = decided.bounded if gone else {}
     found: dict[Span, str] = {}
@@ -92,8 +92,8 @@ def changes_dml_condition(stripped: Stripped, decided: StatementDecision) -> boo
     start, end = decided.reading.statement.start, decided.reading.statement.end
     for clause in stripped.clauses:
         if clause.in_dml and start <= clause.at <= end:
-            follow = {it.marked for it in decided.written.get(clause.at, ())}
-            if {it.text for it in clause.predicates} != follow:
+            follow = decided.written.get(clause.at, {})
+            if {it.text for it in clause.predicates} != follow.keys():
                 return True
     return False
 

@@ -41,8 +41,9 @@ class PairDecision:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StatementDecision:
-    """What is decided of one statement; ``written`` are the predicates that now follow in a clause
-    into which an earlier run wrote some, by its offset.
+    """What is decided of one statement; ``written`` are the marked predicates that now follow in a
+    clause into which an earlier run wrote some, by its offset: the text of each, as it stands if it
+    stays, and what it bounds.
 
     Nothing in the statement concerns us unless it ``matters``. With a ``failure`` the edits put
     back what an earlier run wrote.
@@ -53,7 +54,7 @@ class StatementDecision:
     judged: tuple[PairDecision, ...] = ()
     edits: tuple[Edit, ...] = ()
     bugs: tuple[tuple[int, str], ...] = ()
-    written: Mapping[int, tuple[Predicate, ...]] = field(default_factory=dict)
+    written: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
     failure: Failure | None = None
 
     @property

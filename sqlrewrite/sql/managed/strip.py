@@ -48,8 +48,8 @@ class RemovedPredicate:
 
     @property
     def unmarked(self) -> str:
-        """The text before the marker."""
-        return self.text.partition(f" {MARKER}")[0]
+        """The text before the marker, and the blank or line break before that."""
+        return self.text.partition(MARKER)[0][:-1]
 
 
 @dataclass(frozen=True, slots=True)
