@@ -8,6 +8,7 @@ import pytest
 from sqlrewrite import Catalog, Verdict, rewrite
 from sqlrewrite.decision.refresh import same_tokens
 from sqlrewrite.linting.linter import lint
+from sqlrewrite.settings.options import make_options
 from sqlrewrite.sql.managed.strip import strip
 from sqlrewrite.sql.parse.statements import tokenize
 from sqlrewrite.text.markers import MARKER
@@ -196,3 +197,19 @@ def test_a_key_query_within_another(catalog: Catalog) -> None:
     done = rewrite(sql, known, hint=False)
     assert not done.errors
     assert done.sql.count(MARKER) == 2
+
+
+def test_a_filter_that_a_dialect_cannot_say_is_rejected_for_a_reason() -> None:
+    known = Catalog.from_ddl(
+        "CREATE TABLE s (id INT, day DATE, ym STRING GENERATED ALWAYS AS (date_format(day, "
+        "'yyyy-MM'))) USING delta PARTITIONED BY (ym)"
+    )
+    sql = "SELECT id FROM s WHERE day >= DATE '2024-03-05'"
+    once = rewrite(sql, known).sql
+    assert once != sql
+    [candidate] = rewrite(once, known, dialect="trino").candidates
+    assert candidate.reason is not None
+    assert candidate.reason.code == "DPP116"
+    [finding], _ = lint(once, known, make_options(dialect="trino"))
+    assert finding.code == "DPP003"
+    assert candidate.reason.message in finding.message

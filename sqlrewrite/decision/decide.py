@@ -317,11 +317,12 @@ def _rejected(judged: PairDecision, rule: Rule, why: str) -> PairDecision:
 
 
 def _without_place(judged: PairDecision, message: str) -> PairDecision:
-    """A pair whose rules passed and which has no place in the text after all."""
-    rules = tuple(
-        replace(rule, outcome=Outcome.FAIL, message=message) if rule.code == CLAUSE.code else rule
-        for rule in judged.rules
-    )
+    """A pair whose rules passed and which has no place in the text after all. A filter's pair has
+    not been asked for its clause before."""
+    result = RuleResult(CLAUSE.code, CLAUSE.name, Outcome.FAIL, message)
+    rules = tuple(result if rule.code == CLAUSE.code else rule for rule in judged.rules)
+    if result not in rules:
+        rules = (*rules, result)
     return PairDecision(judged.proposal, rules, Verdict.REJECTED)
 
 
