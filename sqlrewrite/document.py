@@ -92,10 +92,17 @@ class Decision:
 
 
 def tokenized(
-    sql: str, catalog: Warehouse, limits: Limits, *, heed: bool = True, lines: Lines | None = None
+    sql: str,
+    catalog: Warehouse,
+    limits: Limits,
+    *,
+    heed: bool = True,
+    lines: Lines | None = None,
+    as_written: bool = False,
 ) -> Document:
-    """A text of Spark's, split into statements of which none is read yet; the arguments are those
-    of ``read``. Never raises for bad SQL."""
+    """A text of Spark's, split into statements of which none is read yet. ``as_written`` leaves in
+    it what an earlier run wrote; the other arguments are those of ``read``. Never raises for bad
+    SQL."""
     catalog = in_force(catalog, sql)
     lexed = lex(sql, catalog.refer)
     asked = directives(sql, lexed.tokens, lines)
@@ -103,7 +110,9 @@ def tokenized(
     kept = suppressed.kept if suppressed else None
     # Iceberg's tables may be in the catalog, or be made by the text.
     in_dml = MARKER in sql and ("iceberg" in sql.lower() or catalog.takes_subqueries)
-    text = strip(sql, lexed.tokens, kept, in_dml=in_dml)
+    text = Stripped(sql, sql)
+    if not as_written:
+        text = strip(sql, lexed.tokens, kept, in_dml=in_dml)
     if text.removed:
         lexed = lex(text.text, catalog.refer)
     return Document(sql, catalog, limits, text, asked, lexed, suppressed)

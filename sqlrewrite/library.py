@@ -59,7 +59,7 @@ def outputs(
         legacy_interval,
         double_quoted_identifiers,
     )
-    return outputs_of(tokenized(sql, catalog, Limits()), settings.possible())
+    return outputs_of(tokenized(sql, catalog, Limits(), as_written=True), settings.possible())
 
 
 def lint(sql: str, catalog: Catalog, options: Options | None = None) -> tuple[Finding, ...]:

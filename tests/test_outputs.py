@@ -76,6 +76,16 @@ def test_what_is_not_understood_is_none() -> None:
     assert one("SELECT my_udf(id), id FROM sales") == ((None, None), ("id", "bigint"))
 
 
+def test_what_an_earlier_run_wrote_is_read_as_it_stands() -> None:
+    """Spark is given the text with it, and refuses it where somebody has broken it."""
+    query = "SELECT x FROM f WHERE p IN (SELECT a.k FROM d AS a WHERE %s) /* dpp-rewrite */"
+    catalog = Catalog.from_ddl(
+        "CREATE TABLE f (p INT, x INT) PARTITIONED BY (p); CREATE TABLE d (k INT, c INT);"
+    )
+    assert outputs(query % "a.c = 1", catalog) == ((("x", "int"),),)
+    assert outputs(query % "", catalog) == (None,)
+
+
 def test_statements_hold_for_those_behind_them() -> None:
     text = """
     CREATE TEMPORARY VIEW v (a, b) AS SELECT id, day FROM sales;
