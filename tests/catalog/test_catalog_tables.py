@@ -195,7 +195,16 @@ def test_a_copy_has_columns_and_partitioning(follow: Follow, how: str) -> None:
     assert copy.provider == "delta"
 
 
-@pytest.mark.parametrize("listed", ["LIKE s, x INT", "x INT, LIKE s", "LIKE s, LIKE r"])
+@pytest.mark.parametrize(
+    "listed",
+    [
+        "LIKE s, x INT",
+        "x INT, LIKE s",
+        "LIKE s, LIKE r",
+        "LIKE (s), x INT",
+        "LIKE IDENTIFIER('s'), x INT",
+    ],
+)
 def test_columns_beside_a_like_in_the_list(follow: Follow, listed: str) -> None:
     """PostgreSQL's way to copy columns: those that are not written out are not known."""
     script = "CREATE TABLE r (b INT); CREATE TABLE s (a INT);"

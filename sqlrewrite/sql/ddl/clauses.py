@@ -126,11 +126,11 @@ def _columns(definition: Definition, inner: Cursor) -> None:
     key: list[str] = []
     generated: list[tuple[str, str]] = []
     computed: list[tuple[str, str]] = []
+    copied: list[Name] = []
     for item in inner.items():
         expression, by_scan = generated_as(item), computed_as(item)
-        if item.take("like"):  # which is understood where nothing stands beside it
-            definition.complete = definition.complete and not definition.like
-            definition.like = item.name()
+        if item.take("like"):
+            copied.append(item.name())
         elif item.take("watermark", "for"):
             definition.watermark = True
         elif is_constraint(item):
@@ -148,7 +148,9 @@ def _columns(definition: Definition, inner: Cursor) -> None:
         tuple(computed),
     )
     definition.columns, definition.key = tuple(columns), (*definition.key, *key)
-    definition.complete = definition.complete and not (definition.like and columns)
+    if copied:  # only a LIKE that is alone in the list says what all columns are
+        definition.like = copied[-1]
+        definition.complete = definition.complete and len(copied) == 1 and not columns
 
 
 def _using(definition: Definition, cursor: Cursor) -> None:
