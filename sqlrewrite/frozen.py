@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 _FIELDS = "__dataclass_fields__"
 _FEW = 20
-"""So many values are made before it pays to compile what makes them."""
+"""How many values a class makes field by field before its ``__init__`` is compiled."""
 
 _OF_THE_FIRST = ("__dict__", "__weakref__")
 
@@ -54,7 +54,7 @@ else:
 
 
 _REQUIRED: dataclasses.Field[Any] = dataclasses.field()
-"""Every field of which nothing but the type is said."""
+"""The field of every name that is annotated and has no default."""
 
 
 class _Fields:
@@ -85,15 +85,15 @@ class _Fields:
 
 
 def _field(cls: type, name: str) -> dataclasses.Field[Any]:
-    said = cls.__dict__.get(name, _REQUIRED)
-    if isinstance(said, dataclasses.Field):
-        return said
-    return dataclasses.field(default=said)  # type: ignore[no-any-return]
+    declared = cls.__dict__.get(name, _REQUIRED)
+    if isinstance(declared, dataclasses.Field):
+        return declared
+    return dataclasses.field(default=declared)  # type: ignore[no-any-return]
 
 
 def _init(fields: _Fields) -> Any:
-    """What makes the first values of a class one field at a time, and then compiles what makes all
-    others: of most classes a run makes a handful, which takes less than to compile."""
+    """The ``__init__`` of a class. It fills the first values field by field, and then compiles the
+    one that makes all others: most classes make a handful in a run, not worth a compilation."""
     names = [name for name, it in fields.given.items() if it.init]
     made = 0
 

@@ -1,7 +1,7 @@
 """What each statement of a document returns: the names and types of its columns.
 
-What a statement creates or sets holds for those behind it. A type may depend on settings of which
-it is not known how they stand, so a text is followed once under each of their values.
+What a statement creates or sets holds for the statements behind it. A type may depend on settings
+that are not known, so a text is followed once under each combination of their values.
 """
 
 from __future__ import annotations
