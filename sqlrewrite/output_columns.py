@@ -20,6 +20,7 @@ from sqlrewrite.results import Output
 from sqlrewrite.sql.ddl import definitions
 from sqlrewrite.sql.lex.keywords import word
 from sqlrewrite.sql.parse.scripts import Piece, Script, runs_unread
+from sqlrewrite.sql.parse.statement_kinds import is_passed_over, opens_query
 from sqlrewrite.sql.parse.statements import Statement
 from sqlrewrite.sql.types.query_output import agreed, query_output
 from sqlrewrite.warehouse import Table, View, Warehouse
@@ -106,7 +107,8 @@ class SessionState:
             return self._defined(statement, text)
         if first in ("create", "replace") and _shadows(written):
             return replace(self, unsure=True)
-        return self
+        read = opens_query(statement.tokens) or is_passed_over(statement.tokens)
+        return self if read else replace(self, unsure=True)
 
     def _after_script(self, script: Script, text: str) -> SessionState:
         """What a script does depends on the way taken: what it may have defined is unknown."""

@@ -76,6 +76,13 @@ def test_what_is_not_understood_is_none() -> None:
     assert one("SELECT my_udf(id), id FROM sales") == ((None, None), ("id", "bigint"))
 
 
+@pytest.mark.parametrize("kind", ["RENAME TABLE f TO g", "FROBNICATE f"])
+def test_behind_a_statement_of_no_known_kind_all_is_unknown(kind: str) -> None:
+    catalog = Catalog.from_ddl("CREATE TABLE f (x INT)")
+    assert outputs(f"{kind}; SELECT x FROM f", catalog) == (None, None)
+    assert outputs("REFRESH TABLE f; SELECT x FROM f", catalog) == (None, (("x", "int"),))
+
+
 def test_what_an_earlier_run_wrote_is_read_as_it_stands() -> None:
     """Spark is given the text with it, and refuses it where somebody has broken it."""
     query = "SELECT x FROM f WHERE p IN (SELECT a.k FROM d AS a WHERE %s) /* dpp-rewrite */"
