@@ -82,12 +82,12 @@ def test_the_library_has_what_decides() -> None:
 
 
 def test_who_wins(folder: Path) -> None:
-    Path("dpp-rewrite.toml").write_text("depth = 1\nhint = false\nwhen = 'missed'")
-    environment = {"DPP_REWRITE_DEPTH": "2", "DPP_REWRITE_HINT": "yes"}
-    found = Projects(None, environment, {"depth": 0}).at(".")
-    assert (found.depth, found.hint, found.when, found.predicate) == (0, True, "missed", "in")
+    Path("dpp-rewrite.toml").write_text("groups = 4\nhint = false\nwhen = 'missed'")
+    environment = {"DPP_REWRITE_GROUPS": "2", "DPP_REWRITE_HINT": "yes"}
+    found = Projects(None, environment, {"groups": 3}).at(".")
+    assert (found.groups, found.hint, found.when, found.predicate) == (3, True, "missed", "in")
     assert found.origins == {
-        "depth": "--depth",
+        "groups": "--groups",
         "hint": "DPP_REWRITE_HINT",
         "when": "dpp-rewrite.toml",
     }
@@ -170,9 +170,9 @@ def test_show_settings_does_no_more(folder: Path) -> None:
         (folder / name).mkdir()
         Path(name, "q.sql").write_text("SELECT 1")
         Path(name, "dpp-rewrite.toml").write_text("catalog = 'none.sql'")
-    ran = CliRunner().invoke(program, ["--show-settings", "-w", "--depth", "1", "a", "b"])
+    ran = CliRunner().invoke(program, ["--show-settings", "-w", "--groups", "3", "a", "b"])
     assert ran.exit_code == 0
-    assert ran.stdout.count("depth = 1  # --depth\n") == 2
+    assert ran.stdout.count("groups = 3  # --groups\n") == 2
     assert '# Settings of a/q.sql\ncatalog = ["a/none.sql"]  # a/dpp-rewrite.toml\n' in ran.stdout
 
 
@@ -191,7 +191,7 @@ def test_isolated_reads_no_file(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "error"),
     [
-        (("rewrite", "--depth", "x"), "'--depth': 'x' is not a whole number, 0 or more"),
+        (("rewrite", "--groups", "x"), "'--groups': 'x' is not a whole number from 2 to 64"),
         (("rewrite", "--groups", "65"), "'--groups': '65' is not a whole number from 2 to 64"),
         (("lint", "-j", "0"), "'--jobs': '0' is not a whole number, 1 or more"),
         (("verify", "--timeout", "0"), "'--timeout': '0' is not a number of seconds above 0"),

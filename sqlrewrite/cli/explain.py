@@ -16,7 +16,7 @@ from sqlrewrite.settings.table import LEAVING, section
     cls=Command,
     sections={
         "What is known": (*section("known"), "config", "isolated"),
-        "What is inserted": (*section("inserted"), *section("values")),
+        "What is inserted": section("inserted"),
         "Which Spark": spark.SPARK,
         "What is reported": spark.REPORT,
     },

@@ -26,7 +26,7 @@ from sqlrewrite.linting import baseline
 from sqlrewrite.linting.files import LintedFile, LintSummary, with_report_paths
 from sqlrewrite.report.lint import FORMATS, PEOPLE, concise
 from sqlrewrite.report.printer import Line, shown
-from sqlrewrite.run.files import STDIN, repository
+from sqlrewrite.run.files import repository
 from sqlrewrite.settings.table import section
 
 
@@ -37,8 +37,8 @@ from sqlrewrite.settings.table import section
         "What is known": (*section("known"), "config", "isolated", "stdin_filename"),
         "What a rewrite would insert": section("inserted"),
         "Which files": FILES,
-        "What counts": (*section("counts"), "write_baseline", "add_suppressions"),
-        "How the work is done": (*section("work"), "watch"),
+        "What counts": (*section("counts"), "write_baseline"),
+        "How the work is done": section("work"),
         "What is reported": REPORTED,
         "Exit status": (*section("exit"), "exit_zero"),
     },
@@ -49,7 +49,6 @@ Examples:
   dpp-rewrite lint --format github queries/        as annotations, in CI
   dpp-rewrite lint --write-baseline queries/       from here on, only new ones
   dpp-rewrite lint --ignore DPP007 --statistics .  how many of what
-  dpp-rewrite lint --watch queries/                again after each change
   dpp-rewrite rules DPP001                         what a code means
 
 \b
@@ -78,14 +77,6 @@ Exit status:
     is_flag=True,
     help=f"Write all findings to the baseline ({baseline.NAME} by default), and exit 0.",
 )
-@click.option(
-    "--add-suppressions",
-    is_flag=True,
-    help="Write a comment into the files for each finding, which suppresses it.",
-)
-@click.option(
-    "--watch", is_flag=True, help="Lint again whenever a file, a setting or the catalog changes."
-)
 @click.pass_context
 def command(ctx: click.Context, /, **given: Any) -> None:
     """Reports what keeps queries from pruning partitions, and changes nothing.
@@ -96,15 +87,6 @@ def command(ctx: click.Context, /, **given: Any) -> None:
     """
     options = LintOptions(**with_chosen(given))
     _refuse_contradictions(options)
-    if options.watch:
-        from sqlrewrite.cli.watch import watch
-
-        out, err = (printer(err=it, color=options.color) for it in (False, True))
-        watch(lambda: _run(options), options, err, out)
-    if options.add_suppressions:
-        from sqlrewrite.cli.suppressions import add
-
-        ctx.exit(add(options))
     with output_to(options.output_file):
         total = _run(options)
     done = options.write_baseline and not total.failures
@@ -118,19 +100,8 @@ def _refuse_contradictions(options: LintOptions) -> None:
         )
     if options.statistics and options.format not in (*PEOPLE, "json"):
         raise click.UsageError(f"--statistics cannot go with --format {options.format}")
-    modes = ("add_suppressions", "write_baseline", "watch", "statistics")
-    chosen = [f"--{it.replace('_', '-')}" for it in modes if getattr(options, it)]
-    if len(chosen) > 1 and chosen != ["--watch", "--statistics"]:
-        raise click.UsageError(f"{chosen[0]} cannot go with {chosen[1]}")
-    if options.add_suppressions and options.format not in PEOPLE:
-        raise click.UsageError(f"--add-suppressions cannot go with --format {options.format}")
-    if options.watch and (options.format not in PEOPLE or options.output_file is not None):
-        raise click.UsageError(
-            "--watch prints to the terminal: it takes no --output-file, and as --format "
-            f"{' or '.join(PEOPLE)}"
-        )
-    if STDIN in options.paths and (options.watch or options.add_suppressions):
-        raise click.UsageError(f"{chosen[0]} needs files: stdin is read once and cannot be written")
+    if options.write_baseline and options.statistics:
+        raise click.UsageError("--write-baseline cannot go with --statistics")
 
 
 def _run(options: LintOptions) -> LintSummary:

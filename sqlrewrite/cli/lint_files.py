@@ -18,8 +18,6 @@ class LintOptions(FileOptions):
     """The values of the command's options."""
 
     write_baseline: bool
-    add_suppressions: bool
-    watch: bool
 
 
 def filters(options: LintOptions, run: FileRun) -> list[FindingFilter]:

@@ -87,11 +87,9 @@ def setting_options(command: str) -> Decorator:
             "--config",
             type=click.Path(readable=False),
             metavar="FILE",
-            help="Read settings from [tool.dpp-rewrite] of this file, or from a dpp-rewrite.toml.",
+            help="Read the settings from this file.",
         ),
-        click.option(
-            "--isolated", is_flag=True, help="Read no file of settings, only the environment."
-        ),
+        click.option("--isolated", is_flag=True, help="Read no file of settings."),
         *(_option(row) for row in TABLE if command in row.commands),
     )
 
@@ -145,7 +143,7 @@ def _option(row: Setting) -> Decorator:
         more["shell_complete"] = completing(names)
     spelled = [it for it in (row.short, f"{row.option}/{row.off}".rstrip("/")) if it]
     usual = f"  [default: {row.shown_default}]" if row.shown_default else ""
-    return click.option(*spelled, help=row.help + usual, **more)
+    return click.option(*spelled, help=(row.brief or row.help) + usual, **more)
 
 
 def _read_each(kind: ValueKind) -> Callable[..., tuple[Any, ...]]:
@@ -191,7 +189,7 @@ def settings_at(path: str, given: Mapping[str, Any]) -> Settings:
 colour_option: Decorator = click.option(
     "--color/--no-color",
     default=None,
-    help="Use colour. By default the terminal, NO_COLOR and FORCE_COLOR decide.",
+    help="Use colour, whatever the terminal is.",
 )
 
 
@@ -214,23 +212,20 @@ def file_options(
         click.option(
             "--show-settings",
             is_flag=True,
-            help="Print the settings of the files and where each is set; do nothing else.",
+            help="Print the settings, only.",
         ),
-        click.option(
-            "--show-files", is_flag=True, help="Print the names of the files; do nothing else."
-        ),
+        click.option("--show-files", is_flag=True, help="Print the names of the files, only."),
         click.option(
             "--changed-since",
             metavar="REF",
-            help="Only files that have changed since this branch left REF, such as origin/main; "
-            "lint: only findings in changed statements.",
+            help="Only what has changed since this branch left REF, such as origin/main.",
         ),
         click.option(
             "-o",
             "--output-file",
             type=click.Path(readable=False),
             metavar="FILE",
-            help="Write the output to this file, not to stdout.",
+            help="Write to this file, not to stdout.",
         ),
         click.option(
             "--format", type=click.Choice(formats), default="text", show_default=True, help=form

@@ -67,12 +67,10 @@ class RewriteOptions(FileOptions):
     sections={
         "What is known": (*section("known"), "config", "isolated", "stdin_filename"),
         "Which files": FILES,
-        "What is inserted": (*section("inserted"), *section("values"), "strip"),
-        "What happens to the files": ("write", "check", "diff"),
-        "How the work is done": section("work"),
-        "What is reported": (*section("reported"), *REPORTED),
+        "What is inserted": (*section("inserted"), "strip"),
+        "What happens to the files": ("write", "check", "diff", *section("work")),
+        "What is reported": (*section("reported"), *REPORTED, *section("exit"), "exit_zero"),
         "Which Spark, for --predicate values and --explain spark": SPARK,
-        "Exit status": (*section("exit"), "exit_zero"),
     },
     short_help="Print or write SQL with its pruning predicates.",
     epilog="""\b
@@ -90,16 +88,14 @@ Exit status:
      file; without --check also a statement that does not parse
 
 \b
-Settings from the nearest pyproject.toml; options win over them:
-  [tool.dpp-rewrite]
-  catalog = ["warehouse/ddl"]
-  schema = "retail\"""",
+Settings are read from the nearest pyproject.toml; `dpp-rewrite init` writes
+them, and docs/reference.md lists those that are no options.""",
 )
 @setting_options("rewrite")
 @file_options(
     ("text", "json"),
-    "text for people, on stderr; json for programs, on stdout in place of the SQL.",
-    "Print counts of what was understood, and why no more was written, not the SQL.",
+    "text on stderr; json on stdout, in place of the SQL.",
+    "Print counts and reasons, not the SQL.",
     "Report errors only.",
     "Report every rule of every candidate.",
 )
@@ -110,18 +106,14 @@ Settings from the nearest pyproject.toml; options win over them:
 )
 @click.option("-w", "--write", is_flag=True, help="Rewrite the files in place (`-`: print).")
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file would change.")
-@click.option(
-    "--diff", is_flag=True, help="Write nothing; print a unified diff in place of the SQL."
-)
+@click.option("--diff", is_flag=True, help="Write nothing; print a unified diff.")
 @spark_options
 @click.pass_context
 def command(ctx: click.Context, /, **given: Any) -> None:
     """Prints SQL with pruning predicates inserted where they are sound and worthwhile.
 
-    PATHS are files (of SQL, Python, notebooks), directories (searched for *.sql, *.hql and their
-    like, what git ignores left out), or - for stdin. The SQL goes to stdout; the verdicts with
-    their reasons, and the explain diff, go to stderr. A file that needs no predicate is printed
-    byte for byte.
+    PATHS are files (of SQL, Python, notebooks), folders (searched for *.sql, *.hql and their like),
+    or - for stdin. The SQL goes to stdout; verdicts, reasons and the explain diff go to stderr.
     """
     options = RewriteOptions(**with_chosen(given))
     _refuse_contradictions(options)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     cls=Command,
     sections={
         "What is known": (*section("known"), "config", "isolated"),
-        "What is inserted": (*section("inserted"), *section("values")),
+        "What is inserted": section("inserted"),
         "Which Spark": spark.SPARK,
         "How it is run": ("sample", "runs", "timeout"),
         "What is the same": ("float_tolerance",),

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.linting.add_suppressions import counted, in_region
 from sqlrewrite.linting.findings import Finding, Fix, unsuppressed
+from sqlrewrite.linting.suppressing_comments import counted, in_region
 from sqlrewrite.server.analysis import Analysis, local
 from sqlrewrite.text.hosts.region import Change, Region, Unwritable, changed
 

@@ -57,6 +57,7 @@ class Setting(NamedTuple):
     default in words, where the value itself does not say it. ``adds``: the option's values are
     added to those of the project instead of replacing them. ``hides`` names the project's setting
     that the option puts out of force. ``decides``: what is written into a text depends on it.
+    ``brief`` is what ``--help`` says in place of a long ``help``, which is for the reference.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Setting(NamedTuple):
     adds: bool = False
     hides: str = ""
     decides: bool = False
+    brief: str = ""
     since: str = "0.1.0"
 
     @property
@@ -107,7 +109,6 @@ def _setting(default: Any, kind: ValueKind, help: str, **row: Any) -> Any:
 
 _known = partial(_setting, section="known", commands=ON_CATALOG)
 _inserted = partial(_setting, section="inserted", commands=ON_QUERIES, decides=True)
-_values = partial(_setting, section="values", commands=ON_SPARK, metavar="N")
 _counts = partial(_setting, section="counts", commands=("lint",))
 _files = partial(_setting, section="files", commands=ON_FILES)
 _work = partial(_setting, section="work", commands=ON_FILES)
@@ -123,6 +124,8 @@ class Settings:
         kinds.PATHS,
         "Where the tables are described: a DDL .sql file, a directory of them, a snapshot .json, "
         "or dbt's target/manifest.json or dbt_project.yml. Repeatable; later ones win.",
+        brief="Where tables are described: a DDL .sql file or a folder of them, a snapshot "
+        ".json, dbt's manifest.json or dbt_project.yml. Repeatable.",
         short="-c",
         metavar="PATH",
     )
@@ -130,12 +133,14 @@ class Settings:
         None,
         STRING,
         "Current schema, in which table names without a schema are looked up.",
+        brief="The current schema, as after USE.",
         metavar="NAME",
     )
     engine: str = _setting(
         "spark",
         STRING,
         "The engine whose rules apply: spark, flink, trino, duckdb, or a .toml file.",
+        brief="The rules: spark, flink, trino, duckdb, or a .toml file.",
         section="known",
         commands=ON_QUERIES,
         metavar="NAME|FILE",
@@ -145,6 +150,7 @@ class Settings:
         SPARK,
         STRING,
         "The SQL dialect that is read and written: spark, trino, duckdb, flink.",
+        brief="The SQL that is read: spark, trino, duckdb, flink.",
         section="known",
         commands=(*ON_FILES, "catalog show"),
         metavar="NAME",
@@ -154,6 +160,8 @@ class Settings:
         IN,
         one_of(CHOICES),
         " ".join(["Form of the predicate.", *(f"{it.name}: {it.help}" for it in FORMS if it.help)]),
+        brief="in: a semi-join. set: an array of the keys. range: from the least to the greatest "
+        "key. values: the keys of now. auto: in or set.",
     )
     when: str | None = _inserted(
         None,
@@ -161,34 +169,48 @@ class Settings:
         "Which predicates to write. eligible: every sound and worthwhile one. missed: of these, "
         "only those that the engine would not derive by itself. auto: as missed, under the "
         "settings of Spark that are known, and in the form set where dynamic pruning is off.",
-        default_text="auto where settings of Spark are known, else eligible",
+        default_text="eligible; auto where Spark's settings are known",
+        brief="Every sound predicate that pays, or those that the engine would not derive by "
+        "itself.",
     )
     hint: bool = _inserted(
-        True, BOOLEAN, "Put /*+ BROADCAST(…) */ into the subquery.", off="--no-hint"
+        True,
+        BOOLEAN,
+        "Put /*+ BROADCAST(…) */ into the subquery.",
+        off="--no-hint",
+        brief="Put in /*+ BROADCAST(…) */.",
     )
-    depth: int = _inserted(
-        3, COUNT, "How many joins away from the dimension filters are looked for.", metavar="N"
+    depth: int = _setting(
+        3,
+        COUNT,
+        "How many joins away from the dimension filters are looked for.",
+        decides=True,
     )
-    through_facts: bool | None = _inserted(
+    through_facts: bool | None = _setting(
         None,
         BOOLEAN,
         "Look for filters beyond partitioned tables too. Not given: only where statistics say that "
         "it pays.",
-        off="--not-through-facts",
         default_text="where it pays",
+        decides=True,
     )
-    key_limit: int | None = _inserted(
+    key_limit: int | None = _setting(
         None,
         SIZE,
         "Write no predicate that would collect more bytes of keys than this, by the statistics.",
-        metavar="SIZE",
         default_text="32MB",
+        decides=True,
     )
-    collapse_over: int = _values(
-        1_000, COUNT, "values: for more keys than this, write BETWEEN the smallest and the largest."
+    collapse_over: int = _setting(
+        1_000,
+        COUNT,
+        '`predicate = "values"`: for more keys than this, write BETWEEN the smallest and the '
+        "largest.",
     )
-    refuse_over: int = _values(
-        1_000_000, COUNT, "values: for more keys than this, write no predicate."
+    refuse_over: int = _setting(
+        1_000_000,
+        COUNT,
+        '`predicate = "values"`: for more keys than this, write no predicate.',
     )
     strategy: str = _inserted(
         "predicates",
@@ -196,6 +218,8 @@ class Settings:
         "What to write. predicates: predicates that prune. partition-wise: a join of two tables "
         "with the same partitioning, as a UNION ALL over groups of their partitions; the report "
         "says what Spark would need to join them partition by partition by itself.",
+        brief="Predicates that prune, or a join of two tables by groups of their partitions, as a "
+        "UNION ALL.",
         commands=ON_SPARK,
     )
     groups: int | None = _inserted(
@@ -203,6 +227,7 @@ class Settings:
         kinds.GROUPS,
         "partition-wise: the number of groups. Not given: as many as make one side of each small "
         "enough to be broadcast, where sizes are known and it pays.",
+        brief="partition-wise: the number of groups.",
         metavar="N",
         default_text="where it pays",
         commands=ON_SPARK,
@@ -306,12 +331,14 @@ class Settings:
         (),
         STRINGS,
         "Files to leave out: names at any depth, or paths from the folder of the settings.",
+        brief="Files to leave out, by name or path.",
         metavar="PATTERNS",
     )
     extend_exclude: tuple[str, ...] = _files(
         (),
         STRINGS,
         "More files to leave out. The option adds to those that the settings name.",
+        brief="More of them than the settings name.",
         metavar="PATTERNS",
         adds=True,
     )
@@ -319,6 +346,7 @@ class Settings:
         False,
         BOOLEAN,
         "Leave out what `exclude` names even if it is given by name, as hooks do.",
+        brief="Also files that are given by name.",
         off="--no-force-exclude",
     )
     include_python: bool = _files(
@@ -326,32 +354,37 @@ class Settings:
         BOOLEAN,
         "When a folder is searched, read the SQL in *.py and *.ipynb too. A file that is given by "
         "name is always read.",
+        brief="In folders, read *.py and *.ipynb too.",
         off="--no-include-python",
     )
     respect_gitignore: bool = _files(
         True,
         BOOLEAN,
         "When a folder is searched, leave out what git ignores.",
+        brief="In folders, leave out what git ignores.",
         off="--no-respect-gitignore",
     )
     jobs: int | None = _work(
         None,
         kinds.AT_LEAST_ONE,
         "How many files are processed at once.",
+        brief="How many files at once.",
         short="-j",
         metavar="N",
-        default_text="the number of cores",
+        default_text="the cores",
     )
     cache: bool = _work(
         True,
         BOOLEAN,
         "Remember the results of runs over many files, to be faster the next time.",
+        brief="Remember results for the next run.",
         off="--no-cache",
     )
     explain: str = _setting(
         "logical",
         one_of(("logical", "spark", "none")),
         "How the plan changes. logical: our own plan. spark: Spark's plan, as `explain` prints it.",
+        brief="Print how our plan, or Spark's, changes.",
         section="reported",
         commands=("rewrite",),
         default_text="logical; with --check: none",
@@ -360,6 +393,7 @@ class Settings:
         False,
         BOOLEAN,
         "Count a statement that does not parse: as a finding, and for --check.",
+        brief="Count statements that do not parse.",
         section="exit",
         commands=ON_FILES,
     )

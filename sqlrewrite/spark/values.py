@@ -86,7 +86,7 @@ def resolve(
             found = [low, high]
     if count > refuse_over:
         raise RefusedError(
-            f"there are {count:,}, and more than {refuse_over:,} are refused (--refuse-over)"
+            f"there are {count:,}, and more than {refuse_over:,} are refused (setting refuse-over)"
         )
     return Keys(tuple(map(write, sorted(found))), kind, at, collapsed=count > collapse_over)
 

@@ -217,7 +217,9 @@ def invoke(*args: str) -> Result:
     return CliRunner().invoke(program, args, prog_name="dpp-rewrite", catch_exceptions=False)
 
 
-def test_the_commands(changing: SparkSession, ddl: Path, tmp_path: Path) -> None:
+def test_the_commands(
+    changing: SparkSession, ddl: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     query = tmp_path / "q.sql"
     query.write_text(QUERY + ";\n", encoding="utf-8")
     known = ("-c", str(ddl), "--schema", "resolved")
@@ -234,9 +236,11 @@ def test_the_commands(changing: SparkSession, ddl: Path, tmp_path: Path) -> None
     # Who asks nobody cannot know; who asks does.
     assert invoke("rewrite", *known, *values, "--check", str(query)).exit_code == 0
     assert invoke("rewrite", *known, *values, *conf, "--check", str(query)).exit_code == 1
-    collapsed = invoke("rewrite", *known, *values, "--collapse-over", "3", str(query))
+    monkeypatch.setenv("DPP_REWRITE_COLLAPSE_OVER", "3")
+    collapsed = invoke("rewrite", *known, *values, str(query))
     assert "v.day BETWEEN 0 AND 9 /*" in collapsed.stdout
-    refused = invoke("rewrite", *known, *values, "--refuse-over", "3", str(query))
+    monkeypatch.setenv("DPP_REWRITE_REFUSE_OVER", "3")
+    refused = invoke("rewrite", *known, *values, str(query))
     assert refused.stdout == QUERY + ";\n"
     assert "there are 4, and more than 3 are refused" in refused.stderr
 

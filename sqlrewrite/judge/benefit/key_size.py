@@ -28,6 +28,6 @@ def judge(proposal: Proposal) -> Judgement:
     if size > limit:
         return failed(
             f"{proposal.dimension_name} would give about {size:,} bytes of keys, over the limit of "
-            f"{limit:,}: set --key-limit, or --predicate range"
+            f"{limit:,}: raise the setting key-limit, or use --predicate range"
         )
     return passed(f"about {size:,} bytes of keys")
