@@ -468,7 +468,7 @@ def test_a_fingerprint_tells_settings_and_catalogs_apart() -> None:
         ("lint", "--format", "sarif"),
         ("lint", "--format", "junit"),
         ("lint", "--statistics"),
-        ("rewrite",),
+        ("--diff", "-v"),
         ("rewrite", "--format", "json"),
         ("--check",),
         ("--check", "-v"),
@@ -476,7 +476,7 @@ def test_a_fingerprint_tells_settings_and_catalogs_apart() -> None:
         ("--check", "--format", "json"),
         ("--diff",),
         ("--diff", "--explain", "none"),
-        ("-q",),
+        ("--diff", "-q"),
         ("--strip", "--check"),
     ],
 )

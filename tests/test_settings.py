@@ -177,7 +177,7 @@ def test_show_settings_does_no_more(folder: Path) -> None:
 
 
 def test_isolated_reads_no_file(folder: Path) -> None:
-    Path("q.sql").write_text("SELECT 1")
+    Path("q.sql").write_text("CREATE TABLE t (a INT)")
 
     def run(*args: str) -> Any:
         return CliRunner().invoke(program, ["lint", *args, "q.sql"])

@@ -30,7 +30,7 @@ def told(text: str, *candidates: int) -> list[StatementSummary]:
             "SELECT 1 FROM dw.orders o JOIN cal c ON o.id = c.id",
             "query",
             (("dw.orders", True), ("cal", True)),
-            "no join bounds a partition column: orders is partitioned by dt",
+            "no join bounds a partition column: orders is partitioned by dt, the join is on id",
         ),
         (
             "INSERT INTO made SELECT 1 FROM cal a JOIN users u ON a.id = u.id",
@@ -60,7 +60,7 @@ def told(text: str, *candidates: int) -> list[StatementSummary]:
             "SELECT 1 FROM cal a JOIN IDENTIFIER(:c || '.orders') b ON a.id = b.id",
             "query",
             (("cal", True), ("${c}.orders", True)),
-            "no join bounds a partition column: orders is partitioned by dt",
+            "no join bounds a partition column: orders is partitioned by dt, the join is on id",
         ),
         (
             "SELECT 1 FROM cal a JOIN IDENTIFIER(lower(:c) || '.orders') b ON a.id = b.id",
@@ -101,7 +101,7 @@ def test_a_statement(
 )
 def test_a_scan_that_holds_its_partition_is_already_pruned(text: str, reason: str | None) -> None:
     (found,) = told(f"SELECT 1 FROM dw.orders {text}")
-    open_ = "no join bounds a partition column: orders is partitioned by dt"
+    open_ = "no join bounds a partition column: orders is partitioned by dt, the join is on id"
     assert found.reason == (open_ if reason is None else f"already-pruned: {reason}")
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar
 import click
 
 from sqlrewrite.catalog import Catalog
+from sqlrewrite.catalog.ddl import read_ddl
 from sqlrewrite.cli.options import GivenOptions
 from sqlrewrite.cli.streams import progress, read_stdin, refuse_read, write_stdout
 from sqlrewrite.frozen import dataclass
@@ -28,6 +29,7 @@ from sqlrewrite.run.projects import Gathered, ProjectFiles, gather
 from sqlrewrite.run.runner import Request
 from sqlrewrite.settings.table import Settings, section
 from sqlrewrite.text.nearest import nearest
+from sqlrewrite.text.source import decode
 
 if TYPE_CHECKING:
     from sqlrewrite.run.changed import ChangedFiles
@@ -83,7 +85,9 @@ class FileOptions(GivenOptions):
             files = () if strip else tuple(path for path in it.files if path != STDIN)
             request = Request(load_catalog(it.settings, load, files), it.settings, strip)
             groups.append(FileGroup(it.settings, it.files, request))
-        return FileRun(self, tuple(groups), found.missing, found.warnings, changed)
+        reads_stdin = any(STDIN in group.files for group in groups)
+        stdin = read_stdin() if reads_stdin else b""
+        return FileRun(self, tuple(groups), found.missing, found.warnings, changed, stdin)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,13 +102,15 @@ class FileGroup:
 @dataclass(frozen=True, slots=True, eq=False)
 class FileRun:
     """A run over many files: its options, the files, the paths that lead nowhere, and folders with
-    the reason why git would not list them; ``changed`` is set where only changes count."""
+    the reason why git would not list them; ``changed`` is set where only changes count; ``stdin``
+    is what was read of it for `-`."""
 
     options: FileOptions
     groups: tuple[FileGroup, ...]
     missing: tuple[str, ...]
     warnings: tuple[tuple[str, str], ...]
     changed: ChangedFiles | None = None
+    stdin: bytes = b""
 
     @property
     def count(self) -> int:
@@ -118,10 +124,16 @@ class FileRun:
         return STDIN in self.options.paths and not read
 
     @property
-    def has_catalog(self) -> bool:
-        """Whether each group has a catalog with something in it, be it only remarks."""
-        catalogs = (group.request.catalog for group in self.groups)
-        return all(it.relations or it.left_out for it in catalogs)
+    def lacks_tables(self) -> bool:
+        """Whether there are files for which no table is known: there is no catalog, and they create
+        none."""
+        return any(group.files and not self._knows_tables(group) for group in self.groups)
+
+    def _knows_tables(self, group: FileGroup) -> bool:
+        catalog = group.request.catalog
+        if STDIN in group.files and not catalog.relations:  # no file that a catalog is read from
+            catalog = read_ddl(decode(self.stdin).text, "<stdin>", catalog)
+        return bool(catalog.relations or catalog.left_out)
 
 
 def results(
@@ -144,7 +156,7 @@ def _of_group(run: FileRun, group: FileGroup, job: Job[Result]) -> Iterator[Resu
     if STDIN in group.files:  # only this process can read it
         name = run.options.stdin_filename or "<stdin>"
         for path in group.files:
-            yield job.of_stdin(name, read_stdin()) if path == STDIN else once(job, path)
+            yield job.of_stdin(name, run.stdin) if path == STDIN else once(job, path)
         return
     cached = None
     if run.count >= WORTH:
@@ -178,6 +190,11 @@ def none_changed(run: FileRun, err: Printer) -> bool:
     if none and not run.options.quiet:
         err.line((f"no file of SQL has changed since {run.options.changed_since}", ""))
     return none
+
+
+def report_no_tables(err: Printer) -> None:
+    """Reports that there are files for which no table is known, and what to do."""
+    err.line(("no tables are known: pass -c, or run dpp-rewrite init", "bold yellow"))
 
 
 def report_left_out(run: FileRun, err: Printer) -> None:

@@ -16,6 +16,7 @@ from sqlrewrite.cli.files import (
     FileRun,
     none_changed,
     report_left_out,
+    report_no_tables,
     statistics,
     warn,
 )
@@ -61,8 +62,8 @@ In a query, at the end of the line that names the table:
 Exit status:
   0  no findings
   1  findings (a statement that does not parse is one under --strict only)
-  2  something could not be done: wrong usage, a broken catalog, an
-     unreadable file""",
+  2  something could not be done: wrong usage, no table is known, a broken
+     catalog, an unreadable file""",
 )
 @setting_options("lint")
 @file_options(
@@ -88,9 +89,8 @@ def command(ctx: click.Context, /, **given: Any) -> None:
     options = LintOptions(**with_chosen(given))
     _refuse_contradictions(options)
     with output_to(options.output_file):
-        total = _run(options)
-    done = options.write_baseline and not total.failures
-    ctx.exit(0 if options.exit_zero or done else total.status)
+        status = _run(options)
+    ctx.exit(0 if options.exit_zero else status)
 
 
 def _refuse_contradictions(options: LintOptions) -> None:
@@ -104,7 +104,8 @@ def _refuse_contradictions(options: LintOptions) -> None:
         raise click.UsageError("--write-baseline cannot go with --statistics")
 
 
-def _run(options: LintOptions) -> LintSummary:
+def _run(options: LintOptions) -> int:
+    """Runs the command. Returns the exit status."""
     run, people = options.run(), options.format in PEOPLE
     which = filters(options, run)
     out = printer(err=False, color=options.color)
@@ -129,7 +130,7 @@ def _run(options: LintOptions) -> LintSummary:
             err.print(concise.failure_lines(result.path, result.failures))
     if options.write_baseline:
         err.print(_write_baselines(baselines, total))
-        return total
+        return 2 if total.failures else 0
     if not people:
         report = form.report(with_report_paths(reported, _root(run, reported)), total)
         write_stdout(report.encode("utf-8", "backslashreplace"))
@@ -138,9 +139,12 @@ def _run(options: LintOptions) -> LintSummary:
 
         out.print([*concise.statistics(total), (), *lines(total.statistics, would=True)])
     if not (options.quiet or none or (run.stdin_is_excluded and not total.files)):
-        err.print(concise.last_lines(total, has_catalog=run.has_catalog))
+        err.print(concise.last_lines(total))
     report_left_out(run, err)
-    return total
+    if run.lacks_tables:
+        report_no_tables(err)
+        return 2
+    return total.status
 
 
 def _root(run: FileRun, results: Iterable[LintedFile]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -15,6 +17,7 @@ from sqlrewrite.cli.files import (
     FileOptions,
     none_changed,
     report_left_out,
+    report_no_tables,
     results,
     statistics,
     warn,
@@ -48,7 +51,14 @@ class RewriteOptions(FileOptions):
 
     def explain(self, settings: Settings) -> str:
         """Which explain diff is printed."""
-        return "none" if self.check and "explain" not in self.chosen else settings.explain
+        if (self.check or self.write) and not {"explain"} & {*self.chosen, *settings.origins}:
+            return "none"
+        return settings.explain
+
+    @property
+    def would(self) -> bool:
+        """Whether what is reported would happen, and does not."""
+        return self.check or self.diff or (self.statistics and not self.write)
 
     def uses_plan(self, settings: Settings) -> bool:
         """Whether Spark's plan decides which predicates Spark needs."""
@@ -85,7 +95,7 @@ Exit status:
   0  done
   1  --check: a file would change (--strict: or a statement does not parse)
   2  something could not be done: wrong usage, a broken catalog, an unreadable
-     file; without --check also a statement that does not parse
+     file; --check: no table is known; else: a statement does not parse
 
 \b
 Settings are read from the nearest pyproject.toml; `dpp-rewrite init` writes
@@ -130,6 +140,15 @@ def _refuse_contradictions(options: RewriteOptions) -> None:
         raise click.UsageError("--diff cannot go with --format json: both go to stdout")
     if options.statistics and options.diff:
         raise click.UsageError("--statistics cannot go with --diff: both go to stdout")
+    printing = options.format == "text" and not (
+        options.write or options.check or options.diff or options.statistics
+    )
+    several = len(options.paths) > 1 or any(os.path.isdir(path) for path in options.paths)
+    if several and printing and not (options.show_files or options.show_settings):
+        raise click.UsageError(
+            "several files are not printed as one text: use --write, --diff, --check or "
+            "--format json, or give one file"
+        )
     if options.statistics and options.strip:
         raise click.UsageError("--statistics cannot go with --strip, which only removes predicates")
 
@@ -150,7 +169,7 @@ def _run(options: RewriteOptions) -> int:
     run = options.run(strip=options.strip)
     out = printer(err=False, color=options.color)
     err = printer(err=True, color=options.color)
-    reported: list[FileResult] = []
+    reported, reasons = list[FileResult](), text.Reasons()
     summary, strict = Summary(statistics=statistics(options.statistics)), False
     hidden = options.quiet or (out.stream.isatty() and not (options.write or options.check))
     warn(run, err)
@@ -170,8 +189,7 @@ def _run(options: RewriteOptions) -> int:
                 continue
             if not options.statistics:
                 _print_output(options, path, result, out)
-            if not result.silent:
-                err.print(_lines(options, group.settings, result))
+            err.print(_lines(options, group.settings, result, reasons))
             group.explain(result)
     if options.format == "json":
         from sqlrewrite.report import json
@@ -180,14 +198,18 @@ def _run(options: RewriteOptions) -> int:
     elif not (options.quiet or none or (run.stdin_is_excluded and not summary.files)):
         if summary.changed and not (options.check or options.statistics):
             err.print([()])
-        known = options.strip or run.has_catalog
-        would = options.check or options.diff or (options.statistics and not options.write)
-        err.print(text.last_lines(summary, has_catalog=known, would=would))
+        err.print(text.more_lines(reasons, _detail(options, Settings())))
+        err.print(text.last_lines(summary, would=options.would))
     if summary.statistics is not None and options.format == "text":
         from sqlrewrite.report.statistics import lines
 
         out.print(lines(summary.statistics, would=not options.write))
     report_left_out(run, err)
+    if run.lacks_tables and not options.strip:
+        if options.check or not options.quiet:
+            report_no_tables(err)
+        if options.check:
+            return 2
     return summary.status(check=options.check, strict=strict)
 
 
@@ -243,7 +265,7 @@ def _job(options: RewriteOptions, request: Request) -> RewriteTask:
         write=options.write and not options.uses_plan(settings),
         text=not (from_files and (options.write or (options.check and not options.diff))),
         unchanged=not (from_files and (options.write or options.check or options.diff)),
-        statements=not people,
+        statements=not (people and (options.quiet or options.statistics or options.strip)),
         statistics=options.statistics,
         # Where no table is known, the last line depends on whether there are candidates.
         verdicts=not (
@@ -276,16 +298,28 @@ def _print_output(options: RewriteOptions, path: str, result: FileResult, out: P
             write_stdout(b"\n" if data.endswith(b"\n") else b"\n\n")
 
 
-def _lines(options: RewriteOptions, settings: Settings, result: FileResult) -> list[Line]:
-    """The lines of one file for stderr."""
+def _detail(options: RewriteOptions, settings: Settings) -> text.Detail:
+    """How much is reported of each file."""
     if options.quiet or options.statistics:
-        return list(text.file_lines(result, text.ERRORS_ONLY))
-    detail = text.Detail(
-        verdicts=frozenset({Verdict.REWRITTEN} if options.reports_work_only else Verdict),
+        return text.ERRORS_ONLY
+    work_only = options.reports_work_only
+    return text.Detail(
+        verdicts=frozenset({Verdict.REWRITTEN} if work_only else Verdict),
         rules=options.verbose,
         plans=options.explain(settings) == "logical",
+        would=options.would,
+        like=sys.maxsize if options.verbose else 0 if work_only else 10,
     )
-    lines = list(text.file_lines(result, detail))
+
+
+def _lines(
+    options: RewriteOptions, settings: Settings, result: FileResult, reasons: text.Reasons
+) -> list[Line]:
+    """The lines of one file for stderr."""
+    detail = _detail(options, settings)
+    lines = list(text.file_lines(result, detail, reasons))
+    if detail is text.ERRORS_ONLY:
+        return lines
     if options.check and result.changed:
         lines.append((("would rewrite ", "bold"), (shown(result.path), "bold")))
     return lines

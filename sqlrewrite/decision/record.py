@@ -10,7 +10,7 @@ from sqlrewrite.find.pairs import Pair
 from sqlrewrite.judge.benefit.estimate import estimate
 from sqlrewrite.judge.proposal import relation_name
 from sqlrewrite.plan.algebra import ColumnRef, Derived, Plan
-from sqlrewrite.plan.render import diff
+from sqlrewrite.plan.render import Filters, diff
 from sqlrewrite.results import Candidate, JoinUse, PlanDiff, PlanLine, TableUse, Verdict
 
 _MOST_LITERALS = 10
@@ -26,16 +26,16 @@ def candidates(result: StatementDecision, place: Locate) -> list[Candidate]:
 
 def plan_diff(result: StatementDecision, place: Locate) -> PlanDiff | None:
     """The explain diff of a statement; None where nothing is inserted."""
-    added: dict[int, tuple[str, ...]] = {}
+    filters: dict[int, dict[str, str]] = {}
     for item in result.judged:
-        if item.predicates:
-            target = item.proposal.pair.target.relation
-            texts = [_shown(predicate.text) for predicate in item.predicates]
-            added[target] = tuple(dict.fromkeys((*added.get(target, ()), *texts)))
-    if not added:
+        own = filters.setdefault(item.proposal.pair.target.relation, {})
+        for predicate in item.predicates:
+            own.setdefault(_shown(predicate.text), " " if item.stands else "+")
+    if not any("+" in own.values() for own in filters.values()):
         return None
     line, _ = place(result.reading.statement.start)
-    return PlanDiff(result.reading.statement.index, line, draw=partial(_drawn, result.plan, added))
+    index = result.reading.statement.index
+    return PlanDiff(index, line, draw=partial(_drawn, result.plan, filters))
 
 
 def _shown(predicate: str) -> str:
@@ -46,9 +46,9 @@ def _shown(predicate: str) -> str:
     return f"{', '.join(literals[:_MOST_LITERALS])}, … {len(literals)} in all)"
 
 
-def _drawn(plan: Plan, added: dict[int, tuple[str, ...]]) -> tuple[PlanLine, ...]:
+def _drawn(plan: Plan, filters: Filters) -> tuple[PlanLine, ...]:
     try:
-        return diff(plan, added)
+        return diff(plan, filters)
     except RecursionError:
         return (PlanLine(" ", "a plan that is nested too deeply to be drawn"),)
 

@@ -7,7 +7,7 @@ reason where a statement has neither a candidate nor a failure.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from sqlrewrite.find.reading import Reading
@@ -17,19 +17,23 @@ from sqlrewrite.settings.options import ALONE
 from sqlrewrite.sql.lex.computed_names import names_unread
 from sqlrewrite.sql.parse.statement_kinds import first_join
 from sqlrewrite.sql.parse.statements import Statement
-from sqlrewrite.warehouse import Table
+from sqlrewrite.warehouse import Table, Warehouse, has_template
 
 if TYPE_CHECKING:
     from sqlrewrite.plan.algebra import Expression
 
 NO_BOUND = "no join bounds a partition column"
+NOT_PARTITIONED = "no table in it is partitioned"
+HELD = f"{Verdict.ALREADY_PRUNED.value}: the scans hold a partition column by themselves"
 _QUERIES = frozenset({"select", "with", "(", "from", "values", "table"})
 
 
 @dataclass(frozen=True, slots=True)
 class StatementSummary:
     """One statement: its lines, its kind, whether it was understood, the relations that it reads
-    with whether each is in the catalog, why it has no candidate, if so, and whether it joins."""
+    with whether each is in the catalog, why it has no candidate, if so, and whether it joins.
+    ``alike`` is the reason without names, by which like reasons are counted; ``remedy`` is what a
+    person can do about it, if anything."""
 
     line: int
     end_line: int
@@ -38,6 +42,8 @@ class StatementSummary:
     relations: tuple[tuple[str, bool], ...] = ()
     reason: str = ""
     joins: bool = False
+    alike: str = ""
+    remedy: str = ""
 
 
 def summarize(
@@ -62,8 +68,8 @@ def summarize(
                 continue
             resolve = reading.catalog.resolve
             known = tuple((".".join(it), resolve(it) is not None) for it in reading.names)
-            reason = "" if has_candidate else _reason(reading, joins)
-            yield StatementSummary(first, last, kind, True, known, reason, joins)
+            reason, alike, remedy = ("", "", "") if has_candidate else _reason(reading, joins)
+            yield StatementSummary(first, last, kind, True, known, reason, joins, alike, remedy)
 
 
 def _kind(statement: Statement) -> str:
@@ -76,32 +82,75 @@ def _kind(statement: Statement) -> str:
     return words[0] if words[0] in ("insert", "merge", "cache", "update", "delete") else "other"
 
 
-def _reason(reading: Reading, joins: bool) -> str:
-    """Why a statement without a candidate has none."""
+def remedy_for_unknown(name: str, catalog: Warehouse) -> str:
+    """How to make a table known: by its DDL, or by the schema in which the catalog has it."""
+    if has_template(name):
+        return f"give the variable in {name} a value, in [tool.dpp-rewrite.variables]"
+    others = catalog.by_last.get(name.lower(), ())
+    schemas = sorted({other[-2] for other in others if len(other) > 1})
+    if schemas:
+        return f"say which schema is meant, with --schema: {' or '.join(schemas)}"
+    return f"declare {name} in the catalog, with what it is partitioned by"
+
+
+def _reason(reading: Reading, joins: bool) -> tuple[str, str, str]:
+    """Why a statement without a candidate has none; the same without names; and a remedy."""
     names, catalog = reading.names, reading.catalog
     unknown = [".".join(name) for name in names if catalog.resolve(name) is None]
     if "identifier" in reading.words and names_unread(reading.statement.tokens):
         unknown.append("what IDENTIFIER names")
     if unknown:
         verb = "is" if len(unknown) == 1 else "are"
-        return f"{', '.join(unknown)} {verb} not in the catalog"
+        remedy = f"{remedy_for_unknown(unknown[0], catalog)} (-c)" if names else ""
+        reason = f"{', '.join(unknown)} {verb} not in the catalog"
+        return reason, "tables that are not in the catalog", remedy
     parted = [found for name in names if isinstance(found := catalog.resolve(name), Table)]
     parted = [table for table in parted if table.partitioned_by]
     if len(names) < 2 and not joins:
-        return "it joins nothing" if names else ""
+        reason = "it joins nothing" if names else ""
+        return reason, reason, ""
     if not parted:
-        return "no table in it is partitioned"
+        return NOT_PARTITIONED, NOT_PARTITIONED, ""
     held = _held(reading)
     by_itself = "; ".join(f"{name} holds {column} by itself" for name, column in held.items())
+    joined = _joined_columns(reading)
     shown = "; ".join(
         f"{table.name[-1]} is partitioned by "
         f"{', '.join(field.column for field in table.partitioned_by)}"
+        f"{_joined_on(joined.get(table.name[-1], ()))}"
         for table in dict.fromkeys(parted)
         if table.name[-1] not in held
     )
     if not shown:
-        return f"{Verdict.ALREADY_PRUNED.value}: {by_itself}"
-    return f"{NO_BOUND}: {shown}{'; ' * bool(held)}{by_itself}"
+        return f"{Verdict.ALREADY_PRUNED.value}: {by_itself}", HELD, ""
+    return f"{NO_BOUND}: {shown}{'; ' * bool(held)}{by_itself}", NO_BOUND, ""
+
+
+def _joined_on(columns: Sequence[str]) -> str:
+    return f", the join is on {', '.join(columns)}" if columns else ""
+
+
+def _joined_columns(reading: Reading) -> dict[str, tuple[str, ...]]:
+    """By the name of each partitioned table the columns that conditions compare with those of
+    other relations."""
+    from sqlrewrite.plan.algebra import Scan  # only where a plan was made
+    from sqlrewrite.plan.expressions import columns
+    from sqlrewrite.plan.relations import joins
+
+    if reading.bound is None:
+        return {}
+    plan, by_table = reading.bound.plan, dict[str, list[str]]()
+    for block in plan.blocks:
+        conditions = (*block.where, *(it for join in joins(block.source) for it in join.conditions))
+        for condition in conditions:
+            refs = columns(condition.expression)
+            if len({ref.relation for ref in refs}) < 2:
+                continue
+            for ref in refs:
+                scan = plan.relations.get(ref.relation)
+                if isinstance(scan, Scan) and scan.table.partitioned_by:
+                    by_table.setdefault(scan.table.name[-1], []).append(ref.name)
+    return {name: tuple(dict.fromkeys(found)) for name, found in by_table.items()}
 
 
 def _held(reading: Reading) -> dict[str, str]:

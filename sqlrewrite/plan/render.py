@@ -1,4 +1,4 @@
-"""The logical plan as a tree of lines, with the Filters that a rewrite adds, marked ``+``."""
+"""The logical plan as a tree of lines, with the Filters that are ours; new ones have a ``+``."""
 
 from __future__ import annotations
 
@@ -12,14 +12,20 @@ _INFIX = frozenset({"=", "<>", "<", "<=", ">", ">=", "<=>", "+", "-", "*", "/", 
 _FORMS = {("not", 1): "NOT {}", ("isnull", 1): "{} IS NULL", ("between", 3): "{} BETWEEN {} AND {}"}
 
 
-def diff(plan: ra.Plan, added: Mapping[int, tuple[str, ...]]) -> tuple[PlanLine, ...]:
-    """The plan's lines, with a marked Filter above each relation in ``added``: by its number the
-    texts of its predicates. A CTE is shown once, before the query."""
-    painter = _Painter(plan, added)
+Filters = Mapping[int, Mapping[str, str]]
+"""By the number of a relation the predicates above it, each with its mark: ``+`` for one that this
+run adds, a blank for one that stands in the text."""
+
+
+def diff(plan: ra.Plan, filters: Filters) -> tuple[PlanLine, ...]:
+    """The plan's lines, with the ``filters`` above their relations. CTEs stand before the query."""
+    painter = _Painter(plan, filters)
     lines: list[PlanLine] = []
     for cte in plan.ctes:
         lines.append(PlanLine(" ", f"CTE {cte.name}"))
         painter.paint(lines, cte.query.node, "", True)
+    if plan.ctes:
+        lines.append(PlanLine(" ", "Query"))
     painter.paint(lines, plan.query.node, "", True, root=not plan.ctes)
     return tuple(lines)
 
@@ -27,9 +33,9 @@ def diff(plan: ra.Plan, added: Mapping[int, tuple[str, ...]]) -> tuple[PlanLine,
 class _Painter:
     """Draws nodes with guides; ``prefix`` is what stands left of a node's children."""
 
-    def __init__(self, plan: ra.Plan, added: Mapping[int, tuple[str, ...]]) -> None:
+    def __init__(self, plan: ra.Plan, filters: Filters) -> None:
         self.plan = plan
-        self.added = added
+        self.filters = filters
 
     def paint(
         self, lines: list[PlanLine], node: ra.Node, prefix: str, last: bool, *, root: bool = False
@@ -37,8 +43,9 @@ class _Painter:
         """Adds the lines of a node and all below it."""
         guide, below = ("", "") if root else (("└─ ", "   ") if last else ("├─ ", "│  "))
         number = getattr(node, "relation", None)
-        for predicate in self.added.get(number, ()) if number is not None else ():
-            lines.append(PlanLine("+", f"{prefix}{guide}Filter {predicate}"))
+        own = self.filters.get(number, {}) if number is not None else {}
+        for predicate, mark in own.items():
+            lines.append(PlanLine(mark, f"{prefix}{guide}Filter {predicate}"))
             prefix, guide, below = prefix + below, "└─ ", "   "
         lines.append(PlanLine(" ", prefix + guide + self.label(node)))
         children = _children(node)
@@ -60,9 +67,9 @@ class _Painter:
             case ra.Inline(alias=alias, rows=rows):
                 return f"Values {alias} ({len(rows)} rows)"
             case ra.CteReference(name=name, alias=alias):
-                return f"CteReference {_named(name, alias)}"
+                return f"Scan of CTE {_named(name, alias)}"
             case ra.Opaque(alias=alias, reason=reason):
-                return f"Opaque {alias} ({reason})".replace("  ", " ")
+                return f"Not understood: {alias} ({reason})".replace("  ", " ")
             case ra.Join(type=kind, declared=declared, conditions=conditions):
                 written = f" (written {declared.value.upper()})" if kind is not declared else ""
                 return f"Join {kind.value}{written} {self.conditions(conditions)}".rstrip()
@@ -84,7 +91,7 @@ class _Painter:
             case ra.Generate(alias=alias):
                 return f"Generate {alias}".rstrip()
             case ra.Unreadable(reason=reason):
-                return f"Opaque ({reason})"
+                return f"Not understood ({reason})"
 
     def conditions(self, conditions: tuple[ra.Condition, ...]) -> str:
         """Conjuncts in one line."""

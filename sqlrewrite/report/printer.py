@@ -66,15 +66,18 @@ class Printer:
         self.print([pieces])
 
     def print(self, lines: Iterable[Line]) -> None:
-        """Prints each line; long ones are left to the terminal to wrap, so that they copy whole."""
-        if self._console is None and not self.colour:
+        """Prints each line. A terminal gets long ones broken between words, a file gets them
+        whole."""
+        terminal = self.stream.isatty()
+        if self._console is None and not (self.colour or terminal):
             text = "".join([f"{plain(line)}\n" for line in lines])
             self.stream.write(printable(text, self.stream))
         else:
             from rich.text import Text
 
             for line in lines:
-                self.console.print(Text.assemble(*line), soft_wrap=True)
+                assembled = Text.assemble(*line, overflow="ignore")
+                self.console.print(assembled, soft_wrap=not terminal, crop=False)
         self.stream.flush()
 
 

@@ -5,8 +5,10 @@ In come ``FileResult`` and ``Summary``, out go styled lines.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from sqlrewrite.find.summary import StatementSummary
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.report.catalog import size
 from sqlrewrite.report.printer import Line, shown
@@ -28,15 +30,19 @@ _WIDTH = 60
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """How much is reported of each file."""
+    """How much is reported of each file. ``would``: nothing is written, so that a predicate would
+    be written. Of statements with like reasons ``like`` are told, and the others counted."""
 
     verdicts: frozenset[Verdict] = frozenset(Verdict)
     skipped: bool = True
     rules: bool = False
     plans: bool = True
+    would: bool = False
+    like: int = 10
 
 
-NO_CATALOG = "no catalog given: only tables that the input itself creates are known (see --catalog)"
+WOULD = "would be rewritten"
+NOT_REWRITTEN = "not rewritten"
 
 NO_FILES = (
     f"no files of SQL found ({', '.join(f'*{it}' for it in SQL_SUFFIXES)}; with --include-python "
@@ -46,21 +52,31 @@ NO_FILES = (
 ERRORS_ONLY = Detail(frozenset(), skipped=False, plans=False)
 """The detail under ``--quiet``."""
 
+Reasons = Counter[tuple[str, str]]
+"""How many statements stay as they are, by the word for that and the reason without names."""
 
-def file_lines(result: FileResult, detail: Detail) -> Iterator[Line]:
-    """The lines about one file, in the order of its text, then the plans."""
+
+def file_lines(result: FileResult, detail: Detail, reasons: Reasons) -> Iterator[Line]:
+    """The lines about one file, in the order of its text, then the plans. Counts in ``reasons`` the
+    statements that stay as they are."""
     path = shown(result.path)
-    done, problems_by_kind = result.rewrite, [(result.errors, "error", "bold red")]
+    done, placed = result.rewrite, list[tuple[int, int, list[Line]]]()
+    problems_by_kind = [(result.errors, "error", "bold red")]
     if done and detail.skipped:
-        problems_by_kind += [
-            (done.skipped, "skipped", "bold yellow"),
-            (done.notes, "note", "bold cyan"),
-        ]
-    placed: list[tuple[int, int, list[Line]]] = [
-        (it.line, it.column, [_problem(path, it, word, style)])
+        problems_by_kind.append((done.notes, "note", "bold cyan"))
+        for problem in done.skipped:
+            if _is_told("skipped", problem.message, detail, reasons):
+                line = _problem(path, problem, "skipped", "bold yellow")
+                placed.append((problem.line, problem.column, [line]))
+        for statement in result.statements:
+            stays = statement.understood and bool(statement.reason)
+            if stays and _is_told(NOT_REWRITTEN, statement.alike, detail, reasons):
+                placed.append((statement.line, 0, [_not_rewritten(path, statement)]))
+    placed += (
+        (problem.line, problem.column, [_problem(path, problem, word, style)])
         for problems, word, style in problems_by_kind
-        for it in problems
-    ]
+        for problem in problems
+    )
     if done and detail.skipped:
         placed += ((it.line, it.column, [_removed(path, it)]) for it in done.removed)
     if done:
@@ -75,16 +91,35 @@ def file_lines(result: FileResult, detail: Detail) -> Iterator[Line]:
         yield from _plans(path, done.plans)
 
 
-def last_lines(summary: Summary, *, has_catalog: bool, would: bool) -> Iterator[Line]:
+def _is_told(word: str, alike: str, detail: Detail, reasons: Reasons) -> bool:
+    """Whether a statement has a line of its own. Counts it."""
+    reasons[word, alike] += 1
+    return reasons[word, alike] <= detail.like
+
+
+def _not_rewritten(path: str, statement: StatementSummary) -> Line:
+    """Why a statement without a candidate stays as it is, and what to do."""
+    remedy = f": {statement.remedy}" if statement.remedy else ""
+    place = ((f"{path}:{statement.line}: ", "bold"), (NOT_REWRITTEN, "yellow"))
+    return (*place, (f": {statement.reason}{remedy}", ""))
+
+
+def more_lines(reasons: Reasons, detail: Detail) -> Iterator[Line]:
+    """How many more statements stay as they are than have a line, by like reasons."""
+    for (word, alike), count in reasons.most_common():
+        if count > detail.like:
+            more = f"{count - detail.like:,}{' more' if detail.like else ''} {word}: "
+            yield ((more, "yellow"), (alike, ""))
+
+
+def last_lines(summary: Summary, *, would: bool) -> Iterator[Line]:
     """How many statements are rewritten, unchanged, skipped; before it, why that may be none.
 
-    ``has_catalog``: whether a catalog was given. ``would``: whether nothing was to be written.
+    ``would``: whether nothing was to be written.
     """
     if not summary.files:
         yield ((NO_FILES, "yellow"),)
-    elif summary.statements and not summary.candidates and not has_catalog:
-        yield ((NO_CATALOG, "yellow"),)
-    verb = "would be rewritten" if would else "rewritten"
+    verb = WOULD if would else Verdict.REWRITTEN.value
     rewritten, skipped = summary.statements_rewritten, summary.skipped
     yield (
         (f"{rewritten} {verb}", "bold green" if rewritten else ""),
@@ -139,7 +174,8 @@ def shortened(text: str) -> str:
 
 def _candidate(path: str, candidate: Candidate, detail: Detail) -> Iterator[Line]:
     verdict, fact = candidate.verdict, candidate.fact
-    place = _place(path, fact.line, fact.column_number, verdict.value, _STYLES[verdict])
+    word = WOULD if verdict is Verdict.REWRITTEN and detail.would else verdict.value
+    place = _place(path, fact.line, fact.column_number, word, _STYLES[verdict])
     by = candidate.join.type if candidate.join.type == "filter" else f"{candidate.join.type} join"
     keys = f"{_use(fact)} ← {_use(candidate.dimension)} ({by})"
     reason = candidate.reason if verdict is Verdict.REJECTED else None

@@ -12,15 +12,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import field, fields
 
-from sqlrewrite.find.summary import NO_BOUND, StatementSummary
+from sqlrewrite.find.summary import StatementSummary, remedy_for_unknown
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Candidate, Rewrite, Verdict
 from sqlrewrite.settings.options import DECLARED_IN
-from sqlrewrite.warehouse import Table, Warehouse, has_template
-
-_HELD = Verdict.ALREADY_PRUNED.value
-_TOGETHER = {NO_BOUND: NO_BOUND, _HELD: f"{_HELD}: the scans hold a partition column by themselves"}
-"""Beginnings of reasons that continue with names, and the reason that they are counted as."""
+from sqlrewrite.warehouse import Table, Warehouse
 
 _UNKNOWN = re.compile(r"(?P<it>\S+) is not in the catalog")
 _TYPE = re.compile(r"declare the type of (?P<column>.+)")
@@ -98,7 +94,7 @@ def _of_statement(it: StatementSummary, catalog: Warehouse) -> Iterator[ReasonAn
         return
     unknown = [name for name, known in it.relations if not known]
     for name in unknown:
-        yield f"{name} is not in the catalog", _declared(name, catalog)
+        yield f"{name} is not in the catalog", remedy_for_unknown(name, catalog)
     if unknown:
         return
     undeclared = [name for name, _ in it.relations if _is_undeclared(name, catalog)]
@@ -106,7 +102,7 @@ def _of_statement(it: StatementSummary, catalog: Warehouse) -> Iterator[ReasonAn
         what = f"the partition column of {name}"
         yield f"{what} is none of its columns", f"declare {what}"
     if not undeclared:
-        yield _TOGETHER.get(it.reason.partition(": ")[0], it.reason), ""
+        yield it.alike, ""
 
 
 def _is_undeclared(name: str, catalog: Warehouse) -> bool:
@@ -116,17 +112,6 @@ def _is_undeclared(name: str, catalog: Warehouse) -> bool:
     return any(field.transform == "unknown" for field in fields)
 
 
-def _declared(name: str, catalog: Warehouse) -> str:
-    """How to make a table known: by its DDL, or by the schema in which the catalog has it."""
-    if has_template(name):
-        return f"give the variable in {name} a value, in [tool.dpp-rewrite.variables]"
-    others = catalog.by_last.get(name.lower(), ())
-    schemas = sorted({other[-2] for other in others if len(other) > 1})
-    if schemas:
-        return f"say which schema is meant, with --schema: {' or '.join(schemas)}"
-    return f"declare {name} in the catalog, with what it is partitioned by"
-
-
 def _of_candidate(it: Candidate, catalog: Warehouse) -> ReasonAndRemedy | None:
     """Why a candidate was rejected."""
     rule = it.reason
@@ -134,7 +119,7 @@ def _of_candidate(it: Candidate, catalog: Warehouse) -> ReasonAndRemedy | None:
         return None
     for each in it.rules:
         if unknown := _UNKNOWN.search(each.message):
-            return unknown.group(), _declared(unknown["it"], catalog)
+            return unknown.group(), remedy_for_unknown(unknown["it"], catalog)
     reason = f"{rule.code} {rule.name}"
     if column := _TYPE.search(rule.message):
         uses = (it.fact, it.dimension)

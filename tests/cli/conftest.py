@@ -113,8 +113,14 @@ def beside_catalog(monkeypatch: pytest.MonkeyPatch, folder: Path, ddl: str) -> C
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[..., Ran]]:
-    """Runs the program in an empty folder, with the stand-in for the rewriter."""
+def run(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[..., Ran]]:
+    """Runs the program in an empty folder, with the stand-in for the rewriter and a catalog of one
+    table."""
+    ddl = tmp_path_factory.mktemp("catalog") / "ddl.sql"
+    ddl.write_text("CREATE TABLE retail.sales (id INT, day DATE) PARTITIONED BY (day)")
+    monkeypatch.setenv("DPP_REWRITE_CATALOG", str(ddl))
     monkeypatch.setattr("sqlrewrite.run.runner.rewrite_with_options", stand_in)
     monkeypatch.chdir(tmp_path)
     for name in ("NO_COLOR", "FORCE_COLOR"):

@@ -65,7 +65,7 @@ def test_bytes_through_a_real_pipe() -> None:
     data = b"\xef\xbb\xbfselect 1 -- \xe9\r\n;select 2"
     done = process([*PROGRAM, "-"], input=data)
     assert (done.returncode, done.stdout) == (0, data)
-    assert done.stderr.endswith(b"0 rewritten, 2 unchanged, 0 skipped\n")
+    assert b"0 rewritten, 2 unchanged, 0 skipped\n" in done.stderr
 
 
 def test_version() -> None:
@@ -175,7 +175,7 @@ def test_a_mistake_of_ours_shows_no_traceback(
 
 def test_light_start(tmp_path: Path) -> None:
     """In a hook nothing is imported that the run does not need."""
-    (tmp_path / "q.sql").write_bytes(b"select 1")
+    (tmp_path / "q.sql").write_bytes(b"create table t (a int); select 1")
     code = """
 import sys
 from sqlrewrite.cli import main

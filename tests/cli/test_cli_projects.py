@@ -213,8 +213,9 @@ def test_the_name_of_stdin_has_a_project(run: Callable[..., Ran]) -> None:
     for name, status in (("a", 1), ("b", 0)):
         ran = run("lint", "--stdin-filename", f"{name}/x.sql", "-", stdin=JOIN)
         assert ran.status == status
-    ran = run("--stdin-filename", "a/x.sql", "b/q.sql", "-", stdin=JOIN)
-    assert (ran.out.count(JOIN.encode()), ran.out.count(MARKER.encode())) == (1, 1)
+    for name, count in (("a", 1), ("b", 0)):
+        ran = run("--stdin-filename", f"{name}/x.sql", "-", stdin=JOIN)
+        assert ran.out.count(MARKER.encode()) == count
 
 
 def test_in_a_baseline_of_several_projects_files_of_one_name_are_two(

@@ -123,7 +123,7 @@ def test_check(run: Any) -> None:
     ran = run("--check", "q.sql")
     assert (ran.status, ran.out) == (1, b"")
     assert ran.err == (
-        f"q.sql:1:10: rewritten {REWRITTEN}\n"
+        f"q.sql:1:10: would be rewritten {REWRITTEN}\n"
         "would rewrite q.sql\n1 would be rewritten, 1 unchanged, 0 skipped\n"
     )
     assert "rejected" in run("--check", "-v", "q.sql").err
@@ -217,13 +217,28 @@ def test_stdin_of_an_excluded_name_is_passed_on(run: Any, options: tuple[str, ..
     assert run("--force-exclude", "-", stdin=PRUNE).out == DONE  # it has no name
 
 
-def test_several_files_are_concatenated_and_none_stops_the_others(run: Any) -> None:
+def test_several_files_are_never_one_text(run: Any) -> None:
+    Path("d").mkdir()
+    Path("d/a.sql").write_bytes(PRUNE)
+    for paths in (("d",), ("d/a.sql", "d/a.sql"), ("-", "d/a.sql")):
+        ran = run(*paths)
+        assert (ran.status, ran.out) == (2, b"")
+        assert "several files are not printed as one text: use --write" in ran.err
+    for words in (("--check",), ("--diff",), ("--format", "json"), ("--statistics",), ("-w",)):
+        assert "several files" not in run(*words, "d").err
+
+
+def test_none_of_several_files_stops_the_others(run: Any) -> None:
     Path("d").mkdir()
     for name, data in (("d/b.sql", PRUNE), ("d/a.sql", b"select 1"), ("x.sql", b"BOOM")):
         Path(name).write_bytes(data)
-    ran = run("--explain", "none", "none.sql", "x.sql", "d", "./d/b.sql")
-    assert ran.status == 2
-    assert ran.out == b"BOOM" + b"select 1" + DONE
+    ran = run("--write", "none.sql", "x.sql", "d", "./d/b.sql")
+    assert (ran.status, ran.out) == (2, b"")
+    assert [Path(name).read_bytes() for name in ("x.sql", "d/a.sql", "d/b.sql")] == [
+        b"BOOM",
+        b"select 1",
+        DONE,
+    ]
     lines = ran.err.splitlines()
     assert lines[0] == "none.sql: error: cannot be read: no such file or directory"
     assert lines[1].startswith("x.sql: error: internal error (KeyError: 'boom' at conftest.py:")
@@ -245,10 +260,14 @@ def test_a_file_that_may_not_be_read_does_not_stop_the_others(
 
     monkeypatch.setattr("builtins.open", refusing)
     monkeypatch.setattr(os, "access", lambda name, *_, **__: not str(name).endswith("secret.sql"))
-    ran = run(command, "secret.sql", "a.sql")
+    words = (command, "--diff") if command == "rewrite" else (command,)
+    ran = run(*words, "secret.sql", "a.sql")
     assert ran.status == 2
     assert "secret.sql: error: cannot be read: Permission denied" in ran.err
-    assert DONE in ran.out if command == "rewrite" else "in 1 file, 1 file not checked" in ran.err
+    if command == "rewrite":
+        assert b"+" + DONE in ran.out
+    else:
+        assert "in 1 file, 1 file not checked" in ran.err
 
 
 def test_json(run: Any) -> None:
@@ -349,14 +368,42 @@ def test_colour_leaves_brackets_and_long_lines_alone(
     assert "[bold] :warning:.sql:1:8:" in err
 
 
-def test_says_why_nothing_was_found(run: Any) -> None:
-    Path("q.sql").write_bytes(b"select 1")
-    assert "no catalog given" in run("q.sql").err
+def test_says_why_nothing_was_found(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("empty").mkdir()
-    said = run("empty").err
+    said = run("--diff", "empty").err
     assert said.startswith("no files of SQL found (*.sql, ")
     assert "--include-python" in said
-    assert said.endswith("\n0 rewritten, 0 unchanged, 0 skipped\n")
+    assert said.endswith("\n0 would be rewritten, 0 unchanged, 0 skipped\n")
+
+
+NO_TABLES = "no tables are known: pass -c, or run dpp-rewrite init\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "text", "status"),
+    [
+        (("rewrite",), "SELECT 1", 0),
+        (("--check",), "SELECT 1", 2),
+        (("--check", "-q"), "SELECT 1", 2),
+        (("--check", "--exit-zero"), "SELECT 1", 0),
+        (("lint",), "SELECT 1", 2),
+        (("lint", "--format", "json"), "SELECT 1", 2),
+        (("lint", "-q"), "SELECT 1", 2),
+        (("lint", "--exit-zero"), "SELECT 1", 0),
+        (("--check",), "CREATE TABLE t (a INT)", 0),
+        (("lint",), "CREATE TABLE t (a INT)", 0),
+    ],
+)
+def test_where_no_table_is_known(
+    run: Any, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], text: str, status: int
+) -> None:
+    """What checks nothing is no success in CI."""
+    monkeypatch.delenv("DPP_REWRITE_CATALOG")
+    Path("q.sql").write_text(text)
+    for ran in (run(*words, "q.sql"), run(*words, "-", stdin=text)):
+        assert ran.status == status
+        assert ran.err.endswith(NO_TABLES) == (text == "SELECT 1")
+    assert NO_TABLES not in run("--strip", "--check", "q.sql").err
 
 
 def test_settings_and_options(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -374,7 +421,7 @@ def test_settings_and_options(run: Any, monkeypatch: pytest.MonkeyPatch) -> None
     )
     Path("d").mkdir()
     Path("d/q.sql").write_bytes(PRUNE + b";BAD")
-    assert "plan" not in run("d").err
+    assert "plan" not in run("d/q.sql").err
     assert run("--check", "d/q.sql").status == 1
     run("--hint", "--engine", "trino", "d/q.sql")
     assert asked[0] == make_options(engine="flink", hint=False)
@@ -397,7 +444,7 @@ def test_a_file_over_the_limit_is_left_alone(
     """Printed as it is, skipped with the setting's name; neither read nor a reason to fail."""
     monkeypatch.chdir(tmp_path)
     Path("pyproject.toml").write_text('[tool.dpp-rewrite]\nfile-limit = "1kB"\n')
-    text = "SELECT 1;\n" * 200
+    text = "CREATE TABLE t (a INT);\n" + "SELECT 1;\n" * 200
     Path("q.sql").write_text(text)
     why = "skipped the file is 2 kB, over the file-limit of 1 kB (raise it to read this)"
 

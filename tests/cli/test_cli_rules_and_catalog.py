@@ -94,7 +94,8 @@ def test_catalog_show_in_a_narrow_terminal(run: Any, monkeypatch: pytest.MonkeyP
     assert "…" not in out  # folded, never cut off
 
 
-def test_catalog_show_without_a_catalog(run: Any) -> None:
+def test_catalog_show_without_a_catalog(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DPP_REWRITE_CATALOG")
     ran = run("catalog", "show")
     assert (ran.status, ran.out) == (2, b"")
     assert "no catalog: give --catalog" in ran.err
@@ -119,7 +120,10 @@ def test_catalog_show_knows_its_dialects(run: Any) -> None:
     assert "no dialect is called 'flunk': did you mean flink?" in ran.err
 
 
-def test_a_broken_catalog_of_the_settings_is_named(run: Any) -> None:
+def test_a_broken_catalog_of_the_settings_is_named(
+    run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("DPP_REWRITE_CATALOG")
     Path("pyproject.toml").write_text('[tool.dpp-rewrite]\ncatalog = ["none.sql"]\n')
     ran = run("catalog", "show")
     assert ran.status == 2

@@ -42,7 +42,7 @@ def run(*arguments: str, **more: str) -> Result:
 
 
 def test_a_folder_is_searched_for_python_where_that_is_asked_for(folder: Path) -> None:
-    assert run("rewrite", "--check", "src").stderr.count("would be rewritten") == 1
+    assert run("rewrite", "--check", "src").stderr.count("would rewrite ") == 1
     assert "4 would be rewritten" in run("rewrite", "--check", "--include-python", "src").stderr
     (folder / "pyproject.toml").write_text("[tool.dpp-rewrite]\ninclude-python = true\n")
     assert "4 would be rewritten" in run("rewrite", "--check", "src").stderr

@@ -120,7 +120,7 @@ def test_concise(catalog: Catalog) -> None:
         "a b/q.sql:6:1: DPP000 not read: no statement begins with 'SELEC'",
     ]
     total = _sum(_linted(catalog))
-    assert [plain(line) for line in concise.last_lines(total, has_catalog=True)] == [
+    assert [plain(line) for line in concise.last_lines(total)] == [
         "2 findings in 1 file (1 suppressed)",
         "[*] 1 fixable with `dpp-rewrite --write`",
     ]

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import pytest
 
+from sqlrewrite import Catalog, rewrite
+from sqlrewrite.find.summary import StatementSummary
 from sqlrewrite.report.catalog import size
 from sqlrewrite.report.printer import Printer, plain
-from sqlrewrite.report.text import Detail, coloured_diff, file_lines, last_lines
+from sqlrewrite.report.text import (
+    ERRORS_ONLY,
+    Detail,
+    Reasons,
+    coloured_diff,
+    file_lines,
+    last_lines,
+    more_lines,
+)
 from sqlrewrite.results import (
     Candidate,
     JoinUse,
@@ -65,7 +76,7 @@ def candidate(line: int, verdict: Verdict, *outcomes: Outcome, alias: str = "D")
     ],
 )
 def test_a_line_a_candidate(given: Candidate, line: str) -> None:
-    assert [plain(it) for it in file_lines(result(given), Detail())] == [line]
+    assert [plain(it) for it in file_lines(result(given), Detail(), Reasons())] == [line]
 
 
 @pytest.mark.parametrize(
@@ -86,8 +97,74 @@ def test_a_line_a_candidate(given: Candidate, line: str) -> None:
 def test_what_was_replaced_is_shown_with_what_replaced_it(old: str, new: str, line: str) -> None:
     removed = Removed(0, f"{old} {MARKER}", 1, 9, f"{new} {MARKER}" if new else "", "why")
     done = Rewrite("x", "x", 1, (), (), (), (), (removed,))
-    (said,) = file_lines(FileResult("q.sql", b"x", Source("x"), done), Detail())
+    (said,) = file_lines(FileResult("q.sql", b"x", Source("x"), done), Detail(), Reasons())
     assert plain(said).endswith(line)
+
+
+def statement(line: int, reason: str, alike: str, remedy: str = "") -> StatementSummary:
+    return StatementSummary(line, line, "query", True, (), reason, True, alike, remedy)
+
+
+def test_a_statement_that_stays_has_its_reason_and_what_to_do() -> None:
+    done = FileResult("q.sql", b"x", Source("x"), Rewrite("x", "x", 1))
+    given = replace(
+        done,
+        statements=(
+            statement(3, "u is not in the catalog", "tables", "declare u"),
+            statement(7, "it joins nothing", "it joins nothing"),
+        ),
+    )
+    assert [plain(line) for line in file_lines(given, Detail(), Reasons())] == [
+        "q.sql:3: not rewritten: u is not in the catalog: declare u",
+        "q.sql:7: not rewritten: it joins nothing",
+    ]
+    assert not list(file_lines(given, ERRORS_ONLY, Reasons()))
+
+
+def test_of_like_reasons_ten_are_told_and_the_rest_counted() -> None:
+    statements = tuple(statement(n, f"t{n} is not in the catalog", "tables") for n in range(1, 13))
+    unread = tuple(Problem("", "a template", n, 1) for n in range(20, 40))
+    done = Rewrite("x", "x", 1, skipped=unread)
+    given = FileResult("q.sql", b"x", Source("x"), done, statements=statements)
+    reasons = Reasons()
+    assert len(list(file_lines(given, Detail(), reasons))) == 20
+    assert [plain(line) for line in more_lines(reasons, Detail())] == [
+        "10 more skipped: a template",
+        "2 more not rewritten: tables",
+    ]
+    counted = replace(Detail(), like=0)  # as with --check
+    reasons = Reasons()
+    assert not list(file_lines(given, counted, reasons))
+    assert [plain(line) for line in more_lines(reasons, counted)] == [
+        "20 skipped: a template",
+        "12 not rewritten: tables",
+    ]
+
+
+def test_a_predicate_would_be_written() -> None:
+    lines = file_lines(result(candidate(3, Verdict.REWRITTEN)), Detail(would=True), Reasons())
+    assert plain(next(lines)).startswith("q.sql:3:5: would be rewritten lake.db.Sales.day")
+
+
+PLANS = """
+CREATE TABLE f (x INT) PARTITIONED BY (p INT);
+CREATE TABLE d (k INT, c INT);
+"""
+
+
+def test_the_plan_has_what_is_new_and_a_heading_for_the_query() -> None:
+    query = "WITH c AS (SELECT * FROM d WHERE d.c = 1) SELECT f.x FROM f JOIN c ON f.p = c.k"
+    catalog = Catalog.from_ddl(PLANS)
+    done = rewrite(query, catalog)
+    lines = done.explain().splitlines()
+    assert "  Query" in lines
+    assert any("Scan of CTE c" in line for line in lines)
+    assert sum(line.startswith("+") for line in lines) == 1
+    assert rewrite(done.sql, catalog).explain() == ""
+    other = "SELECT g.x FROM f AS g JOIN d ON g.p = d.k WHERE d.c = 2"
+    more = rewrite(f"{done.sql} UNION ALL {other}", catalog)
+    marks = [line[0] for line in more.explain().splitlines() if "Filter" in line and " IN " in line]
+    assert sorted(marks) == [" ", "+"]
 
 
 def test_in_the_order_of_the_file() -> None:
@@ -96,7 +173,7 @@ def test_in_the_order_of_the_file() -> None:
         candidate(2, Verdict.REJECTED),
         errors=(Problem("DPP000", "no", 4, 1),),
     )
-    places = [plain(line).split(" ")[0] for line in file_lines(given, Detail())]
+    places = [plain(line).split(" ")[0] for line in file_lines(given, Detail(), Reasons())]
     assert places == ["q.sql:2:5:", "q.sql:4:1:", "q.sql:9:5:"]
 
 
@@ -123,7 +200,7 @@ def test_in_the_order_of_the_file() -> None:
     ],
 )
 def test_last_line(summary: Summary, would: bool, line: str) -> None:
-    assert [plain(it) for it in last_lines(summary, has_catalog=True, would=would)] == [line]
+    assert [plain(it) for it in last_lines(summary, would=would)] == [line]
 
 
 def test_the_sum_counts_each_statement_once() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from sqlrewrite.linting.files import LintedFile, LintSummary
 from sqlrewrite.linting.findings import BY_CODE, Finding, Severity
 from sqlrewrite.report.printer import Line, counted, shown
-from sqlrewrite.report.text import NO_CATALOG, NO_FILES
+from sqlrewrite.report.text import NO_FILES
 from sqlrewrite.results import Problem
 
 STYLES: Mapping[Severity, str] = {
@@ -53,11 +53,8 @@ def statistics(total: LintSummary) -> Iterator[Line]:
         yield ((f"{count:>{width}}", "bold"), (f"  {code}", "bold yellow"), (name, ""))
 
 
-def last_lines(total: LintSummary, *, has_catalog: bool) -> Iterator[Line]:
-    """How many findings there are, and how many of them are suppressed or can be fixed; before it,
-    unless ``has_catalog``, that there is no catalog, which may be why there are none."""
-    if total.files > total.failed and not has_catalog:
-        yield ((NO_CATALOG, "yellow"),)
+def last_lines(total: LintSummary) -> Iterator[Line]:
+    """How many findings there are, and how many of them are suppressed or can be fixed."""
     if not total.files:
         yield ((NO_FILES, "yellow"),)
         return
