@@ -35,6 +35,21 @@ _AIRFLOWS = frozenset(
 """What Airflow renders to a date, by its template reference."""
 
 
+_DATES = _AIRFLOWS | frozenset(
+    "execution_date logical_date data_interval_start data_interval_end run_started_at".split()
+)
+_ON_DATES = frozenset("macros replace lower upper string int timedelta".split())
+_IDENTIFIERS = frozenset(
+    """
+    run_id dag.dag_id task.task_id ti.task_id invocation_id dbt_version project_name model.name
+    this.name this.identifier this.table this.schema this.database
+    target.name target.type target.schema target.database target.catalog
+    """.split()
+)
+"""What renders to a name or number of a run. Airflow takes letters, digits and ``-._`` in those of
+a DAG, task or run alone (``validate_key``)."""
+
+
 class TemplateKind(Enum):
     """What an expression stands for."""
 
@@ -46,7 +61,8 @@ class TemplateKind(Enum):
     OTHER = "anything"
 
 
-def _inner(unit: str) -> str:
+def inner(unit: str) -> str:
+    """What an expression has between its braces."""
     return unit[2:-2].strip("+-").strip()
 
 
@@ -60,7 +76,7 @@ def repeats(unit: str, quote: str) -> bool:
     if not unit.startswith("{{"):
         return True
     try:
-        tree = ast.parse(" ".join(_inner(unit).split()), mode="eval")
+        tree = ast.parse(" ".join(inner(unit).split()), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     plain = _WORD if quote in unit else _NO_QUOTE
@@ -77,6 +93,21 @@ _STEADY = (
     *(ast.BinOp, ast.Add, ast.Sub, ast.BitOr, ast.BoolOp, ast.And, ast.Or),
     *(ast.UnaryOp, ast.USub, ast.Load),
 )
+
+
+def renders_to_one_line(unit: str, spoken_of: frozenset[str]) -> bool:
+    """Whether an expression surely renders to one line, in which no comment ends: what names a
+    relation, a model or a run, and dates with what is computed from them, unless a tag of the text
+    speaks of the name. The value of a variable or macro may be any text."""
+    if meaning(unit)[0] in (TemplateKind.REFERENCE, TemplateKind.THIS):
+        return True
+    if not unit.startswith("{{") or not repeats(unit, ""):
+        return False
+    tree = ast.parse(" ".join(inner(unit).split()), mode="eval")
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    if names & spoken_of:
+        return False
+    return inner(unit) in _IDENTIFIERS or (bool(names & _DATES) and names <= _DATES | _ON_DATES)
 
 
 def _steady(node: ast.AST, plain: re.Pattern[str]) -> bool:
@@ -99,15 +130,15 @@ def meaning(unit: str) -> tuple[TemplateKind, Reference]:
     """What an expression stands for; dbt's calls with constants read as Python's do."""
     if not unit.startswith("{{"):
         return TemplateKind.VALUE, ()
-    inner = _inner(unit)
-    if inner == "this":
+    code = inner(unit)
+    if code == "this":
         return TemplateKind.THIS, ()
-    if inner in _AIRFLOWS:
+    if code in _AIRFLOWS:
         return TemplateKind.VALUE, ()
-    if _CALL.match(inner) is None or "\\" in inner:
+    if _CALL.match(code) is None or "\\" in code:
         return TemplateKind.OTHER, ()
     try:
-        call = ast.parse(re.sub(r"[\r\n]", " ", inner), mode="eval").body
+        call = ast.parse(re.sub(r"[\r\n]", " ", code), mode="eval").body
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
             return TemplateKind.OTHER, ()
         if call.func.id == "config":

@@ -7,12 +7,30 @@ means something else in each. A template that cannot be masked is an ``Obstacle`
 from __future__ import annotations
 
 import re
+from functools import cached_property
 
 from sqlrewrite.text.edits import blank
-from sqlrewrite.text.template_kinds import UNITS, TemplateKind, meaning, repeats
+from sqlrewrite.text.template_comments import drawn_into_comment, ends_elsewhere, goes_on
+from sqlrewrite.text.template_kinds import (
+    UNITS,
+    TemplateKind,
+    inner,
+    meaning,
+    renders_to_one_line,
+    repeats,
+)
+from sqlrewrite.text.template_signs import (
+    CLOSES,
+    CODE,
+    INSIDE,
+    LONGEST_WORD,
+    OPENS,
+    SPARKS_OWN,
+    TO_A_VALUE,
+    VARIABLES,
+)
 from sqlrewrite.text.templates import (
     DEFINES,
-    NOTE,
     Masked,
     Obstacle,
     Template,
@@ -20,50 +38,18 @@ from sqlrewrite.text.templates import (
     on_one_line,
 )
 
-# What opens a variable, and how each is written. Of a sign that Spark's grammar has as well it is
-# one only where a value or a name must stand: ``a & b`` and ``a %(b)`` are none.
-_VARIABLES = {
-    "${": re.compile(r"\$\{[^\s{}'\"`][^{}'\"`\r\n]*\}"),
-    "$": re.compile(r"\$\w+"),
-    "{": re.compile(r"\{[A-Za-z_][\w.]*\}"),
-    "#": re.compile(r"#\{[A-Za-z_][\w.]*\}"),
-    "@": re.compile(r"@\w+@|@[A-Za-z_]\w*"),
-    "%": re.compile(r"%\(\w+\)s"),
-    "&": re.compile(r"&&?[A-Za-z_]\w*"),
-}
-_SPARKS_OWN = frozenset("%&@")
-_TO_A_VALUE = re.compile(
-    r"(?:[(,=<>+*/|.-]|\b(?:and|or|not|in|between|like|rlike|regexp|select|where|on|having|then|else"
-    r"|when|case|by|from|join|table|into|update|using|limit|values|div))\s*",
-    re.IGNORECASE,
-)
-_LONGEST_WORD = 40
-
-# What may open in SQL code, and what matters inside of what it opens until it ends.
-_CODE = re.compile(
-    rf"(?P<note>{NOTE.pattern})"
-    r"|--|/\*|(?<!\w)[rR]['\"]|['\"]|`|\{[{%#]|\$\{|(?<![\w$])\$(?=[A-Za-z_])"
-    r"|\{(?=[A-Za-z_])|#(?=\{)|@(?=\w+@|[A-Za-z_])|%(?=\(\w+\)s)|&(?=&?[A-Za-z_])",
-    re.MULTILINE,
-)
-_INSIDE = {
-    "--": re.compile(r"[\r\n]|\{[{%#]"),
-    "/*": re.compile(r"\*/|\{[{%#]"),
-    "'": re.compile(r"\\.|'|\{[{%#]|\$\{", re.DOTALL),
-    '"': re.compile(r"\\.|\"|\{[{%#]|\$\{", re.DOTALL),
-    "r'": re.compile(r"'|\{[{%#]|\$\{"),
-    'r"': re.compile(r"\"|\{[{%#]|\$\{"),
-    "`": re.compile(r"`|\{[{%#]|\$\{"),
-}
-_CLOSES = {"{{": "}}", "{%": "%}", "{#": "#}"}
-_OPENS = frozenset({*_CLOSES, *_VARIABLES})
-
 _TAG = re.compile(r"\{%[-+]?\s*(\w+)")
+_COMMENTS = ("--", "/*")
+_MAY_BE_TEXT = frozenset("$&")
+"""What people write in comments, too: a variable only where the text has others like it."""
+_OPERAND = re.compile(r"(?:[=<>]|\bbetween)\s*\Z", re.IGNORECASE)
 _RENDERED_ONCE = frozenset({"snapshot", "endsnapshot", "test", "endtest"})
 """Around one query of its own each: dbt runs what is between them."""
+_TRIMS_BEFORE = ("{{-", "{%-", "{#-")
 _SET = re.compile(r"\{%[-+]?\s*set\s[\w.,\s]+=")
 _COMMENT = re.compile(r"--[^\r\n]*|/\*.*?\*/", re.DOTALL)
 _WORD = re.compile(r"\w")
+_WHITE = re.compile(r"\s*")
 _REST = re.compile(r"[ \t]*(?:[\r\n]|\Z)")
 
 # What may touch an expression and not become one token with what it renders to.
@@ -92,23 +78,32 @@ class TemplateScan:
         self.head = True
         self.told = 0
         self.within = False
+        self.line_comment = -1
+        self.signs: set[str] = set()
+        self.one_line: set[str] = set()
+        self.strings: list[str] = []
+        self.unsure: list[Obstacle] = []
 
     def run(self) -> Masked:
         """The masked text."""
         text, at, context = self.text, 0, ""
         while True:
-            match = (_INSIDE[context] if context else _CODE).search(text, at)
+            match = (INSIDE[context] if context else CODE).search(text, at)
             if match is None:
                 break
             sign = match.group()
-            if sign in _OPENS:
+            if sign in OPENS:
                 at = self._unit(sign, match.start(), context)
             elif not context and match["note"]:
                 at = match.end()
                 self._blank(match.start(), at)
             elif context:
                 at = match.end()
-                context = context if sign.startswith("\\") else ""
+                self.line_comment = match.start() if context == "--" else self.line_comment
+                if not sign.startswith("\\"):
+                    if context not in _COMMENTS:
+                        self.strings.append(text[self.entered : at])
+                    context = ""
                 if self.unknown and not context:
                     self._string(at)
             else:
@@ -116,19 +111,22 @@ class TemplateScan:
                 self.before = len(self.pieces), self.done
         for tag, start in self.open:
             self._refuse(start, len(text), _BLOCK.format(tag))
+        for value in self.unsure:
+            if self._is_unsure(text[value.start : value.end]):
+                self.obstacles.append(value)
         pieces = "".join([*self.pieces, text[self.done :]])
         obstacles = sorted(self.obstacles, key=lambda obstacle: obstacle.start)
         return Masked(pieces, tuple(self.templates), tuple(obstacles))
 
     def _unit(self, sign: str, start: int, context: str) -> int:
         """Takes in the template that begins here; where the scan goes on."""
-        if sign in _VARIABLES:
-            if sign in _SPARKS_OWN and not self._wants_value(start):
+        if sign in VARIABLES:
+            if sign in SPARKS_OWN and context not in _COMMENTS and not self._wants_value(start):
                 return start + 1
-            found = _VARIABLES[sign].match(self.text, start)
+            found = VARIABLES[sign].match(self.text, start)
             end = found.end() if found else 0
         else:
-            end = 0 if sign in self.endless else self.text.find(_CLOSES[sign], start + 2) + 2
+            end = 0 if sign in self.endless else self.text.find(CLOSES[sign], start + 2) + 2
             whole = UNITS[sign].match(self.text, start) if end >= 2 and sign in UNITS else None
             if whole is not None:
                 end = whole.end()
@@ -139,25 +137,45 @@ class TemplateScan:
                 self.endless.add(sign)  # and not looked for again
                 end = 0
         if not end:
-            if context not in ("--", "/*"):
+            if context not in _COMMENTS:
                 self._refuse(start, start + 2, f"{sign} does not open a template that can be read")
             return start + 2
         unit = self.text[start:end]
         match sign:
             case "{%":
-                return self._block(start, end, unit, context) or self._tag(
-                    start, end, unit, context
-                )
+                block = self._block(start, end, unit, context)
+                end = block or self._tag(start, end, unit, context)
             case "{#":
                 self._nothing(start, end, unit, context)
             case _:
                 self._expression(start, end, unit, context)
+        self._draws(start, end, context)
         return end
+
+    def _shortly_before(self, start: int) -> str:
+        return self.text[max(0, start - LONGEST_WORD) : start]
+
+    def _draws(self, start: int, end: int, context: str) -> bool:
+        """Refuses a template, or a block, that may draw what follows into a line comment; whether
+        it does."""
+        unit, inside = self.text[start:end], context == "--"
+        beside = not context and unit.startswith(_TRIMS_BEFORE) and self._behind_comment(start)
+        if not inside and not beside:
+            return False
+        until = drawn_into_comment(self.text, unit, end, inside=inside)
+        if until > end:
+            self._refuse(start, until, f"{on_one_line(unit)} may draw what follows into a comment")
+        return until > end
+
+    def _behind_comment(self, start: int) -> bool:
+        """Whether the lines before a place end in a line comment, with white space behind it."""
+        white = _WHITE.match(self.text, self.line_comment) if self.line_comment >= 0 else None
+        return white is not None and white.end() >= start
 
     def _wants_value(self, start: int) -> bool:
         """Whether what stands before an offset has a value or a name behind it."""
-        before = self.text[max(0, start - _LONGEST_WORD) : start]
-        return any(match.end() == len(before) for match in _TO_A_VALUE.finditer(before))
+        before = self._shortly_before(start)
+        return any(match.end() == len(before) for match in TO_A_VALUE.finditer(before))
 
     def _block(self, start: int, end: int, unit: str, context: str) -> int | None:
         """Takes in a whole block that is an expression, or renders to nothing; where it ends."""
@@ -166,7 +184,7 @@ class TemplateScan:
         if context or self.open or (name == "set" and _SET.match(unit)):
             return None
         if name == "for":
-            return self._loop(start)
+            return None if self._draws(start, end, context) else self._loop(start)
         if name != "set" and (name not in DEFINES or self._within(start)):
             return None
         from sqlrewrite.text.for_blocks import block_end  # few texts need it
@@ -216,7 +234,7 @@ class TemplateScan:
                     break
             self._refuse(since, end, _BLOCK.format(name[3:]))
         elif name == "do" or _SET.match(unit):
-            if self._within(start):
+            if self._within(start, context):
                 self._refuse(start, end, f"{on_one_line(unit)} may change what is behind it")
             self._nothing(start, end, unit, context)
             return end
@@ -224,50 +242,88 @@ class TemplateScan:
             self.open.append((name, start))
         elif not self.open:
             self._refuse(start, end, f"{on_one_line(unit)} may change the statement")
-        self._blank(start, end)
+        self._blank(start, end, context)
         return end
 
-    def _within(self, start: int) -> bool:
-        """Whether a statement has begun before a place: a value set there may be two in it."""
-        masked = "".join((*self.pieces[self.told :], self.text[self.done : start]))
+    def _within(self, start: int, context: str = "") -> bool:
+        """Whether a statement has begun before a place, or before the comment that it is in: a
+        value set there may be two in it."""
+        pieces, done = len(self.pieces), self.done
+        if context in _COMMENTS:
+            (pieces, done), start = self.before, self.entered
+        masked = "".join((*self.pieces[self.told : pieces], self.text[done:start]))
         code = _COMMENT.sub("", masked).rstrip()
-        self.told = len(self.pieces)
+        self.told = pieces
         if code:
             self.within = not code.endswith(";")
         return self.within
 
     def _nothing(self, start: int, end: int, unit: str, context: str) -> None:
         """What renders to nothing is white space, but for what it leaves or takes around it."""
-        if context in ("--", "/*") and not _breaks(unit):
+        if context in _COMMENTS:
+            self._in_comment(start, end, unit, context, TemplateKind.NOTHING)
             return
         before, behind = self.text[start - 1 : start], self.text[end : end + 1]
         head = self.head and not self.text[self.done : start].strip()
         if context:
-            self._refuse(start, end, f"{on_one_line(unit)} stands inside a string, name or comment")
+            self._refuse(start, end, f"{on_one_line(unit)} stands inside a string or name")
         elif _trims(unit) and not head:
             self._refuse(start, end, f"{on_one_line(unit)} removes the white space around it")
-        elif before.strip() and behind.strip():
+        elif before.strip() and (behind.strip() or self._joins(unit, end, before)):
             self._refuse(start, end, f"{on_one_line(unit)} joins what stands around it")
         self._blank(start, end)
+
+    def _joins(self, unit: str, end: int, before: str) -> bool:
+        """Whether two words touch where ``trim_blocks`` takes away the line end between them."""
+        since = goes_on(self.text, unit, end)
+        after = self.text[since : since + 1]
+        return before not in _BEFORE and _touches(after, _BEHIND)
+
+    def _in_comment(
+        self, start: int, end: int, unit: str, context: str, kind: TemplateKind
+    ) -> None:
+        """Takes in a template in a comment; one that may end the comment elsewhere is refused."""
+        shown, renders = on_one_line(unit), kind is not TemplateKind.NOTHING
+        several = context == "--" and _breaks(unit)
+        if several or (renders and self.text.startswith("/*+", self.entered)):
+            self._refuse(start, end, f"{shown} stands inside a comment or hint")
+        elif not renders and ends_elsewhere(self.text, unit, start, end):
+            self._refuse(start, end, f"{shown} may end the comment around it elsewhere")
+        elif renders and not renders_to_one_line(unit, self.spoken_of):
+            macro = context == "--" and kind is TemplateKind.OTHER and "(" in unit
+            if macro or self._within(start, context):
+                why = f"{shown} may end the comment around it: it may render to several lines"
+                self.unsure.append(Obstacle(start, end, why))
+        if several or "*/" in unit or "/*" in unit:
+            self._blank(start, end, context)
+
+    def _is_unsure(self, unit: str) -> bool:
+        """Whether a value in a comment may be several lines: not one that stands in a string or
+        name, too, or is compared."""
+        text = unit[0] in _MAY_BE_TEXT and not unit.startswith("${")
+        known = unit in self.one_line or (unit[0] != "$" and unit in self._in_strings)
+        return not known and (not text or unit[0] in self.signs)
+
+    @cached_property
+    def _in_strings(self) -> frozenset[str]:
+        """What may be variables in strings."""
+        whole = "\n".join(self.strings)
+        return frozenset(it.group() for each in VARIABLES.values() for it in each.finditer(whole))
 
     def _expression(self, start: int, end: int, unit: str, context: str) -> None:
         shown = on_one_line(unit)
         kind, reference = meaning(unit)
-        if kind is TemplateKind.VALUE and is_name(unit) and self._spoken_of(unit):
+        if kind is TemplateKind.VALUE and inner(unit) in self.spoken_of:
             kind = TemplateKind.OTHER
-        if context in ("--", "/*"):
-            hint = self.text.startswith("/*+", self.entered)
-            macro = kind is TemplateKind.OTHER and "(" in unit  # may render to several lines
-            several = context == "--" and (macro or _breaks(unit))
-            if hint or several:
-                self._refuse(start, end, f"{shown} stands inside a comment or hint")
-            if several or "*/" in unit:
-                self._blank(start, end)
+        if context in _COMMENTS:
+            self._in_comment(start, end, unit, context, kind)
         elif context:
             # What it renders to is a part of the string or name, and ends it nowhere.
             quote = context[-1]
             named = kind is TemplateKind.VALUE or is_name(unit)
             known = (named and quote not in unit) or repeats(unit, quote)
+            if known:
+                self.one_line.add(unit)
             if "\\" in unit or (quote == "`" and (not named or quote in unit)):
                 self._refuse(start, end, f"{shown} stands inside of a string or name")
                 self._blank(start, end)
@@ -278,6 +334,9 @@ class TemplateScan:
             self._nothing(start, end, unit, context)
         else:
             before, behind = self.text[start - 1 : start], self.text[end : end + 1]
+            self.signs.add(unit[0])
+            if kind is TemplateKind.VALUE and _OPERAND.search(self._shortly_before(start)):
+                self.one_line.add(unit)
             called = behind == "(" and unit.startswith("@")  # a macro of SQLMesh
             kind = TemplateKind.OTHER if called else kind
             value = kind is TemplateKind.VALUE
@@ -286,6 +345,7 @@ class TemplateScan:
             if _trims(unit):
                 self._refuse(start, end, f"{shown} removes the white space around it")
             elif part and (value or is_name(unit)) and not _breaks(unit):
+                self.one_line.add(unit)
                 self.templates.append(Template(start, end, unit, TemplateKind.PART))
                 self._put(start, end, "_" * len(unit))
                 return
@@ -297,10 +357,11 @@ class TemplateScan:
             plain = not unit.startswith("{{")  # $x: too short, perhaps, for quotes
             self._put(start, end, "_" * len(unit) if plain else f"`{filling}`")
 
-    def _spoken_of(self, unit: str) -> bool:
-        """Whether a tag speaks of a plain name, which then is what that makes of it."""
-        name = unit[2:-2].strip(" \t\r\n+-")
-        return re.search(rf"\{{%[^%]*\b{re.escape(name)}\b", self.text) is not None
+    @cached_property
+    def spoken_of(self) -> frozenset[str]:
+        """The words in tags: a plain name among them is what a tag makes of it."""
+        tags = re.findall(r"\{%[^%]*", self.text)
+        return frozenset(word for tag in tags for word in re.findall(r"\w+", tag))
 
     def _string(self, end: int) -> None:
         """Takes in a string that ends here, of which not even that it repeats is known."""
@@ -324,8 +385,12 @@ class TemplateScan:
     def _refuse(self, start: int, end: int, why: str) -> None:
         self.obstacles.append(Obstacle(start, end, why))
 
-    def _blank(self, start: int, end: int) -> None:
-        self._put(start, end, blank(self.text[start:end]))
+    def _blank(self, start: int, end: int, context: str = "") -> None:
+        """Masks a template by blanks. A line comment goes on behind one of several lines: what it
+        renders to has no line end."""
+        unit = self.text[start:end]
+        continues = context == "--" and _breaks(unit)
+        self._put(start, end, f"{blank(unit[:-2])}--" if continues else blank(unit))
 
     def _put(self, start: int, end: int, masked: str) -> None:
         before = self.text[self.done : start]

@@ -17,6 +17,7 @@ from sqlrewrite.plan.algebra import Clause
 from sqlrewrite.sql.places.anchors import AnchorError, Anchors, ConditionClause
 from sqlrewrite.text.edits import Edit
 from sqlrewrite.text.markers import MARKER, read_keys_note
+from sqlrewrite.text.template_comments import takes_line_end
 from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.names import AuthorText
 
@@ -99,7 +100,7 @@ def edits(found: Slot, predicates: Sequence[Predicate], anchors: Anchors) -> lis
     offset = _end_with_markers(anchors, last)
     comment = _LINE_COMMENT.match(anchors.text, offset)
     separator = _separator(clause, anchors)
-    if comment and comment.group().strip():
+    if comment and comment.group().strip() and not takes_line_end(comment.group()):
         offset = comment.end()
         separator = separator if "\n" in separator else _newline(anchors.text, offset)
     if clause.keyword is None:

@@ -27,29 +27,38 @@ _VALUES = {
     "least": "1",
     "high": "3",
     "limit": "3",
+    "lines": "2023\n   OR d.month = 1",
     "condition": "d.month = 1 OR s.qty > 1",
     "numbered": _NUMBERED,
 }
 
 
-def rendered(text: str) -> str:
-    """The text that is run; one without templates is that itself."""
+def rendered(text: str, *, trims: bool = False, strips: bool = False, **values: str) -> str:
+    """The text that is run; one without templates is that itself. ``trims`` and ``strips`` are
+    Jinja's ``trim_blocks`` and ``lstrip_blocks``, ``values`` those of more variables."""
+    known = {**_VALUES, **values}
     if text.startswith("-- Databricks notebook source"):
         text = re.sub(r"(?m)^-- COMMAND -+", ";", text)
-    text = re.sub(r"\$\{(?:\w+:)?(\w+)\}", lambda match: _VALUES[match.group(1)], text)
+    text = re.sub(r"\$\{(?:\w+:)?(\w+)\}", lambda match: known[match.group(1)], text)
     if not re.search(r"\{[{%#]", text):
         return text
     jinja = Environment(
-        undefined=StrictUndefined, newline_sequence="\n", keep_trailing_newline=True
+        undefined=StrictUndefined,
+        newline_sequence="\n",
+        keep_trailing_newline=True,
+        trim_blocks=trims,
+        lstrip_blocks=strips,
     )
     return jinja.from_string(text).render(
         ref=_relation,
         source=_relation,
-        var=lambda name, default=None: _VALUES.get(name, default),
+        var=lambda name, default=None: known.get(name, default),
         config=lambda **settings: "",
         recent=lambda: "d.month = 1 OR s.qty > 1",
         numbered=lambda: _NUMBERED,
         this_year=lambda: "2024",
+        ds="2024-01-01",
+        **values,
     )
 
 

@@ -1,0 +1,66 @@
+"""Templates in comments and beside them: what they may do to the text around.
+
+Jinja knows nothing of SQL's comments. A ``-`` takes away the line end that a line comment ends
+with, or the one before the template; so does ``trim_blocks`` behind a tag or a comment of Jinja's.
+The line that follows is a part of the comment then. dbt, Airflow and sqlfluff leave ``trim_blocks``
+off; a text does not tell what it is rendered with, so both are asked.
+"""
+
+from __future__ import annotations
+
+from sqlrewrite.patterns import pattern
+from sqlrewrite.text.source import LINE_END
+
+_WHITE = pattern(r"\s*")
+_LINE = pattern(r"[^\r\n]*")
+_ENDS_ELSEWHERE = frozenset({"*/", "/*", "*+", "\\\n", "\\\r", "\\"})
+"""What may come together where a template between renders to nothing: a comment's end or
+beginning, a hint, a backslash by which a line comment goes on."""
+_OPEN = frozenset("'\"`{*")
+
+
+def goes_on(text: str, unit: str, end: int) -> int:
+    """Where the text goes on behind a template that ends at an offset, when most is taken away."""
+    if not unit.startswith(("{{", "{%", "{#")) or unit[-3] == "+":
+        return end
+    if unit[-3] == "-":
+        match = _WHITE.match(text, end)
+    else:
+        match = None if unit.startswith("{{") else LINE_END.match(text, end)
+    return end if match is None else match.end()
+
+
+def takes_line_end(comment: str) -> bool:
+    """Whether a template at the end of a line comment may take away the line end behind it."""
+    ending = comment.rstrip()[-3:]
+    return ending.endswith(("#}", "%}", "-}}")) and not ending.startswith("+")
+
+
+def drawn_into_comment(text: str, unit: str, end: int, *, inside: bool) -> int:
+    """Where the code ends that a template may draw into a line comment: one that it stands
+    ``inside`` of, or one before it. The template's own end where there is no such code."""
+    since = goes_on(text, unit, end)
+    if inside and LINE_END.search(text, end, since) is None:
+        return end
+    match = _LINE.match(text, since)
+    assert match is not None
+    line = match.group().strip()
+    if not line or line.startswith("--"):
+        return end
+    # A quote, comment or template that begins there would end elsewhere.
+    return len(text) if _OPEN.intersection(line) else match.end() + 1
+
+
+def ends_elsewhere(text: str, unit: str, start: int, end: int) -> bool:
+    """Whether a comment may end at another place, or be none, where a template in it renders to
+    nothing: by what then stands side by side."""
+    if unit[2:3] == "-":
+        while text[start - 1 : start].isspace():
+            start -= 1
+    before = text[start - 1 : start]
+    for at in (end, goes_on(text, unit, end)):
+        after = text[at : at + 1]
+        another = (before in "*/\\" and after == "{") or (before == "}" and after in "*/+")
+        if before + after in _ENDS_ELSEWHERE or (another and before and after):
+            return True
+    return False
