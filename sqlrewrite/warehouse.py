@@ -7,6 +7,7 @@ Everything is frozen: a statement that creates or drops a relation yields a new 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
@@ -220,6 +221,8 @@ class Warehouse:
     ``zone_set`` says that the text has set another time zone for its session. ``variables`` are the
     values that the project gives to variables in names. ``settings`` are those of the sessions that
     run the queries, as far as they are known: what Spark prunes by itself depends on them.
+    ``open_names`` are names of one part, or of ``global_temp``, with a template in them, that a
+    text has made or dropped: they may be any name that they can be rendered to.
     ``streaming`` says that a text of Flink's has set another mode than batch, or batch; None that
     it has set none.
     ``prunable`` are the last names of all partitioned, clustered and bucketed tables, and of the
@@ -237,6 +240,7 @@ class Warehouse:
     streaming: bool | None = None
     variables: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
+    open_names: tuple[Name, ...] = ()
     prunable: frozenset[str] = field(init=False, compare=False, repr=False)
     by_last: Mapping[str, tuple[Name, ...]] = field(init=False, compare=False, repr=False)
 
@@ -280,6 +284,8 @@ class Warehouse:
         that the other parts may be the same: a schema that is a template (``${db}.t``), or that
         nobody has named, may be any.
         """
+        if self.open_names and self._may_be_open(tuple(part.lower() for part in parts)):
+            return None
         name = self.qualify(parts if parts in self.relations else written_apart(parts))
         found = self.relations.get(name)
         if found is not None or name in self.forgotten:
@@ -288,6 +294,16 @@ class Warehouse:
         if len(others) != 1 or len(others[0]) == 1:
             return None
         return self.relations[others[0]] if _may_be(name, others[0]) else None
+
+    def _may_be_open(self, parts: Name) -> bool:
+        """Whether a name as written may be one of the ``open_names``."""
+        schema = () if parts[:-1] in _OF_TEMPORARY else parts[:-1]
+        return any(
+            opened[:-1] == schema
+            and opened[-1] != parts[-1]
+            and may_render_to(opened[-1], parts[-1])
+            for opened in self.open_names
+        )
 
     def refer(self, reference: Reference) -> Name | None:
         """The name that a reference in a template stands for: the one in a manifest, else that of
@@ -320,6 +336,9 @@ class Warehouse:
         kept = {key: value for key, value in self.relations.items() if key != name}
         return replace(self, relations=kept, forgotten=self.forgotten | {name})
 
+
+_OF_TEMPORARY = (("session",), ("system", "session"))
+"""What may stand before the name of a temporary view."""
 
 GENERATED, DECLARED = "GENERATED ALWAYS AS", "the settings"
 """The origins of derivations: the table's definition, or the settings."""
@@ -370,3 +389,24 @@ def _any(part: str) -> bool:
 def has_template(part: str) -> bool:
     """Whether a part of a name holds a template, whose value is not known here."""
     return any(sign in part for sign in _TEMPLATE_SIGNS)
+
+
+_VARIABLE = pattern(r"\{\{.*?\}\}|[$#]?\{[^{}]*\}|\$\w+|@\w+@?|%\(\w+\)s|&&?\w+", re.DOTALL)
+
+
+def may_render_to(written: str, name: str) -> bool:
+    """Whether a name with templates in it may be another name, whatever their values are."""
+    first, *between = _VARIABLE.split(written)
+    if any(has_template(part) for part in (first, *between)):
+        return True  # a template that is cut, or of a kind that is not known
+    if not between:
+        return first == name
+    last, at = between.pop(), len(first)
+    if not name.startswith(first):
+        return False
+    for part in between:
+        at = name.find(part, at)
+        if at < 0:
+            return False
+        at += len(part)
+    return name.endswith(last) and at + len(last) <= len(name)

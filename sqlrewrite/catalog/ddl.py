@@ -110,7 +110,7 @@ def _folded(text: str, at: Where, catalog: Warehouse, findings: _Findings) -> Wa
                 after = replace(after, relations={**catalog.relations, **after.relations})
             findings.left_out += _forgotten(statement, text, catalog, after, at)
             catalog = after
-    return replace(catalog, variables=known)
+    return replace(catalog, variables=known, open_names=())
 
 
 def _defined(

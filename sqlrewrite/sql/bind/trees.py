@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import cache
 
 from sqlglot import exp
 
@@ -14,7 +13,7 @@ from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.sql.bind.plan_names import function_name
 from sqlrewrite.sql.parse.expression_grammar import EXTENT
 from sqlrewrite.sql.parse.query_grammar import NO_WHERE
-from sqlrewrite.warehouse import Name, has_template
+from sqlrewrite.warehouse import Name, has_template, may_render_to
 
 ANY = "*"
 """Stands for any name of a table."""
@@ -24,7 +23,6 @@ _BEFORE_A_NAME = frozenset({"stream", "table"})
 # A name in IDENTIFIER('…'), where it surely has a single part.
 _NAME = pattern(r"[A-Za-z_]\w*|`[A-Za-z_]\w*`")
 
-_VARIABLE = pattern(r"\{\{.*?\}\}|[$#]?\{[^{}]*\}|\$\w+|@\w+@?|%\(\w+\)s|&&?\w+", re.DOTALL)
 _WORD = pattern(r"\w+")
 _OF_DBT = pattern(r"\{\{[-+]?\s*(?:(?:ref|source)\s*\(|this\b)")
 
@@ -108,13 +106,7 @@ def open_names(names: Iterable[str]) -> list[str]:
 
 def may_mean(opened: Iterable[str], name: str) -> bool:
     """Whether one of the names may be this one at run time."""
-    return any(it == ANY or (it != name and _rendered(it).fullmatch(name)) for it in opened)
-
-
-@cache
-def _rendered(written: str) -> re.Pattern[str]:
-    """A pattern of what a name with variables may be rendered to."""
-    return re.compile(".*".join(map(re.escape, _VARIABLE.split(written))), re.DOTALL)
+    return any(it == ANY or (it != name and may_render_to(it, name)) for it in opened)
 
 
 def computed_alias(node: exp.Expr) -> bool:

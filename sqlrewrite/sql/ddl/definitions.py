@@ -8,7 +8,7 @@ its relation unknown: what was known under that name before is no longer so.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from sqlglot import Token
@@ -19,7 +19,14 @@ from sqlrewrite.sql.ddl.alter_table import altered
 from sqlrewrite.sql.ddl.clauses import Definition, read_clauses
 from sqlrewrite.sql.ddl.columns import type_text
 from sqlrewrite.sql.ddl.cursor import Cursor
-from sqlrewrite.sql.ddl.head import SCHEMAS, name_index, take_head
+from sqlrewrite.sql.ddl.head import (
+    SCHEMAS,
+    in_global_schema,
+    name_index,
+    opens_with_template,
+    take_head,
+)
+from sqlrewrite.sql.ddl.open_names import open_names
 from sqlrewrite.sql.ddl.stale_views import without_stale
 from sqlrewrite.sql.ddl.table import created_table
 from sqlrewrite.sql.parse.scripts import runs_unread
@@ -36,6 +43,7 @@ _CHANGE_MEANING = frozenset(
     {
         *("spark.sql.casesensitive", "spark.sql.timestamptype"),
         *("spark.sql.parser.quotedregexcolumnnames", "spark.sql.path.enabled"),
+        "spark.sql.defaultcatalog",
     }
 )
 """Settings under which names or types are others than they are here (docs/soundness.md, "Settings
@@ -57,9 +65,15 @@ def apply(statement: Statement, text: str, catalog: Warehouse, source: str) -> W
     """
     if not statement.tokens:
         return catalog
+    opened = open_names(statement.tokens, text)
+    if opened:
+        names = dict.fromkeys((*catalog.open_names, *opened))
+        catalog = replace(catalog, open_names=tuple(names))
     cursor = Cursor(statement.tokens, text)
     if statement.maybe:
         return _apply_uncertain(cursor, catalog)
+    if opens_with_template(cursor):
+        return _unsure(catalog, take_head(cursor)[1])
     match cursor.word:
         case "create" | "replace":
             return without_stale(catalog, _create(cursor, statement, catalog, source))
@@ -74,24 +88,36 @@ def apply(statement: Statement, text: str, catalog: Warehouse, source: str) -> W
         case "set" | "reset":
             return _set(cursor, catalog)
         case "execute" if runs_unread(statement.tokens):
-            return replace(catalog, relations={}, namespace=UNKNOWN_NAMESPACE)
+            return _unknown(catalog)
     return catalog
+
+
+def _unknown(catalog: Warehouse) -> Warehouse:
+    """The catalog behind what may have done anything."""
+    return replace(catalog, relations={}, namespace=UNKNOWN_NAMESPACE)
 
 
 def _apply_uncertain(cursor: Cursor, catalog: Warehouse) -> Warehouse:
     """The catalog after what a script may have done, and may have not: what it names is unknown."""
     match cursor.word:
         case "create" | "replace" | "cache" | "alter":
-            _, parts = take_head(cursor)
-            return _forget(catalog.without(parts), parts) if parts else catalog
+            head, parts = take_head(cursor)
+            if "not" in head and catalog.qualify(parts) in catalog.relations:
+                return catalog  # it was there, or is what it makes
+            new = cursor.name() if cursor.take("rename", "to") else ()
+            return _unsure(_unsure(catalog, parts), new)
         case "drop":
             return _drop(cursor, catalog)
         case "use":
             return _in_namespace(catalog, UNKNOWN_NAMESPACE)
-        case "set":
+        case "execute" if runs_unread(cursor.tokens):
+            return _unknown(catalog)
+        case "set" | "reset":
             if cursor.peek("set", "catalog"):
                 return _in_namespace(catalog, UNKNOWN_NAMESPACE)
             after = _set(cursor, catalog)
+            if after.namespace == UNKNOWN_NAMESPACE:
+                return after
             zone_set = catalog.zone_set or after.zone_set
             return replace(
                 catalog, zone_set=zone_set, streaming=catalog.streaming or after.streaming
@@ -113,12 +139,7 @@ def _written_name(cursor: Cursor) -> tuple[frozenset[str], Name]:
 def created_name(tokens: Sequence[Token], text: str, catalog: Warehouse) -> Name:
     """The qualified name under which a CREATE makes something, empty where it is not written."""
     head, parts = _written_name(Cursor(tokens, text))
-    return catalog.qualify(_in_global_schema(parts, head)) if parts else ()
-
-
-def _in_global_schema(parts: Name, head: Collection[str]) -> Name:
-    """A name as written, in the schema of global temporary views if it is one's."""
-    return ("global_temp", *parts) if len(parts) == 1 and "global" in head else parts
+    return catalog.qualify(in_global_schema(parts, head)) if parts else ()
 
 
 def defines_relation(statement: Statement, text: str) -> bool:
@@ -182,7 +203,7 @@ def _create(cursor: Cursor, statement: Statement, catalog: Warehouse, source: st
         relation = created_table(definition, parts, catalog, source, streaming="streaming" in head)
     if len(parts) == 1 and head & _TEMPORARY and "global" not in head:
         return _create_temporary(catalog, relation, cursor, definition)
-    name = catalog.qualify(_in_global_schema(parts, head))
+    name = catalog.qualify(in_global_schema(parts, head))
     return catalog.with_relation(replace(relation, name=name))
 
 
@@ -231,6 +252,11 @@ def _create_temporary(
 
 def _forget(catalog: Warehouse, parts: Name) -> Warehouse:
     return catalog.without(catalog.qualify(parts)) if parts else catalog
+
+
+def _unsure(catalog: Warehouse, parts: Name) -> Warehouse:
+    """The catalog where a name may be that of a temporary view, a table, or of none."""
+    return _forget(catalog.without(parts), parts) if parts else catalog
 
 
 def _drop(cursor: Cursor, catalog: Warehouse) -> Warehouse:
@@ -299,7 +325,7 @@ def _set(cursor: Cursor, catalog: Warehouse) -> Warehouse:
     if variable == _TIME_ZONE:
         return replace(catalog, zone_set=True)
     if found is not None and _changes_meaning(cursor.text, found):
-        return replace(catalog, relations={}, namespace=UNKNOWN_NAMESPACE)
+        return _unknown(catalog)
     for name in catalog.relations if variable else ():
         if _contains(name, variable):
             catalog = catalog.without(name)
@@ -316,7 +342,7 @@ def _set_in_flink(cursor: Cursor, catalog: Warehouse) -> Warehouse:
     if name == _RUNTIME_MODE or reset:
         return replace(catalog, streaming=value != "batch")
     if name == _FLINK_DIALECT and value not in ("", "default"):
-        return replace(catalog, relations={}, namespace=UNKNOWN_NAMESPACE)
+        return _unknown(catalog)
     of_engine = known_setting(name)
     if of_engine is not None:
         return replace(catalog, settings={**catalog.settings, of_engine: value})
@@ -339,7 +365,7 @@ def _alter(cursor: Cursor, catalog: Warehouse) -> Warehouse:
     parts = written_apart(take_head(cursor)[1])
     relation = catalog.relations.get(catalog.qualify(parts)) if parts else None
     if relation is None:
-        return catalog
+        return _unsure(catalog, cursor.name() if cursor.take("rename", "to") else ())
     if cursor.take("rename", "to"):
         return _renamed(catalog, relation, parts, cursor.name())
     after = altered(relation, cursor, catalog)
@@ -351,6 +377,6 @@ def _alter(cursor: Cursor, catalog: Warehouse) -> Warehouse:
 def _renamed(catalog: Warehouse, relation: TableOrView, old: Name, new: Name) -> Warehouse:
     catalog = catalog.without(relation.name)
     if not new or relation.name[-1:] in catalog.relations:  # which of two it was is not told
-        return catalog
+        return _unsure(catalog, new)
     place = catalog.qualify(new if len(new) > 1 else (*old[:-1], *new))
     return catalog.with_relation(replace(relation, name=place))

@@ -6,19 +6,28 @@ schedules) is more than any parser knows, and says nothing of the query: it is n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from sqlglot import Token, TokenType
 
 from sqlrewrite.sql.ddl.clauses import read_clauses
 from sqlrewrite.sql.ddl.cursor import Cursor
+from sqlrewrite.text.templates import is_template
 from sqlrewrite.warehouse import Name
 
+GLOBAL = "global_temp"
 SCHEMAS = frozenset({"schema", "database", "namespace"})
 
 # What a CREATE or DROP may be of before the word TABLE comes, in CREATE POLICY p ON TABLE t.
 _OTHER_KINDS = frozenset({"function", "index", "on", "procedure", *SCHEMAS})
 _BEFORE_NAME = frozenset({"(", "as", "select"})
+
+# What stands before the name of a table or view that is made or dropped.
+_HEAD = frozenset(
+    "create or replace drop global local temp temporary materialized external view table if not"
+    " exists".split()
+)
+_TEMPLATE_SIGNS = frozenset("():")
 
 _QUERY = frozenset({TokenType.SELECT, TokenType.WITH, TokenType.FROM, TokenType.VALUES})
 
@@ -30,6 +39,8 @@ def name_index(cursor: Cursor) -> int:
     """The index where the name of a defined table or view begins, 0 if nothing of the kind is."""
     for index in range(cursor.end):
         word = cursor.word_at(index)
+        if word == "(" and cursor.word_at(index + 1) == ")" and _is_template(cursor, index - 1):
+            continue  # a template stands as the call of a function
         if word in _BEFORE_NAME or word in _OTHER_KINDS:
             break
         if word in {"table", "view"}:
@@ -40,12 +51,28 @@ def name_index(cursor: Cursor) -> int:
     return 0
 
 
+def _is_template(cursor: Cursor, index: int) -> bool:
+    return index >= 0 and is_template(cursor.tokens[index].text)
+
+
+def opens_with_template(cursor: Cursor) -> bool:
+    """Whether a statement may be a CREATE or DROP whose first words are a template."""
+    head = (cursor.word_at(index) for index in range(name_index(cursor)))
+    words = [word for word in head if word and word not in _TEMPLATE_SIGNS]
+    return _is_template(cursor, 0) and bool(words) and _HEAD.issuperset(words[1:])
+
+
 def take_head(cursor: Cursor) -> tuple[frozenset[str], Name]:
     """The words before the name of a defined table or view, and the name, all stepped over; no name
     where nothing of the kind is defined."""
     cursor.index = name_index(cursor)
     head = frozenset(map(cursor.word_at, range(cursor.index)))
     return head, cursor.name() if cursor.index else ()
+
+
+def in_global_schema(parts: Name, head: Collection[str]) -> Name:
+    """A name as written, in the schema of global temporary views if it is one's."""
+    return (GLOBAL, *parts) if len(parts) == 1 and "global" in head else parts
 
 
 def returned_query(tokens: Sequence[Token]) -> int | None:
