@@ -30,7 +30,7 @@ from sqlrewrite.text.templates import Refer
 from sqlrewrite.text.variables import in_force
 from sqlrewrite.warehouse import Warehouse
 
-_DEFINES = frozenset("create replace cache drop alter use set".split())
+_DEFINES = frozenset("create replace cache drop alter use set reset execute".split())
 _MAY_DEFINE = pattern(rf"\b(?:{'|'.join(sorted(_DEFINES))})\b", re.IGNORECASE)
 _UNWRITABLE = "what would be inserted cannot be written here: {}"
 
@@ -76,7 +76,7 @@ def _definitions(region: Region, refer: Refer) -> list[Statement]:
         return []
     found = enumerate(pieces(region.text, lex(region.text, refer).tokens))
     return [
-        Statement(index, it.tokens[0].start, it.tokens, None)
+        Statement(index, it.tokens[0].start, it.tokens, None, maybe=it.defines)
         for index, it in found
         if it.tokens[0].text.lower() in _DEFINES
     ]
@@ -90,15 +90,15 @@ def _before(
     after: _After,
 ) -> Warehouse:
     """The catalog that holds in a region: after the definitions that have run before it in order,
-    and those that may have run. Before a function, a branch or a loop any in the file may have."""
-    block, unsure = regions[number].block, list[int]()
+    and those that may have run, or have in another session. Before a function, a branch or a loop
+    any in the file may have."""
+    here, unsure = regions[number], list[int]()
+    block = here.block
     for index, region in enumerate(regions):
-        before = index < number
-        if not (region.text or region.written) and (before or (block and index > number)):
-            return replace(catalog, relations={})
         if index == number or not definitions[index]:
             continue
-        if before and region.block == block[: len(region.block)]:
+        before, same = index < number, region.session is not None and region.session == here.session
+        if before and same and region.block == block[: len(region.block)]:
             for statement in definitions[index]:
                 catalog = _followed(statement, region.text, catalog, after, maybe=False)
         elif before or block:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
 
+from sqlrewrite import Catalog
 from sqlrewrite.embedded import rewrite
 from sqlrewrite.settings.options import make_options
 from sqlrewrite.text.hosts import host_of
+from tests.hosts.programs import ROWS, TABLES, random_program
 from tests.hosts.test_python import CATALOG, MARKER
 
 pytestmark = pytest.mark.spark
@@ -58,3 +61,39 @@ def _run(spark: Any, text: str) -> list[Any]:
     names: dict[str, Any] = {"spark": spark}
     exec(compile(text, "job.py", "exec"), names)
     return list(names["found"])
+
+
+PROGRAMS = 16
+
+
+def test_random_programs_give_the_same_rows(spark: Any) -> None:
+    """Each in a session of its own, those that are rewritten and a few that are not."""
+    session, catalog = spark.newSession(), Catalog.from_ddl(";".join(TABLES))
+    session.sql("CREATE DATABASE programs")
+    session.sql("USE programs")
+    for text in (*TABLES, *ROWS):
+        session.sql(text)
+    rewritten = 0
+    try:
+        for number in range(PROGRAMS):
+            text, hides = random_program(random.Random(f"program {number}"))
+            host = host_of("job.py", text)
+            assert host is not None
+            result = rewrite("job.py", host, catalog, make_options()).sql
+            rewritten += MARKER in result
+            if MARKER in result or (hides and number < 4):
+                before, after = (_rows(spark, program) for program in (text, result))
+                assert before == after, result
+    finally:
+        spark.sql("DROP DATABASE programs CASCADE")
+    assert rewritten >= 3
+
+
+def _rows(spark: Any, program: str) -> list[Any]:
+    session = spark.newSession()
+    session.sql("USE programs")
+    session.conf.set("spark.sql.ansi.enabled", "false")
+    session.conf.set("spark.sql.shuffle.partitions", "1")
+    names: dict[str, Any] = {"spark": session}
+    exec(compile(program, "job.py", "exec"), names)
+    return sorted(names["rows"])

@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import partial
-from itertools import chain, count
+from itertools import chain
 
 from sqlrewrite.text.blanking import CELL_END, LANGUAGE
 from sqlrewrite.text.hosts import jupyter, python
 from sqlrewrite.text.hosts.escapes import prefixed
 from sqlrewrite.text.hosts.region import Embedded, Host, Region, joined, plain
+from sqlrewrite.text.hosts.sessions import Cells
 
 _PYTHON = re.compile(r"\ufeff?# Databricks notebook source")
 _CELL_END = re.compile(r"^#[ \t]*COMMAND[ \t]+-+[^\r\n]*", re.MULTILINE)
@@ -39,8 +40,8 @@ def read_python(text: str) -> Host:
     cells = [Region(it.cut(0, len(it.text.rstrip("\r\n")))) for it in wholes]
     found = python.read(plain(text), notebook=True)
     if found.left[:1] and found.left[0][0] == 0:  # it is no Python as a whole: what its cells hold
-        numbers, single = count(1), (plain(text, *cell) for cell in _between(_CELL_END, text))
-        read = [jupyter.python_cell(it, numbers) for it in single]
+        shared, single = Cells(), (plain(text, *cell) for cell in _between(_CELL_END, text))
+        read = [jupyter.python_cell(it, shared) for it in single]
         regions, left = chain(*(it.regions for it in read)), chain(*(it.left for it in read))
         found = python.Read(tuple(regions), tuple(left))
     ordered = sorted((*cells, *found.regions), key=lambda it: it.at)

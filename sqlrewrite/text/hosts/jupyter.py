@@ -7,15 +7,15 @@ cell's source: a line that is inserted is one more string where the source is a 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
-from itertools import count
 from typing import Any
 
 from sqlrewrite.text.hosts import json_text, python
 from sqlrewrite.text.hosts.escapes import in_json
 from sqlrewrite.text.hosts.json_text import Text
 from sqlrewrite.text.hosts.region import Embedded, Host, Region, joined
+from sqlrewrite.text.hosts.sessions import Cells
 
 _MAGIC = re.compile(r"\s*(?P<sign>%%?)(?P<name>\w+)[ \t]*(?P<rest>[^\r\n]*)\r?\n?")
 _LINE_MAGIC = re.compile(r"^[ \t]*%(?P<name>\w+)[ \t]+(?P<rest>[^\n]*)", re.MULTILINE)
@@ -38,10 +38,10 @@ def read(text: str) -> Host:
         sources = [_source(text, cell["source"]) for cell in cells]
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
         return Host(text, left=((0, f"not a notebook that can be read: {_why(error)}"),))
-    numbers = count(1)
+    shared = Cells()
     regions, left = list[Region](), list[tuple[int, str]]()
     for source in sources:
-        found = _cell(source, usual, databricks, numbers)
+        found = _cell(source, usual, databricks, shared)
         regions += found.regions
         left += found.left
     return Host(text, tuple(regions), tuple(left))
@@ -84,7 +84,7 @@ def _between(text: str, strings: list[Text]) -> str:
     return f'",{text[start + 1 : strings[0].start]}'
 
 
-def _cell(source: Embedded, language: str, databricks: bool, numbers: Iterator[int]) -> python.Read:
+def _cell(source: Embedded, language: str, databricks: bool, cells: Cells) -> python.Read:
     """What a cell holds, in a ``language`` unless it says another."""
     magic = _MAGIC.match(source.text)
     named = magic["name"].lower() if magic is not None else ""
@@ -96,17 +96,17 @@ def _cell(source: Embedded, language: str, databricks: bool, numbers: Iterator[i
         return python.Read((Region(source),))
     if magic is not None and language in _SQL:
         return _magic(source, magic)
-    return python_cell(source, numbers) if language == "python" else python.Read()
+    return python_cell(source, cells) if language == "python" else python.Read()
 
 
-def python_cell(source: Embedded, numbers: Iterator[int]) -> python.Read:
+def python_cell(source: Embedded, cells: Cells) -> python.Read:
     """A cell of Python, with lines of SQL and other commands in it."""
     lines = [it for it in _LINE_MAGIC.finditer(source.text) if it["name"].lower() in _SQL]
     regions = [Region(source.cut(it.start("rest"), it.end())) for it in lines]
     # Commands of the notebook stand between Python's: as lines that do nothing it can be parsed.
     commands = list(_COMMAND.finditer(source.text))
     blank = _COMMAND.sub(_nothing, source.text)
-    found = python.read(Embedded(blank, source.offsets, source.escapes), numbers)
+    found = python.read(Embedded(blank, source.offsets, source.escapes), cells)
     taken = [source.offsets[it.start("command")] for it in commands]
     clear = [it for it in found.regions if not _within(it, taken)]
     left = [(it.sql.offsets[0], _COMMAND_IN_IT) for it in found.regions if _within(it, taken)]

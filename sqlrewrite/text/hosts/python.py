@@ -1,7 +1,9 @@
 """Python: the SQL that ``spark.sql("…")`` is given, and what else a program does to names.
 
 In: a text of Python. Out: regions of SQL, and what is left alone. Python's own parser says where a
-call and its literal stand; ``literals`` says where each character of the SQL does.
+call and its literal stand; ``literals`` says where each character of the SQL does. What changes
+names or settings is a region as well, which is not written: a call that does so (``spark_calls``),
+a method that may be called with any name, and a literal that no call here is given as its text.
 """
 
 from __future__ import annotations
@@ -9,36 +11,25 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from itertools import count
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.text.hosts.literals import Operand, Unmapped, line_end, sql_of
 from sqlrewrite.text.hosts.names import Names, meant
+from sqlrewrite.text.hosts.order import Way, in_order
 from sqlrewrite.text.hosts.region import Embedded, Region
+from sqlrewrite.text.hosts.sessions import Cells, Sessions
+from sqlrewrite.text.hosts.spark_calls import ANYTHING, NAMES
+from sqlrewrite.text.hosts.unread import ProgramEffect, effects
 from sqlrewrite.text.source import Lines
 
 _SPARK = re.compile(r"spark|sqlcontext|hivecontext|sqlctx", re.IGNORECASE)
-_HINT = re.compile(
-    r"\.\s*sql\s*\(|TempView|registerTempTable|setCurrent|saveAsTable|registerDataFrame|conf\s*\.\s*set"
-)
-_HIDES = re.compile(r"TempView|registerTempTable|setCurrent|saveAsTable|registerDataFrame")
-_VIEWS = frozenset(
-    """
-    createOrReplaceTempView createTempView registerTempTable createOrReplaceGlobalTempView
-    createGlobalTempView dropTempView dropGlobalTempView registerDataFrameAsTable
-    """.split()
-)
-_TABLES = frozenset({"saveAsTable"})
-_SCHEMAS = {"setCurrentDatabase": "USE", "setCurrentCatalog": "USE CATALOG"}
-ANY = ""
-"""What is said to make a view of a name that is not told: it may hide any table."""
-_PLAIN_NAME = re.compile(r"[\w.`]+")
-_SETTING = re.compile(r"spark\.[\w.]+")
-_AGAIN = (ast.For, ast.AsyncFor, ast.While, ast.If, ast.Try, ast.IfExp, ast.Match)
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_LATER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, *_COMPREHENSIONS, ast.BoolOp)
+_CHANGES = re.compile(rf"\b(?:{'|'.join(sorted(NAMES))})\b|['\"]spark\.")
+_HINT = re.compile(rf"\.\s*sql\b|{_CHANGES.pattern}")
+_DEFINITION = r"\b(?i:create|replace|drop|alter|cache|use|set)\s"
+_CELL_HINT = re.compile(rf"{_HINT.pattern}|\bspark\b|\bsqlContext\b|{_DEFINITION}")
+_MAY_CHANGE = re.compile(rf"{_CHANGES.pattern}|{_DEFINITION}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +40,11 @@ class Read:
     left: tuple[tuple[int, str], ...] = ()
 
 
-def read(text: Embedded, numbers: Iterator[int] | None = None, *, notebook: bool = False) -> Read:
-    """What a text of Python holds; ``numbers`` are those of the blocks in a file of several texts,
-    and a ``notebook`` is a file that no other imports. Raises nothing."""
-    if not _HINT.search(text.text):
+def read(text: Embedded, cells: Cells | None = None, *, notebook: bool = False) -> Read:
+    """What a text of Python holds; ``cells`` is what it shares with the others of a file of several
+    texts, and a ``notebook`` is a file that no other imports. Raises nothing."""
+    hint = _HINT if cells is None else _CELL_HINT
+    if not hint.search(text.text):
         return Read()
     try:
         with warnings.catch_warnings():
@@ -70,27 +62,65 @@ def read(text: Embedded, numbers: Iterator[int] | None = None, *, notebook: bool
         return _unread(text, f"not Python that can be read: {why}")
     places = _Places(text.text)
     names = cache(lambda: meant(tree, whole=notebook))
+    cells = cells or Cells()
+    sessions = Sessions(tree, places.offset, cells)
     regions: list[Region] = []
     left: list[tuple[int, str]] = []
-    for call, block in _calls(tree, numbers or count(1)):
+    read_nodes: set[int] = set()
+    nodes = [*in_order(tree, cells.numbers)]
+    for call, called, way in _queries(nodes):
         try:
-            region = _region(call, block, text, places, names)
+            node, filled = _argument(call, names)
+            sql = _sql(node, text, filled, places)
         except Unmapped as why:
             at = text.offsets[places.offset(call)]
             left.append((at, f"the SQL of this call is left alone: {why}"))
             continue
-        if region is not None:
-            regions.append(region)
-    return Read(tuple(sorted(regions, key=lambda region: region.at)), tuple(sorted(left)))
+        read_nodes |= {id(operand) for operand in _operands(node)}
+        session = sessions.session(called, way.scopes)
+        runs = text.offsets[places.end(call)]
+        regions.append(Region(sql, way.block, runs=runs, session=session))
+    for effect in effects(nodes, read_nodes):
+        number = () if effect.sure else (next(cells.numbers),)
+        regions.append(_region(effect, number, text, places, sessions))
+    sessions.end()
+    ordered = sorted(regions, key=lambda region: region.at)
+    return Read(tuple(ordered), tuple(sorted(left)))
+
+
+def _queries(
+    nodes: Sequence[tuple[ast.AST, Way]],
+) -> Iterator[tuple[ast.Call, ast.expr, Way]]:
+    """The calls of a session's ``sql``, with what it is called on."""
+    for node, way in nodes:
+        match node:
+            case ast.Call(func=ast.Attribute(value=called, attr="sql")):
+                if _SPARK.search(_last(called)):
+                    yield node, called, way
+
+
+def _region(
+    effect: ProgramEffect,
+    number: tuple[int, ...],
+    text: Embedded,
+    places: _Places,
+    sessions: Sessions,
+) -> Region:
+    """The region of an effect; the ``number`` is of a block of its own, for one that may not be."""
+    way, runs = effect.way, text.offsets[places.end(effect.node)]
+    nothing = Embedded(effect.statement, [runs] * (len(effect.statement) + 1))
+    on = effect.session
+    session = None if on is None else sessions.session(on, way.scopes)
+    return Region(nothing, (*way.block, *number), written=False, runs=runs, session=session)
 
 
 def _unread(text: Embedded, why: str) -> Read:
-    """What is said of a text that is no Python: where it speaks of making views, that it may make
-    any, since its author will have mended it before it runs."""
+    """The region of a text that is no Python: where it says something of names or settings, it may
+    change any, since its author will have mended it before it runs."""
     at = text.offsets[0]
-    hides = _HIDES.search(text.text) is not None
-    made = Region(Embedded(ANY, [at]), written=False)
-    return Read((made,) if hides else (), ((at, why),))
+    changes = _MAY_CHANGE.search(text.text)
+    anything = Region(Embedded(ANYTHING, [at] * (len(ANYTHING) + 1)), written=False)
+    return Read((anything,) if changes else (), ((at, why),))
 
 
 class _Places:
@@ -101,7 +131,7 @@ class _Places:
         self.line_end = line_end(text)
         self._lines = Lines(text)
 
-    def offset(self, node: ast.expr) -> int:
+    def offset(self, node: ast.expr | ast.arg | ast.alias) -> int:
         """Where a node begins."""
         return self._at(node.lineno, node.col_offset)
 
@@ -117,45 +147,6 @@ class _Places:
         if before.isascii():
             return start + column
         return start + len(before.encode()[:column].decode())
-
-
-def _calls(tree: ast.AST, numbers: Iterator[int]) -> Iterator[tuple[ast.Call, tuple[int, ...]]]:
-    """The calls of methods, each with the way to it through what may run or not."""
-    waiting: list[tuple[ast.AST, tuple[int, ...]]] = [(tree, ())]
-    while waiting:
-        node, inside = waiting.pop()
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            yield node, inside
-        if isinstance(node, _LATER):
-            number = next(numbers)
-            waiting += ((it, (*inside, number)) for it in ast.iter_child_nodes(node))
-        elif isinstance(node, _AGAIN):  # each branch by itself
-            for _, value in ast.iter_fields(node):
-                number = next(numbers)
-                items = value if isinstance(value, list) else [value]
-                waiting += ((it, (*inside, number)) for it in items if isinstance(it, ast.AST))
-        else:
-            waiting += ((it, inside) for it in ast.iter_child_nodes(node))
-
-
-def _region(
-    call: ast.Call,
-    block: tuple[int, ...],
-    text: Embedded,
-    places: _Places,
-    names: Callable[[], Names],
-) -> Region | None:
-    """The region of a call, None for one that is no business of ours. Raises Unmapped."""
-    assert isinstance(call.func, ast.Attribute)
-    runs = text.offsets[places.offset(call)]
-    if call.func.attr == "sql" and _SPARK.search(_last(call.func.value)):
-        node, filled = _argument(call, names)
-        return Region(_sql(node, text, filled, places), block, runs=runs)
-    said = _effect(call)
-    if said is None:
-        return None
-    nothing = Embedded(said, [runs] * (len(said) + 1))
-    return Region(nothing, block, written=False)
 
 
 def _last(node: ast.expr) -> str:
@@ -226,29 +217,3 @@ def _value(node: ast.expr) -> str:
         return "".join(map(_value, node.values))
     found = node.value if isinstance(node, ast.Constant) else None
     return found if isinstance(found, str) else "\0"
-
-
-def _set(call: ast.Call) -> str | None:
-    """The setting that a call sets; to what is not known, where its value is computed."""
-    named = {it.arg: it.value for it in call.keywords}
-    pair = [*call.args, *(named[it] for it in ("key", "value") if it in named)]
-    key, value = pair if len(pair) == 2 else (None, None)
-    if not isinstance(key, ast.Constant) or not _SETTING.fullmatch(str(key.value)):
-        return None
-    return f"SET {key.value!s} = {str(value.value) if isinstance(value, ast.Constant) else '?'}"
-
-
-def _effect(call: ast.Call) -> str | None:
-    """What a call that is no SQL does to names, as a statement that does it."""
-    assert isinstance(call.func, ast.Attribute)
-    name = call.func.attr
-    if (name == "set" and _last(call.func.value) == "conf") or name == "config":
-        return _set(call)  # spark.conf.set("spark.sql.…", value), and the same of a builder
-    if name not in _VIEWS | _TABLES and name not in _SCHEMAS:
-        return None
-    last = -1 if name == "registerDataFrameAsTable" else 0
-    value = call.args[last] if call.args else next((it.value for it in call.keywords), None)
-    said = value.value if isinstance(value, ast.Constant) else None
-    if not isinstance(said, str) or not _PLAIN_NAME.fullmatch(said):
-        return "USE ?" if name in _SCHEMAS else ANY
-    return f"{_SCHEMAS[name]} {said}" if name in _SCHEMAS else f"DROP TABLE {said}"

@@ -85,15 +85,16 @@ class Region:
 
     ``block`` is the way to it through what may run or not, and more than once (a function, a
     branch, a loop): empty for what runs once, in the order of the file. Of one that is not
-    ``written`` in SQL (``createOrReplaceTempView``) the text says what it does to names; where that
-    is empty, it may be anything. It ``runs`` at an offset of the file: where it stands, unless that
-    is told.
+    ``written`` in SQL (``createOrReplaceTempView``) the text is a statement that does the same to
+    names. It ``runs`` at an offset of the file, where that is another than the one where it stands.
+    Two regions are surely of one ``session`` where that has a name, and the same.
     """
 
     sql: Embedded
     block: tuple[int, ...] = ()
     written: bool = True
     runs: int | None = None
+    session: str | None = "spark"
 
     @property
     def text(self) -> str:
