@@ -89,6 +89,25 @@ class Estimate:
         return None if self.scans is None else round(self.share * self.scans)
 
 
+class PrunesAlone(Enum):
+    """Whether an engine prunes a scan by itself; ``MAY_PRUNE`` is that it does if what is not known
+    is as it mostly is, such as a dimension small enough to be broadcast."""
+
+    PRUNES = "prunes"
+    MAY_PRUNE = "may prune"
+    MISSES = "misses"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class EngineAlone:
+    """What the engine of that name does with a fact scan by itself, and why."""
+
+    name: str
+    pruning: PrunesAlone
+    reason: str
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A fact scan, one of its partition columns, and a relation whose join keys bound it."""
@@ -101,6 +120,7 @@ class Candidate:
     rules: tuple[RuleResult, ...]
     predicate: str | None = None
     estimate: Estimate | None = None
+    engine: EngineAlone | None = None
 
     @property
     def reason(self) -> RuleResult | None:

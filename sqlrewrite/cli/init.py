@@ -143,6 +143,7 @@ def _settings(catalogs: Sequence[KnownSource], found: Discovered) -> Iterator[st
         yield f"schema = {_string(schema[0])}  # {schema[1]}"
     else:
         yield '# schema = "retail"  # where short names are looked up'
+    yield 'when = "missed"  # what Spark prunes by itself is left to it; "eligible" writes all'
     yield from _of_spark(found)
     if found.python:
         sign = "# " if found.files else ""

@@ -8,6 +8,7 @@ from functools import partial
 from sqlrewrite.decision.statement_decision import PairDecision, StatementDecision
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.judge.benefit.estimate import estimate
+from sqlrewrite.judge.benefit.missed_by_engine import engine_alone
 from sqlrewrite.judge.proposal import relation_name
 from sqlrewrite.plan.algebra import ColumnRef, Derived, Plan
 from sqlrewrite.plan.render import Filters, diff
@@ -78,6 +79,7 @@ def _candidate(result: StatementDecision, item: PairDecision, place: Locate) -> 
         rules=item.rules,
         predicate=predicate,
         estimate=estimate(item.proposal),
+        engine=engine_alone(item.proposal),
     )
 
 

@@ -14,14 +14,14 @@ from sqlrewrite.judge.form import chosen_form
 from sqlrewrite.judge.keys import has_few_keys, has_one_key
 from sqlrewrite.judge.partition_wise.storage import Storage, joins_with_storage, remedies
 from sqlrewrite.judge.proposal import relation_name
-from sqlrewrite.linting.findings import Finding
+from sqlrewrite.linting.findings import Finding, Severity
 from sqlrewrite.linting.managed import ASK
 from sqlrewrite.linting.statement import CheckedStatement
 from sqlrewrite.plan.algebra import Block, Join, JoinType, Node, Scan
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.nulls import rejects_null
 from sqlrewrite.plan.relations import joins, leaves, numbers
-from sqlrewrite.results import Candidate, Outcome, Verdict
+from sqlrewrite.results import Candidate, EngineAlone, Outcome, PrunesAlone, Verdict
 from sqlrewrite.settings.forms import SINGLE
 from sqlrewrite.text.edits import Span
 
@@ -41,14 +41,25 @@ def missing_predicate(checked: CheckedStatement) -> Iterator[Finding]:
         fact, why = _fact(candidate), checked.refusals.get(sides)
         added = " ".join((candidate.predicate or "").split())
         does = f"does not: {why}" if why else "does"
+        needless = _needless(candidate.engine)
         yield checked.finding(
             "DPP001",
             _span(checked, judged),
             fact,
-            _lacks(fact, candidate, judged),
+            _lacks(fact, candidate, judged) + needless,
             f"add `{added}`; `dpp-rewrite --write` {does}" if inserts else ASK,
             checked.fix if inserts and not why else None,
+            Severity.NOTE if needless else None,
         )
+
+
+def _needless(engine: EngineAlone | None) -> str:
+    """That the engine prunes, or may prune, by itself."""
+    if engine is None or engine.pruning not in (PrunesAlone.PRUNES, PrunesAlone.MAY_PRUNE):
+        return ""
+    name = engine.name.capitalize()
+    where = " where the join is a broadcast join" if engine.name == "spark" else ""
+    return f": {name} prunes it by itself{where if engine.pruning is PrunesAlone.MAY_PRUNE else ''}"
 
 
 def _lacks(fact: str, candidate: Candidate, judged: PairDecision) -> str:

@@ -118,7 +118,8 @@ def _judged(finding: Finding, severities: Mapping[str, str], *, strict: bool) ->
     code = finding.code
     best = max((it for it in severities if code.startswith(it)), key=len, default=None)
     severity = finding.severity if best is None else Severity(severities[best])
-    counts = finding.counts and (code != NOT_PARSED or strict)
+    counted = severity is not Severity.NOTE and code != NOT_PARSED
+    counts = finding.counts and (counted or strict)
     if (severity, counts) == (finding.severity, finding.counts):
         return finding
     return replace(finding, severity=severity, counts=counts)

@@ -15,7 +15,14 @@ from sqlrewrite.decision.refresh import stale
 from sqlrewrite.decision.statement_decision import StatementDecision
 from sqlrewrite.document import Decision, Document
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.linting.findings import BY_CODE, Finding, Fix, Place, Replacement
+from sqlrewrite.linting.findings import (
+    BY_CODE,
+    Finding,
+    Fix,
+    Place,
+    Replacement,
+    Severity,
+)
 from sqlrewrite.results import Candidate, TableUse, Verdict
 from sqlrewrite.rewriting import candidates
 from sqlrewrite.rulebook import Engine
@@ -84,9 +91,11 @@ class CheckedStatement:
         message: str,
         help: str = "",
         fix: Fix | None = None,
+        severity: Severity | None = None,
     ) -> Finding:
-        """A finding at a span of the original text, about a thing of that name."""
-        severity = BY_CODE[code].severity
+        """A finding at a span of the original text, about a thing of that name, of its code's
+        severity where none is given."""
+        severity = severity or BY_CODE[code].severity
         place = place_of(self.lines, span)
         return Finding(code, message, place, about, self.hash, severity, help, fix)
 

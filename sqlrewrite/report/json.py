@@ -75,6 +75,8 @@ def _candidate(candidate: Candidate) -> dict[str, Any]:
         "verdict": candidate.verdict.value,
         "rules": [attributes(rule, "code name outcome message") for rule in candidate.rules],
         "predicate": candidate.predicate,
+        "engine": candidate.engine.pruning.value if candidate.engine else "unknown",
+        "engine_reason": candidate.engine.reason if candidate.engine else "",
         "estimate": None
         if estimate is None
         else {

@@ -12,7 +12,16 @@ from sqlrewrite.find.summary import StatementSummary
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.report.catalog import size
 from sqlrewrite.report.printer import Line, shown
-from sqlrewrite.results import Candidate, Outcome, PlanDiff, Problem, Removed, TableUse, Verdict
+from sqlrewrite.results import (
+    Candidate,
+    Outcome,
+    PlanDiff,
+    Problem,
+    PrunesAlone,
+    Removed,
+    TableUse,
+    Verdict,
+)
 from sqlrewrite.run.runner import FileResult, Summary
 from sqlrewrite.text.hosts import SUFFIXES as HOST_SUFFIXES
 from sqlrewrite.text.markers import MARKER
@@ -180,7 +189,7 @@ def _candidate(path: str, candidate: Candidate, detail: Detail) -> Iterator[Line
     keys = f"{_use(fact)} ← {_use(candidate.dimension)} ({by})"
     reason = candidate.reason if verdict is Verdict.REJECTED else None
     if reason is None:
-        yield (*place, (f"{keys}{_saved(candidate)}", ""))
+        yield (*place, (f"{keys}{_saved(candidate)}", ""), (_needless(candidate), "dim"))
     else:
         yield (*place, (f"{keys}: ", ""), (reason.code, "bold"), (f" {reason.message}", ""))
     if not detail.rules:
@@ -190,6 +199,22 @@ def _candidate(path: str, candidate: Candidate, detail: Detail) -> Iterator[Line
         yield (outcome, (f"{rule.code} {rule.name}", "bold"), (f": {rule.message}", ""))
     if candidate.predicate is not None:
         yield (("    predicate ", "dim"), (" ".join(candidate.predicate.split()), ""))
+
+
+def _needless(candidate: Candidate) -> str:
+    """That the engine prunes by itself, too, for a predicate that is written."""
+    engine = candidate.engine
+    if candidate.verdict is not Verdict.REWRITTEN or engine is None:
+        return ""
+    name = engine.name.capitalize()
+    match engine.pruning:
+        case PrunesAlone.PRUNES:
+            return f" ({name} prunes this by itself; --when missed leaves it out)"
+        case PrunesAlone.MAY_PRUNE:
+            by = "where the join is a broadcast join" if engine.name == "spark" else "by itself"
+            return f" ({name} prunes this too {by}; --when missed leaves it out)"
+        case _:
+            return ""
 
 
 def _saved(candidate: Candidate) -> str:

@@ -17,7 +17,7 @@ DDL = """\
 CREATE TABLE sales (id INT, day DATE) USING parquet PARTITIONED BY (day);
 CREATE TABLE calendar (day DATE, year INT) USING parquet;
 """
-ONE = "SELECT s.id\nFROM sales s\nJOIN calendar c ON s.day = c.day\nWHERE c.year = {};\n"
+ONE = "SELECT s.id\nFROM sales s\nCROSS JOIN calendar c\nWHERE s.day = c.day AND c.year = {};\n"
 TWO = ONE.format(1) + "\n" + ONE.format(2)
 
 

@@ -14,7 +14,8 @@ import pytest
 from tests.cli.conftest import Ran, invoke
 from tests.lint.conftest import DDL
 
-JOIN = "SELECT s.id FROM sales s JOIN calendar c ON s.day = c.day WHERE c.year = 2000\n"
+JOIN = "SELECT s.id FROM sales s CROSS JOIN calendar c WHERE s.day = c.day AND c.year = 2000\n"
+PRUNED_BY_SPARK = "SELECT s.id FROM sales s JOIN calendar c ON s.day = c.day WHERE c.year = 2000\n"
 WHOLE = "SELECT id FROM sales\n"
 FINE = "SELECT id FROM sales WHERE day = DATE '2024-01-01'\n"
 WHOLE_SAID = (
@@ -51,7 +52,10 @@ def _settings(text: str) -> None:
         (("--per-file-ignores", "q.sql:DPP007"), WHOLE, 0),
         (("--per-file-ignores", "p.sql:DPP007"), WHOLE, 1),
         (("--per-file-ignores", "q.sql:dpp007"), WHOLE, 0),
-        (("--severity", "dpp007=note"), WHOLE, 1),
+        (("--severity", "dpp007=note"), WHOLE, 0),
+        (("--severity", "dpp007=note", "--strict"), WHOLE, 1),
+        ((), PRUNED_BY_SPARK, 0),
+        (("--strict",), PRUNED_BY_SPARK, 1),
         (("--severity", "dpp017=note"), WHOLE, 2),
         ((), "SELECT FROM WHERE", 0),
         (("--strict",), "SELECT FROM WHERE", 1),

@@ -16,7 +16,7 @@ from sqlrewrite.text.markers import MARKER
 from sqlrewrite.warehouse import Warehouse
 from tests.cli.conftest import Ran, invoke
 
-JOIN = "SELECT s.id FROM sales s JOIN calendar c ON s.day = c.day WHERE c.year = 2000\n"
+JOIN = "SELECT s.id FROM sales s CROSS JOIN calendar c WHERE s.day = c.day AND c.year = 2000\n"
 WHOLE = "SELECT id FROM sales\n"
 SALES = "CREATE TABLE sales (id INT, day DATE) USING parquet"
 CALENDAR = "CREATE TABLE calendar (day DATE, year INT) USING parquet"
@@ -110,10 +110,10 @@ def test_what_counts_is_settled_by_project(run: Callable[..., Ran]) -> None:
     for name in "ab":
         Path(name, "q.sql").write_text("SELECT FROM WHERE;\n" + WHOLE)
     _settings("a", 'catalog = "ddl.sql"\nignore = ["DPP007"]')
-    _settings("b", 'catalog = "../a/ddl.sql"\nseverity = { DPP007 = "note" }')
+    _settings("b", 'catalog = "../a/ddl.sql"\nseverity = { DPP007 = "error" }')
     report = json.loads(run("lint", "--format", "json", "--select", "DPP", "a", "b").out)
     found = [(it["path"], it["code"], it["severity"]) for it in report["findings"]]
-    assert ("b/q.sql", "DPP007", "note") in found
+    assert ("b/q.sql", "DPP007", "error") in found
     assert run("lint", "a").status == 0
     assert run("lint", "a", "b").status == 1
     _settings("a", "strict = true")

@@ -342,6 +342,8 @@ def test_json(run: Any) -> None:
             },
         ],
         "predicate": None,
+        "engine": "unknown",
+        "engine_reason": "",
         "estimate": None,
     }
 

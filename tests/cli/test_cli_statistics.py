@@ -20,7 +20,7 @@ CREATE TABLE dw.cal (day DATE, dt STRING, year INT) USING parquet;
 CREATE TABLE b.other (day DATE) USING parquet;
 CREATE TABLE c.other (day DATE) USING parquet;
 """
-ON_DAY = "SELECT o.id FROM dw.orders o JOIN dw.cal c ON o.day = c.day WHERE c.year = 2000;\n"
+ON_DAY = "SELECT o.id FROM dw.orders o CROSS JOIN dw.cal c WHERE o.day = c.day AND c.year = 2000;\n"
 TEXTS = {
     "pruned": ON_DAY.replace("WHERE", "WHERE o.day = date'2000-01-01' AND"),
     "typeless": ON_DAY.replace("o.day = c.day", "o.dt = c.dt"),

@@ -24,8 +24,8 @@ from sqlrewrite.run.runner import Request
 SQL = """\
 SELECT s.id, c.label
 FROM sales s
-JOIN calendar c ON s.day = c.day
-WHERE c.year = 2024;
+CROSS JOIN calendar c
+WHERE s.day = c.day AND c.year = 2024;
 SELECT id FROM sales; -- dpp-rewrite: ignore[DPP007] all of it
 SELEC 1;
 """
@@ -59,7 +59,7 @@ def test_text(catalog: Catalog) -> None:
         "1 | SELECT s.id, c.label",
         "2 | FROM sales s",
         "  |      ^^^^^ DPP001",
-        "3 | JOIN calendar c ON s.day = c.day",
+        "3 | CROSS JOIN calendar c",
         "  |",
         "  = help: add `s.day IN (SELECT /*+ BROADCAST(c2) */ c2.day FROM calendar AS c2 WHERE "
         "c2.year = 2024)`; `dpp-rewrite --write` does",
@@ -142,7 +142,7 @@ def test_json(catalog: Catalog) -> None:
     first, ignored, unread = report["findings"]
     assert (first["code"], first["line"], first["column"]) == ("DPP001", 2, 6)
     assert (first["end_line"], first["end_column"], first["severity"]) == (2, 11, "warning")
-    assert [(it["line"], it["column"]) for it in first["fix"]["edits"]] == [(4, 20)]
+    assert [(it["line"], it["column"]) for it in first["fix"]["edits"]] == [(4, 38)]
     assert ignored["suppressed"] == {"kind": "inSource", "reason": "all of it"}
     assert (unread["code"], unread["counts"]) == ("DPP000", False)
     (error,) = report["errors"]
@@ -188,7 +188,7 @@ def test_sarif(catalog: Catalog) -> None:
     assert ignored["suppressions"] == [{"kind": "inSource", "justification": "all of it"}]
     assert first["partialFingerprints"]["primaryLocationLineHash"] == sarif.line_hashes(SQL)[2]
     edit = first["fixes"][0]["artifactChanges"][0]["replacements"][0]
-    assert edit["deletedRegion"]["startColumn"] == edit["deletedRegion"]["endColumn"] == 20
+    assert edit["deletedRegion"]["startColumn"] == edit["deletedRegion"]["endColumn"] == 38
     assert not report["invocations"][0]["executionSuccessful"]
 
 

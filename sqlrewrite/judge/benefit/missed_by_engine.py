@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from sqlrewrite.judge.benefit.estimate import read_again
 from sqlrewrite.judge.planners import duckdb, flink, spark, trino
 from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
-from sqlrewrite.results import ConfigError
+from sqlrewrite.plan.algebra import Opaque
+from sqlrewrite.results import ConfigError, EngineAlone, PrunesAlone
 from sqlrewrite.rulebook import Engine
 from sqlrewrite.settings.spark_conf import affects_pruning
 from sqlrewrite.settings.table import LEAVING
@@ -43,17 +44,51 @@ def judge(proposal: Proposal) -> Judgement:
     if proposal.pair.derived is not None:
         pruned = proposal.pair.pruned
         return passed(f"{proposal.engine.name} does not know what {pruned} is computed from")
+    alone = by_join(proposal)
+    if alone.pruning is PrunesAlone.MISSES:
+        return passed(f"{alone.name} misses it: {alone.reason}")
+    by = f"{alone.name} prunes by the join with {proposal.dimension_name} by itself"
+    match alone.pruning:
+        case PrunesAlone.MAY_PRUNE:
+            return failed(f"{by} (assumed: {alone.reason})")
+        case _ if alone.reason:
+            return failed(f"{by}: {alone.reason}")
+        case _:
+            return failed(by)
+
+
+def engine_alone(proposal: Proposal) -> EngineAlone:
+    """What the engine does with the fact by itself. Raises ConfigError as ``judge`` does."""
+    pair, engine = proposal.pair, proposal.engine.name
+    if isinstance(pair.dimension, Opaque):
+        return EngineAlone(engine, PrunesAlone.UNKNOWN, f"{proposal.dimension_name} is not known")
+    if pair.edge.block.role == "merge":
+        why = "a MERGE prunes its target by constants alone"
+    elif proposal.clustered:
+        why = "it leaves out files and row groups by constants alone"
+    elif pair.derived is not None or pair.filtered:
+        why = f"it does not know what {pair.pruned} is computed from"
+    elif pair.first:
+        why = "it does not prune by ranks"
+    else:
+        return by_join(proposal)
+    return EngineAlone(engine, PrunesAlone.MISSES, why)
+
+
+def by_join(proposal: Proposal) -> EngineAlone:
+    """What the engine does with the fact by the join itself: by its plan, where it was asked for
+    it, else by its planner."""
     planned, engine, by = proposal.options.planned, proposal.engine.name, proposal.dimension_name
     if planned is not None:
         if proposal.pair.place in planned:
-            return failed(f"{engine} prunes by the join with {by} by itself: read from its plan")
-        return passed(f"{engine} misses it: its plan does not surely prune by the join with {by}")
-    why = _planner(proposal.engine)(proposal)
-    if why is not None:
-        return passed(f"{engine} misses it: {why}")
+            return EngineAlone(engine, PrunesAlone.PRUNES, "read from its plan")
+        why = f"its plan does not surely prune by the join with {by}"
+        return EngineAlone(engine, PrunesAlone.MISSES, why)
+    missed = _planner(proposal.engine)(proposal)
+    if missed is not None:
+        return EngineAlone(engine, PrunesAlone.MISSES, missed)
     assumed = ", ".join(_assumed(proposal))
-    supposed = f" (assumed: {assumed})" if assumed else ""
-    return failed(f"{engine} prunes by the join with {by} by itself{supposed}")
+    return EngineAlone(engine, PrunesAlone.MAY_PRUNE if assumed else PrunesAlone.PRUNES, assumed)
 
 
 def _assumed(proposal: Proposal) -> Iterator[str]:
