@@ -42,12 +42,12 @@ Only a run shows what is read: see `dpp-rewrite verify`.""",
 def command(report: spark.Report, **given: Any) -> None:
     """Shows what prunes each fact scan in Spark, before and after, and how Spark's plan changes.
 
-    PATH is a file of SQL or Python, a notebook, or - for stdin. No query is run. Without --master
-    and --remote a local Spark plans the queries: it gets empty tables with the sizes of the
-    catalog, so that it plans as production would, and drops them afterwards. With --when missed or
-    auto that plan decides what Spark prunes by itself.
+    PATH is a file of SQL or Python, a notebook, a folder of them, or - for stdin. No query is run.
+    Without --master and --remote a local Spark plans the queries: it gets empty tables with the
+    sizes of the catalog, so that it plans as production would, and drops them afterwards. With
+    --when missed or auto that plan decides what Spark prunes by itself.
     """
-    rewritten = spark.rewritten_file(**given)
+    rewritten = spark.rewritten_files(report.err, **given)
     out = report.out
     from sqlrewrite.report.explain import (
         explained_json,
@@ -55,9 +55,10 @@ def command(report: spark.Report, **given: Any) -> None:
         explained_page,
         stock_lines,
     )
+    from sqlrewrite.spark.plans.empty_tables import together
     from sqlrewrite.spark.plans.explain import Explained, explain_text
     from sqlrewrite.spark.plans.missed import missed
-    from sqlrewrite.spark.session import session
+    from sqlrewrite.spark.session import fresh, session
 
     found: list[Explained] = []
 
@@ -66,20 +67,23 @@ def command(report: spark.Report, **given: Any) -> None:
         if report.format == "text":
             out.print([*([()] if len(found) > 1 else []), *explained_lines(explained)])
 
-    with session(rewritten.target) as running:
-        rewrite, request = rewritten.rewrite, rewritten.request
-        if request.settings.when in LEAVING:
-            rewrite = missed(running, rewritten.name, rewrite, request)
-        under = None
-        if request.settings.strategy == "partition-wise":
-            from sqlrewrite.grouping import missing
+    stocks = []
+    with session(given["where"]) as running:
+        for file in rewritten.files:
+            own = fresh(running) if rewritten.several else running
+            rewrite, request = file.rewrite, file.request
+            if request.settings.when in LEAVING:
+                rewrite = missed(own, file.name, rewrite, request)
+            under = None
+            if request.settings.strategy == "partition-wise":
+                from sqlrewrite.grouping import missing
 
-            under = missing(rewrite.original, request.catalog, request.options())
-        stock = explain_text(running, rewritten.name, rewrite, request.catalog, keep, under)
+                under = missing(rewrite.original, request.catalog, request.options())
+            stocks.append(explain_text(own, file.name, rewrite, request.catalog, keep, under))
+            report.err.print(file.lines())
+    stock = together(stocks)
     if report.format == "text":
         if not found:
-            nothing = f"{rewritten.name}: no statement joins a fact by a partition column"
-            out.line((nothing, "yellow"))
-        notes = [((f"{it.line}: {it.message}", "bold cyan"),) for it in rewritten.rewrite.notes]
-        report.err.print([*notes, *stock_lines(stock)])
+            out.line(("no statement joins a fact by a partition column", "yellow"))
+        report.err.print(stock_lines(stock))
     report.end(lambda: explained_json(found, stock), lambda: explained_page(found))

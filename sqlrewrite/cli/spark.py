@@ -1,8 +1,9 @@
-"""What the commands that use Spark share: the options that choose a Spark, the report, and the file
-that they work on."""
+"""What the commands that use Spark share: the options that choose a Spark, the report, and the
+files that they work on."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sqlrewrite.cli.options import colour_option, combined, settings_at
+from sqlrewrite.cli.options import GivenOptions, colour_option, combined, with_chosen
 from sqlrewrite.cli.streams import (
     CommandFailure,
     printer,
@@ -20,12 +21,14 @@ from sqlrewrite.cli.streams import (
     write_stdout,
 )
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.report.printer import Printer
-from sqlrewrite.results import ConfigError, Rewrite
+from sqlrewrite.report import text
+from sqlrewrite.report.printer import Line, Printer
+from sqlrewrite.results import ConfigError, Rewrite, Verdict
 from sqlrewrite.run.catalogs import load_catalog
 from sqlrewrite.run.files import STDIN
 from sqlrewrite.run.jobs import once
-from sqlrewrite.run.runner import Request, RewriteTask
+from sqlrewrite.run.projects import gather
+from sqlrewrite.run.runner import FileResult, Request, RewriteTask
 from sqlrewrite.settings.forms import VALUES
 from sqlrewrite.settings.options import Keys, Resolve, ResolveError
 from sqlrewrite.settings.table import Settings
@@ -111,24 +114,72 @@ def report_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @dataclass(frozen=True, slots=True)
 class RewrittenFile:
-    """A file and its rewriting, the request that it was made for, and the Spark to try it on."""
+    """A file and its rewriting, the request that it was made for, and the result with the reasons
+    of the statements that stay as they are."""
 
     name: str
     rewrite: Rewrite
     request: Request
-    target: Target
+    result: FileResult
+
+    def lines(self) -> Iterator[Line]:
+        """Why statements stay as they are."""
+        verdicts = frozenset({Verdict.REJECTED, Verdict.ALREADY_PRUNED})
+        detail = text.Detail(verdicts, plans=False)
+        reasons = text.Reasons()
+        yield from text.file_lines(self.result, detail, reasons)
+        yield from text.more_lines(reasons, detail)
 
 
-def rewritten_file(*, path: str, where: Target, **given: Any) -> RewrittenFile:
-    """Reads and rewrites the file. Raises CommandFailure for one that cannot be read or parsed."""
-    settings = settings_at("." if path == STDIN else path, given)
-    request = Request(load_catalog(settings), settings)
-    name = "<stdin>" if path == STDIN else path
+@dataclass(frozen=True, slots=True)
+class RewrittenFiles:
+    """The files of a path, and whether one of them ``failed``: it was reported and left out."""
+
+    files: tuple[RewrittenFile, ...]
+    failed: bool = False
+
+    @property
+    def several(self) -> bool:
+        """Whether each file needs a session of its own."""
+        return len(self.files) > 1
+
+
+def rewritten_files(err: Printer, *, path: str, where: Target, **given: Any) -> RewrittenFiles:
+    """Reads and rewrites a file, or each of a folder. Raises CommandFailure for a single file that
+    cannot be read or parsed; one of a folder is reported and left out."""
+    projects = GivenOptions(**with_chosen(given)).projects()
     with spark_on_demand(where) as session:
-        if settings.predicate == VALUES:
-            request = replace(request, resolve=keys_from_spark(session, where, settings))
-        job = RewriteTask(request, plans=False)
-        result = job.of_stdin(name, read_stdin()) if path == STDIN else once(job, path)
+        if not os.path.isdir(path):
+            settings = projects.at("." if path == STDIN else path)
+            request = _request(settings, session, where, ())
+            return RewrittenFiles((_rewritten(path, request),))
+        files, failed = list[RewrittenFile](), False
+        for project in gather((path,), projects, STDIN).projects:
+            request = _request(project.settings, session, where, project.files)
+            for name in project.files:
+                try:
+                    files.append(_rewritten(name, request))
+                except CommandFailure as failure:
+                    err.line(("error: ", "bold red"), (failure.message, ""))
+                    failed = True
+    if not (files or failed):
+        raise CommandFailure(f"{path}: {text.NO_FILES}")
+    return RewrittenFiles(tuple(files), failed)
+
+
+def _request(
+    settings: Settings, session: Callable[[], Session], where: Target, files: Sequence[str]
+) -> Request:
+    request = Request(load_catalog(settings, files=files), settings)
+    if settings.predicate == VALUES:
+        request = replace(request, resolve=keys_from_spark(session, where, settings))
+    return request
+
+
+def _rewritten(path: str, request: Request) -> RewrittenFile:
+    name = "<stdin>" if path == STDIN else path
+    job = RewriteTask(request, plans=False, statements=True)
+    result = job.of_stdin(name, read_stdin()) if path == STDIN else once(job, path)
     for error in result.errors:
         place = "" if error.code == "io-error" else f":{error.line}:{error.column}"
         raise CommandFailure(f"{name}{place}: {error.message}")
@@ -140,7 +191,7 @@ def rewritten_file(*, path: str, where: Target, **given: Any) -> RewrittenFile:
         from sqlrewrite.embedded import as_sql  # a file of SQL does not need it
 
         rewrite = as_sql(host, request.catalog, request.options())
-    return RewrittenFile(name, rewrite, request, where)
+    return RewrittenFile(name, rewrite, request, result)
 
 
 @contextmanager

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     short_help="Run queries before and after: same rows, less read?",
     epilog="""\b
 Examples:
-  dpp-rewrite verify -c warehouse.json --master yarn q.sql
+  dpp-rewrite verify -c warehouse.json --master yarn queries/
   dpp-rewrite verify -c ddl/ --remote sc://host --runs 5 --html out.html q.sql
   dpp-rewrite verify -c ddl/ --remote sc://host --sample 20 q.sql  big tables
 
@@ -90,17 +90,17 @@ def command(
 ) -> None:
     """Runs the queries of PATH before and after, compares their rows, and shows what was read.
 
-    Only queries that get a predicate are run, never a statement that may write; of CREATE TEMPORARY
-    VIEW the query of the view is run. Columns are compared by name and type, values bit for bit.
-    The cluster compares the rows; a few that differ are shown. With --sample both texts read the
-    same few partitions of each fact: a difference there is real, but no difference there does not
-    exclude one elsewhere.
+    PATH is a file of SQL or Python, a notebook, a folder of them, or - for stdin. Only queries that
+    get a predicate are run, never a statement that may write; of CREATE TEMPORARY VIEW the query of
+    the view is run. Columns are compared by name and type, values bit for bit. The cluster compares
+    the rows; a few that differ are shown. With --sample both texts read the same few partitions of
+    each fact: a difference there is real, but no difference there does not exclude one elsewhere.
     """
-    rewritten = spark.rewritten_file(**given)
+    rewritten = spark.rewritten_files(report.err, **given)
     out = report.out
-    from sqlrewrite.report.verify import print_verified, verified_json, verified_page
+    from sqlrewrite.report.verify import last_line, print_verified, verified_json, verified_page
     from sqlrewrite.spark.rows.verify import How, verify_text
-    from sqlrewrite.spark.session import session
+    from sqlrewrite.spark.session import fresh, session
 
     found: list[Verified] = []
     how = How(runs, timeout, sample, float_tolerance)
@@ -115,16 +115,22 @@ def command(
         def at(place: str) -> None:
             begin(f"{place} is run, before and after")
 
-        begin("Spark is starting")
-        with session(rewritten.target) as running:
-            verify_text(
-                running, rewritten.name, rewritten.rewrite, rewritten.request.catalog, keep, how, at
-            )
-    if report.format == "text" and not found:
-        out.line((f"{rewritten.name}: nothing is inserted, so nothing was run", "yellow"))
+        for file in rewritten.files:
+            report.err.print(file.lines())
+        changed = [file for file in rewritten.files if file.rewrite.changed]
+        if changed:
+            begin("Spark is starting")
+            with session(given["where"]) as running:
+                for file in changed:
+                    own = fresh(running) if rewritten.several else running
+                    verify_text(own, file.name, file.rewrite, file.request.catalog, keep, how, at)
+    if report.format == "text":
+        out.print([last_line(found)])
     report.end(lambda: verified_json(found), lambda: verified_page(found))
-    if any(it.outcome.differs for it in found):
+    if any(verified.outcome.differs for verified in found):
         ctx.exit(1)
     undecided = [f"{it.path}:{it.line}" for it in found if not it.outcome.decided]
     if undecided:
         raise CommandFailure(f"nothing can be said of {', '.join(undecided)}")
+    if rewritten.failed:
+        ctx.exit(2)

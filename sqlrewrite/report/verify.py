@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import Any
@@ -33,6 +34,32 @@ def print_verified(printer: Printer, verified: Verified) -> None:
     ]
     if rows:
         print_table(printer, ("scan", "read", ">before", ">after"), rows)
+
+
+def last_line(found: Sequence[Verified]) -> Line:
+    """How many statements were run, and how many of them read less."""
+    run = [verified for verified in found if verified.outcome is not VerifyOutcome.SKIPPED]
+    if not run:
+        return (("nothing is inserted into a query, so nothing was run", "yellow"),)
+    changes = Counter(_change(verified) for verified in run)
+    told = (f"{changes[word]:,} {word}" for word in _CHANGES if changes[word])
+    return ((f"{len(run):,} rewritten: {', '.join(told)}", "bold"),)
+
+
+_CHANGES = ("read less", "the same", "read more", "not measured")
+
+
+def _change(verified: Verified) -> str:
+    """Whether the rewriting of a statement reads less: fewer partitions, files or rows."""
+    both = [(it.before, it.after) for it in verified.scans if it.before and it.after]
+    if not both:
+        return "not measured"
+    for measure in ("partitions", "files", "rows"):
+        sides = [(getattr(old, measure) or 0, getattr(new, measure) or 0) for old, new in both]
+        before, after = (sum(side) for side in zip(*sides, strict=True))
+        if before != after:
+            return "read less" if after < before else "read more"
+    return "the same"
 
 
 def verified_json(found: Iterable[Verified]) -> str:

@@ -211,6 +211,8 @@ def test_the_command(sold: SparkSession, files: tuple[str, str], tmp_path: Path)
     assert ["files", "20", "6"] in words
     assert ["rows", "200", "60"] in words
     assert "seconds, median of 2" in done.stdout
+    assert done.stdout.endswith("1 rewritten: 1 read less\n")
+    assert f"{query}:4:43: rejected sold s.day" in done.stderr  # why it was not run
     html = page.read_text("utf-8")
     assert 'class="bar new" style="width:30.0%"' in html
 
@@ -220,6 +222,22 @@ def test_the_command(sold: SparkSession, files: tuple[str, str], tmp_path: Path)
     (scan,) = first["scans"]
     assert (scan["partitions"], scan["before"]["files"], scan["after"]["files"]) == (20, 20, 6)
     assert scan["after"]["bytes"] < scan["before"]["bytes"]
+
+
+def test_a_folder(files: tuple[str, str], tmp_path: Path) -> None:
+    """Each file by itself: a temporary view of one is none of another. One that cannot be read does
+    not stop the others."""
+    folder = tmp_path / "queries"
+    folder.mkdir()
+    view = "CREATE TEMPORARY VIEW days AS SELECT 1 AS day, 'winter' AS season;\n"
+    for name, text in (("a", view), ("b", f"{WINTER} GROUP BY s.day"), ("c", "SELEC 1")):
+        (folder / f"{name}.sql").write_text(text, "utf-8")
+    done = run("verify", "-c", files[0], "--schema", "verified", str(folder))
+    assert done.exit_code == 2
+    assert "b.sql:1: same rows (6)" in done.stdout
+    assert "c.sql:1:1: no statement begins with 'SELEC'" in done.stderr
+    explained = run("explain", "-c", files[0], "--schema", "verified", str(folder))
+    assert "b.sql:1" in explained.stdout
 
 
 def _unsound(monkeypatch: pytest.MonkeyPatch, condition: str) -> None:

@@ -48,6 +48,14 @@ class Stock:
     missing: tuple[tuple[str, str], ...] = ()
 
 
+def together(stocks: Iterable[Stock]) -> Stock:
+    """What differs from production for several texts, each thing once."""
+    every = tuple(stocks)
+    assumed = dict.fromkeys(name for stock in every for name in stock.assumed)
+    missing = dict.fromkeys(relation for stock in every for relation in stock.missing)
+    return Stock(tuple(assumed), tuple(missing))
+
+
 @contextmanager
 def warehouse(session: Session, catalog: Warehouse, texts: Iterable[str]) -> Iterator[Stock]:
     """Creates the relations that the texts name, and drops them at the end. On a Spark that has
