@@ -20,6 +20,7 @@ from sqlrewrite.results import NOT_PARSED, Problem, Rewrite
 from sqlrewrite.rewriting import DocumentObserver, changes, result
 from sqlrewrite.settings.options import Options
 from sqlrewrite.sql.collector import at_rest
+from sqlrewrite.sql.ddl.definitions import defined_name
 from sqlrewrite.sql.parse.scripts import pieces
 from sqlrewrite.sql.parse.statements import Statement, lex
 from sqlrewrite.stripping import taken_out
@@ -28,9 +29,10 @@ from sqlrewrite.text.hosts.region import Change, Host, Region, Unwritable, chang
 from sqlrewrite.text.limits import Limits
 from sqlrewrite.text.templates import Refer
 from sqlrewrite.text.variables import in_force
-from sqlrewrite.warehouse import Warehouse
+from sqlrewrite.warehouse import Warehouse, has_template
 
 _DEFINES = frozenset("create replace cache drop alter use set reset execute".split())
+_MAKES = frozenset({"create", "cache"})
 _MAY_DEFINE = pattern(rf"\b(?:{'|'.join(sorted(_DEFINES))})\b", re.IGNORECASE)
 _UNWRITABLE = "what would be inserted cannot be written here: {}"
 
@@ -97,16 +99,28 @@ def _before(
     for index, region in enumerate(regions):
         if index == number or not definitions[index]:
             continue
-        before, same = index < number, region.session is not None and region.session == here.session
-        if before and same and region.block == block[: len(region.block)]:
+        before = index < number
+        if before and region.block == block[: len(region.block)]:
+            same = region.session is not None and region.session == here.session
             for statement in definitions[index]:
-                catalog = _followed(statement, region.text, catalog, after, maybe=False)
+                catalog = _followed(statement, region.text, catalog, after, maybe=not same)
         elif before or block:
             unsure.append(index)
     for index in unsure:
+        text = regions[index].text
         for statement in definitions[index]:
-            catalog = _followed(statement, regions[index].text, catalog, after, maybe=True)
+            if not _makes_another(statement, text, catalog):
+                catalog = _followed(statement, text, catalog, after, maybe=True)
     return catalog
+
+
+def _makes_another(statement: Statement, text: str, catalog: Warehouse) -> bool:
+    """Whether this only makes a table or view of a name that no relation has: where nothing follows
+    that could make one, it may have run or not."""
+    name = (
+        defined_name(statement.tokens, text) if statement.tokens[0].text.lower() in _MAKES else ()
+    )
+    return bool(name) and not has_template(name[-1]) and name[-1] not in catalog.by_last
 
 
 def _followed(

@@ -31,7 +31,15 @@ from sqlrewrite.sql.ddl.stale_views import without_stale
 from sqlrewrite.sql.ddl.table import created_table
 from sqlrewrite.sql.parse.scripts import runs_unread
 from sqlrewrite.sql.parse.statements import Statement
-from sqlrewrite.warehouse import Name, TableOrView, View, Warehouse, written_apart
+from sqlrewrite.warehouse import (
+    Name,
+    TableOrView,
+    View,
+    Warehouse,
+    has_template,
+    may_render_to,
+    written_apart,
+)
 
 UNKNOWN_NAMESPACE: Name = ("?", "?")
 """The namespace after a USE that cannot be read: no table is there, so no short name resolves."""
@@ -55,7 +63,9 @@ _TIME_ZONE = "spark.sql.session.timezone"
 _RUNTIME_MODE, _FLINK_DIALECT = "execution.runtime-mode", "table.sql-dialect"
 """Settings of Flink's: any mode but batch makes streams; another dialect, another language."""
 _FLINK_SET = pattern(r"(?:re)?set\s+'?([\w.-]+)'?(?:\s*=\s*'?([^']*?)'?)?", re.IGNORECASE)
-_SET = pattern(r"\s*set\s+(?:hivevar:|hiveconf:|var(?:iable)?\s+)?`?([\w.-]+)`?\s*=", re.IGNORECASE)
+_SET = pattern(
+    r"\s*set\s+(?:hivevar:|hiveconf:|var(?:iable)?\s+)?`?([\w.${}-]+)`?\s*=", re.IGNORECASE
+)
 
 
 def apply(statement: Statement, text: str, catalog: Warehouse, source: str) -> Warehouse:
@@ -166,7 +176,10 @@ def _changes_meaning(text: str, found: re.Match[str]) -> bool:
     variable = found.group(1).lower()
     if variable == _TIME_PARSER_POLICY:
         return _EXCEPTION_POLICY.match(text[found.end() :].lstrip()) is not None
-    return variable in _CHANGE_MEANING
+    computed = variable.startswith("spark.") and has_template(variable)
+    return variable in _CHANGE_MEANING or (
+        computed and any(may_render_to(variable, name) for name in _CHANGE_MEANING)
+    )
 
 
 def why_unreadable(statement: Statement, text: str) -> str:

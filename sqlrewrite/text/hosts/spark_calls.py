@@ -80,24 +80,23 @@ def text_of(node: ast.AST) -> tuple[str, list[ast.AST]]:
     it."""
     pieces: list[str] = []
     read: list[ast.AST] = []
-    waiting = [node]
+    waiting: list[tuple[ast.AST, tuple[re.Pattern[str], ...]]] = [(node, ())]
     while waiting:
-        read.append(waiting.pop())
-        match read[-1]:
+        part, filled = waiting.pop()
+        read.append(part)
+        match part:
             case ast.Constant(value=str(value)):
+                for hole in filled:
+                    value = hole.sub(lambda _: HOLE, value)
                 pieces.append(value)
             case ast.JoinedStr(values=values):
-                waiting += reversed(values)
+                waiting += ((value, filled) for value in reversed(values))
             case ast.BinOp(left=left, op=ast.Add(), right=right):
-                waiting += (right, left)
+                waiting += ((right, filled), (left, filled))
             case ast.BinOp(left=inner, op=ast.Mod()):
-                template, within = text_of(inner)
-                pieces.append(_PERCENT.sub(lambda _: HOLE, template))
-                read += within
+                waiting.append((inner, (_PERCENT,)))
             case ast.Call(func=ast.Attribute(value=inner, attr="format")):
-                template, within = text_of(inner)
-                pieces.append(_FIELD.sub(lambda _: HOLE, template))
-                read += within
+                waiting.append((inner, (_FIELD,)))
             case _:
                 read.pop()
                 pieces.append(HOLE)

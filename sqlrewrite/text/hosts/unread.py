@@ -35,7 +35,9 @@ _DEFINITION = re.compile(
     r"|set\s+(?:catalog\s|time\s+zone\s|[\w.]+\s*=)|reset\s*;?\s*\Z|begin\s|execute\s+immediate\b)",
     re.IGNORECASE | re.DOTALL,
 )
-_MAKES = re.compile(r"\b(?:table|view)\s", re.IGNORECASE)
+_MAKES = re.compile(
+    rf"\s*(?:{re.escape(HOLE)}|create\b|replace\b).*?\b(?:table|view)\s", re.IGNORECASE | re.DOTALL
+)
 _SHOWN_TO_PEOPLE = frozenset({"print", "debug", "info", "warning", "error", "exception"})
 
 
@@ -88,10 +90,12 @@ def _of_call(
             yield replace(effect, session=method.value, sure=True)
     elif method.attr in READS_SETTING:
         known |= {id(argument) for argument in call.args}
-    elif method.attr == "sql" and call.args and id(call.args[0]) not in known:
-        text = text_of(call.args[0])[0]
-        if text.startswith(HOLE) and _MAKES.search(text):
-            yield ProgramEffect(f"CREATE {text}", call, way)
+    elif method.attr == "sql":
+        query = next((it.value for it in call.keywords if it.arg == "sqlQuery"), None)
+        query = call.args[0] if call.args else query
+        text = "" if query is None or id(query) in known else text_of(query)[0]
+        if _MAKES.match(text):  # in a text that is surely run, less has to be written there
+            yield ProgramEffect(f"CREATE {text}" if text.startswith(HOLE) else text, call, way)
 
 
 def _of_settings(
