@@ -77,6 +77,7 @@ class TemplateScan:
         self.unknown = False
         self.head = True
         self.told = 0
+        self.told_until = 0
         self.within = False
         self.line_comment = -1
         self.signs: set[str] = set()
@@ -251,9 +252,10 @@ class TemplateScan:
         pieces, done = len(self.pieces), self.done
         if context in _COMMENTS:
             (pieces, done), start = self.before, self.entered
-        masked = "".join((*self.pieces[self.told : pieces], self.text[done:start]))
+        since = max(done, self.told_until)
+        masked = "".join((*self.pieces[self.told : pieces], self.text[since:start]))
         code = _COMMENT.sub("", masked).rstrip()
-        self.told = pieces
+        self.told, self.told_until = pieces, start
         if code:
             self.within = not code.endswith(";")
         return self.within
@@ -300,9 +302,9 @@ class TemplateScan:
     def _is_unsure(self, unit: str) -> bool:
         """Whether a value in a comment may be several lines: not one that stands in a string or
         name, too, or is compared."""
-        text = unit[0] in _MAY_BE_TEXT and not unit.startswith("${")
-        known = unit in self.one_line or (unit[0] != "$" and unit in self._in_strings)
-        return not known and (not text or unit[0] in self.signs)
+        sign = _sign(unit)
+        known = unit in self.one_line or unit in self._in_strings
+        return not known and (sign not in _MAY_BE_TEXT or sign in self.signs)
 
     @cached_property
     def _in_strings(self) -> frozenset[str]:
@@ -313,7 +315,7 @@ class TemplateScan:
     def _expression(self, start: int, end: int, unit: str, context: str) -> None:
         shown = on_one_line(unit)
         kind, reference = meaning(unit)
-        if kind is TemplateKind.VALUE and inner(unit) in self.spoken_of:
+        if kind is TemplateKind.VALUE and is_name(unit) and inner(unit) in self.spoken_of:
             kind = TemplateKind.OTHER
         if context in _COMMENTS:
             self._in_comment(start, end, unit, context, kind)
@@ -334,7 +336,7 @@ class TemplateScan:
             self._nothing(start, end, unit, context)
         else:
             before, behind = self.text[start - 1 : start], self.text[end : end + 1]
-            self.signs.add(unit[0])
+            self.signs.add(_sign(unit))
             if kind is TemplateKind.VALUE and _OPERAND.search(self._shortly_before(start)):
                 self.one_line.add(unit)
             called = behind == "(" and unit.startswith("@")  # a macro of SQLMesh
@@ -409,3 +411,8 @@ def _trims(unit: str) -> bool:
 
 def _touches(beside: str, allowed: frozenset[str]) -> bool:
     return bool(beside.strip()) and beside not in allowed
+
+
+def _sign(unit: str) -> str:
+    """What a variable opens with."""
+    return "${" if unit.startswith("${") else unit[0]
