@@ -8,6 +8,7 @@ more of a document than its split, which ``tokenized`` makes.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
 
@@ -28,6 +29,7 @@ from sqlrewrite.results import Problem
 from sqlrewrite.settings.forms import VALUES
 from sqlrewrite.settings.options import Options, ResolveError
 from sqlrewrite.settings.spark_conf import affects_pruning, engine_under
+from sqlrewrite.sql.managed.same_text import comparable
 from sqlrewrite.sql.managed.strip import ManagedClause, Stripped, strip
 from sqlrewrite.sql.parse.scripts import Piece, Script, split
 from sqlrewrite.sql.parse.statements import Failure, Lexed, Statement, lex, statements
@@ -80,6 +82,12 @@ class Document:
     def problem(self, failure: Failure) -> Problem:
         """A failure as a caller is told of it."""
         return Problem(failure.code, failure.message, *self.place(failure.offset))
+
+
+_UNSURE = (
+    f"`{MARKER}` stands behind the end of a clause, where a formatter may have put it, and it is "
+    "not sure which predicate is its own: put it right behind that, or take it off"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +153,9 @@ def read(
     for statement in statements(text.text, document.lexed, limits):
         if transliteration is not None:
             statement = cross_checked(statement, text, transliteration, limits, document.catalog)
+        unsure = bisect_left(text.unsure, statement.start)
+        if any(at <= statement.end for at in text.unsure[unsure : unsure + 1]):
+            statement = left_alone(statement, _UNSURE)
         reading = read_statement(statement, text.text, known, limits, whole=whole)
         if text.predicates:
             reading = replace(reading, missing=missing_relation(statement, known))
@@ -228,6 +239,6 @@ def _context(document: Document, reading: Reading, changed: frozenset[str]) -> S
     statement = reading.statement
     start, end = map(text.original_offset, (statement.start, statement.end))
     here = [it for it in text.removed_predicates.values() if start <= it.span.start <= end]
-    literals = {(it.value, it.note[1]): it for it in here if it.note is not None}
+    literals = {(it.value, comparable(it.note[1])): it for it in here if it.note is not None}
     mended = frozenset(it.value for it in here)
     return StatementContext(reading.catalog, text, suppressed, literals, changed, mended)

@@ -22,26 +22,27 @@ from sqlrewrite.plan.algebra import Plan, Scan
 from sqlrewrite.results import Problem, Rewrite
 from sqlrewrite.settings.options import Options
 from sqlrewrite.settings.spark_conf import engine_under
+from sqlrewrite.sql.managed.groups import GROUPS, GroupInsertions, find_groups
+from sqlrewrite.sql.managed.same_text import comparable
 from sqlrewrite.sql.parse.statements import Failure, Statement, lex, statements
 from sqlrewrite.sql.places.anchors import AnchorError, Anchors
-from sqlrewrite.text.edits import Edit
+from sqlrewrite.text.edits import Edit, cut
 from sqlrewrite.text.limits import SPARK
-from sqlrewrite.text.markers import quotes_group_mark, without_groups
+from sqlrewrite.text.markers import group_insertions
 from sqlrewrite.text.source import apply
 from sqlrewrite.warehouse import Warehouse
 from sqlrewrite.write.groups import Cut, by_bounds, by_hash, edits
 
-CODE = "DPP013"
 Note = tuple[int, str]
 """An offset in the text, and the message about it."""
 
 
 def by_groups(sql: str, catalog: Warehouse, options: Options) -> Rewrite:
     """A text in which joins are written by groups of partitions. Raises nothing for bad SQL."""
-    if quotes_group_mark(sql, lex(sql).places):
-        why = "a mark of groups of partitions stands in a string: the text is left as it is"
-        return Rewrite(sql, sql, 1, skipped=(Problem(CODE, why, 1, 1),))
-    document = read(without_groups(sql), catalog, options.limits, whole=True)
+    groups = find_groups(sql, lex(sql).tokens)
+    if groups.why:
+        return Rewrite(sql, sql, 1, skipped=(Problem(GROUPS, groups.why, 1, 1),))
+    document = read(cut(sql, groups.spans), catalog, options.limits, whole=True)
     text, made, notes = document.stripped.original, list[Edit](), list[Note]()
     grouped: list[int] = []
     for reading in document.statements:
@@ -55,6 +56,8 @@ def by_groups(sql: str, catalog: Warehouse, options: Options) -> Rewrite:
             notes += found[1]
             grouped += [reading.statement.index] if found[0] else []
     after = apply(text, made)
+    if _stands(sql, groups, after):
+        after = sql
     failures = [it.failure for it in document.statements if it.failure is not None]
     done = Rewrite(
         original=sql,
@@ -62,7 +65,7 @@ def by_groups(sql: str, catalog: Warehouse, options: Options) -> Rewrite:
         statements=len(document.statements),
         errors=tuple(document.problem(it) for it in failures if not it.parsed),
         skipped=tuple(document.problem(it) for it in failures if it.parsed),
-        notes=tuple(Problem(CODE, it, *document.place(at)) for at, it in notes),
+        notes=tuple(Problem(GROUPS, it, *document.place(at)) for at, it in notes),
         grouped=tuple(grouped),
     )
     return in_dialect(done, options.limits)
@@ -71,7 +74,8 @@ def by_groups(sql: str, catalog: Warehouse, options: Options) -> Rewrite:
 def missing(sql: str, catalog: Warehouse, options: Options) -> dict[int, dict[str, str]]:
     """The settings that joins partition by partition lack, by the number of the statement."""
     found: dict[int, dict[str, str]] = {}
-    for reading in read(without_groups(sql), catalog, options.limits).statements:
+    text = cut(sql, find_groups(sql, lex(sql).tokens).spans)
+    for reading in read(text, catalog, options.limits).statements:
         if reading.bound is None:
             continue
         plan, conf = reading.bound.plan, reading.catalog.settings
@@ -122,6 +126,12 @@ def _statement(
     return made, [*notes, (reading.statement.start, f"written by {count} groups of {names}")]
 
 
+def _stands(sql: str, groups: GroupInsertions, after: str) -> bool:
+    """Whether a text has the insertions of another already, as a formatter has broken its lines."""
+    same = len(groups.spans) == len(group_insertions(after))
+    return same and comparable(sql) == comparable(after)
+
+
 def _of_postgresql(plan: Plan, join: ScanJoin) -> str:
     found = partition_joins(plan, join)
     if found.why:
@@ -146,7 +156,7 @@ def _wrong(statement: Statement, text: str, made: list[Edit]) -> str:
     """What is wrong with the insertions, if anything: the result must parse, and be the author's
     text without them."""
     after = apply(text, made)
-    if without_groups(after) != text:
+    if cut(after, find_groups(after, lex(after).tokens).spans) != text:
         return "the text would not be found again"
     shift = sum(len(it.text) for it in made)
     piece = after[statement.start : statement.end + 1 + shift]

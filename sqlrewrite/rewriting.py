@@ -20,6 +20,7 @@ from sqlrewrite.results import Candidate, PlanDiff, Problem, Removed, Rewrite
 from sqlrewrite.settings.forms import IN, VALUES
 from sqlrewrite.settings.options import Options, Resolve, make_options
 from sqlrewrite.sql.collector import at_rest
+from sqlrewrite.sql.managed.same_text import comparable
 from sqlrewrite.sql.parse.statements import Failure, Statement, lex
 from sqlrewrite.sql.statements.directives import directives
 from sqlrewrite.stripping import foreign
@@ -258,10 +259,15 @@ def _removed(
         for span, by in sorted(stale(text, decided).items(), key=lambda item: item[0].start):
             before, columns = predicates[span].text, bounded_columns(predicates[span].value)
             gone = Removed(index, before, *lines.place(span.start), by)
-            if noted_queries(before) & noted_queries(written):
+            if _noted(before) & _noted(written):
                 gone = replace(gone, reason="its key query gives other keys now")
             why = [left[it] for it in columns if it in left and not by]
             yield replace(gone, reason=why[0]) if why else gone
+
+
+def _noted(text: str) -> set[tuple[str, ...]]:
+    """The key queries in the notes of predicates of literals."""
+    return set(map(comparable, noted_queries(text)))
 
 
 def _left_alone(document: Document) -> Rewrite:

@@ -10,11 +10,12 @@ from dataclasses import replace
 
 from sqlrewrite.find.transliterated import in_dialect, to_spark
 from sqlrewrite.results import NOT_PARSED, Problem, Removed, Rewrite
+from sqlrewrite.sql.managed.groups import GROUPS, find_groups
 from sqlrewrite.sql.managed.strip import Stripped, strip
 from sqlrewrite.sql.parse.scripts import pieces
 from sqlrewrite.sql.parse.statements import lex
 from sqlrewrite.text.limits import Limits
-from sqlrewrite.text.markers import MARKER, group_insertions, quotes_group_mark
+from sqlrewrite.text.markers import GROUPS_BEGIN, MARKER
 from sqlrewrite.text.source import Lines
 
 _BLOCKED = "what dpp-rewrite has written into this statement stays, take it out by hand: {}"
@@ -41,10 +42,13 @@ def stripped(sql: str, limits: Limits | None = None) -> Rewrite:
 def taken_out(sql: str, lines: Lines | None = None) -> tuple[Rewrite, Stripped]:
     """The same, and what is taken out; ``lines`` as in ``read``."""
     lexed, lines = lex(sql), lines or Lines(sql)
-    spans = [] if quotes_group_mark(sql, lexed.places) else group_insertions(sql)
+    groups = find_groups(sql, lexed.tokens)
+    spans = groups.spans
     grouped = Stripped.of(sql, spans, spans)
     inner = lex(grouped.text) if spans else lexed
     text, skipped = strip(grouped.text, inner.tokens), tuple[Problem, ...]()
+    if groups.why:
+        skipped = (Problem(GROUPS, groups.why, *lines.place(sql.find(GROUPS_BEGIN))),)
     if MARKER in grouped.text and "{%" in grouped.text:
         from sqlrewrite.sql.managed.template_blocks import block_tags, keep_in_blocks, strip_blocks
 
@@ -54,7 +58,7 @@ def taken_out(sql: str, lines: Lines | None = None) -> tuple[Rewrite, Stripped]:
             text = strip_blocks(grouped.text) or strip(grouped.text, inner.tokens, kept)
         if found and MARKER in text.text:
             at = grouped.original_offset(found[0].start)
-            skipped = (Problem(NOT_PARSED, _BLOCKED.format(found[0].message), *lines.place(at)),)
+            skipped += (Problem(NOT_PARSED, _BLOCKED.format(found[0].message), *lines.place(at)),)
     text = grouped.then(text) if spans else text
     starts = [piece.tokens[0].start for piece in pieces(sql, lexed.tokens)]
     removed = tuple(

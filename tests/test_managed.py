@@ -175,3 +175,86 @@ def test_no_statement_is_inside_a_predicate(catalog: Catalog, comment: str) -> N
     assert stripped(text).sql == text
     assert "INSERT INTO g SELECT a FROM h;" in rewrite(text, catalog).sql
     assert lint(text, catalog)[1] == ()
+
+
+# --- behind a formatter ---------------------------------------------------------------------------
+
+JOIN = "SELECT f.a FROM f JOIN d ON f.p = d.k WHERE d.x = 1 AND "
+MOVED = OURS.removesuffix(f" {MARKER}")
+SPACES = ["", "  ", "\t", "\n", "\r\n", "\n\n    "]
+
+
+@pytest.mark.parametrize("space", SPACES)
+def test_any_white_space_stands_before_a_marker(catalog: Catalog, space: str) -> None:
+    text = f"{JOIN}{MOVED}{space}{MARKER} ORDER BY 1"
+    assert rewrite(text, catalog).sql == text
+    assert stripped(text).sql == f"{JOIN} ORDER BY 1".replace(" AND  ORDER", " ORDER")
+    edited = text.replace("d.x = 1", "d.x = 2", 1)
+    assert rewrite(edited, catalog).sql == f"{JOIN}{OURS} ORDER BY 1".replace("x = 1", "x = 2")
+
+
+@pytest.mark.parametrize("space", SPACES)
+@pytest.mark.parametrize("behind", [";", ",", " do"])
+def test_a_marker_that_was_moved_behind_the_end_of_a_clause(
+    catalog: Catalog, behind: str, space: str
+) -> None:
+    whole = {
+        ";": JOIN + "{};{} SELECT 1",
+        ",": "SELECT f.a FROM d JOIN f ON f.p = d.k AND d.x = 1 AND {},{} d e",
+        " do": f"BEGIN FOR r AS {JOIN}" + "{} do{} SELECT 1; END FOR; END",
+    }[behind]
+    text, bare = whole.format(MOVED, space + MARKER), whole.replace(" AND {}", "").format("")
+    assert stripped(text).sql == bare
+    again = rewrite(text, catalog).sql
+    assert rewrite(again, catalog).sql == again
+    assert again == (rewrite(bare, catalog).sql if behind == "," else text)
+    edited = rewrite(text.replace("d.x = 1", "d.x = 2", 1), catalog).sql
+    assert edited == rewrite(bare.replace("d.x = 1", "d.x = 2"), catalog).sql
+    assert edited.count(MARKER) == 1
+
+
+@pytest.mark.parametrize(
+    "mine",
+    [
+        "f.a IN (SELECT d3.k FROM d AS d3)",
+        "f.a >= (SELECT min(d3.k) FROM d AS d3)",
+        "array_contains((SELECT collect_set(d3.k) FROM d AS d3), f.a)",
+        "f.a = 1",
+        "f.a NOT IN (SELECT d3.k FROM d AS d3 WHERE d3.x IN (SELECT d4.k FROM d AS d4))",
+        "(f.a IN (SELECT d3.k FROM d AS d3))",
+        "NOT f.a IN (SELECT d3.k FROM d AS d3)",
+    ],
+)
+@pytest.mark.parametrize("behind", [";", ","])
+def test_what_an_author_adds_before_a_moved_marker_stays(
+    catalog: Catalog, mine: str, behind: str
+) -> None:
+    """Which predicate the marker belongs to is not sure then: the statement is left alone."""
+    whole = JOIN if behind == ";" else "SELECT f.a FROM d JOIN f ON f.p = d.k AND d.x = 1 AND "
+    text = f"{whole}{MOVED} AND {mine}{behind}\n{MARKER}\n" + ("d e" if behind == "," else "")
+    for result in (stripped(text), rewrite(text, catalog)):
+        assert result.sql == text
+        assert [it.code for it in result.notes] == ["DPP009"]
+    assert "which predicate" in rewrite(text, catalog).skipped[0].message
+    assert "DPP009" in {it.code for it in lint(text, catalog)[0]}
+
+
+@pytest.mark.parametrize("end", [")", "/* mine */", "-- mine\n", "THEN", "WHERE"])
+def test_a_marker_behind_anything_else_is_not_ours(catalog: Catalog, end: str) -> None:
+    text = f"SELECT 1 FROM (SELECT f.a FROM f WHERE f.a = 1 AND {MOVED} {end} {MARKER}"
+    assert stripped(text).sql == text
+
+
+def test_a_marker_behind_another_statement_is_not_ours() -> None:
+    for text in (f"DELETE FROM f WHERE {MOVED};\n{MARKER}", f"{JOIN}{MOVED}; /* x */ {MARKER}"):
+        assert stripped(text).sql == text
+
+
+def test_parentheses_of_ours_go_with_the_white_space_in_them(catalog: Catalog) -> None:
+    text = (
+        f"SELECT f.a\nFROM f\nWHERE\n    {MOVED}  {MARKER}\n    AND (\n        f.a = 1\n"
+        "        OR f.b = 2 -- mine\n    )\n"
+    )
+    assert stripped(text).sql == (
+        "SELECT f.a\nFROM f\nWHERE\n    f.a = 1\n        OR f.b = 2 -- mine\n"
+    )

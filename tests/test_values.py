@@ -305,6 +305,45 @@ def test_each_type(catalog: Catalog) -> None:
 
 # --- what is refused ------------------------------------------------------------------------------
 
+BY_TEXT = "SELECT f.a FROM by_text f JOIN d ON f.p = d.label WHERE d.x = 1"
+
+
+@pytest.mark.parametrize("sign", list("{}$%@&#:?"))
+@pytest.mark.parametrize(
+    "more", [" AND f.a = %(x)s", " AND f.a = {x}", " AND f.a = {{ var('x') }}", " AND f.a > ?", ""]
+)
+def test_a_sign_of_templates_that_the_text_has(catalog: Catalog, sign: str, more: str) -> None:
+    """In a text that has it too, such a key is refused; in another it is written as it is."""
+    done = values(BY_TEXT + more, catalog, giving(f"'1{sign}'", kind="string"))
+    assert not done.errors
+    if sign in more:
+        assert f"holds `{sign}`" in reason(done)
+    else:
+        assert f"IN ('1{sign}')" in done.sql
+        again = values(done.sql, catalog, giving(f"'1{sign}'", kind="string"))
+        assert again.sql == done.sql
+
+
+def test_a_predicate_of_literals_that_was_formatted(catalog: Catalog) -> None:
+    """The query in the comment is as it was, and the text in lower case: the keys are the same."""
+    for text in (
+        f"select f.a from f join d on f.p = d.k where d.x = 1 and f.p in (\n    1, 2\n)  {MARKER}  "
+        f"/* keys as of {AT}: {KEY_QUERY} */",
+        f"select f.a from f join d on f.p = d.k where d.x = 1 and f.p in (1, 2);\n{MARKER}\n"
+        f"/* keys as of {AT}: {KEY_QUERY} */",
+    ):
+        bare = "select f.a from f join d on f.p = d.k where d.x = 1"
+        assert stripped(text).sql == bare + (";" if ";" in text else "")
+        assert rewrite(text, catalog).sql == text
+        assert values(text, catalog).sql == text
+        assert not lint(text, catalog)[0]
+        other = values(text, catalog, giving("3", at=LATER)).sql
+        assert other.rstrip(";") == f"{bare} and f.p in (3) {noted(KEY_QUERY.lower(), LATER)}"
+        stale = rewrite(text.replace("d.x = 1", "d.x = 2", 1), catalog).sql
+        assert stale.count(MARKER) == 1
+        assert "d2.x = 2" in stale
+
+
 BY_KIND = "SELECT f.a FROM {} f JOIN kinds k ON f.p = k.{} WHERE k.x = 1"
 
 
@@ -322,6 +361,9 @@ BY_KIND = "SELECT f.a FROM {} f JOIN kinds k ON f.p = k.{} WHERE k.x = 1"
         (QUERY.replace("d.x = 1", "d.x = :x"), "a template or a parameter"),
         (QUERY.replace("d.x = 1", "d.x = ${x}"), "a template or a parameter"),
         (QUERY.replace("d.x = 1", "d.x = {{ var('x') }}"), "a template or a parameter"),
+        (QUERY.replace("d.x = 1", "d.label = '{x}'"), "a template or a parameter"),
+        (QUERY.replace("d.x = 1", "d.label = '%(x)s'"), "a template or a parameter"),
+        (QUERY.replace("d.x = 1", "d.label = '50%%'"), "a template or a parameter"),
         (QUERY.replace("d.x = 1", "d.label = 'a\nb'"), "a line break"),
         (QUERY.replace(" d ", " recent AS d "), "current_date gives other keys"),
         (f"WITH d AS (SELECT k, x FROM old) {QUERY}", "d is a CTE"),

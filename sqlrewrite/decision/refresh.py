@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING
 from sqlrewrite.decision.statement_decision import StatementDecision
 from sqlrewrite.results import Candidate, Verdict
 from sqlrewrite.settings.options import LEFT_TO_ENGINE
+from sqlrewrite.sql.managed.same_text import comparable
 from sqlrewrite.sql.managed.strip import ManagedClause, RemovedPredicate, Stripped
-from sqlrewrite.sql.parse.statements import tokenize
 from sqlrewrite.text.edits import Span
-from sqlrewrite.text.markers import MARKER
-from sqlrewrite.text.templates import templated
+from sqlrewrite.text.markers import MARKER, read_keys_note
 
 if TYPE_CHECKING:
     from sqlrewrite.write.forms.predicate import Predicate
@@ -50,17 +49,22 @@ def stands_in(predicate: Predicate, clause: ManagedClause) -> bool:
 
 
 def same_tokens(one: str, other: str) -> bool:
-    """Whether two marked predicates differ in no more than the white space between tokens."""
+    """Whether two marked predicates differ in no more than a formatter changes: the white space
+    between tokens, and the case of words."""
     if one == other:
         return True
-    if any(text.count(MARKER) > 1 or templated(text) for text in (one, other)):
+    if any(text.count(MARKER) > 1 for text in (one, other)):
         return False
     (before, _, note), (after, _, other_note) = one.partition(MARKER), other.partition(MARKER)
-    return note == other_note and _tokens(before) == _tokens(after)
+    return _comparable_note(note) == _comparable_note(other_note) and (
+        comparable(before) == comparable(after)
+    )
 
 
-def _tokens(text: str) -> list[tuple[object, str]]:
-    return [(token.token_type, token.text) for token in tokenize(text)]
+def _comparable_note(note: str) -> tuple[str, tuple[str, ...]] | None:
+    """The time and the key query of the comment behind a marker; None if there is none."""
+    read = read_keys_note(note, 0)
+    return None if read is None else (read[0], comparable(read[1]))
 
 
 def stale(stripped: Stripped, decided: StatementDecision) -> dict[Span, str]:

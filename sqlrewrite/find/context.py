@@ -18,14 +18,15 @@ class StatementContext:
     something alone (``suppressed``).
 
     ``literals`` are predicates of literals that an earlier run wrote, by what they bound and their
-    key query. ``changed`` are words that may name what the text itself changes. ``mended`` is what
-    predicates bound that were taken out of the statement: to write such a one again adds nothing.
+    key query (``comparable``). ``changed`` are words that may name what the text itself changes.
+    ``mended`` is what predicates bound that were taken out of the statement: to write such a one
+    again adds nothing.
     """
 
     catalog: Warehouse
     text: Stripped
     suppressed: Suppressed | None = None
-    literals: Mapping[tuple[str, str], RemovedPredicate] = field(default_factory=dict)
+    literals: Mapping[tuple[str, tuple[str, ...]], RemovedPredicate] = field(default_factory=dict)
     changed: frozenset[str] = frozenset()
     mended: frozenset[str] = frozenset()
 

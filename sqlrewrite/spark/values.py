@@ -11,6 +11,7 @@ import datetime
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from decimal import Decimal
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -19,13 +20,17 @@ from sqlrewrite.settings.options import Keys, RefusedError, Resolve, ResolveErro
 from sqlrewrite.settings.table import Settings
 from sqlrewrite.spark.session import copied, current_namespace, in_namespace, spark_errors
 from sqlrewrite.spark.target import SparkError
+from sqlrewrite.text.templates import holds_template
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, Row, SparkSession
 
-# Engines read quotes and backslashes in different ways, and templates read braces.
-_PLAIN_TEXT = re.compile(r"(?!.*(?:\{\{|\{%|\{#|\$\{))[^\\'\x00-\x1f\x7f]*")
-
+# Engines read quotes and backslashes in different ways, in a text of another language comments may
+# begin or end, and what is no UTF-8 arrives as U+FFFD.
+_NOT_ALIKE = re.compile(r"[\\'\ufffd]|/\*|\*/")
+_DAY = re.compile(r"(?!0000)\d{4}-\d\d-\d\d")
+_MOST_DIGITS = 38
+"""Of a decimal, in Spark, Trino and DuckDB; the 0 before the point is counted by some."""
 
 _DEFAULTS = Settings()
 
@@ -79,16 +84,27 @@ def resolve(
         kind = keys.schema.fields[0].dataType.simpleString()
         write = _writer(kind)
         keys = keys.toDF("k").where("k IS NOT NULL").distinct()
-        found = [row[0] for row in keys.limit(collapse_over + 1).collect()]
+        # Python's dates go from the year 1 to 9999, Spark's do not.
+        value = "CAST({} AS STRING)" if kind == "date" else "{}"
+        found = [it[0] for it in _rows(keys.limit(collapse_over + 1).selectExpr(value.format("k")))]
         count = len(found)
         if count > collapse_over:
-            low, high, count = keys.selectExpr("min(k)", "max(k)", "count(*)").collect()[0]
+            ends = [value.format(end) for end in ("min(k)", "max(k)")]
+            ((low, high, count),) = _rows(keys.selectExpr(*ends, "count(*)"))
             found = [low, high]
     if count > refuse_over:
         raise RefusedError(
             f"there are {count:,}, and more than {refuse_over:,} are refused (setting refuse-over)"
         )
     return Keys(tuple(map(write, sorted(found))), kind, at, collapsed=count > collapse_over)
+
+
+def _rows(frame: DataFrame) -> list[Row]:
+    """The rows of a frame. Raises RefusedError for values that Python has not."""
+    try:
+        return frame.collect()
+    except (ValueError, ArithmeticError) as error:
+        raise RefusedError(f"its keys cannot be read: {error}") from error
 
 
 @contextmanager
@@ -115,9 +131,26 @@ def _writer(kind: str) -> Callable[[Any], str]:
 
 def _text(value: str) -> str:
     """A string literal that every engine reads alike. Raises RefusedError for other strings."""
-    if not _PLAIN_TEXT.fullmatch(value):
+    if not value.isprintable() or _NOT_ALIKE.search(value) or holds_template(value):
         raise RefusedError(f"the key {value!r} is a literal that not every engine reads alike")
     return f"'{value}'"
+
+
+def _day(value: str) -> str:
+    """The literal of a day. Raises RefusedError for one outside of the years 1 to 9999."""
+    if not _DAY.fullmatch(value):
+        raise RefusedError(
+            f"the key {value} is a day that not every engine reads: of no year of four digits"
+        )
+    return f"DATE '{value}'"
+
+
+def _decimal(value: Decimal) -> str:
+    """The literal of a decimal. Raises RefusedError for one of more digits than a type has."""
+    written = format(value, "f")
+    if sum(map(str.isdigit, written)) > _MOST_DIGITS:
+        raise RefusedError(f"the key {written} has more than {_MOST_DIGITS} digits")
+    return written
 
 
 _WRITERS: Mapping[str, Callable[[Any], str]] = {
@@ -125,8 +158,8 @@ _WRITERS: Mapping[str, Callable[[Any], str]] = {
     "smallint": str,
     "int": str,
     "bigint": str,
-    "decimal": lambda value: format(value, "f"),
-    "date": lambda value: f"DATE '{value.isoformat()}'",
+    "decimal": _decimal,
+    "date": _day,
     "string": _text,
 }
 """Types whose literals mean the same everywhere; a timestamp depends on the session's time zone."""

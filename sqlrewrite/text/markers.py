@@ -13,7 +13,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 from sqlrewrite.patterns import pattern
 from sqlrewrite.text.edits import Edit, Span
@@ -24,7 +23,7 @@ MARKER = "/* dpp-rewrite */"
 GROUPS_BEGIN, GROUPS_END = "/* dpp-rewrite groups */", "/* groups end */"
 
 _KEYS_NOTE = pattern(
-    r" /\* keys as of (?P<at>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ): (?P<query>(?:(?!\*/|/\*).)+) \*/",
+    r"\s*/\* keys as of (?P<at>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ): (?P<query>(?:(?!\*/|/\*).)+) \*/",
     re.DOTALL,
 )
 # Spark nests comments, others end one at the first `*/`: inside, neither sign may stand. A
@@ -38,6 +37,18 @@ _GROUPS = pattern(
     re.DOTALL,
 )
 """From one mark to the other; a mark that has no partner is the author's."""
+
+
+_MARKER = pattern(rf"\s*{re.escape(MARKER)}")
+
+
+def marker_behind(text: str, offset: int) -> Span | None:
+    """The marker that stands behind an offset, with the white space before it; None for none.
+
+    Formatters choose that white space: sqlfmt writes two blanks, sqlfluff a line end.
+    """
+    match = _MARKER.match(text, offset)
+    return None if match is None else Span(*match.span())
 
 
 def keys_note(at: str, query: str) -> str:
@@ -66,16 +77,5 @@ def between_group_marks(edit: Edit) -> Edit:
 
 
 def group_insertions(text: str) -> list[Span]:
-    """What an earlier run inserted for a join by groups, with its marks."""
+    """What stands between the marks of a join by groups, with these."""
     return [Span(*it.span()) for it in _GROUPS.finditer(text)] if GROUPS_BEGIN in text else []
-
-
-def quotes_group_mark(text: str, tokens: Iterable[Span]) -> bool:
-    """Whether a group mark stands inside a token, such as a string: then it is the author's."""
-    starts = [it.start for it in group_insertions(text)]
-    return bool(starts) and any(it.start <= at < it.end for it in tokens for at in starts)
-
-
-def without_groups(text: str) -> str:
-    """The text without what was inserted for a join by groups."""
-    return _GROUPS.sub("", text) if GROUPS_BEGIN in text else text

@@ -37,8 +37,12 @@ class AuthorText:
     lower: bool
 
     def word(self, keyword: str) -> str:
-        """A keyword in the author's case."""
-        return keyword.lower() if self.lower else keyword
+        """Keywords in the author's case; strings among them are as they are."""
+        if not self.lower:
+            return keyword
+        parts = keyword.split("'")
+        parts[::2] = (part.lower() for part in parts[::2])
+        return "'".join(parts)
 
 
 def computed(

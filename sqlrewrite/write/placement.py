@@ -16,7 +16,7 @@ from sqlrewrite.patterns import pattern
 from sqlrewrite.plan.algebra import Clause
 from sqlrewrite.sql.places.anchors import AnchorError, Anchors, ConditionClause
 from sqlrewrite.text.edits import Edit
-from sqlrewrite.text.markers import MARKER, read_keys_note
+from sqlrewrite.text.markers import marker_behind, read_keys_note
 from sqlrewrite.text.template_comments import takes_line_end
 from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.names import AuthorText
@@ -117,11 +117,9 @@ def _end_with_markers(anchors: Anchors, last: int) -> int:
     """Where a clause's last token ends, and with it markers with their notes: of a predicate that
     stays because its scan is suppressed, or the author has put one more."""
     offset = anchors.tokens[last].end + 1
-    marker = f" {MARKER}"
-    while anchors.text.startswith(marker, offset):
-        offset += len(marker)
-        note = read_keys_note(anchors.text, offset)
-        offset = offset if note is None else note[2]
+    while (marker := marker_behind(anchors.text, offset)) is not None:
+        note = read_keys_note(anchors.text, marker.end)
+        offset = marker.end if note is None else note[2]
     return offset
 
 

@@ -41,6 +41,12 @@ pytestmark = pytest.mark.spark
         ("(1.50BD), (-2.25BD)", "decimal(3,2)", ("-2.25", "1.50")),
         ("(-9223372036854775808L), (9223372036854775807L)", "bigint", None),
         ("(CAST(NULL AS INT))", "int", ()),
+        ("(-128Y), (127Y)", "tinyint", ("-128", "127")),
+        ("(-32768S), (32767S)", "smallint", ("-32768", "32767")),
+        (f"({'9' * 38}BD), (-{'9' * 38}BD)", "decimal(38,0)", (f"-{'9' * 38}", "9" * 38)),
+        (f"(1.{'0' * 36}1BD), (0BD)", "decimal(38,37)", (f"0.{'0' * 37}", f"1.{'0' * 36}1")),
+        ("(DATE'0001-01-01'), (DATE'9999-12-31')", "date", None),
+        ("('50%'), ('a}'), ('')", "string", ("''", "'50%'", "'a}'")),
     ],
 )
 def test_literals(
@@ -54,6 +60,29 @@ def test_literals(
     if found.literals:  # they mean to Spark what they were made of
         again = spark.sql(f"{query} WHERE k IN ({', '.join(found.literals)})")
         assert again.distinct().count() == len(found.literals)
+
+
+@pytest.mark.parametrize("limit", [10, 1])
+@pytest.mark.parametrize(
+    "keys",
+    [
+        "(DATE'-0001-01-01'), (DATE'2024-01-01')",
+        "(DATE'0000-12-31'), (DATE'2024-01-01')",
+        "(DATE'+10000-01-01'), (DATE'2024-01-01')",
+        f"(CAST('0.1' AS DECIMAL(38,38))), (CAST('-0.{'9' * 38}' AS DECIMAL(38,38)))",
+        "('{q}'), ('a')",
+        "('%(x)s'), ('a')",
+        "('&y'), ('a')",
+        "('$x'), ('a')",
+        "('/* dpp-rewrite */'), ('+')",
+        "(CAST(X'FF' AS STRING)), ('a')",
+        "('\u2028'), ('a')",
+        "('\u00a0'), ('')",
+    ],
+)
+def test_what_not_every_engine_reads_is_refused(spark: SparkSession, keys: str, limit: int) -> None:
+    with pytest.raises(RefusedError):
+        resolve(spark, f"SELECT k FROM VALUES {keys} AS t(k)", collapse_over=limit)
 
 
 def test_caps(spark: SparkSession) -> None:

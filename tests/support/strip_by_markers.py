@@ -29,13 +29,28 @@ _BREAKS = frozenset("( ; or case when then else having qualify".split())
 
 def without_predicates(text: str) -> str:
     """The text without its managed predicates, from the last to the first."""
-    lexemes = [match.group() for match in LEXEME.finditer(text)]
+    lexemes = _put_back([match.group() for match in LEXEME.finditer(text)])
     while True:
         marked = [i for i, lexeme in enumerate(lexemes) if lexeme == MARKER]
         kept = next((rest for i in reversed(marked) if (rest := _without(lexemes, i))), None)
         if kept is None:
             return "".join(lexemes)
         lexemes = kept
+
+
+def _put_back(lexemes: list[str]) -> list[str]:
+    """The lexemes; before ``;``, ``,`` or ``do`` a marker that a formatter has moved behind it."""
+    for at in range(2, len(lexemes)):
+        closing = _before(lexemes, at - 2)
+        if (
+            lexemes[at] == MARKER
+            and lexemes[at - 1].isspace()
+            and lexemes[at - 2].lower() in (";", ",", "do")
+            and _word(lexemes, closing) == ")"
+        ):
+            between = lexemes[closing + 1 : at - 1]
+            lexemes[closing + 1 : at + 1] = [" ", MARKER, *between]
+    return lexemes
 
 
 def void(lexeme: str) -> bool:
@@ -61,7 +76,7 @@ def _first(lexemes: list[str], marker: int) -> int | None:
     """Where the predicate before a marker begins, if it has one of our forms: ``value IN (…)``,
     ``value >= (…)``, ``value >= f(…)``, ``array_contains((…), value)``, ``(… OR …)``."""
     closing = marker - 2
-    if closing < 0 or lexemes[closing] != ")" or lexemes[marker - 1] != " ":
+    if closing < 0 or lexemes[closing] != ")" or not lexemes[marker - 1].isspace():
         return None
     inside = _before(lexemes, _match(lexemes, closing, -1))
     if _word(lexemes, inside) == "array_contains":

@@ -16,13 +16,14 @@ from typing import NamedTuple
 from sqlglot import Token, TokenType
 
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.patterns import pattern
 from sqlrewrite.settings.forms import FORMS
 from sqlrewrite.sql.lex.keywords import CHANGES, NO_QUERY, token_types
 from sqlrewrite.sql.lex.lexemes import lexemes
 from sqlrewrite.sql.managed.statements import statement_openers
 from sqlrewrite.sql.places.anchors import AnchorError, Anchors, Range
 from sqlrewrite.text.edits import Span
-from sqlrewrite.text.markers import MARKER, read_keys_note
+from sqlrewrite.text.markers import MARKER, marker_behind, read_keys_note
 
 QUERY_PLACEHOLDER = "(00.00)"
 """Stands for a key query in a check: quickly lexed and parsed, and like nothing else."""
@@ -38,6 +39,12 @@ _SIGNS = {
 }
 _ARITHMETIC = token_types("plus dash star slash mod div dpipe amp pipe caret tilde")
 
+# What formatters move a marker behind, where it ends a clause: sqlfluff `);` and a line end, sqlfmt
+# `),` and `) do` (of a FOR in a script), since its comments end lines.
+_PASSED = frozenset({";", ",", "do"})
+
+_PADDING = pattern(r"(?<=\() | (?=[),])")
+
 # What may stand before a parenthesis that opens a list and no call.
 _NO_FUNCTION = token_types("and or not where on between in")
 
@@ -45,7 +52,8 @@ _NO_FUNCTION = token_types("and or not where on between in")
 @dataclass(frozen=True, slots=True)
 class ManagedPredicate:
     """A predicate that an earlier run wrote, by its ``tokens``, and its ``span`` with the marker
-    and the comment beside that.
+    and the comment beside that. ``moved`` is the span of these where a formatter has moved them
+    behind what follows the predicate; they are not in ``span`` then.
 
     ``word`` is its sign (IN, a comparison), the name of its function, or the parenthesis around
     several under an OR; ``value`` what it bounds, and of several the first; ``marker`` the offset
@@ -58,10 +66,11 @@ class ManagedPredicate:
     span: Span
     marker: int
     note: tuple[str, str] | None = None
+    moved: Span | None = None
 
 
 def managed_predicates(anchors: Anchors, in_dml: bool = False) -> Iterator[ManagedPredicate]:
-    """The predicates that a marker follows, a space between, and that are written as one of the
+    """The predicates that a marker follows, white space between, and that are written as one of the
     forms is, or as several under an OR, in parentheses. ``in_dml`` says whether those in the
     condition of a DELETE or UPDATE itself are among them."""
     text, tokens = anchors.text, anchors.tokens
@@ -72,12 +81,11 @@ def managed_predicates(anchors: Anchors, in_dml: bool = False) -> Iterator[Manag
     ends: dict[int, int] = {}
     while at >= 0:
         last = bisect_right(starts, at) - 1
-        if last >= 0 and tokens[last].end + 2 == at:
-            found = _predicate_before(anchors, last, at)
-            if found is not None and not _interrupted(anchors, found.tokens.start, last, ends):
-                ends[at] = found.span.end
-                if _ours(anchors, found, opener(last), in_dml):
-                    yield found
+        found = _predicate_before(anchors, last, at) if last >= 0 else None
+        if found is not None and not _interrupted(anchors, found.tokens, ends):
+            ends[at] = (found.moved or found.span).end
+            if _ours(anchors, found, opener(found.word), in_dml):
+                yield found
         at = text.find(MARKER, at + 1)
 
 
@@ -116,13 +124,20 @@ def bounded_value(anchors: Anchors, managed: ManagedPredicate) -> str:
 
 
 def normalized_value(value: str) -> str:
-    """A value's text in lower case, on one line."""
-    return " ".join(value.lower().split())
+    """A value's text in lower case, on one line, no blank within its parentheses."""
+    return _PADDING.sub("", " ".join(value.lower().split()))
 
 
 def _predicate_before(anchors: Anchors, last: int, at: int) -> ManagedPredicate | None:
-    """The predicate of ours that ends at a token, for a marker at that offset; None for none."""
-    end = at + len(MARKER)
+    """The predicate of ours that ends at a token, or before one that its marker was moved behind,
+    for a marker at that offset; None for none."""
+    behind, end = last, at + len(MARKER)
+    if not _adjoins(anchors, last, at):
+        return None
+    if anchors.raw(last).lower() in _PASSED:
+        last -= 1
+        if last < 0 or not _adjoins(anchors, last, anchors.tokens[behind].start):
+            return None
     note, found = None, None
     comment = read_keys_note(anchors.text, end)
     if comment is not None:
@@ -130,10 +145,44 @@ def _predicate_before(anchors: Anchors, last: int, at: int) -> ManagedPredicate 
         found = _single(anchors, last, True) or _disjunction(anchors, last)
         note = (when, query) if found is not None else None
     found = found or _single(anchors, last, False) or _disjunction(anchors, last)
-    if found is None or anchors.text.startswith(f" {MARKER}", end):
+    if found is None or marker_behind(anchors.text, end) is not None:
         return None  # a second marker would be left, on what stands before
+    tokens, moved = Range(found.first, last + 1), None
     span = Span(anchors.tokens[found.first].start, end)
-    return ManagedPredicate(Range(found.first, last + 1), found.word, found.value, span, at, note)
+    if behind != last:
+        span, moved = anchors.span(tokens), Span(anchors.tokens[behind].end + 1, end)
+    return ManagedPredicate(tokens, found.word, found.value, span, at, note, moved)
+
+
+def moved_from(anchors: Anchors, markers: Sequence[int]) -> Iterator[int]:
+    """For each of the markers that a formatter may have moved, where what it stands behind is."""
+    starts = [token.start for token in anchors.tokens] if markers else []
+    for at in markers:
+        last = bisect_right(starts, at) - 1
+        if last >= 0 and _adjoins(anchors, last, at) and anchors.raw(last).lower() in _PASSED:
+            yield starts[last]
+
+
+def _adjoins(anchors: Anchors, last: int, at: int) -> bool:
+    """Whether only white space stands between a token and an offset behind it."""
+    between = anchors.text[anchors.tokens[last].end + 1 : at]
+    return not between or between.isspace()
+
+
+def is_unmarked(anchors: Anchors, piece: Range, managed: ManagedPredicate) -> bool:
+    """Whether a conjunct looks like a predicate of ours whose marker is gone: then a marker that
+    was moved may be its marker, and ``managed`` the author's."""
+    if managed.moved is None:
+        return False
+    last = piece.end - 1
+    found = _single(anchors, last, managed.note is not None) or _disjunction(anchors, last)
+    if found is None or found.first != piece.start:
+        return False
+    # A computed value is bounded by a key query alone.
+    with suppress(AnchorError):
+        if _opens_query(anchors, _opening(anchors, last)):
+            return True
+    return all(anchors.kind(index) is not TokenType.L_PAREN for index in range(*found.value))
 
 
 def _ours(
@@ -152,11 +201,11 @@ def _ours(
     return in_dml if statement in CHANGES else opener not in NO_QUERY
 
 
-def _interrupted(anchors: Anchors, first: int, last: int, ours: Mapping[int, int]) -> bool:
+def _interrupted(anchors: Anchors, tokens: Range, ours: Mapping[int, int]) -> bool:
     """Whether a comment or the end of a statement stands inside a predicate: the author has edited
     it then. The markers of other predicates of ours, which a template has moved into it, are no
     such comments: ``ours`` has where they begin and end."""
-    for one, other in pairwise(anchors.tokens[first : last + 1]):
+    for one, other in pairwise(anchors.tokens[tokens.start : tokens.end]):
         if one.token_type is TokenType.SEMICOLON:
             return True
         start = one.end + 1

@@ -19,8 +19,10 @@ from sqlrewrite.sql.lex.keywords import CHANGES
 from sqlrewrite.sql.managed.recognition import (
     ManagedPredicate,
     bounded_value,
+    is_unmarked,
     managed_predicates,
     marker_offsets,
+    moved_from,
 )
 from sqlrewrite.sql.places.anchors import AnchorError, Anchors, ConditionClause, Range
 from sqlrewrite.text.edits import Edit, Span, cut
@@ -48,8 +50,8 @@ class RemovedPredicate:
 
     @property
     def unmarked(self) -> str:
-        """The text before the marker, and the blank or line break before that."""
-        return self.text.partition(MARKER)[0][:-1]
+        """The text before the marker and the white space before that."""
+        return self.text.partition(MARKER)[0].rstrip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,8 @@ class Stripped:
 
     ``predicates`` are the spans of those in them, each with its marker, and ``clauses`` have all
     that is known of them, clause by clause. ``foreign`` is where a marker stands on what is not
-    ours: the author has edited, wrapped or moved it.
+    ours: the author has edited, wrapped or moved it. ``unsure`` are the offsets in the text of what
+    ends a clause with such a marker behind it, put there by a formatter perhaps.
     """
 
     text: str
@@ -80,6 +83,7 @@ class Stripped:
     places: tuple[int, ...] = ()
     predicates: tuple[Span, ...] = ()
     foreign: tuple[int, ...] = ()
+    unsure: tuple[int, ...] = ()
     clauses: tuple[ManagedClause, ...] = ()
 
     @classmethod
@@ -152,12 +156,14 @@ def strip(
     found = list(managed_predicates(anchors, in_dml))
     clauses, outer = _clauses(anchors, found, keep(anchors, found) if keep is not None else ())
     gone = sorted((it for clause in clauses for it in clause.ours), key=lambda it: it.marker)
-    recognised = {it.marker for it in found if _inside(it.marker, outer)}
+    recognised = {it.marker for it in found if _inside(it.span.start, outer)}
     spans = _spans(clauses)
     stripped = _offsets_without(spans)
+    foreign = tuple(at for at in marker_offsets(anchors) if at not in recognised)
     return replace(
         Stripped.of(text, spans, [it.span for it in gone]),
-        foreign=tuple(at for at in marker_offsets(anchors) if at not in recognised),
+        foreign=foreign,
+        unsure=tuple(map(stripped, moved_from(anchors, foreign))),
         clauses=tuple(
             sorted((_managed_clause(anchors, it, stripped) for it in clauses), key=lambda it: it.at)
         ),
@@ -166,10 +172,15 @@ def strip(
 
 def _removed(anchors: Anchors, managed: ManagedPredicate) -> RemovedPredicate:
     text, span = anchors.text, managed.span
+    marker = "" if managed.moved is None else f" {managed.moved.of(text).lstrip()}"
     single = managed.value.start == managed.tokens.start
-    behind = text[anchors.span(managed.value).end : managed.marker - 1] if single else ""
+    value, whole = anchors.span(managed.value), anchors.span(managed.tokens)
     return RemovedPredicate(
-        span, span.of(text), bounded_value(anchors, managed), behind, managed.note
+        span,
+        span.of(text) + marker,
+        bounded_value(anchors, managed),
+        text[value.end : whole.end] if single else "",
+        managed.note,
     )
 
 
@@ -248,9 +259,16 @@ def _by_clause(anchors: Anchors, taken: Sequence[ManagedPredicate]) -> Iterator[
             continue
         pieces = anchors.pieces(clause.condition)
         ours = [m if (m := managed.get(p.start)) and m.tokens == p else None for p in pieces]
+        if ours[-1] is not None and any(
+            one is None and is_unmarked(anchors, piece, ours[-1])
+            for one, piece in zip(ours, pieces, strict=True)
+        ):
+            ours[-1] = None
         spans = sorted(_clause_spans(anchors, clause, pieces, ours), key=_start)
         if spans:
-            yield _ClauseSpans(clause, tuple(it for it in ours if it is not None), tuple(spans))
+            gone = tuple(it for it in ours if it is not None)
+            spans += [it.moved for it in gone if it.moved is not None]
+            yield _ClauseSpans(clause, gone, tuple(spans))
 
 
 def _managed_clause(
@@ -288,9 +306,11 @@ def _clause_spans(
         parts += [_token(anchors, piece.end) for piece in pieces[:leading]]
         behind = pieces[leading]
         if leading == len(pieces) - 1 and anchors.wraps_disjunction(behind):
+            # With the white space that a formatter has put inside the parentheses.
             parts += [_token(anchors, behind.start)]
-            yield _token(anchors, behind.end - 1)
-            yield from _joined(anchors, parts, None)
+            end = anchors.tokens[behind.end - 1].end + 1
+            yield Span(_blank_before(anchors, behind.end - 1, end), end)
+            yield from _joined(anchors, parts, anchors.tokens[behind.start + 1].start)
         else:
             # A condition that is cut off behind an AND goes on nowhere.
             cut = behind.start == len(tokens)

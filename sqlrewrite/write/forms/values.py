@@ -26,16 +26,17 @@ from sqlrewrite.plan.relations import read_by
 from sqlrewrite.settings.forms import VALUES
 from sqlrewrite.settings.options import Keys, NotAskedError, Options, RefusedError
 from sqlrewrite.sql.managed.recognition import normalized_value
+from sqlrewrite.sql.managed.same_text import comparable
 from sqlrewrite.text.limits import SPARK
 from sqlrewrite.text.markers import keys_note
+from sqlrewrite.text.templates import templated
 from sqlrewrite.warehouse import View, Warehouse, has_template
 from sqlrewrite.write.fact_values import fact_value
 from sqlrewrite.write.forms.key_range import END
 from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.key_queries import KeyQueries
 
-# A template, or a parameter: what stands for them the author knows, and Spark does not.
-_TEMPLATE = pattern(r"\{\{|\{%|\{#|\$\{")
+# A parameter: what stands for it the author knows, and Spark does not, as of a template.
 _PARAMETER = pattern(r"\?|(?<![:\w]):[A-Za-z_]")
 _STRING = pattern(r"'[^']*'|\"[^\"]*\"")
 _CONTROL = pattern(r"[\x00-\x1f\x7f]")
@@ -43,6 +44,9 @@ _UNQUALIFIED = pattern(r"(?<![.\w])\w+")
 
 # What stands for another day on another day, in DATE '…'.
 _SPECIAL_DAY = pattern(r"['\"]\s*(now|today|tomorrow|yesterday)\b", re.IGNORECASE)
+
+_SIGNS = frozenset("{}$%@&#:?")
+"""Of templates and parameters: Jinja's, Python's ``%`` and ``format``, Hive's, SQL*Plus's …"""
 
 _INTEGERS = frozenset({"tinyint", "smallint", "int", "bigint"})
 _MOMENTS = (TIMESTAMP, TIMESTAMP_NTZ)
@@ -84,7 +88,9 @@ def _literal_predicate(bound: _Bound, proposals: Sequence[Proposal]) -> tuple[st
     earlier run has written this one. Raises RefusedError, and what ``resolve`` raises."""
     options = proposals[0].options
     noted: tuple[str, str] | None = None
-    earlier = proposals[0].context.literals.get((normalized_value(bound.fact), bound.query))
+    earlier = proposals[0].context.literals.get(
+        (normalized_value(bound.fact), comparable(bound.query))
+    )
     if earlier is not None and earlier.note is not None:
         # Perhaps of another scan, which spells the column otherwise.
         text = bound.fact + earlier.behind if earlier.behind else earlier.unmarked
@@ -97,8 +103,8 @@ def _literal_predicate(bound: _Bound, proposals: Sequence[Proposal]) -> tuple[st
     text, at = _resolved(bound, proposals, options) or noted or ("", "")
     if not text:
         raise NotAskedError(bound.fact)
-    if noted is not None and text == noted[0]:
-        at = noted[1]  # the same keys as then: nothing changes, the time neither
+    if noted is not None and comparable(text) == comparable(noted[0]):
+        text, at = noted  # the same keys as then: nothing changes, the time neither
     return text, keys_note(at, bound.query)
 
 
@@ -131,6 +137,9 @@ def _resolved(
         raise RefusedError(
             "the key query gives no keys now: an empty list would hide rows that come later"
         )
+    why = _read_by_a_template(literals, proposals[0].context.text.text)
+    if why:
+        raise RefusedError(why)
     lower = bound.sign.islower()
     if (
         is_day(proposals[0].pair.fact_side.expression)
@@ -143,6 +152,18 @@ def _resolved(
         between, joined = ("between", "and") if lower else ("BETWEEN", "AND")
         return f"{bound.fact} {between} {literals[0]} {joined} {literals[-1]}", keys.at
     return f"{bound.fact} {bound.sign} ({', '.join(literals)})", keys.at
+
+
+def _read_by_a_template(literals: Sequence[str], text: str) -> str:
+    """Why a program that fills in the templates of a text may change a key; empty if none may. What
+    begins a template is not always known: each sign counts that stands elsewhere in the text."""
+    signs = _SIGNS.intersection(text)
+    for literal in literals if signs else ():
+        for sign in sorted(signs.intersection(literal)):
+            return (
+                f"the key {literal} holds `{sign}`, which may be the sign of a template in the text"
+            )
+    return ""
 
 
 def _of_days(proposal: Proposal, bound: _Bound, keys: Keys) -> str:
@@ -176,7 +197,7 @@ def _day(day: date) -> str:
 def _refusal(query: str, proposals: Sequence[Proposal]) -> str | None:
     """Why the keys of a query are not to be asked for, or None."""
     plan, context = proposals[0].plan, proposals[0].context
-    if _TEMPLATE.search(query) or _PARAMETER.search(_without_strings(query)):
+    if templated(query) or "%%" in query or _PARAMETER.search(_without_strings(query)):
         return "its query holds a template or a parameter, whose value is not known here"
     if _CONTROL.search(query):
         return "its query holds a line break or a control character in a string"

@@ -1,0 +1,79 @@
+"""What an earlier run inserted for joins by groups of partitions, found by the marks around it.
+
+In: a text and its tokens. Out: the spans that go, with the marks. Formatters change the white space
+around the marks, and may put a mark behind the `;`. If more has happened, as where sqlfluff makes a
+CTE of a derived table, no span is sure: then all stay, and the reason is told.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Sequence
+
+from sqlglot import Token
+
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.text.edits import Span
+from sqlrewrite.text.markers import GROUPS_END, group_insertions
+
+GROUPS = "DPP013"
+_IN_STRING = "a mark of groups of partitions stands in a string: the text is left as it is"
+_MOVED = (
+    "the marks of groups of partitions stand no longer around what was inserted (has a formatter "
+    "moved them?): the text is left as it is, write it anew from the query without groups"
+)
+_OPENINGS = {
+    "(": "table",
+    "where": "condition",
+    "union": "branches",
+    "select": "around",
+    ",": "around",
+    "true": "around",
+}
+"""How the insertions of ``write/groups.py`` and ``write/combined.py`` begin: what makes a table a
+derived one, with its condition; the other branches; the SELECT around them, more columns of theirs,
+and what makes their HAVING true."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupInsertions:
+    """The ``spans`` of what was inserted; ``why`` they are not sure, if they are not."""
+
+    spans: tuple[Span, ...] = ()
+    why: str = ""
+
+
+def find_groups(text: str, tokens: Sequence[Token]) -> GroupInsertions:
+    """The insertions in a text, given its tokens."""
+    marked = group_insertions(text)
+    starts, ends = [token.start for token in tokens], [token.end for token in tokens]
+    spans, kinds = list[Span](), Counter[str]()
+    for span in marked:
+        first, behind = bisect_left(starts, span.start), bisect_left(starts, span.end)
+        if any(
+            ends[index - 1] >= at
+            for index, at in ((first, span.start), (behind, span.end))
+            if index
+        ):
+            return GroupInsertions(why=_IN_STRING)
+        words = [token.text.lower() for token in tokens[first:behind]]
+        if words and words[-1] == ";":
+            at = starts[behind - 1]
+            spans += [Span(span.start, at), Span(at + 1, span.end)]
+            words.pop()
+        else:
+            spans.append(span)
+        kinds[_kind(words)] += 1
+    whole = kinds["table"] == kinds["condition"] and not kinds["unknown"]
+    if marked and not (whole and text.count(GROUPS_END) == len(marked)):
+        return GroupInsertions(why=_MOVED)
+    return GroupInsertions(tuple(spans))
+
+
+def _kind(words: Sequence[str]) -> str:
+    """What an insertion of these words is, by how it begins."""
+    if words and words[0] == "(" and words != ["(", "select", "*", "from"]:
+        return "unknown"
+    begins = next((word for word in words if word != ")"), None)
+    return "nothing" if begins is None else _OPENINGS.get(begins, "unknown")
