@@ -104,7 +104,7 @@ HIDE_OR_MOVE = (
     'spark.sql("SET spark.sql.${x} = true")\n',
     'class Q:\n    DDL = "CREATE OR REPLACE TEMP VIEW dates AS SELECT 1"\nspark.sql(Q.DDL)\n',
     'for v in ("dates", "b"):\n    df.createOrReplaceTempView(v)\n',
-    'v = {1: "CREATE OR REPLACE TEMP VIEW dates AS SELECT 1"}\n[spark.sql(x) for x in v.values()]\n',
+    'v = {"": "CREATE OR REPLACE TEMP VIEW dates AS SELECT 1"}\n[spark.sql(v[x]) for x in v]\n',
     'spark.sql("CACHE TABLE dates AS " + build())\n',
     'spark.sql("DROP VIEW " + n())\n',
     'spark.sql("ALTER VIEW x RENAME TO " + n())\n',

@@ -104,7 +104,7 @@ def text_of(node: ast.AST) -> tuple[str, list[ast.AST]]:
 
 
 _FIELD = re.compile(r"(?<!\$)\{[^{}]*\}")
-_PERCENT = re.compile(r"%(?:\(\w+\))?[-+ #0]*[\d.*]*[a-zA-Z]")
+_PERCENT = re.compile(r"%(?:\(\w+\))?[-+ #0]{0,5}[\d.*]{0,9}[a-zA-Z]")
 
 
 def method_statement(method: str, call: ast.Call) -> str | None:

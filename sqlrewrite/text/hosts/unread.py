@@ -27,12 +27,13 @@ from sqlrewrite.text.hosts.spark_calls import (
     text_of,
 )
 
+_BEFORE_WORDS = re.compile(r"\s+|--[^\n]*|/\*.*?\*/", re.DOTALL)
+_CREATE = re.compile(r"(?:create|replace)\s[^;]{0,200}?\b(?:table|view)\s", re.IGNORECASE)
+_BEHIND_NAME = re.compile(r"\s(?:as|using|like|partitioned|stored)\b|\(", re.IGNORECASE)
 _DEFINITION = re.compile(
-    r"\s*(?:--[^\n]*\n\s*|/\*.*?\*/\s*)*"
-    r"(?:(?:create|replace)\s.*(?:table|view)\s.*(?:\s(?:as|using|like|partitioned|stored)\b|\()"
-    r"|cache\s.*\sas\b|(?:drop|alter)\s+(?:table|view|schema|database)\b"
+    r"cache\s(?=.*\sas\b)|(?:drop|alter)\s+(?:table|view|schema|database)\b"
     rf"|use\s+(?:(?:catalog|schema|database|namespace)\s+)?(?:[\w.`]|{re.escape(HOLE)})+\s*;?\s*\Z"
-    r"|set\s+(?:catalog\s|time\s+zone\s|[\w.]+\s*=)|reset\s*;?\s*\Z|begin\s|execute\s+immediate\b)",
+    r"|set\s+(?:catalog\s|time\s+zone\s|[\w.]+\s*=)|reset\s*;?\s*\Z|begin\s|execute\s+immediate\b",
     re.IGNORECASE | re.DOTALL,
 )
 _MAKES = re.compile(
@@ -114,7 +115,12 @@ def _of_text(text: str) -> str | None:
 
 
 def _definition(text: str) -> str | None:
-    return text if _DEFINITION.match(text) else None
+    at = 0
+    while blank := _BEFORE_WORDS.match(text, at):
+        at = blank.end()
+    create = _CREATE.match(text, at)
+    defines = _BEHIND_NAME.search(text, create.end()) if create else _DEFINITION.match(text, at)
+    return text if defines else None
 
 
 def _not_run(nodes: Sequence[tuple[ast.AST, Way]]) -> Iterator[int]:
