@@ -25,7 +25,8 @@ _WHOLE = re.compile(
     r"\{[{%#]|\bbegin\b|\$\{?[^\w{]|/\* keys as of |(?<=\S)\s*-- Databricks notebook source",
     re.IGNORECASE,
 )
-_SIGN = re.compile(rf"(?P<before>[^\r\n]*){SIGN}[ \t]*(?P<kind>[\w-]*)")
+_SIGN = re.compile(rf"{SIGN}[ \t]*(?P<kind>[\w-]*)")
+_LINE_END = re.compile(r"[\r\n]")
 
 
 def pieces(text: str, before: Sequence[str] = ()) -> list[str]:
@@ -53,7 +54,13 @@ def _has_local_comments(text: str) -> bool:
     """Whether each of our comments stands in the statement that it is about."""
     if SIGN not in text:
         return True
-    return all(it["kind"] == "ignore" and ";" not in it["before"] for it in _SIGN.finditer(text))
+    at = 0
+    for sign in _SIGN.finditer(text):
+        before = _LINE_END.split(text[at : sign.start()])[-1]
+        if sign["kind"] != "ignore" or ";" in before:
+            return False
+        at = sign.end()
+    return True
 
 
 def _cut(text: str) -> tuple[list[str], bool]:

@@ -18,14 +18,17 @@ CELL_END = pattern(r"^[ \t]*--[ \t]*COMMAND[ \t]+-+[ \t]*\r?$", re.MULTILINE)
 LANGUAGE = pattern(r"(?:\s|--(?![ \t]*MAGIC)[^\n]*\n)*(--[ \t]*MAGIC[ \t]*)?(%(\w+))")
 _MAGIC = pattern(r"^[ \t]*--[ \t]*MAGIC\b", re.MULTILINE)
 
-_CODE = pattern(
-    r"""(?P<note>^[ \t]*(?://|\#(?!\w*\{))[^\n]*)
-      | (?P<continued>--[^\n]*\\\r?$)
-      | (?P<skip>--[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`[^`]*`|\$\{[^}]*\}
-               | \{\{.*?\}\}|\{%.*?%\}|\{\#.*?\#\})
-      | (?P<endless>(?:['"`]|/\*)[^\n]*)""",
-    re.VERBOSE | re.DOTALL | re.MULTILINE,
-)
+_OPENS = pattern(r"^[ \t]*+(?P<note>//|\#(?!\w*\{))|--|/\*|['\"`]|\$\{|\{[{%\#]", re.MULTILINE)
+_CLOSES = {
+    "/*": pattern(r"\*/"),
+    "'": pattern(r"(?:\\.|[^'\\])*+'", re.DOTALL),
+    '"': pattern(r"(?:\\.|[^\"\\])*+\"", re.DOTALL),
+    "`": pattern(r"`"),
+    "${": pattern(r"\}"),
+    "{{": pattern(r"\}\}"),
+    "{%": pattern(r"%\}"),
+    "{#": pattern(r"#\}"),
+}
 # A command to HDFS in a script of Hive's shell, which ends it at the line's semicolon: what looks
 # like a comment or a quote in it (`dfs -rm /tmp/x/*;`) is the pattern of a path.
 _COMMAND = pattern(
@@ -94,11 +97,29 @@ def _sql_of_cell(text: str, magic: bool) -> str:
 
 
 def _blanked(text: str) -> Iterator[str]:
-    done = 0
-    for match in _CODE.finditer(text):
-        if match.lastgroup == "skip":
-            continue
-        yield text[done : match.start()]
-        yield blank(match.group())
-        done = match.end()
+    """The text in pieces, without notes behind ``//``, comments that a backslash continues, and the
+    line of a comment, string or name that does not end."""
+    done = at = 0
+    endless: set[str] = set()  # what did not end from a place does not from any behind it
+    while opening := _OPENS.search(text, at):
+        start, sign = opening.start(), opening.group()
+        line_end = text.find("\n", opening.end())
+        line_end = len(text) if line_end < 0 else line_end
+        skipped = sign == "--" and not text[start:line_end].removesuffix("\r").endswith("\\")
+        if opening["note"] is None and sign != "--":
+            close = None
+            if sign not in endless:
+                find = _CLOSES[sign].match if sign in ("'", '"') else _CLOSES[sign].search
+                close = find(text, opening.end())
+            if close is not None:
+                at = close.end()
+                continue
+            endless.add(sign)
+            skipped = sign.startswith(("$", "{"))  # none of them: what is in it counts
+            line_end = start + 1 if skipped else line_end
+        at = line_end
+        if not skipped:
+            yield text[done:start]
+            yield blank(text[start:at])
+            done = at
     yield text[done:]

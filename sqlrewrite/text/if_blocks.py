@@ -32,7 +32,7 @@ Changes = Sequence[tuple[Span, str]]
 
 _UNIT = pattern("|".join([r"\{#.*?#\}", *(it.pattern for it in UNITS.values())]), re.DOTALL)
 _OPENED = pattern(r"\{[{%#]")
-_TAG = pattern(r"\{%([-+]?)\s*(\w+)\s*(.*?)\s*([-+]?)%\}", re.DOTALL)
+_TAG = pattern(r"\{%([-+]?)\s*+(\w++)(.*?)([-+]?)%\}", re.DOTALL)
 _WORDS = ("if", "elif", "else", "endif")
 _LINE_START = pattern(r"(?:\A|(?<=\n))[ \t]*\Z")
 _INDENT = pattern(r"[ \t]*")

@@ -30,7 +30,7 @@ _WRITTEN = pattern(
 # session taken back, a SET of a variable that has another in its name.
 _ELSEWHERE = pattern(
     r"^[ \t]*(?:(?:--|#)[ \t]*MAGIC[ \t]+)?%run\b"
-    r"|^[ \t]*(?:!?source|!run|@)[ \t]*[\w~$'\"{}-]*[./$][\w./~$'\"{}-]*[ \t]*;?[ \t]*$"
+    r"|^[ \t]*(?:!?source|!run|@)[ \t]*[\w~'\"{}-]*+[./$][\w./~$'\"{}-]*+[ \t]*+(?:;[ \t]*+)?$"
     r"|\breset[ \t]*(?:;|\Z)|\b(?:set|define)\s+[^\s=;'\"]*[$@&{]",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -45,7 +45,7 @@ _SET_HERE = pattern(
     re.IGNORECASE | re.MULTILINE,
 )
 _SETS = (
-    r"\b(?:set|unset|reset|define|undefine|def)\b(?:[^;='\"]{0,2000}?|\s*\(?\s*['\"])"
+    r"\b(?:set|unset|reset|define|undefine|def)\b(?:[^;='\"]{0,2000}?|\s*+(?:\(\s*+)?['\"])"
     r"(?<![\w.{$])"
 )
 
