@@ -225,7 +225,9 @@ def _decided(
         when = options.when or "auto"
         options = replace(options, engine=engine_under(options.engine, said), when=when)
     try:
-        done = guarded(lambda: decide_statement(reading, options, context, earlier), at)
+        done = guarded(
+            lambda: decide_statement(reading, options, context, earlier), at, options.limits
+        )
     except ResolveError as error:
         done = Failure(at, str(error), code=NO_KEYS)
     return StatementDecision(reading, failure=done) if isinstance(done, Failure) else done

@@ -48,7 +48,7 @@ def by_groups(sql: str, catalog: Warehouse, options: Options) -> Rewrite:
     for reading in document.statements:
         if reading.failure is None and reading.bound is not None:
             decide = partial(_statement, document, reading, options)
-            found = guarded(decide, reading.statement.start)
+            found = guarded(decide, reading.statement.start, options.limits)
             if isinstance(found, Failure):
                 notes.append((found.offset, found.message))
                 continue

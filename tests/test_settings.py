@@ -75,7 +75,13 @@ def test_an_option_wherever_it_is_said(row: Setting) -> None:
 
 def test_the_library_has_what_decides() -> None:
     keywords = inspect.signature(rewrite).parameters
-    limits = {"file_limit", "statement_limit", "nesting_limit", "double_quoted_identifiers"}
+    limits = {
+        "file_limit",
+        "statement_limit",
+        "nesting_limit",
+        "step_limit",
+        "double_quoted_identifiers",
+    }
     settings = {name: it for name, it in decisive(Settings()).items() if name not in limits}
     assert {name: keywords[name].default or it for name, it in settings.items()} == settings
     assert Settings().limits == Limits()

@@ -24,7 +24,7 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import column_names
 from sqlrewrite.plan.joins import LEFT, RIGHT, null_extended
-from sqlrewrite.plan.lineage import LineagePath, trace, trace_query
+from sqlrewrite.plan.lineage import LineagePath, ends_along, trace, trace_query
 from sqlrewrite.plan.memo import remembered
 from sqlrewrite.plan.relations import leaves, numbers
 from sqlrewrite.sql.bind.scope import NAMELESS
@@ -146,11 +146,8 @@ def _pairs(plan: ra.Plan, edge: JoinEdge, operator: str, fact: Side, key: Side) 
             paths = _paths(plan, ref.relation, ref.name)
         else:
             # The query's own operators stand above the value of an IN's subquery.
-            paths = [
-                w
-                for w in trace_query(plan, edge.query, 0)
-                if w.relations[0] is plan.relations[ref.relation]
-            ]
+            ways = trace_query(plan, edge.query, 0, plan.relations[ref.relation])
+            paths = list(islice(ways, MOST_PATHS))
         dimension = plan.relations[keys[0].relation]
         for path in paths:
             if not prunable(plan, path) or isinstance(dimension, ra.Generate):
@@ -238,12 +235,12 @@ def derived_target(
             queries = [it.query for it in below if isinstance(it, ra.Derived | ra.CteReference)]
             view = ".".join(relation.view)
             for name in column_names(relation) or ():
-                for it in trace(plan, ra.ColumnRef(relation.relation, name, None)):
-                    if it.relations == below and it.column == derived.column and not it.computed:
-                        if all(len(query.top) == 1 for query in queries):
-                            return relation, name, derived
-                        why = f"another branch of the UNION in {view} may compute it otherwise"
-                        return relation, name, derived.hidden(why)
+                ends = ends_along(plan, ra.ColumnRef(relation.relation, name, None), below)
+                if (derived.column, False) in ends:
+                    if all(len(query.top) == 1 for query in queries):
+                        return relation, name, derived
+                    why = f"another branch of the UNION in {view} may compute it otherwise"
+                    return relation, name, derived.hidden(why)
             why = f"the view {view} does not show it: let it select {derived.column}"
             return relation, derived.column, derived.hidden(why)
     return path.end, derived.column, derived

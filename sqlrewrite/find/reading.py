@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.plan.steps import TooManyStepsError, within
 from sqlrewrite.results import ConfigError
 from sqlrewrite.settings.options import ResolveError
 from sqlrewrite.sql.deep import TOO_DEEP, deep
@@ -18,7 +19,7 @@ from sqlrewrite.sql.parse.statements import Failure, Statement, passed_over
 from sqlrewrite.sql.statements.double_quotes import possible_names, why_unreadable
 from sqlrewrite.sql.statements.execution import targets
 from sqlrewrite.sql.statements.references import unknown
-from sqlrewrite.text.limits import Limits
+from sqlrewrite.text.limits import Limits, over_steps
 from sqlrewrite.text.markers import group_insertions
 from sqlrewrite.warehouse import Name, Warehouse
 
@@ -78,7 +79,9 @@ def read_statement(
         bound = why_unreadable(statement, text, limits.double_quoted)
         known = limits.double_quoted is False
         around = None if known or bound is not None else possible_names(statement, text)
-        bound = bound or guarded(lambda: _bound(found, text, around, whole), statement.start)
+        bound = bound or guarded(
+            lambda: _bound(found, text, around, whole), statement.start, limits
+        )
     if isinstance(bound, Reading) and bound.bound is not None:
         return bound
     if isinstance(bound, Reading):
@@ -124,12 +127,14 @@ def _bound(reading: Reading, text: str, around: frozenset[str] | None, whole: bo
     return replace(reading, unread_join=Failure(at, reason, parsed=True))
 
 
-def guarded(action: Callable[[], T], at: int) -> T | Failure:
+def guarded(action: Callable[[], T], at: int, limits: Limits) -> T | Failure:
     """The result of ``action`` on the statement at an offset, or its failure: a bug of ours must
-    cost no more than this statement. ``action`` may be started twice (``deep``). Raises ConfigError
-    and ResolveError."""
+    cost no more than this statement, and what takes more steps than the limit is left alone.
+    ``action`` may be started twice (``deep``). Raises ConfigError and ResolveError."""
     try:
-        return deep(action)
+        return deep(lambda: within(limits.steps, action))
+    except TooManyStepsError:
+        return Failure(at, over_steps(limits.steps), parsed=True)
     except RecursionError:
         return Failure(at, _TOO_DEEP, parsed=True)
     except (ConfigError, ResolveError):

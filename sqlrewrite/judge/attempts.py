@@ -149,19 +149,26 @@ def _raising(
 
 
 def order_sensitive_in(
-    proposal: Proposal, node: Expression, null_matters: bool = False
+    proposal: Proposal, expression: Expression
 ) -> Iterator[tuple[Expression, bool]]:
     """The order-sensitive aggregates in an expression and in what derived tables compute for its
-    columns, each with whether an operator above it tells NULL from values."""
-    if any(order_sensitive(proposal.plan, (node,))):
-        yield node, null_matters
-    elif isinstance(node, ColumnRef):
-        for below in computed_as(proposal.plan, node):
-            yield from order_sensitive_in(proposal, below, null_matters)
-    else:
-        for at, child in enumerate(operands(node)):
-            yield from order_sensitive_in(
-                proposal, child, null_matters or not _null_says_no_more(proposal, node, at)
+    columns, each with whether an operator above it tells NULL from values. A column that many
+    expressions name is looked through once."""
+    walked: set[tuple[int, str, bool]] = set()
+    stack = [(expression, False)]
+    while stack:
+        node, null_matters = stack.pop()
+        if any(order_sensitive(proposal.plan, (node,))):
+            yield node, null_matters
+        elif isinstance(node, ColumnRef):
+            column = (node.relation, node.name, null_matters)
+            if column not in walked:
+                walked.add(column)
+                stack += ((it, null_matters) for it in computed_as(proposal.plan, node))
+        else:
+            stack += (
+                (child, null_matters or not _null_says_no_more(proposal, node, at))
+                for at, child in enumerate(operands(node))
             )
 
 

@@ -37,6 +37,7 @@ class Proposal:
     ``restrictions`` are the conditions on the dimension that the key query repeats, ``dropped``
     the objections to repeating the others, and ``objections`` those to reading the dimension again.
     ``memo`` keeps what was worked out about it (``plan/memo.py``); a changed copy starts empty.
+    ``shared`` keeps what is the same for all proposals over its plan with its options.
     """
 
     plan: ra.Plan
@@ -48,9 +49,14 @@ class Proposal:
     dropped: tuple[Objection, ...] = ()
     objections: tuple[Objection, ...] = ()
     memo: dict[object, Any] = field(init=False, repr=False)
+    shared: dict[object, Any] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "memo", {})
+        options, shared = self.plan.memo.get("proposals", (None, {}))
+        if options is not self.options:
+            options, shared = self.plan.memo["proposals"] = self.options, {}
+        object.__setattr__(self, "shared", shared)
 
     @property
     def engine(self) -> Engine:

@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
-from itertools import chain
 
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan import algebra as ra
@@ -26,6 +25,7 @@ from sqlrewrite.plan.facts.operand_checks import never_raises
 from sqlrewrite.plan.facts.signatures import signature
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import BIGINT, BOOLEAN, DOUBLE, INT, MOMENTS, STRING, Type, valued
+from sqlrewrite.plan.memo import remembered, shared
 from sqlrewrite.plan.relations import deciding_expressions, generates, leaves, one_row, read_by
 
 _NULL, _STRING, _NUMBER, _OTHER = "null", "'…'", "0", "DATE '…'"
@@ -69,15 +69,26 @@ def raising_in_subquery(proposal: Proposal, node: ra.Subquery) -> ra.Expression 
     subquery of a predicate on partitions even where no row of the fact is left."""
     if not _compares_without_cast(proposal, node):
         return node
-    tops = () if node.kind == "exists" else node.query.top
-    shown = (it.expression for number in tops for it in proposal.plan.blocks[number].outputs)
-    found = (raising_in(proposal, expression) for expression in shown)
-    culprit = next((it for it in found if it is not None), None)
+    culprit = None if node.kind == "exists" else _raising_in_outputs(proposal, node.query)
     if culprit is None and node.kind == "scalar" and not one_row_at_most(proposal.plan, node.query):
         return node
-    return culprit or _raising_among(proposal, node.query)
+    return culprit or _raising_in_rows(proposal, node.query)
 
 
+@shared
+def _raising_in_outputs(proposal: Proposal, query: ra.Query) -> ra.Expression | None:
+    blocks = (proposal.plan.blocks[number] for number in query.top)
+    shown = (output.expression for block in blocks for output in block.outputs)
+    culprits = (raising_in(proposal, expression) for expression in shown)
+    return next((culprit for culprit in culprits if culprit is not None), None)
+
+
+@shared
+def _raising_in_rows(proposal: Proposal, query: ra.Query) -> ra.Expression | None:
+    return _raising_among(proposal, query)
+
+
+@remembered
 def one_row_at_most(plan: ra.Plan, query: ra.Query) -> bool:
     """Whether a query surely has one row at most: an aggregate over all rows, LIMIT 1, a SELECT
     without FROM, or a SELECT from such queries only."""
@@ -109,7 +120,12 @@ def _compares_without_cast(proposal: Proposal, node: ra.Subquery) -> bool:
 def raising_below(proposal: Proposal, ref: ra.ColumnRef) -> ra.Expression | None:
     """What can raise an error in the expressions that derived tables, CTEs and views compute for a
     column; None where nothing can."""
-    for expression in computed_as(proposal.plan, ref):
+    return _raising_in_column(proposal, ref.relation, ref.name)
+
+
+@shared
+def _raising_in_column(proposal: Proposal, relation: int, name: str) -> ra.Expression | None:
+    for expression in computed_as(proposal.plan, ra.ColumnRef(relation, name, None)):
         culprit = raising_in(proposal, expression)
         if culprit is not None:
             return culprit
@@ -137,7 +153,7 @@ def raising_inside(
 
 def rows_never_raise(proposal: Proposal, node: ra.Subquery) -> bool:
     """Whether no expression that decides which rows a subquery has can raise an error."""
-    return _raising_among(proposal, node.query) is None
+    return _raising_in_rows(proposal, node.query) is None
 
 
 def raises_only_in(proposal: Proposal, node: ra.Subquery, written: Iterable[ra.Expression]) -> bool:
@@ -151,12 +167,26 @@ def _raising_among(
 ) -> ra.Expression | None:
     """The first expression that decides which rows a query has, or a query that it reads, and that
     can raise an error or is a condition that may be no BOOLEAN; ``but`` are not looked at."""
+    culprit = _deciding_and_raising(proposal, query, but)
+    for relation in () if culprit is not None else read_by(proposal.plan, query):
+        if isinstance(relation, ra.Derived | ra.CteReference):
+            culprit = _raising_by_itself(proposal, relation.query)
+            if culprit is not None:
+                break
+    return culprit
+
+
+@shared
+def _raising_by_itself(proposal: Proposal, query: ra.Query) -> ra.Expression | None:
+    return _deciding_and_raising(proposal, query, ())
+
+
+def _deciding_and_raising(
+    proposal: Proposal, query: ra.Query, but: Iterable[ra.Expression]
+) -> ra.Expression | None:
+    """The same without the queries that it reads."""
     left_out = {id(it) for it in but}
-    read = (
-        it for it in read_by(proposal.plan, query) if isinstance(it, ra.Derived | ra.CteReference)
-    )
-    below = chain.from_iterable(deciding_expressions(it.query) for it in read)
-    for expression, condition in chain(deciding_expressions(query), below):
+    for expression, condition in deciding_expressions(query):
         if id(expression) in left_out:
             continue
         culprit = raising_in(proposal, expression)

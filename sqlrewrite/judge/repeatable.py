@@ -47,13 +47,16 @@ def objections_to_blocks(
     copied: bool = True,
     unread: Sequence[ra.OutputColumn] = (),
     attempted: AbstractSet[int] = frozenset(),
+    walked: set[int] | None = None,
 ) -> Iterator[Objection]:
     """The objections to reading again what ``blocks`` read.
 
     ``copied`` is False for the inside of a CTE or a view, which the predicate refers to by name.
     ``unread`` are outputs that the predicate does not ask for. ``attempted`` are the ids of the
-    aggregates that are written so that they give one value or NULL.
+    aggregates that are written so that they give one value or NULL. ``walked`` are the CTEs whose
+    objections this walk has given: each is walked once, however many read it.
     """
+    walked = set() if walked is None else walked
     for number in blocks:
         block = proposal.plan.blocks[number]
         left = [it.expression for it in block.outputs if it in unread]
@@ -72,7 +75,7 @@ def objections_to_blocks(
             yield ROW_LIMIT, "LIMIT or OFFSET without a total order may give other rows"
         for relation in relations_of(proposal.plan, number):
             inside = blocks if copied and not block.in_view else None
-            yield from _objections_to_name(proposal, relation, inside)
+            yield from _objections_to_name(proposal, relation, inside, walked=walked)
 
 
 def objections_to_relation(
@@ -80,7 +83,7 @@ def objections_to_relation(
 ) -> Iterator[Objection]:
     """The objections to reading a relation again where the predicate would stand; ``attempted`` as
     in ``objections_to_blocks``."""
-    yield from _objections_to_name(proposal, relation, attempted=attempted)
+    yield from _objections_to_name(proposal, relation, attempted=attempted, walked=set())
     if isinstance(relation, ra.Derived | ra.CteReference):
         # A derived table is copied with its text; anything else is referred to by its name.
         copied = isinstance(relation, ra.Derived) and not relation.view
@@ -148,10 +151,12 @@ def _objections_to_name(
     relation: ra.Relation,
     copied: tuple[int, ...] | None = (),
     attempted: AbstractSet[int] = frozenset(),
+    *,
+    walked: set[int],
 ) -> Iterator[Objection]:
     """The objections to reading a relation again under its name; ``copied`` are the blocks of the
-    copied text that its name stands in, None for a name inside a CTE or a view; ``attempted`` as in
-    ``objections_to_blocks``."""
+    copied text that its name stands in, None for a name inside a CTE or a view; ``attempted`` and
+    ``walked`` as in ``objections_to_blocks``."""
     visible = proposal.target_block.ctes
     match relation:
         case ra.Opaque(streaming=True) | ra.Scan(streaming=True):
@@ -168,9 +173,11 @@ def _objections_to_name(
             if copied is not None and not along and visible.get(name) != cte:
                 why = f"the CTE {name} is not visible where the predicate would stand"
                 yield NAMES, why if name else f"{relation.alias} is a part of a FROM that is shared"
-            yield from objections_to_blocks(
-                proposal, query.blocks, copied=False, attempted=attempted
-            )
+            if cte not in walked:
+                walked.add(cte)
+                yield from objections_to_blocks(
+                    proposal, query.blocks, copied=False, attempted=attempted, walked=walked
+                )
         case ra.Scan(parts=parts) | ra.Derived(view=(_, *_), parts=parts):
             if copied is not None and len(parts) == 1 and parts[0] in visible:
                 yield NAMES, f"{parts[0]} means a CTE where the predicate would stand"

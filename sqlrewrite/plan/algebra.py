@@ -228,7 +228,8 @@ Relation = Scan | Derived | CteReference | Inline | Opaque
 class Join:
     """A join: its type as ``declared``, and its ``type`` simplified by null-rejecting conditions.
     ``comma``: a declared CROSS that is written as a comma, which engines plan as an inner join.
-    ``merge_known`` is False if it is not certain which columns it merges, or in which order."""
+    ``merge_known`` is False if it is not certain which columns it merges, or in which order.
+    ``memo`` keeps what was worked out about its columns (``memo.py``)."""
 
     type: JoinType
     left: Node
@@ -239,6 +240,10 @@ class Join:
     natural: bool = False
     comma: bool = False
     merge_known: bool = True
+    memo: dict[object, Any] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "memo", {})
 
 
 @dataclass(frozen=True, slots=True, eq=False)

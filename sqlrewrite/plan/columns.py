@@ -17,6 +17,7 @@ from sqlrewrite.plan.facts.session import ExactSettings, SessionSettings
 from sqlrewrite.plan.facts.signatures import Arguments
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import BOOLEAN, STRING, VOID, Type, field_of, valued
+from sqlrewrite.plan.steps import count_steps
 
 
 def outputs(node: ra.Node) -> tuple[ra.OutputColumn, ...] | None:
@@ -42,6 +43,7 @@ def column_names(leaf: ra.Relation | ra.Generate) -> tuple[str, ...] | None:
 def computed_as(plan: ra.Plan, ref: ra.ColumnRef) -> tuple[ra.Expression, ...]:
     """The expressions that the top blocks of a derived table, CTE or view compute for a column;
     empty for a table's column, and if the columns are not all known."""
+    count_steps()
     relation = plan.relations[ref.relation]
     if not isinstance(relation, ra.Derived | ra.CteReference):
         return ()
@@ -142,6 +144,7 @@ def _of_literal(literal: ra.Literal) -> Type | None:
 def _of_expression(
     plan: ra.Plan, expression: ra.Expression, settings: ExactSettings
 ) -> Type | None:
+    count_steps()
     match expression:
         case ra.ColumnRef():
             return _of_column(plan, expression)

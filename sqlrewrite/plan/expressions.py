@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from sqlrewrite.plan import algebra as ra
+from sqlrewrite.plan.steps import count_steps
 
 
 def children(expression: ra.Expression) -> tuple[ra.Expression, ...]:
     """The direct operands; of a subquery its operand and its outer references."""
+    count_steps()
     match expression:
         case ra.Call(args=args) | ra.Unknown(args=args):
             return args
@@ -74,6 +76,7 @@ def columns(expression: ra.Expression, *, inside: bool = True) -> tuple[ra.Colum
             stack += () if node.operand is None else (node.operand,)
         else:
             stack += children(node)
+    count_steps(len(found))
     return tuple(found)
 
 

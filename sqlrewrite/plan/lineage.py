@@ -7,6 +7,7 @@ so that a rule can name it (docs/soundness.md, "Operators between the join and t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import assert_never
 
 from sqlrewrite.frozen import dataclass
@@ -14,6 +15,7 @@ from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import column_names
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.memo import remembered
+from sqlrewrite.plan.steps import count_steps
 
 _AGGREGATIONS = {
     "global": "a global aggregate",
@@ -50,10 +52,32 @@ def trace(plan: ra.Plan, ref: ra.ColumnRef) -> Iterator[LineagePath]:
         yield from _from(plan, LineagePath((relation,), ref.name, _sampled(relation)))
 
 
-def trace_query(plan: ra.Plan, query: ra.Query, position: int) -> Iterator[LineagePath]:
-    """The ways down from a column of a query's result, as ``trace`` gives them."""
+def trace_query(
+    plan: ra.Plan, query: ra.Query, position: int, relation: ra.Relation | ra.Generate
+) -> Iterator[LineagePath]:
+    """The ways down from a column of a query's result that lead through a ``relation`` in its FROM,
+    as ``trace`` gives them."""
     for step in _through(plan, query.node, position):
-        yield from _from(plan, _further(LineagePath((), ""), step))
+        if step.end is relation:
+            yield from _from(plan, _further(LineagePath((), ""), step))
+
+
+def ends_along(
+    plan: ra.Plan, ref: ra.ColumnRef, way: tuple[ra.Relation, ...]
+) -> frozenset[tuple[str, bool]]:
+    """The columns at the end of one ``way`` down from a column, each with whether the column is
+    only a part of what is computed on the way; those of ``trace``, without going all other ways."""
+    if plan.relations[ref.relation] is not way[0]:
+        return frozenset()
+    ends = frozenset({(ref.name, False)})
+    for above, below in pairwise(way):
+        ends = frozenset(
+            (step.column, computed or step.computed)
+            for column, computed in ends
+            for step in steps(plan, above, column)
+            if step.end is below
+        )
+    return ends
 
 
 @remembered
@@ -78,6 +102,7 @@ def same_column(one: ra.Expression, other: ra.Expression) -> bool:
 
 
 def _from(plan: ra.Plan, path: LineagePath) -> Iterator[LineagePath]:
+    count_steps()
     yield path
     end = path.relations[-1]
     if not isinstance(end, ra.Scan):

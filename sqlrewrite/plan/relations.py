@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.memo import remembered
+from sqlrewrite.plan.steps import count_steps
 
 LEFT_ONLY = (ra.JoinType.SEMI, ra.JoinType.ANTI)
 """Joins above which only the columns of the left side can be named."""
@@ -14,6 +15,7 @@ LEFT_ONLY = (ra.JoinType.SEMI, ra.JoinType.ANTI)
 
 def relations_of(plan: ra.Plan, block: int) -> tuple[ra.Relation, ...]:
     """The relations in a block's own FROM."""
+    count_steps()
     found: dict[int, list[ra.Relation]] | None = plan.memo.get("relations of")
     if found is None:
         found = plan.memo["relations of"] = {}
@@ -78,6 +80,7 @@ def leaves(node: ra.Node | None, *, named: bool = False) -> Iterator[ra.Relation
     stack: list[tuple[ra.Node | None, bool]] = [(node, False)]
     while stack:
         found, below = stack.pop()
+        count_steps()
         match found:
             case ra.Scan() | ra.Derived() | ra.CteReference() | ra.Inline() | ra.Opaque():
                 yield found

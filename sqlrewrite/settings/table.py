@@ -292,6 +292,13 @@ class Settings:
     nesting_limit: int = _setting(
         Limits().nesting, kinds.NESTING, "Skip statements nested deeper than this.", decides=True
     )
+    step_limit: int = _setting(
+        Limits().steps,
+        kinds.AT_LEAST_ONE,
+        "Leave alone statements that take more steps to judge than this. A step is a column or a "
+        "relation that is looked at: an ordinary query takes some hundred.",
+        decides=True,
+    )
     select: tuple[str, ...] = _counts(
         (),
         CODES,
@@ -408,6 +415,7 @@ class Settings:
             self.file_limit,
             self.statement_limit,
             self.nesting_limit,
+            self.step_limit,
             self.double_quoted_identifiers if self.dialect == SPARK else False,
             self.dialect,
         )

@@ -1,4 +1,4 @@
-"""Limits on the size of files and statements, and on the depth of nesting."""
+"""Limits on the size of files and statements, on the depth of nesting, and on steps."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ SPARK = "spark"
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What is left alone: bytes of a file and of a statement, and how deep a statement may be
-    nested. ``double_quoted`` says whether Spark reads ``"…"`` as a name (True) or as a string
-    (False); where it is not known (None), what may be either is left alone. ``dialect`` is the one
-    that the texts are in."""
+    """What is left alone: bytes of a file and of a statement, how deep a statement may be nested,
+    and how many steps it may take to judge it (``plan/steps.py``). ``double_quoted`` says whether
+    Spark reads ``"…"`` as a name (True) or as a string (False); where it is not known (None), what
+    may be either is left alone. ``dialect`` is the one that the texts are in."""
 
     file: int = 4 << 20
     statement: int = 1 << 20
     nesting: int = 250
+    steps: int = 1_000_000
     double_quoted: bool | None = None
     dialect: str = SPARK
 
@@ -30,6 +31,12 @@ def over(what: str, taken: int, limit: int) -> str:
     """What is said of a file or statement of too many bytes, with the setting and the value."""
     said = f"the {what} is {_shown(taken)}, over the {what}-limit of {_shown(limit)}"
     return f"{said} (raise it to read this)"
+
+
+def over_steps(limit: int) -> str:
+    """Why a statement that takes too many steps is left alone, with the setting and the value."""
+    why = f"to judge it takes more than {limit:,} steps, over the step-limit (raise it, or split "
+    return why + "the statement: views and CTEs that read each other several times multiply)"
 
 
 def _shown(size: int) -> str:

@@ -16,7 +16,7 @@ from sqlrewrite.plan.columns import expression_type, harmless
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.facts.types import MOMENTS
 from sqlrewrite.plan.joins import null_extended
-from sqlrewrite.plan.lineage import trace
+from sqlrewrite.plan.lineage import ends_along
 from sqlrewrite.plan.nulls import null_from
 from sqlrewrite.plan.relations import numbers
 from sqlrewrite.settings.forms import IN, VALUES
@@ -120,7 +120,7 @@ def _computed(proposal: Proposal) -> Judgement:
         field.column.lower() for field in fields if field.transform in proposal.engine.transforms
     }
     for ref in columns(expression):
-        ends = [it.column for it in trace(proposal.plan, ref) if it.relations == way]
+        ends = {column for column, _ in ends_along(proposal.plan, ref, way)}
         if ref.relation != pair.fact.relation or not ends or not names.issuperset(ends):
             return failed(f"{pair.path.column} is inside an expression at the join, with others")
     why = None if pair.fact_plain else _unfit(proposal, pair.fact_side)

@@ -17,6 +17,7 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import column_names
 from sqlrewrite.plan.expressions import columns
+from sqlrewrite.plan.memo import remembered
 from sqlrewrite.plan.relations import LEFT_ONLY, leaves
 from sqlrewrite.text.edits import Span
 
@@ -215,17 +216,8 @@ def _has_qualifier(leaf: ra.Relation | ra.Generate, qualifier: tuple[str, ...]) 
 def columns_in(node: ra.Node, name: str, span: Span | None = None) -> list[ra.Expression]:
     """The columns of that name in a join tree; a pair merged by USING or NATURAL counts once."""
     match node:
-        case ra.Join(left=left, right=right, declared=kind, using=using):
-            if name in using:
-                return [
-                    merged_column(node, name, span)
-                    or ra.Unknown(f"column {name} of USING is not known")
-                ]
-            sides = [left] if kind in LEFT_ONLY else [left, right]
-            found = [ref for side in sides for ref in columns_in(side, name, span)]
-            if node.merge_known or not node.natural:
-                return found
-            return [ra.Unknown(f"column {name} may be merged by NATURAL", (ref,)) for ref in found]
+        case ra.Join():
+            return _columns_in_join(node, name, span)
         case ra.Generate(child=child, columns=columns, relation=relation):
             own: list[ra.Expression] = [ra.ColumnRef(relation, name, span, False)]
             return columns_in(child, name, span) + own * (columns or ()).count(name)
@@ -235,6 +227,18 @@ def columns_in(node: ra.Node, name: str, span: Span | None = None) -> list[ra.Ex
             return [ra.ColumnRef(node.relation, name, span, False)] * count
         case _:
             return []
+
+
+@remembered
+def _columns_in_join(join: ra.Join, name: str, span: Span | None) -> list[ra.Expression]:
+    if name in join.using:
+        merged = merged_column(join, name, span)
+        return [merged or ra.Unknown(f"column {name} of USING is not known")]
+    sides = [join.left] if join.declared in LEFT_ONLY else [join.left, join.right]
+    found = [ref for side in sides for ref in columns_in(side, name, span)]
+    if join.merge_known or not join.natural:
+        return found
+    return [ra.Unknown(f"column {name} may be merged by NATURAL", (ref,)) for ref in found]
 
 
 def merged_column(join: ra.Join, name: str, span: Span | None = None) -> ra.Expression | None:
@@ -258,6 +262,10 @@ def using_key(side: ra.Node, name: str, span: Span | None = None) -> ra.Expressi
     """The column of one side of a join that a name in USING means; None where it is not known. Of
     several, Spark takes the first without an error, so no relation before it may have such a column
     unknown to us."""
+    return _join_key(side, name, span) if isinstance(side, ra.Join) else _key(side, name, span)
+
+
+def _key(side: ra.Node, name: str, span: Span | None) -> ra.Expression | None:
     found = columns_in(side, name, span)
     if len(found) != 1:
         return None
@@ -270,6 +278,11 @@ def using_key(side: ra.Node, name: str, span: Span | None = None) -> ra.Expressi
     return ref
 
 
+@remembered
+def _join_key(join: ra.Join, name: str, span: Span | None) -> ra.Expression | None:
+    return _key(join, name, span)
+
+
 NamedColumn = tuple[str, ra.Expression]
 """A column of a join tree under its name."""
 
@@ -277,21 +290,8 @@ NamedColumn = tuple[str, ra.Expression]
 def star_columns(node: ra.Node | None) -> list[NamedColumn] | None:
     """The columns of ``*`` over a join tree in order; None if not known."""
     match node:
-        case ra.Join(left=left, right=right, declared=kind, using=using):
-            if not node.merge_known:
-                return None
-            found: list[NamedColumn] = []
-            for shared in using:
-                both = merged_column(node, shared)
-                if both is None or not all(using_key(side, shared) for side in (left, right)):
-                    return None
-                found.append((shared, both))
-            for side in [left] if kind in LEFT_ONLY else [left, right]:
-                own = star_columns(side)
-                if own is None:
-                    return None
-                found += [(name, ref) for name, ref in own if name not in using]
-            return found
+        case ra.Join():
+            return _columns_of_join(node)
         case ra.Generate(child=child, columns=columns, relation=relation):
             below = star_columns(child)
             if below is None or columns is None:
@@ -304,6 +304,25 @@ def star_columns(node: ra.Node | None) -> list[NamedColumn] | None:
             return [(name, ra.ColumnRef(node.relation, name, None)) for name in names]
         case _:
             return None
+
+
+@remembered
+def _columns_of_join(join: ra.Join) -> list[NamedColumn] | None:
+    if not join.merge_known:
+        return None
+    found: list[NamedColumn] = []
+    for shared in join.using:
+        both = merged_column(join, shared)
+        if both is None or not all(using_key(side, shared) for side in (join.left, join.right)):
+            return None
+        found.append((shared, both))
+    using = frozenset(join.using)
+    for side in [join.left] if join.declared in LEFT_ONLY else [join.left, join.right]:
+        own = star_columns(side)
+        if own is None:
+            return None
+        found += [(name, ref) for name, ref in own if name not in using]
+    return found
 
 
 def qualified_star(node: ra.Node | None, qualifier: tuple[str, ...]) -> list[NamedColumn] | None:

@@ -9,6 +9,7 @@ from functools import lru_cache
 from sqlglot import exp
 
 from sqlrewrite.plan import algebra as ra
+from sqlrewrite.plan.steps import count_steps
 from sqlrewrite.sql.bind.scope import Scope
 from sqlrewrite.sql.bind.translate import Translator
 from sqlrewrite.sql.bind.trees import alias_columns, alias_of, names_of, streamed
@@ -23,6 +24,8 @@ _PLAIN_TABLE = frozenset(
 )
 _CLAUSE_NAMES = {"pivots": "PIVOT or UNPIVOT"}
 _MAX_VIEW_DEPTH = 20
+_IN_A_VIEW = 500
+"""The steps that a relation in a view is counted for: the view is bound anew for each reader."""
 
 
 class TableBinder:
@@ -151,6 +154,7 @@ class TableBinder:
 
     def number(self) -> int:
         """A new number for a relation."""
+        count_steps(_IN_A_VIEW if self.in_view else 1)
         number = self._numbered
         self._numbered += 1
         self.pending.append(number)
