@@ -22,6 +22,7 @@ from sqlrewrite.find.transliterated import (
     in_dialect,
     left_alone,
     to_spark,
+    with_temporaries_of,
     with_views_of,
 )
 from sqlrewrite.frozen import dataclass
@@ -162,7 +163,8 @@ def read(
         if named and statement.tree is not None:
             reading = replace(reading, names=tuple(relations_of(statement.tree, read=True)))
         found.append(reading)
-        known = followed(statement, text.text, known, "the text", text.text[statement.end :])
+        after = followed(statement, text.text, known, "the text", text.text[statement.end :])
+        known = with_temporaries_of(known, after, limits)
     return replace(document, statements=tuple(found))
 
 

@@ -161,11 +161,9 @@ class SessionState:
         head = text[piece.tokens[0].start : text.rindex(query, 0, piece.until)]
         if self.unsure or _UNSURE.search(head):
             return replace(self, catalog=after.with_relation(Table(name)))
-        made, temporary = after.relations.get(name), after.relations.get(name[-1:])
-        if isinstance(made, View) or temporary is not None:
+        if isinstance(after.relations.get(name), View) or len(name) == 1:
             # Typed now, under the settings that hold now.
             columns = query_columns(query, self.catalog, (self.settings,), listed)
-            after = after.without(name[-1:]) if temporary is not None else after
             after = after.with_relation(Table(name, columns or ()))
         return replace(self, catalog=after)
 

@@ -8,7 +8,7 @@ Everything is frozen: a statement that creates or drops a relation yields a new 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
@@ -189,7 +189,8 @@ def derivation(column: str, expression: str, origin: str, columns: Iterable[str]
 class View:
     """A view: the text of its query, which is bound again for each reference.
 
-    ``columns`` are the names in its declaration, empty if the query names them.
+    ``columns`` are the names in its declaration, empty if the query names them. ``temporaries`` are
+    the names by which its query may mean temporary views: those that there were when it was made.
     """
 
     name: Name
@@ -197,6 +198,7 @@ class View:
     columns: tuple[str, ...] = ()
     namespace: Name = DEFAULT_NAMESPACE
     source: str = ""
+    temporaries: tuple[Name, ...] = ()
 
 
 TableOrView = Table | View
@@ -213,6 +215,11 @@ class LeftOut:
 @dataclass(frozen=True, slots=True)
 class Warehouse:
     """All known relations by qualified name, and the namespace of short names.
+
+    Names of one part are those of temporary views: the map that Spark asks first for a name of one
+    part, and for one in ``session`` or ``system.session``. One of them that is ``forgotten`` may
+    stand before a table. ``schema_named`` says that the text has named its current schema, by USE:
+    then no other schema is meant.
 
     ``references`` are the names that dbt writes for its ``ref`` and ``source``, ``forgotten`` those
     of which nothing is known any more, ``left_out`` what of its files could not be read.
@@ -241,6 +248,7 @@ class Warehouse:
     variables: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
     open_names: tuple[Name, ...] = ()
+    schema_named: bool = False
     prunable: frozenset[str] = field(init=False, compare=False, repr=False)
     by_last: Mapping[str, tuple[Name, ...]] = field(init=False, compare=False, repr=False)
 
@@ -253,7 +261,8 @@ class Warehouse:
             last = name[-1]
             if isinstance(relation, View) or relation.laid_out:
                 prunable.add(last)
-            by_last[last] = (*by_last.get(last, ()), name)
+            if len(name) > 1:
+                by_last[last] = (*by_last.get(last, ()), name)
         object.__setattr__(self, "prunable", frozenset(prunable))
         object.__setattr__(self, "by_last", by_last)
 
@@ -280,29 +289,55 @@ class Warehouse:
     def resolve(self, parts: Name) -> TableOrView | None:
         """The relation that a name as written means here, or None.
 
-        If none has the qualified name, it is the only relation with the same last part, provided
-        that the other parts may be the same: a schema that is a template (``${db}.t``), or that
-        nobody has named, may be any.
+        A temporary view comes first. If nothing has the qualified name, it is the only relation
+        with the same last part, provided that the other parts may be the same: a schema that is a
+        template (``${db}.t``), or that nobody has named, may be any.
         """
         if self.open_names and self._may_be_open(tuple(part.lower() for part in parts)):
             return None
-        name = self.qualify(parts if parts in self.relations else written_apart(parts))
+        temporary, name = temporary_name(parts), self.qualify(written_apart(parts))
         found = self.relations.get(name)
-        if found is not None or name in self.forgotten:
+        if temporary in self.relations:  # before Spark 4.3 `session.d` is a table's name alone
+            return self.relations[temporary] if len(parts) == 1 or found is None else None
+        if temporary and self.may_hide(temporary):
+            return None
+        if found is not None or name in self.forgotten or (self.schema_named and len(parts) == 1):
             return found
         others = self.by_last.get(name[-1], ())
-        if len(others) != 1 or len(others[0]) == 1:
+        if len(others) != 1:
             return None
         return self.relations[others[0]] if _may_be(name, others[0]) else None
 
     def _may_be_open(self, parts: Name) -> bool:
         """Whether a name as written may be one of the ``open_names``."""
-        schema = () if parts[:-1] in _OF_TEMPORARY else parts[:-1]
+        schema = () if temporary_name(parts) else parts[:-1]
         return any(
             opened[:-1] == schema
             and opened[-1] != parts[-1]
             and may_render_to(opened[-1], parts[-1])
             for opened in self.open_names
+        )
+
+    def may_hide(self, temporary: Name) -> bool:
+        """Whether a temporary view of this name, of which nothing is known, may be there."""
+        return temporary in self.forgotten or self._may_be_open(temporary)
+
+    def within(self, view: View) -> Self:
+        """This catalog as the query of a view reads it: in the view's namespace, and with no
+        temporary views but those that there were when it was made."""
+        unsure = ANY_NAME in view.temporaries
+        seen = () if unsure else view.temporaries
+        kept = self.any_temporary() if unsure else self
+        return replace(
+            kept,
+            relations={
+                name: relation
+                for name, relation in kept.relations.items()
+                if len(name) > 1 or name in seen
+            },
+            forgotten=frozenset(it for it in kept.forgotten if len(it) > 1 or it in seen),
+            namespace=view.namespace,
+            schema_named=self.schema_named and view.namespace != DEFAULT_NAMESPACE,
         )
 
     def refer(self, reference: Reference) -> Name | None:
@@ -332,13 +367,29 @@ class Warehouse:
         return replace(self, relations=relations, forgotten=self.forgotten - {relation.name})
 
     def without(self, name: Name) -> Self:
-        """This catalog, with nothing known of a qualified name any more."""
+        """This catalog, with nothing known of a qualified name any more. Of one part: there may be
+        a temporary view of this name, or none."""
         kept = {key: value for key, value in self.relations.items() if key != name}
         return replace(self, relations=kept, forgotten=self.forgotten | {name})
 
+    def uncovered(self, temporary: Name) -> Self:
+        """This catalog without a temporary view, behind which a table of its name is seen again."""
+        after = self.without(temporary)
+        return replace(after, forgotten=after.forgotten - {temporary})
 
-_OF_TEMPORARY = (("session",), ("system", "session"))
-"""What may stand before the name of a temporary view."""
+    def any_temporary(self) -> Self:
+        """This catalog after a temporary view of an unknown name was made, renamed or dropped: it
+        may hide any table from names of one part, and nothing is known of the others."""
+        kept = {name: relation for name, relation in self.relations.items() if len(name) > 1}
+        return replace(self, relations=kept, open_names=(*self.open_names, ANY_NAME))
+
+    def temporaries(self, words: Container[str]) -> tuple[Name, ...]:
+        """The names of temporary views that a query of these words may mean; ANY_NAME among
+        them where it is not known which of two a name means."""
+        unsure = any(len(name) == 1 and name[0] in words for name in self.forgotten)
+        names = (name for name in self.relations if len(name) == 1 and name[-1] in words)
+        return (*((ANY_NAME,) if unsure else ()), *sorted(names))
+
 
 GENERATED, DECLARED = "GENERATED ALWAYS AS", "the settings"
 """The origins of derivations: the table's definition, or the settings."""
@@ -360,6 +411,20 @@ def _with_declared(
             if derived != table.derived:
                 found[other] = replace(table, derived=derived)
     return found
+
+
+ANY_NAME: Name = ("${}",)
+"""Stands among the ``open_names`` for a name of which nothing is known."""
+
+_OF_TEMPORARY = frozenset({(), ("session",), ("system", "session")})
+"""What may stand before the name of a temporary view."""
+
+
+def temporary_name(parts: Name) -> Name:
+    """The name under which a temporary view stands that may be meant by a name as written, in lower
+    case; empty where none can be."""
+    parts = tuple(part.lower() for part in parts)
+    return parts[-1:] if parts[:-1] in _OF_TEMPORARY else ()
 
 
 def written_apart(parts: Name) -> Name:

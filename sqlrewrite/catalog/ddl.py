@@ -62,7 +62,7 @@ def read_files(files: Iterable[Path], catalog: Warehouse) -> Warehouse:
         if encoding in ("gb18030", "latin-1"):
             why = f"not UTF-8: read as {encoding.upper()}"
             findings.left_out.append(LeftOut(str(file), why))
-        catalog = replace(catalog, namespace=namespace)
+        catalog = replace(catalog, namespace=namespace, schema_named=False)
         for part, where in texts(text, str(file)):
             catalog = _folded(part, where, catalog, findings)
     return findings.completed(replace(catalog, namespace=namespace))
@@ -89,13 +89,14 @@ class _Findings:
         """The catalog with the columns of these tables, as far as they are known in the end."""
         catalog = completed(catalog, self.columnless)
         left_out = (*catalog.left_out, *self.left_out, *_without_columns(self.columnless, catalog))
-        return replace(catalog, left_out=left_out)
+        forgotten = frozenset(name for name in catalog.forgotten if len(name) > 1)
+        return replace(catalog, left_out=left_out, forgotten=forgotten, schema_named=False)
 
 
 def _folded(text: str, at: Where, catalog: Warehouse, findings: _Findings) -> Warehouse:
     known, catalog = catalog.variables, in_force(catalog, text, runs_once=False)
     for statement in definition_statements(text, catalog.refer):
-        if statement.tokens[0].text.lower() == "drop":
+        if statement.tokens[0].text.lower() in ("drop", "cache"):
             continue
         partitioned = postgres_partitions.apply(statement, text, catalog, at.source)
         if partitioned is not None:
@@ -107,7 +108,8 @@ def _folded(text: str, at: Where, catalog: Warehouse, findings: _Findings) -> Wa
             if definitions.sets_variable(statement, text):
                 after = replace(after, relations=catalog.relations)
             elif definitions.renames(statement, text):
-                after = replace(after, relations={**catalog.relations, **after.relations})
+                both = {**catalog.relations, **after.relations}
+                after = replace(after, relations=both, forgotten=catalog.forgotten)
             findings.left_out += _forgotten(statement, text, catalog, after, at)
             catalog = after
     return replace(catalog, variables=known, open_names=())
@@ -127,14 +129,12 @@ def _defined(
         said = f"a table whose name is a variable, {name[-1]}: it may be any"
         findings.left_out.append(LeftOut(at(statement.start), said))
         return catalog
+    if len(name) == 1:
+        return _defined_temporarily(statement, text, at, catalog, findings)
     old = catalog.relations.get(name) if name in findings.defined else None
     after = definitions.apply(statement, text, catalog.without(name), at.source)
     after = postgres_partitions.declared(statement, text, after, name)
     made, where = after.relations.get(name), at(statement.start)
-    if name[-1:] in after.relations:  # a temporary view, which may hide a table
-        if isinstance(catalog.relations.get(name), Table):
-            return catalog
-        after = after.without(name[-1:])
     findings.left_out += (LeftOut(where, said) for said in _doubts(name, made, statement, text))
     findings.defined.add(name)
     if isinstance(made, Table) and isinstance(old, Table):
@@ -146,6 +146,24 @@ def _defined(
             ColumnlessTable(statement, text, name, catalog.namespace, made, where)
         )
     return after
+
+
+def _defined_temporarily(
+    statement: Statement, text: str, at: Where, catalog: Warehouse, findings: _Findings
+) -> Warehouse:
+    """The catalog after a temporary view, which is known as any other view if no table has its
+    name: a catalog has no session."""
+    temporary = definitions.created_name(statement.tokens, text, catalog)
+    name = catalog.qualify(temporary)
+    if isinstance(catalog.relations.get(name), Table):
+        return catalog
+    made = definitions.apply(statement, text, catalog, at.source).relations.get(temporary)
+    findings.left_out += (
+        LeftOut(at(statement.start), said) for said in _doubts(name, made, statement, text)
+    )
+    if made is None:
+        return catalog.without(name)
+    return catalog.with_relation(replace(made, name=name))
 
 
 def agreed(old: Table, new: Table) -> tuple[Table, list[str]]:

@@ -69,7 +69,7 @@ def followed(
         return after
     name = definitions.created_name(statement.tokens, text, before)
     made = after.relations.get(name)
-    if not isinstance(made, Table) or made.names or name[-1:] in after.relations:
+    if not isinstance(made, Table) or made.names or len(name) == 1:
         return after
     if behind is not None and name[-1] not in behind.lower():
         return after

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_FLINK = "flink"
+
 
 def to_spark(sql: str, limits: Limits) -> Transliteration | None:
     """A text as Spark's grammar has it; None for one of Spark's own."""
@@ -65,6 +67,22 @@ def with_views_of(text: str, catalog: Warehouse, limits: Limits) -> Warehouse:
             known = None if query is None else replace(view, query=query)
             catalog = catalog.without(name) if known is None else catalog.with_relation(known)
     return catalog
+
+
+def with_temporaries_of(before: Warehouse, after: Warehouse, limits: Limits) -> Warehouse:
+    """The catalog after a statement, as far as its dialect agrees on temporary views.
+
+    Flink's stand in the schema that was current, and hide the table there from each of its names;
+    Spark's stand in none."""
+    if limits.dialect != _FLINK or after is before:
+        return after
+    temporaries = [name for name in after.relations if len(name) == 1]
+    for name in temporaries:
+        if after.namespace != before.namespace:
+            after = after.without(name)
+        elif name not in before.relations:
+            after = after.without(after.qualify(name))
+    return after
 
 
 def _view_query(dialect: Dialect, query: str) -> str | None:

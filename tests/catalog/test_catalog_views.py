@@ -50,7 +50,8 @@ def test_the_query_is_a_slice(
     found = view(follow(f"USE web; {statement}"), "v")
     assert (found.query, found.columns) == (query, columns)
     assert found.namespace == ("spark_catalog", "web")
-    assert found.name == ("spark_catalog", "web", "v")
+    temporary = "TEMP" in statement or "CACHE" in statement
+    assert found.name == (("v",) if temporary else ("spark_catalog", "web", "v"))
 
 
 def test_a_materialised_view_is_a_table(follow: Follow) -> None:
@@ -84,21 +85,87 @@ def test_a_view_with_new_properties_is_the_same(follow: Follow) -> None:
 @pytest.mark.parametrize(
     "script",
     [
-        # A table is hidden: `t` is the view now, `default.t` is not.
         "CREATE TABLE t (a INT); CREATE TEMP VIEW t AS SELECT 1",
-        "CREATE TABLE t (a INT); CACHE TABLE t AS SELECT * FROM default.t",
-        "CREATE TABLE t (a INT); CACHE TABLE t SELECT 1; CREATE OR REPLACE TEMP VIEW t AS SELECT 2",
-        # Its own name means a table that is not known here.
-        "CREATE TEMP VIEW t AS SELECT * FROM t",
-        "CREATE TEMP VIEW t AS SELECT * FROM default.t",
-        # It hides the table of that name in any schema.
+        "CREATE TABLE t (a INT); CACHE TABLE t AS SELECT 1",
+        "CREATE TEMP VIEW session.t AS SELECT 1; CREATE TABLE t (a INT)",
+        "CREATE TEMP VIEW system.session.t AS SELECT 1; CREATE VIEW t AS SELECT 2",
+        "CREATE TABLE t (a INT); CREATE TEMP VIEW v AS SELECT 1; ALTER VIEW v RENAME TO t",
+        "CREATE TABLE t (a INT); CREATE TEMP VIEW v AS SELECT 1; ALTER TABLE v RENAME TO t",
+        "CREATE TEMP VIEW t AS SELECT 1; CREATE TABLE u (a INT); ALTER TABLE u RENAME TO t",
         "CREATE TABLE web.t (a INT); CREATE TEMP VIEW t AS SELECT 1; USE web",
         "CREATE TEMP VIEW t AS SELECT 1; USE web; USE default",
-        "CREATE TEMP VIEW t AS SELECT 1; DROP VIEW t",
+        "CREATE TEMP VIEW t AS SELECT 1; CREATE TABLE t (a INT); DROP TABLE default.t",
     ],
 )
-def test_a_temporary_view_that_cannot_be_told_apart_is_unknown(follow: Follow, script: str) -> None:
+def test_a_temporary_view_comes_first(follow: Follow, script: str) -> None:
+    catalog = follow(script)
+    for name in (("t",), ("session", "t"), ("system", "session", "t")):
+        assert view(catalog, *name).query == "SELECT 1"
+    assert catalog.resolve(("default", "t")) is not catalog.resolve(("t",))
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "CREATE TEMP VIEW t AS SELECT 1; DROP VIEW t",
+        "CREATE TABLE t (a INT); ALTER VIEW v RENAME TO t",
+        "CREATE TEMP VIEW t AS SELECT 1; CREATE TABLE t (a INT); ALTER VIEW t AS SELECT 2",
+        "CREATE TABLE t (a INT); CREATE TABLE w (a INT); ALTER VIEW v RENAME TO w; "
+        "ALTER VIEW w RENAME TO t",
+    ],
+)
+def test_what_may_hide_a_table_makes_it_unknown(follow: Follow, script: str) -> None:
     assert follow(script).resolve(("t",)) is None
+
+
+def test_a_schema_may_be_called_session(follow: Follow) -> None:
+    catalog = follow("CREATE TABLE session.t (a INT); CREATE TEMP VIEW t AS SELECT 1")
+    assert catalog.resolve(("session", "t")) is None  # the table, before Spark 4.3
+    assert view(catalog, "t").query == "SELECT 1"
+    assert isinstance(catalog.resolve(("spark_catalog", "session", "t")), Table)
+
+
+@pytest.mark.parametrize(
+    ("script", "means"),
+    [
+        ("CREATE TABLE t (a INT); CREATE TEMP VIEW t AS SELECT * FROM t", "default"),
+        ("CREATE TABLE t (a INT); CREATE TEMP VIEW v AS SELECT 1; DROP VIEW v", "default"),
+        ("CREATE TABLE t (a INT); CREATE TEMP VIEW t AS SELECT 1; DROP VIEW t", "default"),
+        ("CREATE TABLE t (a INT); CREATE TEMP VIEW t AS SELECT 1; DROP TABLE session.t", "default"),
+        (
+            "CREATE TABLE t (a INT); CREATE TEMP VIEW t AS SELECT 1; ALTER VIEW t RENAME TO u",
+            "default",
+        ),
+    ],
+)
+def test_a_table_behind_a_temporary_view(follow: Follow, script: str, means: str) -> None:
+    catalog = follow(script)
+    inner = catalog.relations.get(("t",))
+    found = (catalog if inner is None else catalog.within(view(catalog, "t"))).resolve(("t",))
+    assert isinstance(found, Table)
+    assert found.name == ("spark_catalog", means, "t")
+
+
+def test_a_view_keeps_the_temporary_views_that_it_was_made_with(follow: Follow) -> None:
+    made = "CREATE TABLE t (a INT); {}CREATE TEMP VIEW v AS SELECT a FROM t; "
+    later = follow(made.format("") + "CREATE TEMP VIEW t AS SELECT 1 AS a")
+    assert isinstance(later.within(view(later, "v")).resolve(("t",)), Table)
+    first = follow(made.format("CREATE TEMP VIEW t AS SELECT 1 AS a; "))
+    assert view(first.within(view(first, "v")), "t").query == "SELECT 1 AS a"
+
+
+def test_a_temporary_view_of_any_name_may_hide_each_table(follow: Follow) -> None:
+    catalog = follow("CREATE TABLE t (a INT); CREATE TEMP VIEW v AS SELECT 1").any_temporary()
+    for name in (("t",), ("v",), ("session", "t")):
+        assert catalog.resolve(name) is None
+    assert isinstance(catalog.resolve(("default", "t")), Table)
+
+
+def test_a_schema_that_a_use_names_is_no_other(follow: Follow) -> None:
+    assert follow("CREATE TABLE t (a INT); USE web").resolve(("t",)) is None
+    assert follow("CREATE TABLE web.t (a INT); USE default").resolve(("t",)) is None
+    assert follow("CREATE TABLE web.t (a INT)").resolve(("t",)) is not None
+    assert follow("CREATE TABLE web.t (a INT); USE ${db}").resolve(("t",)) is not None
 
 
 def test_a_temporary_view_may_be_replaced(follow: Follow) -> None:

@@ -22,7 +22,7 @@ from sqlrewrite.spark.session import spark_errors
 from sqlrewrite.spark.target import SparkError, SparkGoneError
 from sqlrewrite.sql.statements.references import relations_in
 from sqlrewrite.sql.types.query_output import query_output
-from sqlrewrite.warehouse import Column, Name, TableOrView, View, Warehouse
+from sqlrewrite.warehouse import Column, Name, TableOrView, View, Warehouse, temporary_name
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -72,12 +72,13 @@ class LiveCatalog:
         found = Warehouse(namespace=namespace)
         until = time.monotonic() + self._ttl
         if self._catalog is not None:
-            found = replace(self._catalog, namespace=namespace)
-            names = [parts for parts in names if len(parts) == 1]
+            found = replace(self._catalog, namespace=namespace, schema_named=True)
+            names = [parts for parts in names if temporary_name(parts)]
         left, described = list(dict.fromkeys(names)), dict[Name, tuple[Column, ...]]()
         for parts in left:
             known = self._lookup(parts, namespace)
-            until, place = min(until, known.until), found.qualify(parts)
+            until = min(until, known.until)
+            place = temporary_name(parts) if known.temporary else found.qualify(parts)
             if known.columns:
                 described[place] = known.columns
             found = self._with(found, place, known)
@@ -85,9 +86,10 @@ class LiveCatalog:
             if not isinstance(view, View) or self._catalog is not None:
                 continue
             for inner in relations_in(view.query):
-                name = replace(found, namespace=view.namespace).qualify(inner)
+                name = found.within(view).qualify(inner)
                 left += [name] if name not in left and len(left) < _MOST_RELATIONS else []
-                if known.temporary and len(inner) == 1 and self._lookup(inner, namespace).temporary:
+                of_both = known.temporary and temporary_name(inner)
+                if of_both and self._lookup(inner, namespace).temporary:
                     found = found.without(
                         place
                     )  # it may mean a table or a temporary view of this name
@@ -100,10 +102,8 @@ class LiveCatalog:
             return found.without(place) if gone else found
         if self._catalog is not None and not known.temporary:
             return found
-        if known.temporary:  # as ``sql.ddl.definitions`` has them: under both names
-            bare = found.with_relation(replace(known.relation, name=place[-1:]))
-            both = bare.with_relation(replace(known.relation, name=place))
-            return found.without(place) if place in found.relations else both
+        if known.temporary:
+            return found.with_relation(replace(known.relation, name=place))
         other = found.relations.get(place, known.relation)
         return (
             found.with_relation(known.relation)
@@ -157,7 +157,7 @@ def _without_stale_views(found: Warehouse, described: Mapping[Name, Sequence[Col
 def _has_columns(view: View, columns: Sequence[Column], catalog: Warehouse) -> bool:
     """Whether a view's text gives these columns; types that depend on settings are not compared."""
     session = SessionSettings(None, None, False)
-    read = query_output(view.query, replace(catalog, namespace=view.namespace), session.possible())
+    read = query_output(view.query, catalog.within(view), session.possible())
     if read is None or len(read) != len(columns):
         return False
     named = view.columns or [name for name, _ in read]
@@ -185,12 +185,12 @@ def _temporary(
     query, namespace = said.get("view_text"), said.get("view_catalog_and_namespace")
     names = [str(it.name).lower() for it in description.columns]
     inner = [str(it).lower() for it in said.get("view_query_output_columns") or ()]
-    if len(parts) != 1 or not query or not namespace or '"' in query:
+    if not temporary_name(parts) or not query or not namespace or '"' in query:
         return None
     if inner != names and "*" in query:
         return None
     return View(
-        name=parts,
+        name=temporary_name(parts),
         query=query,
         columns=() if inner == names else tuple(it.name for it in description.columns),
         namespace=tuple(str(namespace).lower().split(".")),

@@ -174,7 +174,7 @@ def _behind(
         case Table() as table if table.partitioned_by:
             yield table, plain
         case View() as view if depth:
-            inner = replace(catalog, namespace=view.namespace)
+            inner = catalog.within(view)
             for it in references(view.query):
                 yield from _behind(inner, it.parts, plain and it.plain, depth - 1)
 
@@ -289,7 +289,7 @@ def _renamed(text: str, catalog: Warehouse, views: _Views, depth: int = _MOST_VI
 
 def _make_again(view: View, catalog: Warehouse, views: _Views, depth: int) -> None:
     """Creates a view over a fact again, over its sample, in the view's own namespace."""
-    inner = replace(catalog, namespace=view.namespace)
+    inner = catalog.within(view)
     query = _renamed(view.query, inner, views, depth - 1)
     if query == view.query:
         return

@@ -117,7 +117,7 @@ class TableBinder:
             why = f"the view {'.'.join(parts)} is not understood"
             return ra.Opaque(number, alias, why, span, unread=True)
         held = self.catalog, self.text, self.in_view, self._views, self.possible_names
-        self.catalog = replace(self.catalog, namespace=view.namespace)
+        self.catalog = self.catalog.within(view)
         self.text, self.in_view, self._views = view.query, True, (*self._views, view.name)
         self.possible_names = names  # whatever setting it was made under
         query = self.inner(tree, Scope({}), "view")

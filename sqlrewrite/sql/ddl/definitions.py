@@ -8,7 +8,7 @@ its relation unknown: what was known under that name before is no longer so.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from sqlglot import Token
@@ -16,7 +16,7 @@ from sqlglot import Token
 from sqlrewrite.patterns import pattern
 from sqlrewrite.settings.spark_conf import known_setting
 from sqlrewrite.sql.ddl.alter_table import altered
-from sqlrewrite.sql.ddl.clauses import Definition, read_clauses
+from sqlrewrite.sql.ddl.clauses import read_clauses
 from sqlrewrite.sql.ddl.columns import type_text
 from sqlrewrite.sql.ddl.cursor import Cursor
 from sqlrewrite.sql.ddl.head import (
@@ -38,6 +38,7 @@ from sqlrewrite.warehouse import (
     Warehouse,
     has_template,
     may_render_to,
+    temporary_name,
     written_apart,
 )
 
@@ -104,7 +105,7 @@ def apply(statement: Statement, text: str, catalog: Warehouse, source: str) -> W
 
 def _unknown(catalog: Warehouse) -> Warehouse:
     """The catalog behind what may have done anything."""
-    return replace(catalog, relations={}, namespace=UNKNOWN_NAMESPACE)
+    return _in_namespace(replace(catalog, relations={}).any_temporary(), UNKNOWN_NAMESPACE)
 
 
 def _apply_uncertain(cursor: Cursor, catalog: Warehouse) -> Warehouse:
@@ -112,12 +113,14 @@ def _apply_uncertain(cursor: Cursor, catalog: Warehouse) -> Warehouse:
     match cursor.word:
         case "create" | "replace" | "cache" | "alter":
             head, parts = take_head(cursor)
+            if head & _TEMPORARY or cursor.tokens[0].text.lower() == "cache":
+                return catalog.without(_place(parts, head | _TEMPORARY, catalog))
             if "not" in head and catalog.qualify(parts) in catalog.relations:
                 return catalog  # it was there, or is what it makes
             new = cursor.name() if cursor.take("rename", "to") else ()
             return _unsure(_unsure(catalog, parts), new)
         case "drop":
-            return _drop(cursor, catalog)
+            return _drop(cursor, catalog, certain=False)
         case "use":
             return _in_namespace(catalog, UNKNOWN_NAMESPACE)
         case "execute" if runs_unread(cursor.tokens):
@@ -146,10 +149,21 @@ def _written_name(cursor: Cursor) -> tuple[frozenset[str], Name]:
     return head, parts if head & _TEMPORARY else written_apart(parts)
 
 
+def _place(parts: Name, head: Collection[str], catalog: Warehouse) -> Name:
+    """The name under which the catalog has what a CREATE with these words makes; empty where it is
+    not written."""
+    if parts and not _TEMPORARY.isdisjoint(head) and "global" not in head:
+        temporary = temporary_name(parts)
+        if temporary:
+            return temporary
+    return catalog.qualify(in_global_schema(parts, head)) if parts else ()
+
+
 def created_name(tokens: Sequence[Token], text: str, catalog: Warehouse) -> Name:
     """The qualified name under which a CREATE makes something, empty where it is not written."""
-    head, parts = _written_name(Cursor(tokens, text))
-    return catalog.qualify(in_global_schema(parts, head)) if parts else ()
+    cursor = Cursor(tokens, text)
+    head, parts = _written_name(cursor)
+    return _place(parts, head | _TEMPORARY if cursor.word_at(0) == "cache" else head, catalog)
 
 
 def defines_relation(statement: Statement, text: str) -> bool:
@@ -200,24 +214,31 @@ def written_types(statement: Statement, text: str) -> dict[str, str]:
 
 def _create(cursor: Cursor, statement: Statement, catalog: Warehouse, source: str) -> Warehouse:
     head, parts = _written_name(cursor)
-    if not parts or ("exists" in head and catalog.qualify(parts) in catalog.relations):
+    name = _place(parts, head, catalog)
+    if not name or ("exists" in head and name in catalog.relations):
         return catalog
     definition = read_clauses(cursor)
     if definition.failure is not None:
-        return _forget(catalog, parts)
+        return catalog.without(name)
     if _BLOCK.search(cursor.text, statement.start, cursor.tokens[cursor.end - 1].end):
         definition.complete = False
     # A materialised view is stored, and may be older than what its query reads today: a table.
     if "view" in head and definition.query is not None and "materialized" not in head:
         names = tuple(column.name for column in definition.columns)
-        query = cursor.slice(definition.query, cursor.end)
-        relation: TableOrView = View(parts, query, names, catalog.namespace, source)
+        relation: TableOrView = _view(name, cursor, definition.query, catalog, source, names)
     else:
         relation = created_table(definition, parts, catalog, source, streaming="streaming" in head)
-    if len(parts) == 1 and head & _TEMPORARY and "global" not in head:
-        return _create_temporary(catalog, relation, cursor, definition)
-    name = catalog.qualify(in_global_schema(parts, head))
     return catalog.with_relation(replace(relation, name=name))
+
+
+def _view(
+    name: Name, cursor: Cursor, start: int, catalog: Warehouse, source: str, columns: Name = ()
+) -> View:
+    """The view whose query begins at a token. A permanent one reads no temporary views."""
+    words = {token.text.lower() for token in cursor.tokens[start : cursor.end]}
+    temporaries = catalog.temporaries(words) if len(name) == 1 else ()
+    query = cursor.slice(start, cursor.end)
+    return View(name, query, columns, catalog.namespace, source, temporaries)
 
 
 def _cache(cursor: Cursor, catalog: Warehouse, source: str) -> Warehouse:
@@ -226,9 +247,7 @@ def _cache(cursor: Cursor, catalog: Warehouse, source: str) -> Warehouse:
     definition = read_clauses(cursor)
     if definition.query is None or len(parts) != 1:
         return catalog
-    query = cursor.slice(definition.query, cursor.end)
-    view = View(parts, query, namespace=catalog.namespace, source=source)
-    return _create_temporary(catalog, view, cursor, definition)
+    return catalog.with_relation(_view(parts, cursor, definition.query, catalog, source))
 
 
 def created_query(tokens: Sequence[Token], text: str) -> tuple[tuple[str, ...], str]:
@@ -241,46 +260,31 @@ def created_query(tokens: Sequence[Token], text: str) -> tuple[tuple[str, ...], 
     return names, "" if definition.query is None else cursor.slice(definition.query, cursor.end)
 
 
-# --- temporary views
-#
-# A temporary view has no namespace: it hides the table of its name whatever USE says, and only
-# under its short name. The catalog knows qualified names only, so such a view stands in the current
-# namespace where nothing else is known under that name; otherwise the name becomes unknown. The
-# relation with the bare name says that there is such a view.
-
-
-def _create_temporary(
-    catalog: Warehouse, relation: TableOrView, cursor: Cursor, definition: Definition
-) -> Warehouse:
-    bare, place = catalog.qualify(relation.name)[-1:], catalog.qualify(relation.name)
-    was_temporary, was_known = bare in catalog.relations, place in catalog.relations
-    after = catalog.with_relation(replace(relation, name=bare))
-    # Its own name in its query means the table that it hides.
-    words = range(cursor.end if definition.query is None else definition.query, cursor.end)
-    recursive = any(cursor.tokens[n].text.lower() == bare[0] for n in words)
-    if was_temporary != was_known or recursive:
-        return after.without(place)
-    return after.with_relation(replace(relation, name=place))
-
-
-def _forget(catalog: Warehouse, parts: Name) -> Warehouse:
-    return catalog.without(catalog.qualify(parts)) if parts else catalog
-
-
 def _unsure(catalog: Warehouse, parts: Name) -> Warehouse:
-    """The catalog where a name may be that of a temporary view, a table, or of none."""
-    return _forget(catalog.without(parts), parts) if parts else catalog
+    """The catalog where a name may be that of a temporary view, of a table, or of none."""
+    if not parts:
+        return catalog
+    after = catalog.without(catalog.qualify(written_apart(parts)))
+    temporary = temporary_name(parts)
+    return after.without(temporary) if temporary else after
 
 
-def _drop(cursor: Cursor, catalog: Warehouse) -> Warehouse:
+def _drop(cursor: Cursor, catalog: Warehouse, *, certain: bool = True) -> Warehouse:
+    """The catalog after a DROP: of a temporary view where there is one, whatever else has its
+    name (docs/spark.md)."""
     start = name_index(cursor)
     if start:
         cursor.index = start
         for item in cursor.items():
             parts = item.name()
-            # DROP TABLE drops a temporary view of that name, too.
-            catalog = _forget(catalog, parts)
-            catalog = catalog.without(parts) if len(parts) == 1 else catalog
+            temporary = temporary_name(parts)
+            if certain and temporary in catalog.relations:
+                catalog = catalog.uncovered(temporary)
+            elif certain and temporary not in catalog.forgotten:
+                name = catalog.qualify(written_apart(parts)) if parts else ()
+                catalog = catalog.without(name) if parts else catalog
+            else:
+                catalog = _unsure(catalog, parts)
     elif cursor.word_at(1) in SCHEMAS:
         cursor.index = 4 if cursor.word_at(2) == "if" else 2
         catalog = _drop_namespace(catalog, cursor.name())
@@ -343,7 +347,7 @@ def _set(cursor: Cursor, catalog: Warehouse) -> Warehouse:
         if _contains(name, variable):
             catalog = catalog.without(name)
     if variable and _contains(catalog.namespace, variable):
-        return replace(catalog, namespace=UNKNOWN_NAMESPACE)
+        return _in_namespace(catalog, UNKNOWN_NAMESPACE)
     return catalog
 
 
@@ -367,20 +371,30 @@ def _contains(name: Name, variable: str) -> bool:
 
 
 def _in_namespace(catalog: Warehouse, namespace: Name) -> Warehouse:
-    """The catalog in another namespace, where the names of temporary views are unknown."""
-    for bare in [name for name in catalog.relations if len(name) == 1]:
-        catalog = catalog.without((*catalog.namespace, *bare)).without((*namespace, *bare))
-    return replace(catalog, namespace=namespace)
+    """The catalog in a namespace that the text names; temporary views are in none."""
+    named = not any(map(has_template, namespace))
+    return replace(catalog, namespace=namespace, schema_named=named)
 
 
 def _alter(cursor: Cursor, catalog: Warehouse) -> Warehouse:
-    """The catalog after an ALTER, which is followed as far as it is understood."""
-    parts = written_apart(take_head(cursor)[1])
-    relation = catalog.relations.get(catalog.qualify(parts)) if parts else None
+    """The catalog after an ALTER, which is followed as far as it is understood. It means the
+    temporary view of a name of one part, where there is one."""
+    parts = take_head(cursor)[1]
+    renamed = bool(parts) and cursor.take("rename", "to")
+    new = cursor.name() if renamed else ()
+    name = parts
+    if parts and not (len(parts) == 1 and parts in catalog.relations):
+        name = catalog.qualify(written_apart(parts))
+    relation = catalog.relations.get(name)
+    unsure = len(name) > 1 and len(parts) == 1 and catalog.may_hide(parts)
+    if renamed and (unsure or relation is None):  # perhaps of a temporary view from elsewhere
+        return _unsure(_unsure(catalog, parts), new)
     if relation is None:
-        return _unsure(catalog, cursor.name() if cursor.take("rename", "to") else ())
-    if cursor.take("rename", "to"):
-        return _renamed(catalog, relation, parts, cursor.name())
+        return catalog
+    if renamed:
+        return _renamed(catalog, relation, written_apart(parts), new)
+    if unsure:
+        return catalog.without(relation.name)
     after = altered(relation, cursor, catalog)
     if after is None:
         return catalog.without(relation.name)
@@ -388,8 +402,11 @@ def _alter(cursor: Cursor, catalog: Warehouse) -> Warehouse:
 
 
 def _renamed(catalog: Warehouse, relation: TableOrView, old: Name, new: Name) -> Warehouse:
+    if len(relation.name) == 1:
+        after = catalog.uncovered(relation.name)
+        return after.with_relation(replace(relation, name=new)) if len(new) == 1 else after
     catalog = catalog.without(relation.name)
-    if not new or relation.name[-1:] in catalog.relations:  # which of two it was is not told
-        return _unsure(catalog, new)
+    if not new:
+        return catalog
     place = catalog.qualify(new if len(new) > 1 else (*old[:-1], *new))
     return catalog.with_relation(replace(relation, name=place))

@@ -13,11 +13,9 @@ from sqlglot import Token
 from sqlrewrite.sql.ddl.clauses import read_clauses
 from sqlrewrite.sql.ddl.cursor import Cursor
 from sqlrewrite.sql.ddl.head import GLOBAL, in_global_schema, name_index, opens_with_template
-from sqlrewrite.warehouse import Name, has_template
+from sqlrewrite.warehouse import ANY_NAME, Name, has_template
 
 _NAMING = frozenset({"create", "replace", "cache", "drop", "alter"})
-_ANY_NAME = "${}"
-"""Stands for a name that is computed, ``IDENTIFIER(x)``."""
 
 
 def open_names(tokens: Sequence[Token], text: str) -> list[Name]:
@@ -38,7 +36,7 @@ def open_names(tokens: Sequence[Token], text: str) -> list[Name]:
         return []
     between = text[tokens[start - 1].end + 1 : tokens[min(start, len(tokens) - 1)].start]
     if "{%" in between or () in names:
-        names = [(_ANY_NAME,)]
+        names = [ANY_NAME]  # it is computed, ``IDENTIFIER(x)``
     head = frozenset(map(cursor.word_at, range(start)))
     names = [in_global_schema(name, head) for name in names if has_template(name[-1])]
     return [name for name in names if len(name) == 1 or name[:-1] == (GLOBAL,)]

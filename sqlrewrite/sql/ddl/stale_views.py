@@ -37,6 +37,8 @@ def without_stale(before: Warehouse, after: Warehouse) -> Warehouse:
 
 def _reads(view: View, name: Name, before: TableOrView, after: TableOrView | None) -> bool:
     """Whether a view may read a relation, in another way than when it was made."""
+    if len(name) == 1 and name not in view.temporaries:
+        return False
     if not re.search(rf"(?<!\w){re.escape(name[-1])}(?!\w)", view.query, re.IGNORECASE):
         return False
     return "*" in view.query or not _only_more_columns(before, after)

@@ -20,7 +20,7 @@ from sqlrewrite.text.templates import Refer, is_template
 from sqlrewrite.text.variables import given
 
 _QUERY = frozenset({"select", "with", "from"})
-_BEFORE = frozenset("from join into table view update using exists overwrite".split())
+_BEFORE = frozenset("from join into table view update using exists overwrite to".split())
 _WORD = "identifier"
 _PART = r"(?:\$\{[^{}]*\}|\w)+"
 _DOTTED = pattern(rf"{_PART}(?:\.{_PART})*")

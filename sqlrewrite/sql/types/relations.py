@@ -63,7 +63,7 @@ def _table(parts: tuple[str, ...], scope: TypeScope) -> ScopeColumns:
             raise UnknownOutputError(f"unknown CTE {parts[0]}")
         return tuple(TypedColumn(it.name, it.type, (parts[0],)) for it in known)
     relation = context.catalog.resolve(parts)
-    name = context.catalog.qualify(parts)
+    name = context.catalog.qualify(parts) if relation is None else relation.name
     if isinstance(relation, Table):
         if not relation.complete or not relation.columns:
             raise UnknownOutputError(f"the columns of {'.'.join(parts)}")
@@ -95,7 +95,7 @@ def _view(view: View, name: tuple[str, ...], scope: TypeScope) -> ScopeColumns:
     context = scope.context
     inner = replace(
         context,
-        catalog=replace(context.catalog, namespace=view.namespace),
+        catalog=context.catalog.within(view),
         ctes={},
         views=(*context.views, name),
     )
