@@ -34,7 +34,7 @@ _VIEWS = (
 _TABLES = ("saveAsTable", "insertInto")
 _WRITES = ("create", "replace", "createOrReplace", "append", "overwrite", "overwritePartitions")
 
-_QUERY = re.compile(r"\s*\(*\s*(?:select|values|table|show|describe|explain)\b", re.IGNORECASE)
+_QUERY = re.compile(r"\s*+\(*+\s*+(?:select|values|table|show|describe|explain)\b", re.IGNORECASE)
 
 _lock = threading.RLock()
 _listeners: list[Listener] = []
