@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlrewrite.find.restrictions import merges_subqueries
 from sqlrewrite.judge.benefit.selective_predicate import is_selective
+from sqlrewrite.judge.copied import raising_for_keys
 from sqlrewrite.judge.keys import has_few_keys, has_one_key, is_whole_in_query, key_count
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.judge.soundness.derived_column import ITSELF, derived_bound
@@ -42,14 +43,15 @@ def chosen_form(proposal: Proposal) -> str:
         return SET
     if form == AUTO:
         form = IN if is_selective(proposal) else SET
-    # By such an IN Spark would prune nothing, nor by the join itself.
-    if (
-        form == IN
-        and proposal.options.limits.dialect == SPARK
-        and merges_subqueries(proposal.restrictions)
-    ):
+    if form == IN and (_prunes_nothing(proposal) or raising_for_keys(proposal) is not None):
         form = SET
     return RANGE if form == SET and _many(proposal) else form
+
+
+def _prunes_nothing(proposal: Proposal) -> bool:
+    """Whether Spark would prune nothing by an IN, nor by the join itself."""
+    spark = proposal.options.limits.dialect == SPARK
+    return spark and merges_subqueries(proposal.restrictions)
 
 
 def _many(proposal: Proposal) -> bool:
@@ -75,6 +77,12 @@ def _of_derived(proposal: Proposal, form: str) -> str:
         return RANGE
     if form == VALUES and not (found.nulls or found.days or found.apart):
         return form
-    if found.nulls or found.apart or form == SET or not is_selective(proposal):
+    if (
+        found.nulls
+        or found.apart
+        or form == SET
+        or not is_selective(proposal)
+        or raising_for_keys(proposal) is not None
+    ):
         return RANGE if ordered and _many(proposal) else SET
     return IN

@@ -401,8 +401,9 @@ class Cte:
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
     """A bound statement. ``owner`` maps a relation to the block in whose FROM it stands;
-    ``unbound`` are the CTEs with references that are not part of the plan. A plan never changes, so
-    answers about it are kept in ``memo``."""
+    ``unbound`` are the CTEs with references that are not part of the plan; ``read_elsewhere``: it
+    is the query of a view or a SQL function. A plan never changes, so answers about it are kept in
+    ``memo``."""
 
     query: Query
     blocks: tuple[Block, ...]
@@ -410,4 +411,5 @@ class Plan:
     relations: Mapping[int, Relation | Generate]
     owner: Mapping[int, int]
     unbound: frozenset[int]
+    read_elsewhere: bool = False
     memo: dict[object, Any] = field(default_factory=dict, repr=False)

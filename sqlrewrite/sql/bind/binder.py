@@ -90,7 +90,13 @@ def bind(
     bound = binder.query(query, Scope(ctes), role)
     blocks = tuple(sorted(binder.blocks, key=lambda block: block.number))
     plan = ra.Plan(
-        bound, blocks, tuple(binder.ctes), binder.relations, binder.owner, _unbound(tree, binder)
+        bound,
+        blocks,
+        tuple(binder.ctes),
+        binder.relations,
+        binder.owner,
+        _unbound(tree, binder),
+        read_elsewhere=isinstance(tree, exp.Create) and tree.kind == "VIEW",
     )
     return Bound(simplify_inner_blocks(plan), binder.selects, binder.ons)
 
