@@ -18,6 +18,7 @@ from sqlrewrite.judge.attempted_dimension import (
 )
 from sqlrewrite.judge.attempts import attempts
 from sqlrewrite.judge.benefit.selective_predicate import restricts
+from sqlrewrite.judge.copied import raising_for_rows
 from sqlrewrite.judge.proposal import (
     Judgement,
     Objection,
@@ -98,6 +99,11 @@ def _is_dropped(
 def judge_guards(proposal: Proposal) -> Judgement:
     """Whether the dimension, all of which the key query reads, raises no error; the message lists
     the conditions that were dropped because they can raise one."""
+    copied = raising_for_rows(proposal)
+    if copied is not None:
+        name = relation_name(copied[1])
+        why = "can raise an error for rows that another join leaves out, which Spark tests first"
+        return failed(f"{describe(copied[0])} of {name} {why}")
     attempted: tuple[ra.Expression, ...] = ()
     if raising_below(proposal, proposal.pair.key) is not None and key_is_attempted(proposal):
         computed = computed_as(proposal.plan, proposal.pair.key)

@@ -1,4 +1,4 @@
-"""Whether Spark may evaluate the fact's own conditions for the keys of an IN.
+"""What Spark copies from one side of a join to the other, where the query never computes it.
 
 What a correlated scalar or LATERAL subquery holds, and what a view or a SQL function does that is
 read in one, Spark optimizes by itself first. An IN in it is a semi-join by the time that the query
@@ -15,15 +15,32 @@ from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.judge.raising import is_boolean, raising_in, total
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import column_names, computed_as
-from sqlrewrite.plan.expressions import columns, walk
+from sqlrewrite.plan.expressions import columns, relations, walk
+from sqlrewrite.plan.facts.coercion import is_integral
+from sqlrewrite.plan.facts.types import BIGINT
 from sqlrewrite.plan.memo import remembered
-from sqlrewrite.plan.relations import conditions_of, relations_of
+from sqlrewrite.plan.relations import direct_readers, joins, numbers, relations_of
 from sqlrewrite.text.limits import SPARK
 
 _Column = tuple[int, str]
 """A relation's number and the name of a column of it."""
 
 _Edges = dict[_Column, list[_Column]]
+
+_Placed = tuple[ra.Block, ra.Join | None, ra.Expression]
+"""A condition in the ON of a join, or in the WHERE or HAVING of a block."""
+
+_Raising = tuple[ra.Expression, ra.Relation | ra.Generate]
+"""What can raise an error, and the relation of whose columns it is computed."""
+
+_TEXTS = ("string", "char", "varchar")
+
+_PRESERVED = {
+    ra.JoinType.LEFT: ("left",),
+    ra.JoinType.RIGHT: ("right",),
+    ra.JoinType.FULL: ("left", "right"),
+}
+"""The sides of a join that keep all of their rows."""
 
 
 @remembered
@@ -40,7 +57,7 @@ def raising_for_keys(proposal: Proposal) -> ra.Expression | None:
     if inside.isdisjoint(plan.owner.get(relation) for relation, _ in same):
         return None
     on = _conditions_on(plan)
-    for condition in (it for column in sorted(same) for it in on.get(column, ())):
+    for _, _, condition in (it for column in sorted(same) for it in on.get(column, ())):
         if same.issuperset(_named(condition)):
             culprit = raising_in(proposal, condition) or _unknown_in(proposal, condition)
             if culprit is not None or not is_boolean(proposal, condition):
@@ -99,7 +116,7 @@ def _edges(plan: ra.Plan) -> _Edges:
     CTEs and views make of it or make it of."""
     edges: _Edges = defaultdict(list)
     for block in plan.blocks:
-        for condition in _conditions(block):
+        for _, _, condition in _conditions(block):
             for one, other in _equalities(plan, condition):
                 _connect(edges, [*_named(one), *_named(other)])
     for number, relation in plan.relations.items():
@@ -133,20 +150,153 @@ def _equalities(
 
 
 @remembered
-def _conditions_on(plan: ra.Plan) -> dict[_Column, list[ra.Expression]]:
+def _conditions_on(plan: ra.Plan) -> dict[_Column, list[_Placed]]:
     """The conditions that name each column."""
-    on: dict[_Column, list[ra.Expression]] = defaultdict(list)
+    on: dict[_Column, list[_Placed]] = defaultdict(list)
     for block in plan.blocks:
-        for condition in _conditions(block):
-            for column in dict.fromkeys(_named(condition)):
-                on[column].append(condition)
+        for placed in _conditions(block):
+            for column in dict.fromkeys(_named(placed[2])):
+                on[column].append(placed)
     return on
 
 
-def _conditions(block: ra.Block) -> Iterator[ra.Expression]:
-    for condition in (*conditions_of(block), *block.having):
-        yield condition.expression
+@remembered
+def _conditions_of(plan: ra.Plan) -> dict[int, list[_Placed]]:
+    """The conditions that name each relation."""
+    of: dict[int, list[_Placed]] = defaultdict(list)
+    for block in plan.blocks:
+        for placed in _conditions(block):
+            for relation in relations(placed[2]):
+                of[relation].append(placed)
+    return of
+
+
+def _conditions(block: ra.Block) -> Iterator[_Placed]:
+    for condition in (*block.where, *block.having):
+        yield block, None, condition.expression
+    for join in joins(block.source):
+        for condition in join.conditions:
+            yield block, join, condition.expression
 
 
 def _named(expression: ra.Expression) -> list[_Column]:
     return [(ref.relation, ref.name) for ref in columns(expression)]
+
+
+def raising_for_rows(proposal: Proposal) -> _Raising | None:
+    """What can raise an error and is joined to the fact's column, with its relation, of which Spark
+    may compute it for rows that a join leaves out first: what is said of ``p`` is said of ``CAST(
+    d.k AS INT)``, too, and goes below the other joins of ``d``. None where there is nothing."""
+    plan, pair = proposal.plan, proposal.pair
+    if proposal.options.limits.dialect != SPARK:
+        return None
+    # The same for every pair of a column, and there may be many.
+    key = ("raising for rows", pair.scan.relation, pair.path.column)
+    if key not in plan.memo:
+        plan.memo[key] = _raising_for_rows(proposal)
+    found: _Raising | None = plan.memo[key]
+    return found
+
+
+def _raising_for_rows(proposal: Proposal) -> _Raising | None:
+    plan, pair = proposal.plan, proposal.pair
+    facts = _above(plan, pair.scan.relation)
+    on = _conditions_on(plan)
+    for column in sorted(_alike(plan, pair.scan.relation, pair.path.column)):
+        for placed in on.get(column, ()):
+            for ref, culprit in _computed(proposal, column, placed[2]):
+                if (
+                    ref.relation not in facts
+                    and _is_copied(plan, placed, ref)
+                    and _is_narrowed(plan, ref, facts)
+                ):
+                    return culprit, plan.relations[ref.relation]
+    return None
+
+
+def _computed(
+    proposal: Proposal, column: _Column, condition: ra.Expression
+) -> Iterator[tuple[ra.ColumnRef, ra.Expression]]:
+    """The column that an equality casts, or that is computed in a derived table, to compare it with
+    a plain column, and what can raise an error in that."""
+    match condition:
+        case ra.Call(name="=" | "<=>", args=(one, other)):
+            pass
+        case _:
+            return
+    for plain, side in ((one, other), (other, one)):
+        if not isinstance(plain, ra.ColumnRef) or (plain.relation, plain.name) != column:
+            continue
+        ref = side.operand if isinstance(side, ra.Cast) else side
+        if isinstance(ref, ra.ColumnRef):
+            culprit = raising_in(proposal, side)
+            if culprit is None and side is ref and _is_cast(proposal, plain, ref):
+                culprit = condition
+            if culprit is not None:
+                yield ref, culprit
+
+
+def _is_cast(proposal: Proposal, plain: ra.ColumnRef, ref: ra.ColumnRef) -> bool:
+    """Whether Spark casts a text to compare it with a column. Beside a shorter integer it casts
+    both to BIGINT, which copies nothing."""
+    stored, given = proposal.type_of(plain), proposal.type_of(ref)
+    if stored is None or given is None or given.name not in _TEXTS or stored.name in _TEXTS:
+        return False
+    return not is_integral(stored) or stored == BIGINT
+
+
+def _is_copied(plan: ra.Plan, placed: _Placed, ref: ra.ColumnRef) -> bool:
+    """Whether Spark says of one side of an equality what is said of the other: not of the side of
+    an outer join that keeps all rows, nor of the rows around a scalar subquery."""
+    block, join, _ = placed
+    if plan.owner[ref.relation] != block.number:
+        inside = block.number in _blocks_inside(plan)
+        return block.role == "lateral" or (block.role in ("exists", "in") and inside)
+    return join is None or not _is_preserved(join, ref.relation)
+
+
+def _is_preserved(join: ra.Join, relation: int) -> bool:
+    sides = _PRESERVED.get(join.type, ())
+    return any(relation in numbers(getattr(join, side)) for side in sides)
+
+
+def _is_narrowed(plan: ra.Plan, ref: ra.ColumnRef, facts: frozenset[int]) -> bool:
+    """Whether a join, an IN or an EXISTS may leave out rows of a column's relation, or of those
+    that it is computed from, before they meet the fact."""
+    stack: list[ra.ColumnRef] = [ref]
+    seen: set[_Column] = set()
+    while stack:
+        ref = stack.pop()
+        if (ref.relation, ref.name) in seen:
+            continue
+        seen.add((ref.relation, ref.name))
+        for block, join, condition in _conditions_of(plan).get(ref.relation, ()):
+            here = plan.owner[ref.relation] == block.number or block.role == "lateral"
+            kept = join is not None and _is_preserved(join, ref.relation)
+            if here and not kept and _meets(plan, condition, ref.relation, facts):
+                return True
+        stack += [it for part in computed_as(plan, ref) for it in columns(part)]
+    return False
+
+
+def _meets(plan: ra.Plan, condition: ra.Expression, relation: int, facts: frozenset[int]) -> bool:
+    """Whether a condition joins a relation with another that is not the fact."""
+    for node in walk(condition):
+        if isinstance(node, ra.Subquery) and node.kind in ("in", "exists"):
+            within = set(node.query.blocks)
+            if all(plan.owner[fact] not in within for fact in facts):
+                return True
+    return not relations(condition) <= facts | {relation}
+
+
+@remembered
+def _above(plan: ra.Plan, relation: int) -> frozenset[int]:
+    """A relation, and the derived tables, CTE references and views that read it."""
+    above: set[int] = set()
+    stack = [relation]
+    while stack:
+        number = stack.pop()
+        if number not in above:
+            above.add(number)
+            stack += direct_readers(plan).get(plan.owner[number], ())
+    return frozenset(above)

@@ -46,11 +46,12 @@ def readers(plan: ra.Plan, block: int) -> list[int] | None:
         return None
     if any(block in plan.ctes[cte].query.top for cte in plan.unbound):
         return None
-    return _readers(plan).get(block, [])
+    return direct_readers(plan).get(block, [])
 
 
 @remembered
-def _readers(plan: ra.Plan) -> dict[int, list[int]]:
+def direct_readers(plan: ra.Plan) -> dict[int, list[int]]:
+    """The derived tables and references that return the rows of each block."""
     found: dict[int, list[int]] = {}
     for number, relation in plan.relations.items():
         if isinstance(relation, ra.Derived | ra.CteReference):
