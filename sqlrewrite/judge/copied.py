@@ -43,18 +43,26 @@ _PRESERVED = {
 """The sides of a join that keep all of their rows."""
 
 
-@remembered
 def raising_for_keys(proposal: Proposal) -> ra.Expression | None:
     """A condition on the fact's column that Spark may copy to the keys of an IN and that can raise
     an error; None where there is none."""
     plan, pair = proposal.plan, proposal.pair
-    inside = _blocks_inside(plan)
-    if not inside or proposal.options.limits.dialect != SPARK:
+    if not _blocks_inside(plan) or proposal.options.limits.dialect != SPARK:
         return None
+    # The same for every pair of a column, and there may be many.
+    key = ("raising for keys", pair.scan.relation, pair.path.column, pair.pruned)
+    if key not in plan.memo:
+        plan.memo[key] = _raising_for_keys(proposal)
+    culprit: ra.Expression | None = plan.memo[key]
+    return culprit
+
+
+def _raising_for_keys(proposal: Proposal) -> ra.Expression | None:
+    plan, pair = proposal.plan, proposal.pair
     same = _alike(plan, pair.scan.relation, pair.path.column)
     if pair.pruned != pair.path.column:
         same |= _alike(plan, pair.scan.relation, pair.pruned)
-    if inside.isdisjoint(plan.owner.get(relation) for relation, _ in same):
+    if _blocks_inside(plan).isdisjoint(plan.owner.get(relation) for relation, _ in same):
         return None
     on = _conditions_on(plan)
     for _, _, condition in (it for column in sorted(same) for it in on.get(column, ())):
