@@ -38,6 +38,7 @@ from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import computed_as
 from sqlrewrite.plan.facts.functions import tagged
+from sqlrewrite.plan.memo import shared
 from sqlrewrite.plan.relations import leaves, read_by
 from sqlrewrite.settings.options import ALONE
 
@@ -178,18 +179,27 @@ def _bytes(proposal: Proposal, node: ra.Node) -> float:
             return _bytes(proposal, child)
         case ra.Scan(table=table):
             if table.size_in_bytes is not None:
-                return table.size_in_bytes
-            return inf if table.partitioned_by else max(1, proposal.engine.broadcast_threshold)
+                return float(table.size_in_bytes)  # whose products end at infinity
+            return (
+                inf
+                if table.partitioned_by
+                else max(1.0, float(proposal.engine.broadcast_threshold))
+            )
         case ra.Derived(lateral=True):
             return inf
         case ra.Derived(query=query) | ra.CteReference(query=query) if query.top:
-            sizes = [_bytes(proposal, proposal.plan.blocks[number].source) for number in query.top]
-            read = [it for it in read_by(proposal.plan, query) if isinstance(it, ra.Scan)]
-            known = any(it.table.size_in_bytes is not None for it in read)
-            return sum(sizes) if known else max(sizes)
+            return _bytes_of_query(proposal, query)
         case ra.Join(type=ra.JoinType.SEMI | ra.JoinType.ANTI, left=left):
             return _bytes(proposal, left)
         case ra.Join(left=left, right=right):
             return _bytes(proposal, left) * _bytes(proposal, right)
         case _:
             return inf
+
+
+@shared
+def _bytes_of_query(proposal: Proposal, query: ra.Query) -> float:
+    sizes = [_bytes(proposal, proposal.plan.blocks[number].source) for number in query.top]
+    read = [it for it in read_by(proposal.plan, query) if isinstance(it, ra.Scan)]
+    known = any(it.table.size_in_bytes is not None for it in read)
+    return sum(sizes) if known else max(sizes)
