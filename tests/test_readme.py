@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from pathlib import Path
 
 import pytest
 
+from sqlrewrite import Catalog, rewrite
 from sqlrewrite.settings.config import load
+from sqlrewrite.text.markers import MARKER
 
-README = Path(__file__).resolve().parents[1].joinpath("README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).resolve().parents[1]
+README = ROOT.joinpath("README.md").read_text(encoding="utf-8")
+GUIDE = ROOT.joinpath("docs/guide.md").read_text(encoding="utf-8")
+EXAMPLE = ROOT / "fixtures" / "winter"
 
 
-def _blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+def _blocks(language: str, page: str = README) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
 
 
 def test_the_hook_s_snippet_names_a_hook() -> None:
@@ -26,10 +30,26 @@ def test_the_hook_s_snippet_names_a_hook() -> None:
 
 
 def test_the_settings_are_settings(tmp_path: Path) -> None:
-    (block,) = _blocks("toml")
-    tomllib.loads(block)
-    Path(tmp_path, "pyproject.toml").write_text(block)
-    settings = load(str(tmp_path), environment={})
+    """Those of the README, and of the guide."""
+    for page in (README, GUIDE):
+        (block,) = _blocks("toml", page)
+        Path(tmp_path, "pyproject.toml").write_text(block)
+        settings = load(str(tmp_path), environment={})
+        assert settings.severity == (("DPP004", "note"),)
     assert settings.per_file_ignores == (("legacy/*", ("DPP00",)),)
-    assert settings.severity == (("DPP004", "note"),)
     assert settings.force_exclude
+
+
+def test_the_example_is_what_the_program_writes() -> None:
+    """Of the README's two queries the one that Spark reads whole is rewritten."""
+    catalog = Catalog.load(str(EXAMPLE / "tables.sql"))
+    before, after = _blocks("sql", README)
+    done = rewrite(before, catalog, when="missed")
+    assert done.sql.startswith(after.strip().removesuffix(";"))
+    assert done.sql.count(MARKER) == 1
+    queries = EXAMPLE.joinpath("query.sql").read_text(encoding="utf-8")
+    assert re.sub(r"^--.*\n", "", queries, flags=re.MULTILINE) == before
+
+
+def test_it_is_read_in_two_minutes() -> None:
+    assert len(README.split()) <= 1600

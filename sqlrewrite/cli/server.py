@@ -9,7 +9,7 @@ import click
 from sqlrewrite.cli.options import Command, GivenOptions, setting_options, with_chosen
 from sqlrewrite.cli.streams import CommandFailure
 
-_MISSING = "the server needs pygls: pip install 'dpp-rewrite[server]'"
+_MISSING = "the server needs pygls: pip install 'pygls>=2,<3' lsprotocol"
 
 
 @click.command(

@@ -31,8 +31,9 @@ from sqlrewrite.warehouse import Name
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-INSTALL = "pip install 'dpp-rewrite[spark]'"
-INSTALL_CONNECT = "pip install 'dpp-rewrite[connect]'"
+# What the extras of the same names bring.
+INSTALL = "pip install 'pyspark>=3.5'"
+INSTALL_CONNECT = "pip install 'pyspark[connect]>=3.5'"
 CONNECT_PORT = 15002
 PROBE_SECONDS = 10.0
 

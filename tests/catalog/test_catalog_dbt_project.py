@@ -117,7 +117,7 @@ def test_views_and_what_is_not_known(catalog: Catalog) -> None:
 
 def test_without_a_parser_of_yaml(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "yaml", None)
-    with pytest.raises(CatalogError, match=r"pip install 'dpp-rewrite\[dbt\]'.*manifest.json"):
+    with pytest.raises(CatalogError, match=r"pip install pyyaml.*manifest.json"):
         Catalog.load(str(project))
 
 

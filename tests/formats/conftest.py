@@ -19,7 +19,8 @@ collect_ignore_glob = [] if JARS else ["test_*.py"]
 
 _HEAD = """# On Delta and Iceberg themselves
 
-Made by `.ci/formats`, which gets the jars from Maven, runs `tests/formats` and writes this page.
+For users of Delta and Iceberg tables. Made by `.ci/formats`, which gets the jars from Maven, runs
+`tests/formats` and writes this page.
 {versions}.
 
 One core, no broadcast joins (`spark.sql.autoBroadcastJoinThreshold=-1`), each statement as it is

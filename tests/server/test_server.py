@@ -66,7 +66,7 @@ def test_without_its_extra_the_server_says_what_to_install(
     monkeypatch.setitem(sys.modules, "lsprotocol", None)
     done = CliRunner().invoke(program, ["server"])
     assert done.exit_code == 2
-    assert "pip install 'dpp-rewrite[server]'" in done.stderr
+    assert "pip install 'pygls>=2,<3' lsprotocol" in done.stderr
 
 
 def open_(client: LanguageClient, path: Path, text: str) -> str:

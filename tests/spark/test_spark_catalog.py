@@ -243,7 +243,7 @@ def test_no_pyspark(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sqlrewrite.spark.session.find_spec", lambda name: None)
     done = run("catalog", "pull")
     assert (done.exit_code, done.stdout) == (2, "")
-    assert "pip install 'dpp-rewrite[spark]'" in done.stderr
+    assert "pip install 'pyspark>=3.5'" in done.stderr
 
 
 @pytest.mark.parametrize("option", [REMOTE, "--master=spark://127.0.0.1:"])
