@@ -31,6 +31,7 @@ from sqlrewrite.judge.proposal import (
 from sqlrewrite.judge.raising import (
     is_boolean,
     raising_below,
+    raising_in,
     raising_in_subquery,
     raising_inside,
     total,
@@ -116,7 +117,20 @@ def judge_guards(proposal: Proposal) -> Judgement:
     reasons = [reason for code, reason in proposal.dropped if code == GUARDS]
     if reasons:
         return passed("left out of the key query: " + "; ".join(reasons))
-    return passed("no condition in the key query can raise an error")
+    forms = dict.fromkeys(_attempts_explained(proposal))
+    return passed("; ".join(forms) or "no condition in the key query can raise an error")
+
+
+def _attempts_explained(proposal: Proposal) -> Iterator[str]:
+    """Why the predicate has forms that the author did not write."""
+    for item in proposal.restrictions:
+        if isinstance(item, Conjunct) and (node := raising_in(proposal, item.expression)):
+            form = "a form that gives NULL there, and IS NOT FALSE keeps those rows"
+            yield f"{describe(node)} can raise an error: the condition is written in {form}"
+    node = raising_in(proposal, proposal.pair.key_side.expression)
+    if node is not None:
+        form = "a form that raises none and gives each key that the join compares"
+        yield f"{describe(node)} can raise an error: the key is written in {form}"
 
 
 def objections_to_conjunct(

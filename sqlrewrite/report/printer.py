@@ -6,7 +6,7 @@ its plain text, and the start is quick.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
@@ -90,17 +90,41 @@ def printable(text: str, stream: TextIO) -> str:
     return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
+_GAP = 3
+"""Blanks between two columns of a table."""
+
+
+def _longest_word(column: Iterable[str]) -> int:
+    return max((len(word) for cell in column for word in cell.split()), default=0)
+
+
+def _records(names: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[Line]:
+    """Each row as a heading, and a line for each of its other values."""
+    width = max(map(len, names))
+    for first, *others in rows:
+        if first:
+            yield ((first, "bold"),)
+        for name, cell in zip(names[1:], others, strict=True):
+            if cell:
+                yield ((f"  {name:<{width}}  ", "dim"), (cell, ""))
+
+
 def print_table(printer: Printer, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Prints rows under headings: as a table in a terminal, else in aligned columns. Those whose
-    heading begins with ``>`` align to the right."""
+    """Prints rows under headings: as a table in a terminal, or one value a line where it is too
+    narrow for the words of a table; else in aligned columns. Those whose heading begins with ``>``
+    align to the right."""
     names = [heading.removeprefix(">") for heading in headings]
     right = [heading.startswith(">") for heading in headings]
     if printer.stream.isatty() or printer.colour:
         from rich.table import Table
 
-        table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 3, 0, 0))
-        for name, is_right in zip(names, right, strict=True):
-            table.add_column(name, justify="right" if is_right else "left", overflow="fold")
+        words = [_longest_word(column) for column in zip(names, *rows, strict=True)]
+        if sum(words) + _GAP * (len(words) - 1) > printer.console.width:
+            printer.print(_records(names, rows))
+            return
+        table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, _GAP, 0, 0))
+        for name, is_right, least in zip(names, right, words, strict=True):
+            table.add_column(name, justify="right" if is_right else "left", min_width=least)
         for row in rows:
             table.add_row(*row)
         printer.console.print(table)

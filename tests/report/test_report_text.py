@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from dataclasses import replace
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.find.summary import StatementSummary
 from sqlrewrite.report.catalog import size
-from sqlrewrite.report.printer import Printer, plain
+from sqlrewrite.report.printer import Printer, plain, print_table
 from sqlrewrite.report.text import (
     ERRORS_ONLY,
     Detail,
@@ -245,3 +246,25 @@ def test_coloured_diff() -> None:
 )
 def test_size(count: int | None, text: str) -> None:
     assert size(count) == text
+
+
+class Terminal(io.StringIO):
+    """A terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("width", ["30", "80"])
+def test_a_terminal_breaks_no_word(monkeypatch: pytest.MonkeyPatch, width: str) -> None:
+    monkeypatch.setenv("COLUMNS", width)
+    monkeypatch.setenv("TERM", "xterm")
+    words = "q.sql:4: not rewritten: warehouse.orders_of_today is not in the catalog".split()
+    cells = ("daily_store_sales", "day,region", "warehouse/ddl.sql")
+    for colour in (False, True):
+        stream = Terminal()
+        printer = Printer(stream, colour=colour)
+        printer.line((" ".join(words), ""))
+        print_table(printer, ("name", "partitioned by", "source"), [cells])
+        shown = re.sub(r"\x1b\[[0-9;]*m", "", stream.getvalue())
+        assert set(words) | set(cells) <= set(shown.split())

@@ -12,7 +12,7 @@ from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
 from sqlrewrite.judge.raising import raising_below, raising_in, rows_never_raise
 from sqlrewrite.judge.repeatable import objections_to_blocks
 from sqlrewrite.plan.algebra import Expression, Opaque, Subquery
-from sqlrewrite.plan.columns import expression_type, harmless
+from sqlrewrite.plan.columns import expression_type, harmless, type_of
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.facts.types import MOMENTS
 from sqlrewrite.plan.joins import null_extended
@@ -125,6 +125,12 @@ def _computed(proposal: Proposal) -> Judgement:
             return failed(f"{pair.path.column} is inside an expression at the join, with others")
     why = None if pair.fact_plain else _unfit(proposal, pair.fact_side)
     why = why or _failing_below(proposal, expression) or _elsewhere(proposal)
+    untyped = next((it for it in columns(expression) if type_of(proposal.plan, it) is None), None)
+    if why and untyped is not None:
+        return failed(
+            f"what the join computes of {untyped.name} may raise an error, as far as is known: "
+            f"declare the type of {untyped.name}"
+        )
     if why:
         return failed(f"{pair.path.column} is inside an expression at the join: {why}")
     return passed(f"the expression is over partition columns of {'.'.join(pair.scan.parts)} alone")
