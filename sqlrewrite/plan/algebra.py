@@ -32,11 +32,13 @@ class ColumnRef:
 @dataclass(frozen=True, slots=True)
 class Literal:
     """A constant: ``string``, ``number``, ``null``, ``boolean``, ``star``, ``typed`` (DATE '…',
-    with its ``type``), ``template`` (a string with a template in it, whose value is not known)."""
+    with its ``type``), ``template`` (a string with a template in it, whose value is not known).
+    ``folded``: it is the cast of a constant, which is no literal to Spark's rules for types."""
 
     kind: str
     text: str = ""
     type: str = ""
+    folded: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

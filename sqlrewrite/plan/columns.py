@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TypeGuard
 
@@ -61,8 +61,9 @@ def expression_type(plan: ra.Plan, expression: ra.Expression) -> str | None:
     return None if found is None else str(found)
 
 
-# With the default of spark.sql.timestampType, which TIMESTAMP in a catalog means, too.
-_POSSIBLE = tuple(SessionSettings(ntz=False).possible())
+# With the default of spark.sql.timestampType, which TIMESTAMP in a catalog means, too, and that of
+# spark.sql.legacy.interval.enabled.
+_POSSIBLE = tuple(SessionSettings(ntz=False, legacy_interval=False).possible())
 
 
 def type_of(plan: ra.Plan, expression: ra.Expression) -> Type | None:
@@ -72,15 +73,20 @@ def type_of(plan: ra.Plan, expression: ra.Expression) -> Type | None:
         case ra.ColumnRef():
             return _of_column(plan, expression)
         case ra.Literal():
-            return _of_literal(expression)
+            return _agreed(_of_literal(expression, settings) for settings in _POSSIBLE)
         case _:
             key = ("type of", id(expression))
             kept: tuple[ra.Expression, Type | None] | None = plan.memo.get(key)
             if kept is None:  # keeps the expression, too, so that its id is not used again
-                found = {_of_expression(plan, expression, settings) for settings in _POSSIBLE}
-                kind = found.pop() if len(found) == 1 else None
+                kind = _agreed(_of_expression(plan, expression, it) for it in _POSSIBLE)
                 kept = plan.memo[key] = (expression, kind)
             return kept[1]
+
+
+def _agreed(kinds: Iterable[Type | None]) -> Type | None:
+    """The type that is the same each time."""
+    distinct = set(kinds)
+    return distinct.pop() if len(distinct) == 1 else None
 
 
 def arithmetic(plan: ra.Plan, expression: ra.Expression) -> Wrapping | None:
@@ -113,7 +119,7 @@ def _of_leaf(plan: ra.Plan, ref: ra.ColumnRef) -> Type | None:
             names = column_names(leaf)
             if names is None or names.count(ref.name) != 1:
                 return None
-            return _of_position(plan, query.node, names.index(ref.name))
+            return _of_branches(plan, query.node, names.index(ref.name))
         case ra.Generate(expression=generator, columns=names) if (
             names and names.count(ref.name) == 1
         ):
@@ -126,8 +132,10 @@ def _of_leaf(plan: ra.Plan, ref: ra.ColumnRef) -> Type | None:
             return None
 
 
-def _of_literal(literal: ra.Literal) -> Type | None:
+def _of_literal(literal: ra.Literal, settings: ExactSettings) -> Type | None:
     match literal.kind:
+        case "string" if settings.double_quoted:
+            return None  # "…" is a name there
         case "string" | "template":
             return STRING
         case "boolean":
@@ -137,8 +145,17 @@ def _of_literal(literal: ra.Literal) -> Type | None:
         case "number":
             return number_type(literal.text)
         case _:
-            found = parse(literal.type) if literal.type else None
-            return None if found is None else valued(found)
+            return _named_type(literal.type, settings)
+
+
+def _named_type(text: str, settings: ExactSettings) -> Type | None:
+    """The type of a cast or a constant by its name, where that means the same in every session."""
+    kind = parse(text) if text else None
+    if kind is None or (settings.ntz and "timestamp" in str(kind)):
+        return None
+    if settings.legacy_interval is not False and "interval" in str(kind):
+        return None
+    return valued(kind)
 
 
 def _of_expression(
@@ -149,10 +166,9 @@ def _of_expression(
         case ra.ColumnRef():
             return _of_column(plan, expression)
         case ra.Literal():
-            return _of_literal(expression)
+            return _of_literal(expression, settings)
         case ra.Cast(type=text):
-            cast = parse(text)
-            return None if cast is None else valued(cast)
+            return _named_type(text, settings)
         case ra.Call(name=".", args=(base, ra.Literal(text=name))):
             return field_of(_of_expression(plan, base, settings), name)
         case ra.Call(name="distinct", args=(arg,)) | ra.Call(name="over", args=(arg, *_)):
@@ -175,10 +191,12 @@ def _of_expression(
             if known is not None:
                 return known
             kinds = tuple([_of_expression(plan, arg, settings) for arg in args])
-            if name in ("struct", "tuple"):
-                names = tuple(map(_named, args))
-                return result_type("struct", Arguments(kinds, settings, names=names))
-            literals = tuple([arg.text if isinstance(arg, ra.Literal) else None for arg in args])
+            if name == "tuple":
+                if any(map(_has_name, args)):
+                    return None
+                row = Arguments(kinds, settings, names=(None,) * len(args))
+                return result_type("struct", row)
+            literals = tuple(map(_constant_text, args))
             return result_type(name, Arguments(kinds, settings, literals))
         case ra.Subquery(kind="scalar", query=query):
             return _of_position(plan, query.node, 0)
@@ -186,13 +204,18 @@ def _of_expression(
             return None
 
 
-def _named(arg: ra.Expression) -> str | None:
-    """The name of a value as a field of ``struct(…)``."""
-    match arg:
-        case ra.ColumnRef(name=name) | ra.Call(name=".", args=(_, ra.Literal(text=name))):
-            return name
-        case _:
-            return None
+def _constant_text(arg: ra.Expression) -> str | None:
+    """The text of what is a literal to Spark's rules for types."""
+    if not isinstance(arg, ra.Literal) or arg.kind == "null" or arg.folded:
+        return None
+    return arg.text
+
+
+def _has_name(arg: ra.Expression) -> bool:
+    """Whether a value gives its field in a row a name, which is here in lower case alone."""
+    return isinstance(arg, ra.ColumnRef | ra.Variable) or (
+        isinstance(arg, ra.Call) and arg.name == "."
+    )
 
 
 def is_when(arg: ra.Expression) -> TypeGuard[ra.Call]:
@@ -201,7 +224,19 @@ def is_when(arg: ra.Expression) -> TypeGuard[ra.Call]:
 
 
 def _of_position(plan: ra.Plan, node: ra.Node, position: int) -> Type | None:
-    """The type of a query's column; in a set operation the common type of its branches."""
+    """The type of a query's column as the query returns it."""
+    kind = _of_branches(plan, node, position)
+    return None if kind is None else valued(kind)
+
+
+def output_types(plan: ra.Plan, count: int) -> tuple[Type | None, ...]:
+    """The types of the ``count`` columns that a statement returns."""
+    return tuple(_of_position(plan, plan.query.node, position) for position in range(count))
+
+
+def _of_branches(plan: ra.Plan, node: ra.Node, position: int) -> Type | None:
+    """The type of a query's column within a statement, where a CHAR stays one; in a set operation
+    the common type of its branches."""
     kinds: list[Type | None] = []
     stack = [node]
     while stack:
@@ -234,5 +269,4 @@ def _common(kinds: Sequence[Type | None]) -> Type | None:
     if len(set(kinds)) == 1:
         return kinds[0]
     plain = [None if kind is None else valued(kind) for kind in kinds]
-    met = {common_of_known(plain, ansi) for ansi in (False, True)}
-    return met.pop() if len(met) == 1 else None
+    return _agreed(common_of_known(plain, ansi) for ansi in {it.ansi for it in _POSSIBLE})

@@ -1,9 +1,9 @@
 """Names and types against the answers of Spark's own SQL tests.
 
-``python -m tests.referee.names [part of a path]`` lays ``outputs`` against each answer in the
-corpus, which stands beside the checkout (``../shared/corpus/spark-sql-tests``), and prints where
-they differ and how much is told. Each file is one session: what a statement creates or sets holds
-for those behind it.
+``python -m tests.referee.names [part of a path]`` lays ``outputs``, and the types of the bound plan
+by which the rewriter decides, against each answer in the corpus, which stands beside the checkout
+(``../shared/corpus/spark-sql-tests``), and prints where they differ and how much is told. Each file
+is one session: what a statement creates or sets holds for those behind it.
 """
 
 from __future__ import annotations
@@ -12,14 +12,20 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from sqlrewrite.catalog import Catalog
 from sqlrewrite.document import tokenized
 from sqlrewrite.output_columns import SessionState
+from sqlrewrite.plan import columns
 from sqlrewrite.plan.facts.session import ExactSettings
 from sqlrewrite.results import Output
+from sqlrewrite.sql.bind.binder import bind
+from sqlrewrite.sql.deep import deep
+from sqlrewrite.sql.parse.statements import lex, statements
 from sqlrewrite.text.limits import Limits
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpus" / "spark-sql-tests"
@@ -143,9 +149,34 @@ def _run(sql: str, state: SessionState) -> tuple[Output | None, SessionState]:
     return given, state
 
 
-def run(part: str = "") -> Score:
-    """The score over all files with a part in their name."""
-    score = Score()
+@contextmanager
+def only(settings: ExactSettings) -> Iterator[None]:
+    """``type_of`` under these settings alone."""
+    before = columns._POSSIBLE
+    columns._POSSIBLE = (settings,)
+    try:
+        yield
+    finally:
+        columns._POSSIBLE = before
+
+
+def plan_types(sql: str, state: SessionState) -> Output | None:
+    """The types of the columns of a query as the bound plan has them, without names."""
+    if state.unsure:
+        return None
+    [*_, last] = statements(sql, lex(sql, state.catalog.refer), Limits())
+    bound = None if last.tree is None else bind(last.tree, sql, state.catalog, whole=True)
+    outputs = None if bound is None else columns.outputs(bound.plan.query.node)
+    if bound is None or outputs is None:
+        return None
+    with only(state.settings):
+        kinds = columns.output_types(bound.plan, len(outputs))
+    return tuple((None, None if kind is None else str(kind)) for kind in kinds)
+
+
+def run(part: str = "") -> tuple[Score, Score]:
+    """The scores of ``outputs`` and of the bound plan, over all files with a part in their name."""
+    score, planned = Score(), Score()
     for file in sorted((CORPUS / "results").rglob("*.out")):
         name = str(file.relative_to(CORPUS / "results")).removesuffix(".out")
         if part not in name:
@@ -153,25 +184,27 @@ def run(part: str = "") -> Score:
         state = session(name)
         for answer in answers(file):
             answered = answer.schema.startswith("struct<") and answer.schema != "struct<>"
+            before = state
             given, state = _run(answer.sql, state)
             if answered and _QUERY.match(answer.sql):
                 score.add(answer, given)
-    return score
+                planned.add(answer, deep(partial(plan_types, answer.sql, before)))
+    return score, planned
 
 
 def main(part: str = "") -> None:
-    """Prints the score."""
-    score = run(part)
-    for it in score.wrong:
-        print(it)
-    for answer in score.unknown:
-        print("UNKNOWN", answer.file, "|", " ".join(answer.sql.split())[:200])
-    print(score.untyped.most_common(150))
-    print(
-        f"{score.queries} queries, {len(score.wrong)} wrong, {score.told / score.queries:.1%} told;"
-        f" of {score.columns} columns {score.types / score.columns:.1%} with types,"
-        f" {score.names / score.columns:.1%} with names"
-    )
+    """Prints the scores."""
+    for label, score in zip(("outputs", "the plan"), run(part), strict=True):
+        print(*score.wrong, sep="\n")
+        for answer in score.unknown:
+            print("UNKNOWN", answer.file, "|", " ".join(answer.sql.split())[:200])
+        print(score.untyped.most_common(150))
+        print(
+            f"{label}: {score.queries} queries, {len(score.wrong)} wrong,"
+            f" {score.told / score.queries:.1%} told; of {score.columns} columns"
+            f" {score.types} ({score.types / score.columns:.1%}) with types,"
+            f" {score.names / score.columns:.1%} with names"
+        )
 
 
 if __name__ == "__main__":

@@ -176,6 +176,11 @@ def _texts(kinds: _Types) -> Type:
     return types.BINARY if set(kinds) == {types.BINARY} else types.STRING
 
 
+def _padded(kinds: _Types, call: Arguments) -> Argument:
+    """A BINARY where a BINARY is filled up with a BINARY, or with zeros."""
+    return _texts(kinds[::2]) if types.BINARY in kinds[::2] else _text(kinds[0])
+
+
 def _nanvl(kinds: _Types, call: Arguments) -> Argument:
     if not all(map(coercion.is_numeric, kinds)):
         return None
@@ -212,6 +217,7 @@ _OF_ALL: Mapping[str, Callable[[_Types, Arguments], Argument]] = {
     "@concat": _concat,
     "@least": lambda kinds, call: coercion.common_without_strings(kinds, call.settings.ansi),
     "@nanvl": _nanvl,
+    "@pad": _padded,
     "@sequence": _sequence,
     "@arrays_zip": _arrays_zip,
     "@struct": _struct,
@@ -241,6 +247,8 @@ def _decode(call: Arguments) -> Argument:
 def _date_part(call: Arguments) -> Argument:
     """``Extract.createExpr``, by its literal field."""
     field, kind = call.literal(0), _at(call, 1)
+    if call.first == types.VOID:
+        return types.DOUBLE
     if field is None or kind is None:
         return None
     field = field.lower()

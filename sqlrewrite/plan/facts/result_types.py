@@ -28,6 +28,7 @@ from sqlrewrite.plan.facts.types import Type, valued
 _NTZ = frozenset({"to_timestamp", "try_to_timestamp", "make_timestamp", "try_make_timestamp"})
 """Functions whose type spark.sql.timestampType decides, as it does for the cast ``timestamp(x)``.
 """
+_SCHEMAS = frozenset({"from_json", "from_csv", "from_xml"})
 _OPERATOR = "@operator "
 _FIXED = {str(it): it for it in (types.BOOLEAN, types.INT, types.BIGINT, types.DOUBLE, types.DATE)}
 """Result types in signatures that depend on no argument and no setting."""
@@ -64,7 +65,9 @@ def result_type_of(found: Function, call: Arguments) -> Argument:
             kind = type_of_pattern(form.result, letter_types(form, call.types, call.settings))
     if call.settings.ntz and found.name in _NTZ and kind == types.TIMESTAMP:
         return types.TIMESTAMP_NTZ
-    return None if kind is not None and _collation_lost(kind, call) else kind
+    if call.settings.ntz and found.name in _SCHEMAS and "timestamp" in str(kind):
+        return None
+    return None if kind is not None and _is_open(kind, call) else kind
 
 
 def lambda_parameters(name: str, call: Arguments) -> tuple[tuple[Argument, ...], ...]:
@@ -108,8 +111,16 @@ def _plain(kind: Argument) -> Argument:
     return None if kind is None else valued(kind)
 
 
-def _collation_lost(kind: Type, call: Arguments) -> bool:
-    """Whether the result has a string without collation while an argument has a collation, which
-    the result may have, too."""
-    given = any(it is not None and it.collated for it in call.types)
-    return given and "string" in str(kind) and "collate" not in str(kind)
+def _is_open(kind: Type, call: Arguments) -> bool:
+    """Whether the result may have another type for a reason that is not in the arguments: which of
+    several collations a string gets depends on which is explicit, and what the difference of two
+    dates is, on a setting."""
+    text = str(kind)
+    if call.settings.legacy_interval is not False and "interval" in text:
+        return not any("interval" in str(given) for given in call.types)
+    if "string" not in text:
+        return False
+    if None in call.types:
+        return True
+    collations = {name for it in call.types if it is not None for name in it.collations}
+    return len(collations) > 1 or (bool(collations) and collations != kind.collations)

@@ -49,6 +49,12 @@ class Type:
         return self.collation is not None or any(it.collated for it in self.items)
 
     @property
+    def collations(self) -> frozenset[str]:
+        """The collations of the strings in it."""
+        own = {self.collation or BINARY_COLLATION} if self.is_string else ()
+        return frozenset(own).union(*(it.collations for it in self.items))
+
+    @property
     def element(self) -> Type:
         """The type of an array's elements, or of a map's keys."""
         return self.items[0]
@@ -116,8 +122,12 @@ def interval(start: str, end: str | None = None) -> Type:
 
 
 def valued(kind: Type) -> Type:
-    """The type of a computed value: CHAR and VARCHAR become a string."""
-    return string(kind.collation) if kind.name in ("char", "varchar") else kind
+    """The type of a computed value: CHAR and VARCHAR become a string, also within another type."""
+    if kind.name in ("char", "varchar"):
+        return string(kind.collation)
+    if not kind.items:
+        return kind
+    return Type(kind.name, kind.numbers, kind.collation, tuple(map(valued, kind.items)), kind.names)
 
 
 def field_of(kind: Type | None, name: str) -> Type | None:

@@ -70,7 +70,19 @@ def type_name(node: exp.Expr) -> str:
         return _TYPE_NAMES.get(plain, plain.lower())
     if plain == "DECIMAL" and all(isinstance(it.this, exp.Literal) for it in node.expressions):
         return f"decimal({','.join(it.name for it in node.expressions)})"
+    if plain in ("ARRAY", "MAP") and all(isinstance(it, exp.DataType) for it in node.expressions):
+        return f"{plain.lower()}<{','.join(map(type_name, node.expressions))}>"
+    if plain == "STRUCT" and all(isinstance(it, exp.ColumnDef) for it in node.expressions):
+        return f"struct<{','.join(map(_field, node.expressions))}>"
+    if plain == "TIME":  # which sqlglot writes as TIMESTAMP
+        return f"time({','.join(it.name for it in node.expressions)})"
     return node.sql("spark").lower().replace(" ", "")
+
+
+def _field(node: exp.Expr) -> str:
+    """A field of a struct's type, its name as written."""
+    name = node.name.replace("`", "``")
+    return f"`{name}`:{type_name(node.args['kind'])}"
 
 
 def interval_name(unit: exp.Expr) -> str:

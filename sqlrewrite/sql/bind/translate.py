@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import field, replace
+from decimal import Decimal
 from functools import partial, reduce
 from itertools import takewhile
 
@@ -28,7 +29,7 @@ from sqlrewrite.sql.bind.plan_names import (
     type_name,
 )
 from sqlrewrite.sql.bind.scope import Scope, lacks, nowhere_in_sight, resolve
-from sqlrewrite.sql.bind.trees import chained, operand_trees
+from sqlrewrite.sql.bind.trees import chained, field_name, operand_trees, within_casts
 from sqlrewrite.sql.parse.dialect import SPELLED
 from sqlrewrite.sql.statements.double_quotes import why_maybe_name
 from sqlrewrite.text.edits import Span
@@ -231,21 +232,28 @@ class Translator:
 
     def _cast(self, node: exp.Expr) -> ra.Expression:
         kind, spelled = type_name(node.args["to"]), node.meta.get(SPELLED)
-        if spelled is None and isinstance(node.this, exp.Literal):
-            return ra.Literal("typed", node.this.name, kind)  # DATE "…" can only be a string
+        if spelled is None:
+            constant, casts = within_casts(node.this)
+            if isinstance(constant, exp.Literal):  # DATE "…" can only be a string
+                return _cast_in_turn(ra.Literal("typed", constant.name, kind), casts)
         operand = self.translate(node.this)
-        if spelled == "suffix" and kind.startswith("decimal"):
-            return operand  # 1.50BD has just the digits of 1.50
         if isinstance(operand, ra.Literal) and spelled == "suffix":
-            return ra.Literal("typed", operand.text, kind)
+            if not kind.startswith("decimal"):
+                return ra.Literal("typed", operand.text, kind)
+            digits = f"{Decimal(operand.text):f}"  # of 1e3BD
+            if "." in digits:
+                return ra.Literal("number", digits)  # 1.50BD has just the digits of 1.50
+            return ra.Literal("typed", digits, f"decimal({len(digits.lstrip('0')) or 1},0)")
         return _cast_of(operand, kind, type(node) is exp.TryCast)
 
     def _negative(self, node: exp.Expr) -> ra.Expression:
-        inner = self.translate(node.this)
-        plain = isinstance(node.this, exp.Literal) or node.this.meta.get(SPELLED) == "suffix"
-        if plain and isinstance(inner, ra.Literal) and inner.kind in ("number", "typed"):
-            return replace(inner, text=f"-{inner.text}")  # the sign is a part of the number
-        return ra.Call("-", (inner,))
+        within, casts = within_casts(node.this)
+        if isinstance(within, exp.Literal) or within.meta.get(SPELLED) == "suffix":
+            number = self.translate(within)
+            if isinstance(number, ra.Literal) and number.kind in ("number", "typed"):
+                # The sign is a part of the number, also before a cast: -1::STRING.
+                return _cast_in_turn(replace(number, text=f"-{number.text}"), casts)
+        return ra.Call("-", (self.translate(node.this),))
 
     def _interval(self, node: exp.Expr) -> ra.Expression:
         if isinstance(node.this, exp.Literal):
@@ -320,8 +328,8 @@ class Translator:
             lambdas = isinstance(child, exp.Lambda) and not isinstance(node.parent, exp.Dot)
             given.append(self._lambda(child, name, given) if lambdas else self.translate(child))
         arguments = tuple(given)
-        if name == "struct" and any(isinstance(it, exp.Alias) for it in operands):
-            names = [it.output_name or f"col{at}" for at, it in enumerate(operands, 1)]
+        if name == "struct" and not any(isinstance(it, exp.Star) for it in operands):
+            names = [field_name(it) or f"col{at}" for at, it in enumerate(operands, 1)]
             pairs = zip(names, arguments, strict=True)
             parts = (part for name, it in pairs for part in (ra.Literal("string", name), it))
             return ra.Call("named_struct", tuple(parts))
@@ -396,5 +404,12 @@ def _cast_of(operand: ra.Expression, kind: str, safe: bool = False) -> ra.Expres
     if isinstance(operand, ra.Literal) and operand.kind in ("string", "number"):
         wanted = parse(kind)
         if wanted is not None and cast_fits(operand.text, wanted):
-            return ra.Literal("typed", operand.text, kind)
+            return ra.Literal("typed", operand.text, kind, folded=True)
     return ra.Cast(operand, kind, safe)
+
+
+def _cast_in_turn(operand: ra.Expression, casts: list[exp.Expr]) -> ra.Expression:
+    """An operand under the casts ``::`` of a list, the first of which is applied last."""
+    for cast in reversed(casts):
+        operand = _cast_of(operand, type_name(cast.args["to"]))
+    return operand

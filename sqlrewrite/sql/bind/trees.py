@@ -11,6 +11,7 @@ from sqlglot import exp
 from sqlrewrite.patterns import pattern
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.sql.bind.plan_names import function_name
+from sqlrewrite.sql.parse.dialect import SPELLED
 from sqlrewrite.sql.parse.expression_grammar import EXTENT
 from sqlrewrite.sql.parse.query_grammar import NO_WHERE
 from sqlrewrite.warehouse import Name, has_template, may_render_to
@@ -299,3 +300,26 @@ def alias_columns(node: exp.Expr) -> tuple[str, ...] | None:
     alias = node.args.get("alias")
     names = tuple(column.name.lower() for column in alias.columns) if alias is not None else ()
     return names or None
+
+
+def within_casts(node: exp.Expr) -> tuple[exp.Expr, list[exp.Expr]]:
+    """What stands before the casts ``::`` of an operand, and these, the last one first. sqlglot has
+    a sign and the type of a constant above them: ``DATE '…'::STRING`` is a DATE of a STRING."""
+    casts: list[exp.Expr] = []
+    while isinstance(node, exp.Cast) and node.meta.get(SPELLED) == "::":
+        casts.append(node)
+        node = node.this
+    return node, casts
+
+
+def field_name(node: exp.Expr) -> str | None:
+    """The name, as written, of a value as a field of ``struct(…)``; None of one that has none."""
+    match node:
+        case exp.Alias():
+            return node.alias
+        case exp.Column() | exp.Identifier():
+            return node.name
+        case exp.Dot(expression=exp.Identifier() as name):
+            return name.name
+        case _:
+            return None

@@ -30,8 +30,6 @@ _CASTS = frozenset(
 )
 """Functions that are casts, and printed as what they cast."""
 
-_SCHEMAS = frozenset({"from_json", "from_csv", "from_xml"})
-
 
 def call(it: tree.WrittenCall, scope: TypeScope) -> TypedExpression:
     """The name and type of a call."""
@@ -72,20 +70,9 @@ def call(it: tree.WrittenCall, scope: TypeScope) -> TypedExpression:
 
 
 def _type(name: str, of: Arguments) -> Type | None:
-    """The type of a call. None for a string where the arguments have several collations, or one is
-    not known: which of them the result has depends on which is explicit."""
-    kind = result_type(name, of)
-    if kind is not None and name in _SCHEMAS and of.settings.ntz and "timestamp" in str(kind):
-        return None  # what a TIMESTAMP in the text of a schema is depends on the setting
-    if name in ("lpad", "rpad") and len(of.types) == 3 and of.types[0] != of.types[2]:
-        return None
     if name in ("current_time", "localtime") and of.types:
         return None
-    if kind is None or "string" not in str(kind):
-        return kind
-    strings = {str(it) for it in of.types if it is None or "string" in str(it)}
-    plain = strings <= {"string", "array<string>", "map<string,string>"}
-    return kind if plain or (len(strings) == 1 and None not in of.types) else None
+    return result_type(name, of)
 
 
 def constant_text(it: TypedExpression) -> str | None:

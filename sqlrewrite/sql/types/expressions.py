@@ -223,7 +223,8 @@ def _row(it: tree.WrittenRow, scope: TypeScope) -> TypedExpression:
     values = [typed(item.value, scope) for item in it.items]
     names: list[str] = []
     for number, (item, value) in enumerate(zip(it.items, values, strict=True), 1):
-        given = item.names[0] if item.names else value.name
+        cast = isinstance(item.value, tree.WrittenCast | tree.WrittenCall)  # has no name in a row
+        given = item.names[0] if item.names else None if cast else value.name
         names.append(f"col{number}" if given is None else given)
     kinds = tuple(value.type for value in values)
     kind = result_type("struct", Arguments(kinds, scope.settings, names=tuple(names)))

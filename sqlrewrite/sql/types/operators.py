@@ -114,14 +114,7 @@ def _computed(operator: str, *parts: TypedExpression, scope: TypeScope) -> Typed
         return TypedExpression(None if operator in "+-*/" else text)
     if operator in "+-*/" and (_is_datetime(one) or _is_datetime(other)):
         text = _datetime_arithmetic(operator, *parts)
-    between = kind is not None and operator == "-" and _is_interval(kind) and not _is_interval(one)
-    if between and scope.settings.legacy_interval is not False:
-        kind = None
     return TypedExpression(text, kind)
-
-
-def _is_interval(kind: Type) -> bool:
-    return kind.name.startswith("interval")
 
 
 def _is_datetime(kind: Type) -> bool:
