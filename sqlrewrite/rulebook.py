@@ -34,10 +34,12 @@ class Engine:
     reuse_broadcast_only: bool
     broadcast_threshold: int
     key_limit: int
+    computes_partitions: frozenset[str]
     set_limit: int
     transforms: frozenset[str]
     planner: str
     native_joins: frozenset[str]
+    carries_constants: frozenset[str]
     takes_keys: frozenset[str]
     queries_in_on: bool
     predicates: frozenset[str]

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from sqlrewrite.document import Document, decide, heeded, read
 from sqlrewrite.find.transliterated import in_dialect
-from sqlrewrite.linting import joins, managed, merges, scans
+from sqlrewrite.linting import joins, managed, merges, scans, wrapped
 from sqlrewrite.linting.findings import Finding, LintResult, of_no_statement
 from sqlrewrite.linting.statement import CheckedStatement, checked_statements, place_of
 from sqlrewrite.linting.suppression import suppress
@@ -32,7 +32,7 @@ CHECKS: tuple[Callable[[CheckedStatement], Iterator[Finding]], ...] = (
     joins.missing_predicate,
     joins.key_types_differ,
     joins.outer_join_undone,
-    scans.wrapped_partition_column,
+    wrapped.wrapped_partition_column,
     scans.unbounded_scan,
     merges.merge_reads_all,
     joins.latest_partition,

@@ -1,8 +1,6 @@
-"""DPP004 and DPP007: partitioned tables that a query reads without giving the engine a bound, and
-conditions on what a function or cast makes of a partition column.
+"""DPP007: partitioned tables that a query reads without giving the engine a bound.
 
-Conditions are looked for under any AND, OR and NOT of those that reach a scan: from any other
-place no condition rules out a partition, however it is written.
+What is not understood might bound: then there is no finding.
 """
 
 from __future__ import annotations
@@ -10,31 +8,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sqlrewrite.decision.statement_decision import PairDecision
-from sqlrewrite.find.reducers import all_restrictions, conditions_reaching, own_conditions
+from sqlrewrite.find.reducers import all_restrictions
 from sqlrewrite.find.restrictions import Conjunct
-from sqlrewrite.frozen import dataclass
-from sqlrewrite.judge.benefit.already_pruned import binds_to_one_value
 from sqlrewrite.linting.findings import Finding
+from sqlrewrite.linting.not_known import is_view, may_be_bounded, reads_keys_alone
 from sqlrewrite.linting.statement import CheckedStatement
 from sqlrewrite.plan.algebra import (
     Block,
     Call,
-    Cast,
     ColumnRef,
     Expression,
     Join,
     Plan,
     Scan,
-    Subquery,
 )
-from sqlrewrite.plan.columns import expression_type
-from sqlrewrite.plan.expressions import columns, relations
+from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.memo import remembered
 from sqlrewrite.plan.relations import conditions_of, leaves
 from sqlrewrite.results import Outcome, Verdict
 from sqlrewrite.rulebook import Engine
 from sqlrewrite.settings.options import ALONE
-from sqlrewrite.text.edits import Span
 
 _PRESERVED, _UNFILTERED = "DPP101", "DPP120"
 """Rejections that hold for the engine's own pruning, too: all rows of the fact are preserved; or
@@ -44,9 +37,11 @@ the other side is not filtered, and no other condition is there that the engine 
 def unbounded_scan(checked: CheckedStatement) -> Iterator[Finding]:
     """DPP007: a scan of a partitioned table with no condition at all on a partition column."""
     for scan in scans(checked.plan):
-        if _changed_whole(checked.plan, scan):
-            continue
         names = partitions(scan, checked.engine)
+        if _changed_whole(checked.plan, scan) or scan.streaming:
+            continue
+        if reads_keys_alone(checked.plan, scan, names) or may_be_bounded(checked.plan, scan, names):
+            continue
         if scan.span is None or not names or not read_whole(checked, scan, names):
             continue
         shown = ", ".join(sorted(names))
@@ -66,6 +61,8 @@ def read_whole(checked: CheckedStatement, scan: Scan, names: frozenset[str]) -> 
     words = [token.text.upper() for token in checked.decided.reading.statement.tokens[:6]]
     if words[0] == "CREATE" and "VIEW" in words:
         return False  # how much is read depends on the queries of the view
+    if is_view(checked.document.original):
+        return False
     if _bounded(plan, scan, names):
         return False
     plain = all(_plain(it.proposal.pair.edge.block, scan) for it in tied)
@@ -176,126 +173,3 @@ def _because(checked: CheckedStatement, scan: Scan) -> str:
             if rule.code in (_PRESERVED, _UNFILTERED) and rule.outcome is Outcome.FAIL:
                 return f"; the join with {judged.proposal.dimension_name} does not: {rule.message}"
     return ""
-
-
-_COMPARISONS = frozenset(
-    {"=", "<=>", "<>", "<", "<=", ">", ">=", "between", "in", "like", "ilike", "rlike", "isnull"}
-)
-
-
-@dataclass(frozen=True, slots=True)
-class _Wrapped:
-    """A partition column inside an expression: its name and place, and ``by`` which it is wrapped.
-    ``idle``: an OR around it keeps the column itself from pruning, too. ``tied``: it is compared
-    with another relation's values."""
-
-    name: str
-    place: Span
-    by: str
-    idle: bool
-    tied: bool
-
-
-def wrapped_partition_column(checked: CheckedStatement) -> Iterator[Finding]:
-    """DPP004: each comparison of an expression on a partition column of a scan."""
-    for scan in scans(checked.plan):
-        names = partitions(scan, checked.engine)
-        if scan.span is None or not names:
-            continue
-        found = list(_all(checked.plan, scan, names))
-        if any(it.tied for it in found):  # another relation's values add nothing to one value
-            found = [it for it in found if not (it.tied and _bound(checked.plan, scan, it))]
-        idle_too = any(it.idle for it in found) and read_whole(checked, scan, names)
-        yield from (_finding(checked, scan, it) for it in found if idle_too or not it.idle)
-
-
-def _all(plan: Plan, scan: Scan, names: frozenset[str]) -> Iterator[_Wrapped]:
-    for condition in conditions_reaching(plan, scan.relation):
-        expression = condition.expression
-        found = [
-            (*inside, in_or)
-            for operand, in_or in _operands(expression, scan.relation)
-            for inside in _inside(plan, operand, scan.relation, names)
-        ]
-        prunes = not found or bounds(expression, scan.relation, names)
-        for name, place, by, in_or in found:
-            tied = condition.relations != {scan.relation}
-            yield _Wrapped(name, place, by, in_or and not prunes, tied)
-
-
-def _bound(plan: Plan, scan: Scan, it: _Wrapped) -> bool:
-    """Whether another condition binds a column to one value."""
-    own = own_conditions(plan, scan.relation, ALONE)
-    return any(
-        isinstance(item, Conjunct) and binds_to_one_value(item.expression, it.name) for item in own
-    )
-
-
-def _finding(checked: CheckedStatement, scan: Scan, it: _Wrapped) -> Finding:
-    assert scan.span is not None
-    about = f"{scan.alias}.{it.name}"
-    line, column = checked.lines.place(checked.original(it.place).start)
-    beside = f", in an OR with a branch that does not bound {it.name}" if it.idle else ""
-    return checked.finding(
-        "DPP004",
-        checked.original(scan.span),
-        about,
-        f"{about} is inside {it.by} (line {line}, column {column}){beside}: partitions are found "
-        f"by the values of {it.name} alone, not by what is computed of them",
-        f"bound {it.name} itself, in each branch of the OR"
-        if it.idle
-        else f"compare {it.name} itself, if need be with a range of its values",
-    )
-
-
-def _operands(
-    expression: Expression, relation: int, negated: bool = False, in_or: bool = False
-) -> Iterator[tuple[Expression, bool]]:
-    """The sides of the comparisons in a condition, or its negation, that might rule out partitions
-    of a relation, and whether an OR stands above each. ``<>`` and NOT IN of a query rule
-    out none by another relation's values, IS NOT NULL none at all."""
-    match expression:
-        case Call(name="not", args=(inner,)):
-            yield from _operands(inner, relation, not negated, in_or)
-        case Call(name="and" | "or" as name, args=args):
-            for arg in args:
-                below = in_or or (name == "or") is not negated
-                yield from _operands(arg, relation, negated, below)
-        case Call(name="isnull") | Subquery() if negated:
-            return
-        case Call(name=name, args=args) if name in _COMPARISONS:
-            if not (negated or name == "<>") or relations(expression) == {relation}:
-                yield from ((it, in_or) for arg in args for it in _values(arg))
-        case Subquery(kind="in", operand=operand) if operand is not None:
-            yield from ((it, in_or) for it in _values(operand))
-        case _:
-            return
-
-
-def _values(operand: Expression) -> tuple[Expression, ...]:
-    """The values that an operand compares, which are several for ``(a, b)``."""
-    return operand.args if isinstance(operand, Call) and operand.name == "tuple" else (operand,)
-
-
-def _inside(
-    plan: Plan, operand: Expression, relation: int, names: frozenset[str]
-) -> list[tuple[str, Span, str]]:
-    """The partition columns inside an operand that is more than a column: the name, its first
-    place, and what it is wrapped by."""
-    if not isinstance(operand, Call | Cast):
-        return []
-    by = "a cast" if isinstance(operand, Cast) else _shown(operand.name)
-    if isinstance(operand, Cast) and isinstance(operand.operand, ColumnRef):
-        if expression_type(plan, operand.operand) == operand.type:
-            return []  # a cast to its own type changes nothing
-        by = f"a cast to {operand.type}"
-    found: dict[str, Span] = {}
-    for ref in columns(operand):
-        if ref.relation == relation and ref.name in names and ref.span is not None:
-            first = found.get(ref.name, ref.span)
-            found[ref.name] = min(first, ref.span, key=lambda span: span.start)
-    return [(name, span, by) for name, span in found.items()]
-
-
-def _shown(name: str) -> str:
-    return f"{name}()" if name.isidentifier() else f"an expression with {name}"

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from sqlrewrite.find.pairs import Pair, by_day
 from sqlrewrite.find.reducers import conditions_on, own_conditions
 from sqlrewrite.find.restrictions import Conjunct
+from sqlrewrite.judge.benefit.carried import carries_constants
 from sqlrewrite.judge.benefit.selective_predicate import selective
 from sqlrewrite.judge.form import chosen_form
 from sqlrewrite.judge.keys import has_few_keys
@@ -40,6 +41,11 @@ def judge_pruned(proposal: Proposal) -> Judgement:
         return passed("the query says nothing of the derived column itself")
     if is_authors_in(pair):
         return _judge_in(proposal)
+    if carries_constants(proposal):
+        key = proposal.label(pair.key)
+        return failed(
+            f"{proposal.engine.name} carries the constants on {key} over to {pair.pruned} by itself"
+        )
     for expression in _conditions(proposal, pair.scan):
         if isinstance(expression, Subquery) and _same_keys(proposal, expression):
             return failed("the query has this predicate already, or a tighter one")

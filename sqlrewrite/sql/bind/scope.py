@@ -120,7 +120,18 @@ def _resolve_in(scope: Scope, parts: tuple[str, ...], spans: Spans) -> ra.Expres
     found = columns_named(scope, parts[0], spans[0])
     if found:
         return _only_one(found, parts, parts[1:])
-    return _cannot_be_told(parts) if any(map(_may_have_more, scope.visible())) else None
+    visible = scope.visible()
+    if len(visible) == 1 and _partitions(visible[0], parts[0]):
+        # The innermost FROM comes first, and a table's columns have different names.
+        return _only_one(
+            [ra.ColumnRef(visible[0].relation, parts[0], spans[0], False)], parts, parts[1:]
+        )
+    return _cannot_be_told(parts) if any(map(_may_have_more, visible)) else None
+
+
+def _partitions(leaf: ra.Relation | ra.Generate, name: str) -> bool:
+    """Whether a column is known to partition a table of which not all columns are known."""
+    return isinstance(leaf, ra.Scan) and not leaf.table.complete and name in leaf.table.partitioning
 
 
 def _of_relation(

@@ -1,0 +1,110 @@
+"""Scans of which it is not known that they read all partitions, or that read nothing but these.
+
+A condition that is not understood may bound a scan: a variable or template that stands for a whole
+condition or for a column, a name that the catalog cannot place, a column of a derived table whose
+columns are not known.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from sqlrewrite.patterns import pattern
+from sqlrewrite.plan.algebra import (
+    Block,
+    Call,
+    CteReference,
+    Derived,
+    Expression,
+    Parameter,
+    Plan,
+    Scan,
+    Unknown,
+)
+from sqlrewrite.plan.expressions import columns, walk
+from sqlrewrite.plan.relations import conditions_of, readers
+
+_LATER = pattern(
+    r"\{\{-?\s*config\s*\([^{}]*\bmaterialized\s*=\s*['\"](?:view|ephemeral)['\"]", re.DOTALL
+)
+_COUNTING = frozenset({"count", "count_if", "sum", "avg", "approx_count_distinct"})
+
+
+def is_view(text: str) -> bool:
+    """Whether a text is a dbt model that is no table: how much is read depends on its readers."""
+    return "materialized" in text and _LATER.search(text) is not None
+
+
+def reads_keys_alone(plan: Plan, scan: Scan, names: frozenset[str]) -> bool:
+    """Whether a query reads no column but those that partition the table, and counts no rows, as
+    the search for the latest partition does, or just its first rows."""
+    block = plan.blocks[plan.owner[scan.relation]]
+    if block.limit is not None and block.source is scan and _first_rows(block):
+        return True
+    if block.source is not scan or not (block.aggregate or block.distinct) or not block.outputs:
+        return False
+    values = [*(it.expression for it in block.outputs), *block.keys]
+    values += [it.expression for it in (*block.where, *block.having)]
+    used = [{ref.name for ref in columns(it)} for it in values]
+    return all(it and it <= names for it in used) and not block.functions & _COUNTING
+
+
+def _first_rows(block: Block) -> bool:
+    """Whether a LIMIT stops the read of a table: nothing above it needs more rows."""
+    assert block.limit is not None
+    more = block.aggregate or block.distinct or block.where or block.order or block.limit.order
+    return not more and "over" not in block.functions
+
+
+def may_be_bounded(plan: Plan, scan: Scan, names: frozenset[str]) -> bool:
+    """Whether a condition that is not understood, or that stands where the scan's columns cannot be
+    followed to, may bound a scan."""
+    return any(
+        _not_known(it, relation, names)
+        for block, relation in _around(plan, scan)
+        for it in (condition.expression for condition in conditions_of(block))
+    )
+
+
+def _around(plan: Plan, scan: Scan) -> Iterator[tuple[Block, int | None]]:
+    """The block of a scan, and those that read its rows, each with the relation in it whose columns
+    are not all known."""
+    edge: list[tuple[int, int | None]] = [(plan.owner[scan.relation], None)]
+    seen: set[int] = set()
+    while edge:
+        number, relation = edge.pop()
+        yield plan.blocks[number], relation
+        for reader in readers(plan, number) or ():
+            item = plan.relations[reader]
+            if reader in seen or not isinstance(item, Derived | CteReference):
+                continue
+            seen.add(reader)
+            hidden = reader if item.query.names is None else None
+            edge.append((plan.owner[reader], hidden))
+
+
+def _not_known(expression: Expression, hidden: int | None, names: frozenset[str]) -> bool:
+    match expression:
+        case Call(name="and" | "or" | "not", args=args):
+            return any(_not_known(arg, hidden, names) for arg in args)
+        case Call(args=args) if args:
+            refs = columns(expression)
+            if any(ref.relation == hidden and ref.name in names for ref in refs):
+                return True
+            return any(isinstance(it, Unknown) for it in walk(expression)) or (
+                not refs and any(map(_is_template, args))
+            )
+        case _:
+            return _is_template(expression)
+
+
+def _is_template(expression: Expression) -> bool:
+    """Whether a variable or template stands for the whole of it."""
+    match expression:
+        case Parameter() | Unknown():
+            return True
+        case Call(name=name, args=()):
+            return name.startswith(("{", "$", ":", "@"))
+        case _:
+            return False

@@ -1,0 +1,254 @@
+"""DPP004: conditions on what a function or cast makes of a partition column.
+
+Spark 4.3 evaluates any deterministic expression over partition columns for each partition, before
+it reads a file, and by the keys of a broadcast join, too (docs/spark.md, "Functions of a partition
+column"): there a finding is a note, about what the metastore can do with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlrewrite.find.reducers import conditions_reaching, own_conditions
+from sqlrewrite.find.restrictions import Conjunct
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.judge.benefit.already_pruned import binds_to_one_value
+from sqlrewrite.linting.findings import Finding, Severity
+from sqlrewrite.linting.scans import bounds, partitions, read_whole, scans
+from sqlrewrite.linting.statement import CheckedStatement
+from sqlrewrite.plan.algebra import (
+    Call,
+    Cast,
+    ColumnRef,
+    Condition,
+    Expression,
+    Literal,
+    Plan,
+    Scan,
+    Subquery,
+    Unknown,
+)
+from sqlrewrite.plan.columns import expression_type
+from sqlrewrite.plan.expressions import columns, relations, walk
+from sqlrewrite.plan.facts.functions import function
+from sqlrewrite.rulebook import Engine
+from sqlrewrite.settings.options import ALONE
+from sqlrewrite.text.edits import Span
+
+_COMPARISONS = frozenset(
+    {"=", "<=>", "<>", "<", "<=", ">", ">=", "between", "in", "like", "ilike", "rlike", "isnull"}
+)
+_TEMPORAL = ("date", "timestamp")
+_NO_METASTORE = "delta"
+"""Its partitions are in its own log, and Spark evaluates the condition on these."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Inside:
+    """The partition columns in an operand, each with its place, and ``by`` what they are wrapped.
+    ``idle``: in an OR. ``computed``: the engine evaluates it for each partition."""
+
+    columns: tuple[tuple[str, Span], ...]
+    by: str
+    idle: bool
+    computed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Wrapped:
+    """A condition on wrapped partition columns. ``idle``: an OR around them keeps the columns
+    themselves from pruning, too. ``tied``: they are compared with another relation's values."""
+
+    first: _Inside
+    names: tuple[str, ...]
+    idle: bool
+    tied: bool
+    computed: bool
+
+
+def wrapped_partition_column(checked: CheckedStatement) -> Iterator[Finding]:
+    """DPP004: each condition that compares an expression on a partition column of a scan."""
+    for scan in scans(checked.plan):
+        names = partitions(scan, checked.engine)
+        if scan.span is None or not names:
+            continue
+        found = list(_all(checked.plan, scan, names))
+        if any(it.tied for it in found):  # another relation's values add nothing to one value
+            found = [it for it in found if not (it.tied and _bound(checked.plan, scan, it))]
+        idle_too = any(it.idle for it in found) and read_whole(checked, scan, names)
+        for it in found:
+            prunes = it.computed and not it.idle and _computes(checked.engine, scan)
+            if (idle_too or not it.idle) and not (prunes and scan.table.provider == _NO_METASTORE):
+                yield _finding(checked, scan, it, prunes)
+
+
+def _computes(engine: Engine, scan: Scan) -> bool:
+    """Whether the engine evaluates functions of a table's partition columns before it reads."""
+    return (scan.table.provider or "default") in engine.computes_partitions
+
+
+def _all(plan: Plan, scan: Scan, names: frozenset[str]) -> Iterator[_Wrapped]:
+    for condition in conditions_reaching(plan, scan.relation):
+        inside = list(_of_condition(plan, condition, scan.relation, names))
+        if not inside:
+            continue
+        prunes = bounds(condition.expression, scan.relation, names)
+        tied = condition.relations != {scan.relation}
+        first = min(inside, key=lambda it: it.columns[0][1].start)
+        about = dict.fromkeys(name for it in inside for name, _ in it.columns)
+        idle, computed = any(it.idle for it in inside), all(it.computed for it in inside)
+        yield _Wrapped(first, tuple(about), idle and not prunes, tied, computed)
+
+
+def _of_condition(
+    plan: Plan, condition: Condition, relation: int, names: frozenset[str]
+) -> Iterator[_Inside]:
+    for operands, in_or in _operands(condition.expression, relation):
+        for operand in operands:
+            by, computed = _by(plan, operand, operands, names)
+            places = _places(operand, relation, names) if by else {}
+            if places:
+                yield _Inside(tuple(places.items()), by, in_or, computed)
+
+
+def _bound(plan: Plan, scan: Scan, it: _Wrapped) -> bool:
+    """Whether another condition binds a column to one value."""
+    own = own_conditions(plan, scan.relation, ALONE)
+    return any(
+        isinstance(item, Conjunct) and binds_to_one_value(item.expression, name)
+        for item in own
+        for name in it.names
+    )
+
+
+def _finding(checked: CheckedStatement, scan: Scan, it: _Wrapped, prunes: bool) -> Finding:
+    assert scan.span is not None
+    named = [f"{scan.alias}.{name}" for name in it.names]
+    shown, at = ", ".join(named), it.first.columns[0][1]
+    bare = ", ".join(it.names)
+    line, column = checked.lines.place(checked.original(at).start)
+    are = "are" if len(named) > 1 else "is"
+    where = f"{shown} {are} inside {it.first.by} (line {line}, column {column})"
+    help_ = (
+        f"compare {bare} {'itself' if len(named) == 1 else 'themselves'}, if need be with a "
+        "range of values"
+    )
+    if it.idle:
+        why = (
+            f", in an OR with a branch that does not bound {bare}: partitions are found by the "
+            f"values of {bare} alone, not by what is computed of them"
+        )
+        help_ = f"bound {bare} itself, in each branch of the OR"
+    elif prunes and it.tied:
+        engine = checked.engine.name.capitalize()
+        why = f": {engine} prunes by that only where the join is a broadcast join"
+    elif prunes:
+        engine = checked.engine.name.capitalize()
+        why = f": {engine} prunes by that, but a metastore lists every partition for it"
+    else:
+        why = (
+            f": partitions are found by the values of {bare} alone, not by what is computed of them"
+        )
+    severity = Severity.NOTE if prunes else None
+    span = checked.original(scan.span)
+    return checked.finding("DPP004", span, named[0], where + why, help_, severity=severity)
+
+
+def _operands(
+    expression: Expression, relation: int, negated: bool = False, in_or: bool = False
+) -> Iterator[tuple[tuple[Expression, ...], bool]]:
+    """The sides of each comparison in a condition, or its negation, that might rule out partitions
+    of a relation, and whether an OR stands above it. ``<>`` and NOT IN of a query rule
+    out none by another relation's values, IS NOT NULL none at all."""
+    match expression:
+        case Call(name="not", args=(inner,)):
+            yield from _operands(inner, relation, not negated, in_or)
+        case Call(name="and" | "or" as name, args=args):
+            for arg in args:
+                below = in_or or (name == "or") is not negated
+                yield from _operands(arg, relation, negated, below)
+        case Call(name="isnull") | Subquery() if negated:
+            return
+        case Call(name=name, args=args) if name in _COMPARISONS:
+            if not (negated or name == "<>") or relations(expression) == {relation}:
+                yield tuple(it for arg in args for it in _values(arg)), in_or
+        case Subquery(kind="in", operand=operand) if operand is not None:
+            yield _values(operand), in_or
+        case _:
+            return
+
+
+def _values(operand: Expression) -> tuple[Expression, ...]:
+    """The values that an operand compares, which are several for ``(a, b)``."""
+    return operand.args if isinstance(operand, Call) and operand.name == "tuple" else (operand,)
+
+
+def _by(
+    plan: Plan, operand: Expression, beside: tuple[Expression, ...], names: frozenset[str]
+) -> tuple[str, bool]:
+    """What an operand wraps its columns in, nothing where it is a column alone, and whether
+    the engine may evaluate that by itself."""
+    match operand:
+        case ColumnRef(name=name):
+            return _implicit(plan, operand, beside) if name in names else ("", True)
+        case Cast(operand=ColumnRef() as column, type=kind):
+            # A cast to its own type changes nothing.
+            same = expression_type(plan, column) == kind
+            return "" if same else f"a cast to {kind}", True
+        case Cast():
+            return "a cast", _deterministic(operand)
+        case Call():
+            return _shown(operand), _deterministic(operand)
+        case _:
+            return "", True
+
+
+def _implicit(plan: Plan, column: ColumnRef, beside: tuple[Expression, ...]) -> tuple[str, bool]:
+    """The cast that the engine puts around a string which is compared with another type. Of a
+    number it is reported as a mistake: under ANSI a value that is no number is an error."""
+    if str(expression_type(plan, column)) != "string" or len(columns(Call("", beside))) != 1:
+        return "", True
+    for other in beside:
+        if other is column or (isinstance(other, Literal) and other.kind == "null"):
+            continue
+        kind = str(expression_type(plan, other) or "")
+        if kind.startswith(_TEMPORAL):
+            return f"a cast to {kind}, which a comparison with {kind} brings", True
+        if isinstance(other, Literal) and other.kind == "number":
+            return "a cast to a number, which a comparison with a number brings", False
+    return "", True
+
+
+def _deterministic(operand: Expression) -> bool:
+    """Whether an expression is made of functions known to repeat. Functions of the user may run in
+    a process of their own, which Spark starts only for the rows of files."""
+    return not any(
+        isinstance(node, Unknown)
+        or (isinstance(node, Call) and node.name[:1].isalpha() and not _repeats(node.name))
+        for node in walk(operand)
+    )
+
+
+def _repeats(name: str) -> bool:
+    known = function(name)
+    return known is not None and known.repeatable
+
+
+def _places(operand: Expression, relation: int, names: frozenset[str]) -> dict[str, Span]:
+    """The partition columns in an operand, each with its first place."""
+    found: dict[str, Span] = {}
+    for ref in columns(operand):
+        if ref.relation == relation and ref.name in names and ref.span is not None:
+            first = found.get(ref.name, ref.span)
+            found[ref.name] = min(first, ref.span, key=lambda span: span.start)
+    return dict(sorted(found.items(), key=lambda it: it[1].start))
+
+
+def _shown(call: Call) -> str:
+    """A function as a person would name it, with the schema of a user's own left out."""
+    if call.name == "." and isinstance(call.args[-1], Call):
+        return _shown(call.args[-1])
+    if call.name == ".":
+        return "the field of a struct"
+    name = call.name.rpartition(".")[2]
+    return f"{name}()" if name.isidentifier() else f"an expression with {name}"

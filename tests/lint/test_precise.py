@@ -1,0 +1,140 @@
+"""What must not be found, beside its neighbours that must."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from sqlrewrite import Catalog, rewrite
+from sqlrewrite.linting.findings import Finding, Severity
+from sqlrewrite.linting.linter import lint
+from sqlrewrite.results import Verdict
+from sqlrewrite.warehouse import Column, Table
+
+DDL = """
+CREATE TABLE sales (id INT, amount INT, day DATE) USING parquet PARTITIONED BY (day);
+CREATE TABLE clicks (id INT, dt STRING, h STRING) PARTITIONED BY (dt, h);
+CREATE TABLE lake (id INT, dt STRING) USING iceberg PARTITIONED BY (dt);
+CREATE TABLE log (id INT, dt STRING) USING delta PARTITIONED BY (dt);
+CREATE TABLE f (id INT, k INT) USING parquet PARTITIONED BY (k);
+CREATE TABLE d (k INT, big BIGINT, text STRING, x INT) USING parquet;
+CREATE TABLE snap (pd STRING) USING parquet PARTITIONED BY (pd);
+"""
+
+
+@pytest.fixture(scope="module")
+def known() -> Catalog:
+    """The tables, of one of which only the partition column is known."""
+    catalog = Catalog.from_ddl(DDL)
+    name = next(it for it in catalog.relations if it[-1] == "snap")
+    snap = catalog.relations[name]
+    assert isinstance(snap, Table)
+    half = replace(snap, columns=(Column("pd"),), complete=False)
+    return replace(catalog, relations={**catalog.relations, name: half})
+
+
+def _found(text: str, catalog: Catalog) -> list[Finding]:
+    found, failures = lint(text, catalog)
+    assert failures == ()
+    assert all(len(it.message) < 300 for it in found)
+    return list(found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT id FROM snap WHERE pd = '2024-01-01'",
+        "SELECT id FROM snap WHERE pd = (SELECT max(pd) FROM snap)",
+        "SELECT s.id FROM snap s JOIN other o ON s.id = o.id WHERE pd = '3'",
+        "WITH t AS (SELECT * FROM snap) SELECT * FROM t WHERE pd = '1'",
+        "SELECT id FROM (SELECT * FROM snap) t WHERE t.pd = '3'",
+        "SELECT id FROM sales WHERE day = (SELECT max(day) FROM sales)",
+        "SELECT id FROM sales WHERE day >= (SELECT date_sub(max(day), 3) FROM sales)",
+        "SELECT id FROM sales WHERE ${cond}",
+        "SELECT id FROM sales WHERE id = 1 AND {{ macro('day') }}",
+        "SELECT id FROM sales WHERE ({{ cond }} OR id = 2)",
+        "SELECT id FROM sales WHERE ${col} = '2024'",
+        "SELECT id FROM STREAM(sales)",
+        "{{ config(materialized='view') }} SELECT * FROM sales",
+        "{{ config(tags=['a'], materialized = \"ephemeral\") }} SELECT * FROM sales",
+        "SELECT * FROM sales LIMIT 10",
+    ],
+)
+def test_no_scan_is_called_unbounded_that_may_be_bounded(known: Catalog, text: str) -> None:
+    assert not [it for it in _found(text, known) if it.code == "DPP007"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT id FROM sales WHERE id = ${x}",
+        "SELECT id FROM sales WHERE day = (SELECT max(day) FROM sales WHERE amount > 0)",
+        "{{ config(materialized='table') }} SELECT * FROM sales",
+        "SELECT * FROM sales ORDER BY id LIMIT 10",
+        "SELECT day, count(*) FROM sales GROUP BY day",
+    ],
+)
+def test_what_is_known_to_be_read_whole_is_still_found(known: Catalog, text: str) -> None:
+    assert "DPP007" in [it.code for it in _found(text, known)]
+
+
+@pytest.mark.parametrize(
+    ("condition", "severity"),
+    [
+        ("clicks WHERE CAST(dt AS DATE) = DATE '2024-01-05'", Severity.NOTE),
+        ("clicks WHERE concat(dt, '-', h) = '2024-01-05-01'", Severity.NOTE),
+        ("clicks WHERE dt >= date_sub(current_date(), 3)", Severity.NOTE),
+        ("clicks WHERE dt = 20240105", Severity.WARNING),
+        ("clicks WHERE dt IN (20240105, 20240106)", Severity.WARNING),
+        ("clicks WHERE dt BETWEEN 20240105 AND 20240106", Severity.WARNING),
+        ("clicks WHERE my_udf(dt) = 1", Severity.WARNING),
+        ("clicks WHERE a.my_udf(dt) = 1", Severity.WARNING),
+        ("clicks JOIN d ON substr(dt, 1, 4) = d.text WHERE d.x = 1", Severity.NOTE),
+        ("lake WHERE CAST(dt AS DATE) = DATE '2024-01-05'", Severity.WARNING),
+        ("log WHERE CAST(dt AS DATE) = DATE '2024-01-05'", None),
+        ("clicks WHERE dt = '20240105'", None),
+        ("clicks WHERE dt IN ('20240105', NULL)", None),
+    ],
+)
+def test_a_wrapped_column_is_a_note_where_spark_prunes_by_it(
+    known: Catalog, condition: str, severity: Severity | None
+) -> None:
+    found = [it for it in _found(f"SELECT * FROM {condition}", known) if it.code == "DPP004"]
+    assert [it.severity for it in found] == [severity] * (severity is not None)
+    assert not [it for it in found if "expression with ." in it.message]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "f JOIN d ON f.k = d.k WHERE d.k IN (3, 4)",
+        "f, d WHERE f.k = d.k AND d.k > 3",
+        "d LEFT JOIN f ON f.k = d.k WHERE d.k BETWEEN 3 AND 4",
+        "d LEFT JOIN f ON f.k = d.k AND d.k > 3",
+        "f RIGHT JOIN d ON f.k = d.k WHERE d.k > 3",
+        "f LEFT SEMI JOIN d ON f.k = d.k AND d.k > 3",
+        "f JOIN (SELECT k FROM d WHERE k > 3) e ON f.k = e.k",
+        "f JOIN d ON f.k = d.big WHERE d.big > 3",
+    ],
+)
+def test_constants_that_spark_carries_over_need_no_predicate(known: Catalog, query: str) -> None:
+    text = f"SELECT * FROM {query}"
+    assert not [it for it in _found(text, known) if it.code == "DPP001"]
+    (candidate,) = rewrite(text, known).candidates
+    assert candidate.verdict is Verdict.ALREADY_PRUNED
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "f JOIN d ON f.k = d.k WHERE d.k > 3 AND d.x = 1",
+        "f JOIN d ON f.k = d.k WHERE d.k > 3 OR d.x = 1",
+        "f JOIN d ON f.k = d.k + 1 WHERE d.k > 3",
+        "f WHERE k IN (SELECT k FROM d WHERE k > 3)",
+        "f WHERE EXISTS (SELECT 1 FROM d WHERE d.k = f.k AND d.k > 3)",
+        "f JOIN d ON f.k = d.k WHERE d.k > (SELECT max(x) FROM d)",
+    ],
+)
+def test_what_spark_does_not_carry_over_is_still_found(known: Catalog, query: str) -> None:
+    assert "DPP001" in [it.code for it in _found(f"SELECT * FROM {query}", known)]
