@@ -61,7 +61,9 @@ UNDERSTOOD: dict[type[exp.Expr], frozenset[str]] = {
 
 # What stands around blocks: set operations, queries in parentheses. Those in FROM may have more,
 # which is judged there.
-_AROUND = frozenset("this expression distinct with_ order sort limit offset alias".split())
+_AROUND = frozenset(
+    "this expression distinct with_ order sort distribute cluster limit offset alias".split()
+)
 
 # Relations and hints: what these hold is read, or made unknown, elsewhere.
 _ELSEWHERE = frozenset(
