@@ -341,13 +341,14 @@ class Warehouse:
         )
 
     def refer(self, reference: Reference) -> Name | None:
-        """The name that a reference in a template stands for: the one in a manifest, else that of
-        the only relation with this last name, else None. A variable stands for its value."""
+        """The name that a reference in a template stands for: the one in a manifest or project;
+        where there is neither, that of the only relation with this last name; else None. A variable
+        stands for its value."""
         if reference[0] == VARIABLE:
             value = self.variables.get(reference[1])
             return None if value is None else (value,)
         known = self.references.get(reference)
-        if known is not None:
+        if known is not None or self.references:
             return known
         last = reference[-1].lower()
         found = [name for name in self.relations if name[-1] == last and len(name) > 1]

@@ -143,6 +143,12 @@ _CODE = "SELECT s.id\nFROM sales s\nJOIN dates d ON s.day = d.day {}\nWHERE d.ye
         *("-- {{ ds | replace('-', x) }}", "-- {{ var(ds) }}", "-- {% raw %}{{ x }}{% endraw %}"),
         *("-- {{{ x }}}", "-- a \\{# b +#}", "/* {{ x }} */", "/* ${x} */", "/* *{# a #}/ */"),
         *("/* {{ f() }} */", "/*{# a #}+ b */", "/* *{#- a #}/ */", "/* *{# a #}{# b #}/ */"),
+        *("-- {{ ti.xcom_pull('a') -}}", "-- {{ ti.xcom_pull('a') | replace(' ', '\\n') }}"),
+        *(
+            "-- {{ ds | replace('-', '\\n') }}",
+            "-- {{ ti.xcom_pull('a') ~ x }}",
+            "-- {{ macros.f() }}",
+        ),
         *("-- a\n{%- set q = 1 %}", "-- a\n{#- b #}", "-- {# a #}\n{# b #}", "-- {{ ds }} {{ x }}"),
         *("-- a\n{#- b -#}", "-- {% if x %}", "-- $x {# a #}", "-- {% set q = 1 %}"),
     ],
@@ -157,6 +163,14 @@ def test_comment_that_may_end_elsewhere(known: Catalog, comment: str) -> None:
         *((it, "") for it in ("-- {{ ds }}", "-- '{{ ds_nodash }}' a", "-- {{ ref('d') }}")),
         *((it, "") for it in ("-- a {{ source('a', 'd') }} b", "-- {{ this }}", "-- {{- ds }}")),
         *((it, "") for it in ("-- {{ macros.ds_add(ds, -1) }}", "-- {{ ds[:4] }}", "-- {# a +#}")),
+        *(
+            (it, "")
+            for it in ("-- {{ ti.xcom_pull(task_ids='a', key='b') }}", "-- {{ var.value.x }}")
+        ),
+        *(
+            (it, "")
+            for it in ("-- AND x = '{{ dag_run.conf['x'] }}'", "/* {{ ti.xcom_pull('a') }} */")
+        ),
         *((it, "") for it in ("-- {# a #} b", "-- {# a #}\n", "-- {# a #}\n  -- b", "-- 100%, $9")),
         *(
             (it, "")

@@ -180,7 +180,50 @@ def test_what_repeats_is_a_part_of_a_string(unit: str, catalog: Catalog) -> None
 @pytest.mark.parametrize(
     "unit",
     [
+        *("ti.xcom_pull(task_ids='a', key='b')", "task_instance.xcom_pull('g.a-b')[0]['y']"),
+        *(
+            "ti.xcom_pull(task_ids=['a', 'b'])[0]",
+            "dag_run.conf['y']",
+            "var.value.y",
+            "var.json.a.b",
+        ),
+        *("ti.xcom_pull('a') | int", "ti.xcom_pull('a') or ds", "var.value.get('y', 2024)"),
+        *("macros.ds_add(ds, -1)", "dag_run.get_task_instance('a').state", "(ti.xcom_pull('a'))"),
+        *(
+            "ti.xcom_pull('a') if dag_run.conf['b'] == 'c' else '2024'",
+            "var.value.y.replace('-', '')",
+        ),
+        "macros.datetime.strptime(ds, '%Y-%m-%d').strftime('%Y')",
+    ],
+)
+@pytest.mark.parametrize("quote", ["", "'"])
+def test_what_a_task_is_given_is_a_constant(unit: str, quote: str, catalog: Catalog) -> None:
+    value = f"{quote}{{{{ {unit} }}}}{quote}"
+    where = f"d.{'season' if quote else 'year'} = {value}"
+    text = f"SELECT s.id FROM sales s JOIN dates d ON s.day = d.day WHERE {where}"
+    assert rewrite(text, catalog).sql.count(value) == 2
+    set_again = "{% set ti, task_instance, dag_run, macros, var = x %}\n"
+    assert quote or not rewrite(set_again + text, catalog).changed
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        *("macros.datetime.now()", "macros.uuid.uuid4()", "macros.random()", "macros.f(ds)"),
+        *("macros.time.strftime('%Y')", "macros.hive.max_partition('a')", "x", "params.x"),
+        *("ti.xcom_pull('a') | random", "ti.start_date.now()", "dag_run.conf.pop('x')", "f(ti)"),
+        *("ti.xcom_pull(key=macros.uuid.uuid4())", "ti.xcom_pull('a') + x", "var.x", "ti"),
+    ],
+)
+def test_what_may_be_another_value_each_time_is_no_constant(unit: str) -> None:
+    assert mask(f"SELECT {{{{ {unit} }}}}").templates[0].kind is TemplateKind.OTHER
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
         *("f()", "macros.datetime.now()", "x | random", "x | random()", "x ~ y", "x[f()]"),
+        "macros.time.strftime('%Y')",
         *("x[' || a || ']", "x['%a LIKE']", "var(' || a || ')", """x | join("','")"""),
     ],
 )

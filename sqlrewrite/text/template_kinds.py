@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator, Sequence
 from enum import Enum
 
 from sqlrewrite.patterns import pattern
@@ -17,7 +18,8 @@ UNITS = {
 }
 """Expressions and tags."""
 
-_CALL = pattern(r"(ref|source|var|env_var|config)\s*\(")
+CALL = pattern(r"(ref|source|var|env_var|config)\s*\(")
+"""A call of dbt's."""
 
 # What a call gives is the same at each place of a text, if what it is given is: no `now()`, no
 # `random()`, nothing that counts. Airflow's macros, and methods of Python's dates and strings.
@@ -27,6 +29,21 @@ _REPEATS = frozenset(
     lower upper add subtract start_of end_of to_date_string zfill int string default trim
     """.split()
 )
+_TASKS = frozenset("ti task_instance dag_run".split())
+"""What Airflow knows of the task that it renders for: what a call on one of them gives is the same
+throughout a rendering, unless it is one of ``_CHANGES``."""
+_CHANGES = frozenset(
+    """
+    now utcnow today time random uuid1 uuid4 next pop popitem setdefault update clear append extend
+    insert remove sort reverse xcom_push clear_xcom_data set_state current_state refresh_from_db
+    get_num_running_task_instances diff_for_humans
+    """.split()
+)
+_MACROS = frozenset("datetime strptime fromisoformat combine relativedelta loads dumps".split())
+"""Of Airflow's ``macros`` those that neither ask a clock nor a metastore, beside ``_REPEATS``."""
+_CLOCK = "time"
+"""Python's module: its ``strftime`` is of now."""
+
 _AIRFLOWS = frozenset(
     f"{name}{end}"
     for name in ("ds", "ts", "prev_ds", "next_ds", "yesterday_ds", "tomorrow_ds")
@@ -75,12 +92,76 @@ def repeats(unit: str, quote: str) -> bool:
     """
     if not unit.startswith("{{"):
         return True
-    try:
-        tree = ast.parse(" ".join(inner(unit).split()), mode="eval")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
+    tree = _tree(unit)
     plain = _WORD if quote in unit else _NO_QUOTE
+    return tree is not None and _repeated(tree, plain)
+
+
+def _tree(unit: str) -> ast.Expression | None:
+    """An expression as Python reads it; None where it does not."""
+    try:
+        return ast.parse(" ".join(inner(unit).split()), mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _repeated(tree: ast.Expression, plain: re.Pattern[str]) -> bool:
     return all(isinstance(node, _STEADY) and _steady(node, plain) for node in ast.walk(tree))
+
+
+def words(unit: str) -> frozenset[str]:
+    """The names that an expression is made of."""
+    tree = _tree(unit)
+    nodes = ast.walk(tree) if tree is not None else ()
+    return frozenset(node.id for node in nodes if isinstance(node, ast.Name))
+
+
+def _is_task_value(unit: str) -> bool:
+    """Whether an expression is a value that Airflow gives a task, the same throughout a rendering:
+    what ``ti``, ``dag_run`` or ``macros`` gives, or a variable of Airflow's (``var.value.x``)."""
+    tree = _tree(unit)
+    if tree is None or not _repeated(tree, _NO_QUOTE):
+        return False
+    chains = [_chain(it) for it in _operands(tree.body) if not isinstance(it, ast.Constant)]
+    known = all(_is_of_task(chain) or _DATES.issuperset(chain[:1] or "?") for chain in chains)
+    return known and any(map(_is_of_task, chains))
+
+
+def _operands(node: ast.expr) -> Iterator[ast.expr]:
+    """What an expression's value is one of, or is computed from; filters are passed over."""
+    match node:
+        case ast.BinOp(op=ast.BitOr(), left=left):
+            yield from _operands(left)
+        case ast.BinOp(left=left, right=right) | ast.IfExp(body=left, orelse=right):
+            yield from _operands(left)
+            yield from _operands(right)
+        case ast.BoolOp(values=values):
+            for value in values:
+                yield from _operands(value)
+        case _:
+            yield node
+
+
+def _is_of_task(chain: Sequence[str]) -> bool:
+    if chain[:1] == ("var",):
+        return chain[1:2] in (("value",), ("json",))
+    return len(chain) > 1 and chain[0] in _TASKS | {"macros"}
+
+
+def _chain(node: ast.expr) -> tuple[str, ...]:
+    """The names that lead to a value from the left, ``a.b(1)[2].c`` as a, b and c; none where it
+    does not begin with a name."""
+    names: list[str] = []
+    while not isinstance(node, ast.Name):
+        match node:
+            case ast.Attribute(value=value, attr=name):
+                names.append(name)
+                node = value
+            case ast.Subscript(value=value) | ast.Call(func=value):
+                node = value
+            case _:
+                return ()
+    return (node.id, *reversed(names))
 
 
 _WORD = pattern(r"[\w%](?:[\w%:/.-]*\w)?|[^\w\s]?")
@@ -91,23 +172,25 @@ _STEADY = (
     *(ast.Expression, ast.Name, ast.Attribute, ast.Subscript, ast.Slice, ast.Constant),
     *(ast.Call, ast.keyword),
     *(ast.BinOp, ast.Add, ast.Sub, ast.BitOr, ast.BoolOp, ast.And, ast.Or),
-    *(ast.UnaryOp, ast.USub, ast.Load),
+    *(ast.UnaryOp, ast.USub, ast.Not, ast.Load, ast.List, ast.Tuple, ast.IfExp),
+    *(ast.Compare, ast.cmpop),
 )
 
 
 def renders_to_one_line(unit: str, spoken_of: frozenset[str]) -> bool:
     """Whether an expression surely renders to one line, in which no comment ends: what names a
-    relation, a model or a run, and dates with what is computed from them, unless a tag of the text
-    speaks of the name. The value of a variable or macro may be any text."""
+    relation, a model or a run, dates with what is computed from them, and values given to a task,
+    unless a tag of the text speaks of the name. What a variable or macro gives may be any text."""
     if meaning(unit)[0] in (TemplateKind.REFERENCE, TemplateKind.THIS):
         return True
-    if not unit.startswith("{{") or not repeats(unit, ""):
+    if not unit.startswith("{{") or "\\" in unit or not repeats(unit, ""):
         return False
-    tree = ast.parse(" ".join(inner(unit).split()), mode="eval")
-    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    names = words(unit)
     if names & spoken_of:
         return False
-    return inner(unit) in _IDENTIFIERS or (bool(names & _DATES) and names <= _DATES | _ON_DATES)
+    if inner(unit) in _IDENTIFIERS or _is_task_value(unit):
+        return True
+    return bool(names & _DATES) and names <= _DATES | _ON_DATES
 
 
 def _steady(node: ast.AST, plain: re.Pattern[str]) -> bool:
@@ -115,8 +198,14 @@ def _steady(node: ast.AST, plain: re.Pattern[str]) -> bool:
     match node:
         case ast.Constant(value=str(text)):
             return plain.fullmatch(text) is not None
-        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
-            return name in _REPEATS
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name) as called):
+            begins = _chain(called)
+            if _CLOCK in begins:
+                return False
+            if begins[:1] == ("macros",):
+                return name in _REPEATS | _MACROS
+            of_task = bool(begins) and begins[0] in _TASKS
+            return name in _REPEATS or (of_task and name not in _CHANGES)
         case ast.BinOp(op=ast.BitOr(), right=ast.Name(id=name)):
             return name in _REPEATS | _AIRFLOWS
         case ast.BinOp(op=ast.BitOr(), right=right):
@@ -135,8 +224,8 @@ def meaning(unit: str) -> tuple[TemplateKind, Reference]:
         return TemplateKind.THIS, ()
     if code in _AIRFLOWS:
         return TemplateKind.VALUE, ()
-    if _CALL.match(code) is None or "\\" in code:
-        return TemplateKind.OTHER, ()
+    if CALL.match(code) is None or "\\" in code:
+        return (TemplateKind.VALUE if _is_task_value(unit) else TemplateKind.OTHER), ()
     try:
         call = ast.parse(re.sub(r"[\r\n]", " ", code), mode="eval").body
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):

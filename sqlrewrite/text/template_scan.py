@@ -12,12 +12,14 @@ from functools import cached_property
 from sqlrewrite.text.edits import blank
 from sqlrewrite.text.template_comments import drawn_into_comment, ends_elsewhere, goes_on
 from sqlrewrite.text.template_kinds import (
+    CALL,
     UNITS,
     TemplateKind,
     inner,
     meaning,
     renders_to_one_line,
     repeats,
+    words,
 )
 from sqlrewrite.text.template_signs import (
     CLOSES,
@@ -315,7 +317,7 @@ class TemplateScan:
     def _expression(self, start: int, end: int, unit: str, context: str) -> None:
         shown = on_one_line(unit)
         kind, reference = meaning(unit)
-        if kind is TemplateKind.VALUE and is_name(unit) and inner(unit) in self.spoken_of:
+        if kind is TemplateKind.VALUE and self._may_be_set(unit):
             kind = TemplateKind.OTHER
         if context in _COMMENTS:
             self._in_comment(start, end, unit, context, kind)
@@ -358,6 +360,10 @@ class TemplateScan:
             filling = blank(unit[1:-1], "_")
             plain = not unit.startswith("{{")  # $x: too short, perhaps, for quotes
             self._put(start, end, "_" * len(unit) if plain else f"`{filling}`")
+
+    def _may_be_set(self, unit: str) -> bool:
+        """Whether a tag may give another meaning to a name in a value that is no call of dbt's."""
+        return CALL.match(inner(unit)) is None and not self.spoken_of.isdisjoint(words(unit))
 
     @cached_property
     def spoken_of(self) -> frozenset[str]:
