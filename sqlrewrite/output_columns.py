@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 from sqlrewrite.catalog.inherited_columns import followed, query_columns
@@ -30,7 +31,7 @@ _HARMLESS = tuple(
     f"spark.sql.{it}"
     for it in """
     adaptive. autobroadcastjointhreshold binaryoutputstyle cbo. codegen. crossjoin. cterecursion
-    datetime. exchange. execution. groupbyaliases groupbyordinal hive. inmemorycolumnarstorage.
+    datetime. exchange. execution. groupbyaliases hive. inmemorycolumnarstorage.
     join. leafnodedefaultparallelism legacy.bucketedtablescan legacy.codingerroraction
     legacy.cteprecedencepolicy legacy.javacharsets legacy.nullinemptylistbehavior
     legacy.parser.havingwithoutgroupbyaswhere legacy.parsequerywithouteof
@@ -40,7 +41,8 @@ _HARMLESS = tuple(
     storeassignmentpolicy subquery. timetype. warehouse. window
     """.split()
 )
-"""Settings, by how their names begin, that change no name and no type."""
+"""Settings, by how their names begin, that change no name and no type. groupByOrdinal is none of
+them: where it is off, ``|> AGGREGATE … GROUP BY 1`` names its column `1`."""
 
 _BOOLEAN = {"true": True, "false": False}
 _FIELDS = {
@@ -51,6 +53,17 @@ _FIELDS = {
     "spark.sql.ansi.doubleQuotedIdentifiers": ("double_quoted", _BOOLEAN),
 }
 """The fields of ``ExactSettings`` by setting, in Spark's spelling, which counts; their values."""
+
+_DEFAULTS = {
+    "ansi": (False, True),  # off in Spark 3.5, on from 4.0
+    "precision_loss": (True,),
+    "ntz": (False,),
+    "legacy_interval": (False,),
+    "double_quoted": (False,),
+}
+"""Spark's own defaults of these fields, in any of its versions."""
+
+_KEY = re.compile(r"[\w.-]+")
 
 _MAKES = frozenset({"create", "replace", "cache"})
 _DEFINES = _MAKES | {"drop", "alter", "use"}
@@ -66,29 +79,51 @@ _FUNCTION = re.compile(r"\bfunction\s+(?:if\s+not\s+exists\s+)?([\w.`]+)", re.IG
 def outputs_of(document: Document, possible: Iterable[ExactSettings]) -> tuple[Output | None, ...]:
     """For each statement what holds under all settings that are possible; a script is one
     statement. None for one that is no query, and for one that is not understood."""
-    text = document.stripped.text
-    states = [SessionState(document.catalog, settings, settings) for settings in possible]
+    text, statements = document.stripped.text, tuple(document.pieces)
+    exact = tuple(possible)
+    resets = any(word(it.tokens, 0) == "reset" for it in statements if isinstance(it, Piece))
+    states = [
+        SessionState(document.catalog, settings, start)
+        for settings in exact
+        for start in (_starts(exact) if resets else (settings,))
+    ]
     found: list[Output | None] = []
-    for statement in document.pieces:
+    for statement in statements:
         answers = [state.output(statement, text) for state in states]
         states = [state.after(statement, text) for state in states]
         found.append(agreed(answers))
     return tuple(found)
 
 
+def _starts(possible: Iterable[ExactSettings]) -> list[ExactSettings]:
+    """Each combination of settings that a RESET may bring back: those that the session was started
+    with, which may be the given ones, or Spark's defaults."""
+    given = tuple(possible)
+    values = {
+        field: {getattr(it, field) for it in given}.union(defaults)
+        for field, defaults in _DEFAULTS.items()
+    }
+    if None in values["legacy_interval"]:
+        values["legacy_interval"] = {None}
+    combinations = product(*(sorted(it, key=str) for it in values.values()))
+    return [ExactSettings(**dict(zip(values, it, strict=True))) for it in combinations]
+
+
 @dataclass(frozen=True, slots=True)
 class SessionState:
-    """What a session knows between two statements; ``given`` are its settings before any SET,
-    ``unsure`` whether one was set of which it is not known what it changes."""
+    """What a session knows between two statements; ``start`` are its settings behind a RESET,
+    ``unsure_settings`` whether one was set of which it is not known what it changes, ``unsure``
+    whether something ran of which that is not known."""
 
     catalog: Warehouse
     settings: ExactSettings
-    given: ExactSettings
+    start: ExactSettings
     unsure: bool = False
+    unsure_settings: bool = False
 
     def output(self, statement: Piece | Script, text: str) -> Output | None:
         """What a statement of a text returns here."""
-        if self.unsure or isinstance(statement, Script):
+        if self.unsure or self.unsure_settings or isinstance(statement, Script):
             return None
         if statement.tokens[0].text.lower() not in _QUERY:
             return None
@@ -114,7 +149,7 @@ class SessionState:
         """What a script does depends on the way taken: what it may have defined is unknown."""
         state = self
         for piece in script.statements:
-            if word(piece.tokens, 0) == "set" or runs_unread(piece.tokens):
+            if word(piece.tokens, 0) in ("set", "reset") or runs_unread(piece.tokens):
                 state = replace(state, unsure=True)
             elif piece.defines:
                 state = replace(state, catalog=state._followed(piece, text))
@@ -130,20 +165,20 @@ class SessionState:
             if not sign:  # it is shown
                 return self
             if value.lower() not in values:
-                return replace(self, unsure=True)
+                return replace(self, unsure_settings=True)
             return self._with_setting(field, values[value.lower()])
         if key.lower().startswith("spark.sql.") and not key.lower().startswith(_HARMLESS):
-            return replace(self, unsure=True)
+            return replace(self, unsure_settings=True)
         return replace(self, catalog=self._followed(piece, text))
 
     def _reset(self, key: str) -> SessionState:
         """The state after RESET: of one setting, or of all where no key is given."""
         if not key:
-            return replace(self, settings=self.given, unsure=False)
+            return replace(self, settings=self.start, unsure_settings=False)
         if key not in _FIELDS:
-            return self
+            return self if _KEY.fullmatch(key) else replace(self, unsure_settings=True)
         field, _ = _FIELDS[key]
-        return self._with_setting(field, getattr(self.given, field))
+        return self._with_setting(field, getattr(self.start, field))
 
     def _with_setting(self, field: str, value: Any) -> SessionState:
         return replace(self, settings=replace(self.settings, **{field: value}))
@@ -159,7 +194,7 @@ class SessionState:
             return self
         name = definitions.created_name(piece.tokens, text, self.catalog)
         head = text[piece.tokens[0].start : text.rindex(query, 0, piece.until)]
-        if self.unsure or _UNSURE.search(head):
+        if self.unsure or self.unsure_settings or _UNSURE.search(head):
             return replace(self, catalog=after.with_relation(Table(name)))
         if isinstance(after.relations.get(name), View) or len(name) == 1:
             # Typed now, under the settings that hold now.

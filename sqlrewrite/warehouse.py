@@ -228,6 +228,7 @@ class Warehouse:
     ``zone_set`` says that the text has set another time zone for its session. ``variables`` are the
     values that the project gives to variables in names. ``settings`` are those of the sessions that
     run the queries, as far as they are known: what Spark prunes by itself depends on them.
+    ``reset_settings`` are those that a RESET brings back, where the text has set others.
     ``open_names`` are names of one part, or of ``global_temp``, with a template in them, that a
     text has made or dropped: they may be any name that they can be rendered to.
     ``streaming`` says that a text of Flink's has set another mode than batch, or batch; None that
@@ -247,6 +248,7 @@ class Warehouse:
     streaming: bool | None = None
     variables: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
+    reset_settings: Mapping[str, str] | None = None
     open_names: tuple[Name, ...] = ()
     schema_named: bool = False
     prunable: frozenset[str] = field(init=False, compare=False, repr=False)

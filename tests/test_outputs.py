@@ -46,6 +46,10 @@ def one(sql: str, **settings: bool) -> object:
          "CASE WHEN (day > 1) THEN 1 ELSE 2.5 END decimal(11,1)"),
         ("FROM days |> EXTEND k + 1 AS next |> DROP info |> AS d",
          "k int, year int, next int"),
+        ("FROM days |> AGGREGATE count(*) AS n GROUP BY 2, (01) AS `a b`, k + 1, 1L",
+         "year int, a b int, (k + 1) int, 1 bigint, n bigint"),
+        ("FROM days JOIN VALUES (1, 'x') AS v (k, z) USING (k) |> AGGREGATE GROUP BY 4, 1, 1",
+         "z string, k int, k int"),
         ("SELECT a | b & c ^ 1 FROM VALUES (1, 2, 3) t(a, b, c)", "(a | ((b & c) ^ 1)) int"),
     ],
 )  # fmt: skip
@@ -171,7 +175,36 @@ def test_a_setting_that_may_change_anything_makes_what_follows_unknown() -> None
 @pytest.mark.parametrize("it", SET_TEXTS, ids=lambda it: it.text)
 def test_what_set_and_reset_change(it: SetText) -> None:
     *_, known = outputs(f"{it.text}; {it.query}", CATALOG, ansi=True, legacy_interval=False)
-    assert known == ((("x", it.type),) if it.known else None)
+    assert (known and known[0][1]) == (it.type if it.known else None)
+
+
+@pytest.mark.parametrize(
+    ("settings", "known"),
+    [
+        ({"ansi": False}, (None, "string", "interval day", "decimal(38,8)")),
+        ({"double_quoted_identifiers": True}, (None, None, "interval day", "decimal(38,8)")),
+        ({"legacy_interval": True}, (None, "string", None, "decimal(38,8)")),
+        ({"allow_precision_loss": False}, (None, "string", "interval day", None)),
+    ],
+)
+def test_a_reset_may_bring_back_what_is_given_or_the_default(
+    settings: dict[str, bool], known: tuple[str | None, ...]
+) -> None:
+    items = "'1' + 1, \"day\", INTERVAL '1' DAY, CAST(1 AS DECIMAL(38, 10)) * 1.0000"
+    text = f"RESET; SELECT {items} FROM sales"
+    _, found = outputs(text, CATALOG, **({"legacy_interval": False} | settings))  # type: ignore[arg-type]
+    assert found is not None
+    assert tuple(kind for _, kind in found) == known
+
+
+def test_a_reset_takes_back_settings_and_no_function() -> None:
+    text = "CREATE TEMPORARY FUNCTION abs AS 'some.Class'; RESET; SELECT abs(k) AS x FROM days"
+    assert outputs(text, CATALOG)[2] is None
+
+
+def test_a_number_in_a_pipe_by_group_names_a_column_unless_a_setting_says_not() -> None:
+    text = "SET spark.sql.groupByOrdinal = false; FROM days |> AGGREGATE count(*) GROUP BY 1"
+    assert outputs(text, CATALOG) == (None, None)
 
 
 def test_partition_columns_stand_last_in_a_star() -> None:

@@ -120,6 +120,14 @@ def test_a_set_of_the_text_is_followed() -> None:
     assert [it.verdict.value for it in done.candidates] == ["rewritten", "rejected"]
 
 
+@pytest.mark.parametrize("reset", ["RESET", f"RESET {THRESHOLD}", f"RESET `{THRESHOLD}`"])
+@pytest.mark.parametrize(("given", "verdict"), [({}, "rejected"), ({THRESHOLD: "-1"}, "rewritten")])
+def test_a_reset_brings_back_what_is_given(reset: str, given: dict[str, str], verdict: str) -> None:
+    value = "10m" if given else "-1"
+    done = rewrite(f"SET {THRESHOLD} = {value};\n{reset};\n{JOIN}", known(given), when="auto")
+    assert [it.verdict.value for it in done.candidates] == [verdict]
+
+
 def test_a_snapshot_and_the_settings_say_what_pays(tmp_path: Path) -> None:
     text = snapshot.write(known({THRESHOLD: "-1", DPP: "true"}))
     assert snapshot.read(text, "here").settings == {THRESHOLD: "-1", DPP: "true"}

@@ -14,7 +14,8 @@ _ANSI, _QUOTES = "spark.sql.ansi.enabled", "spark.sql.ansi.doubleQuotedIdentifie
 @dataclass(frozen=True, slots=True)
 class SetText:
     """Statements, run under ANSI mode; a query behind them and the type of its column ``x``, None
-    where Spark refuses a statement; and whether ``outputs`` knows it."""
+    where Spark refuses a statement; and whether ``outputs`` knows it. It does not know what a RESET
+    of ANSI mode gives, which is on in Spark 4 and off in 3.5."""
 
     text: str
     query: str
@@ -28,9 +29,14 @@ SET_TEXTS = (
     SetText(f"SET `{_ANSI}` = `false`", _SUM, "double"),
     SetText("SET SPARK.SQL.ANSI.ENABLED = false", _SUM, "bigint", known=False),
     SetText(f"SET {_ANSI} = 'false'", _SUM, None, known=False),
-    SetText(f"SET {_ANSI} = false; RESET", _SUM, "bigint"),
-    SetText(f"SET {_ANSI} = false; RESET {_ANSI}", _SUM, "bigint"),
-    SetText(f"SET {_ANSI} = false; RESET `{_ANSI}`", _SUM, "bigint"),
+    SetText(f"SET {_ANSI} = false; RESET", _SUM, "bigint", known=False),
+    SetText(f"SET {_ANSI} = false; RESET {_ANSI}", _SUM, "bigint", known=False),
+    SetText(f"SET {_ANSI} = false; RESET `{_ANSI}`", _SUM, "bigint", known=False),
+    SetText(f"RESET {_ANSI}", _SUM, "bigint", known=False),
+    SetText(f"RESET {_ANSI}", "SELECT 1 AS x", "int"),
+    SetText(f"RESET {_ANSI}; SET {_ANSI} = false", _SUM, "double"),
+    SetText(f"SET {_ANSI} = false; RESET {_QUOTES}", _SUM, "double"),
+    SetText(f"SET {_ANSI} = false; RESET /* all */", _SUM, None, known=False),
     SetText(f"SET {_ANSI} = false; RESET SPARK.sql.ansi.enabled", _SUM, "double"),
     SetText(f"SET {_QUOTES} = true; RESET {_ANSI}", _QUOTED, "int"),
     SetText(f"SET {_QUOTES} = true; RESET", _QUOTED, "string"),

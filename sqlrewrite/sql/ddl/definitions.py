@@ -61,9 +61,12 @@ _TIME_PARSER_POLICY = "spark.sql.legacy.timeparserpolicy"
 _EXCEPTION_POLICY = pattern(r"['\"`]?(?:exception\b|\?)", re.IGNORECASE)
 """Under EXCEPTION no form of a date that is read by a pattern is without an error."""
 _TIME_ZONE = "spark.sql.session.timezone"
+_UNKNOWN_START = frozenset({_TIME_PARSER_POLICY, "spark.sql.defaultcatalog"})
+"""Settings that a RESET brings back to what is not known: the policy is EXCEPTION in Spark 3, and
+any catalog may be the one that a session was started with."""
 _RUNTIME_MODE, _FLINK_DIALECT = "execution.runtime-mode", "table.sql-dialect"
 """Settings of Flink's: any mode but batch makes streams; another dialect, another language."""
-_FLINK_SET = pattern(r"(?:re)?set\s+'?([\w.-]+)'?(?:\s*=\s*'?([^']*?)'?)?", re.IGNORECASE)
+_FLINK_SET = pattern(r"set\s+'?([\w.-]+)'?(?:\s*=\s*'?([^']*?)'?)?", re.IGNORECASE)
 _SET = pattern(
     r"\s*set\s+(?:hivevar:|hiveconf:|var(?:iable)?\s+)?`?([\w.${}-]+)`?\s*=", re.IGNORECASE
 )
@@ -331,6 +334,8 @@ def _set(cursor: Cursor, catalog: Warehouse) -> Warehouse:
         parts = cursor.name()
         known = len(parts) == 1 and cursor.done
         return _in_namespace(catalog, (*parts, _DEFAULT_SCHEMA) if known else UNKNOWN_NAMESPACE)
+    if cursor.word == "reset":
+        return _reset(cursor, catalog)
     found = _SET.match(cursor.text, cursor.tokens[0].start)
     variable = found.group(1).lower() if found else ""
     if not variable or variable in (_RUNTIME_MODE, _FLINK_DIALECT):
@@ -338,7 +343,7 @@ def _set(cursor: Cursor, catalog: Warehouse) -> Warehouse:
     of_spark = known_setting(variable)
     if found is not None and of_spark is not None:
         value = cursor.text[found.end() : cursor.tokens[-1].end + 1].strip().strip("`")
-        return replace(catalog, settings={**catalog.settings, of_spark: value})
+        return _with_setting(catalog, of_spark, value)
     if variable == _TIME_ZONE:
         return replace(catalog, zone_set=True)
     if found is not None and _changes_meaning(cursor.text, found):
@@ -351,19 +356,38 @@ def _set(cursor: Cursor, catalog: Warehouse) -> Warehouse:
     return catalog
 
 
+def _with_setting(catalog: Warehouse, name: str, value: str) -> Warehouse:
+    before = catalog.settings if catalog.reset_settings is None else catalog.reset_settings
+    return replace(catalog, settings={**catalog.settings, name: value}, reset_settings=before)
+
+
+def _reset(cursor: Cursor, catalog: Warehouse) -> Warehouse:
+    """RESET brings back one setting, or all: what the project gives for it, else a default."""
+    name = cursor.slice(1, cursor.end).strip("`'").lower()
+    if name in _UNKNOWN_START:
+        return _unknown(catalog)
+    if name == _RUNTIME_MODE or (not name and catalog.streaming is not None):
+        catalog = replace(catalog, streaming=True)  # Flink's default
+    before = catalog.reset_settings
+    if before is None:
+        return catalog
+    if not name:
+        return replace(catalog, settings=before)
+    after = {key: value for key, value in catalog.settings.items() if key.lower() != name}
+    given = {key: value for key, value in before.items() if key.lower() == name}
+    return replace(catalog, settings={**after, **given})
+
+
 def _set_in_flink(cursor: Cursor, catalog: Warehouse) -> Warehouse:
-    """``SET 'name' = 'value'``, and RESET, which brings back its default: streaming."""
+    """``SET 'name' = 'value'`` of Flink."""
     found = _FLINK_SET.fullmatch(cursor.rest())
     name, value = (found[1].lower(), (found[2] or "").lower()) if found else ("", "")
-    reset = cursor.word == "reset" and cursor.end == 1 and catalog.streaming is not None
-    if name == _RUNTIME_MODE or reset:
+    if name == _RUNTIME_MODE:
         return replace(catalog, streaming=value != "batch")
     if name == _FLINK_DIALECT and value not in ("", "default"):
         return _unknown(catalog)
     of_engine = known_setting(name)
-    if of_engine is not None:
-        return replace(catalog, settings={**catalog.settings, of_engine: value})
-    return catalog
+    return catalog if of_engine is None else _with_setting(catalog, of_engine, value)
 
 
 def _contains(name: Name, variable: str) -> bool:

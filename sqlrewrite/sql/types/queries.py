@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 
+from sqlrewrite.plan.facts import types
 from sqlrewrite.sql.types.relations import column_type, columns_of
 from sqlrewrite.sql.types.scope import (
     ScopeColumns,
@@ -78,15 +79,19 @@ def _select(it: tree.Select, outer: TypeScope) -> ScopeColumns:
     return found
 
 
-def items(given: tuple[tree.WrittenItem, ...], scope: TypeScope) -> list[TypedColumn]:
-    """The columns that items of SELECT make."""
+def items(
+    given: tuple[tree.WrittenItem, ...], scope: TypeScope, groups: int = 0
+) -> list[TypedColumn]:
+    """The columns that items of SELECT make; the first ``groups`` are those of |> AGGREGATE, where
+    a number stands for a column."""
     found: list[TypedColumn] = []
     aliases: dict[str, TypedExpression] = {}
-    for item in given:
+    for number, item in enumerate(given):
         if isinstance(item.value, tree.Star) and not item.names:
             found += [TypedColumn(it.name, it.type) for it in star_columns(item.value, scope)]
             continue
-        known = replace(scope, aliases=dict(aliases)).typed(item.value)
+        known = _numbered(item.value, scope) if number < groups else None
+        known = known or replace(scope, aliases=dict(aliases)).typed(item.value)
         if known.generator is not None:
             found += with_names(known.generator, item.names)
             continue
@@ -97,6 +102,19 @@ def items(given: tuple[tree.WrittenItem, ...], scope: TypeScope) -> list[TypedCo
         if item.names:
             aliases[item.names[0].lower()] = known
     return found
+
+
+def _numbered(value: tree.Expr, scope: TypeScope) -> TypedExpression | None:
+    """The column that an INT in GROUP BY stands for (``SubstituteUnresolvedOrdinals``); None of
+    what is no such number. Raises UnknownOutputError where there is no such column."""
+    known = scope.typed(value) if isinstance(value, tree.WrittenLiteral) else None
+    if known is None or known.type != types.INT or not isinstance(known.constant, int):
+        return None
+    columns = visible(scope.columns)
+    if not 1 <= known.constant <= len(columns):
+        raise UnknownOutputError(f"no column {known.constant}")
+    column = columns[known.constant - 1]
+    return TypedExpression(None, column.type, column.name, column=True)
 
 
 def _set_operation(it: tree.WrittenSetOperation, scope: TypeScope) -> ScopeColumns:
@@ -125,7 +143,7 @@ def _piped(it: tree.Piped, outer: TypeScope) -> ScopeColumns:
         case "AS":
             return tuple(TypedColumn(c.name, c.type, it.names) for c in visible(before))
         case "AGGREGATE":
-            return tuple(items((*it.groups, *it.items), scope))
+            return tuple(items((*it.groups, *it.items), scope, groups=len(it.groups)))
         case "WHERE":
             return before
         case _:
