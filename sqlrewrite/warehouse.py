@@ -25,6 +25,7 @@ Reference = tuple[str, ...]
 """A reference in a template: ``("ref", "sales")``, ``("source", "raw", "sales")``."""
 
 VARIABLE = "variable"
+SET_VALUES = "values that the text sets"
 """The first part of a reference to a variable of the project, as ``ref`` is of one of dbt's."""
 
 BoundValue = int | float | str
@@ -247,6 +248,7 @@ class Warehouse:
     zone_set: bool = False
     streaming: bool | None = None
     variables: Mapping[str, str] = field(default_factory=dict)
+    set_values: Mapping[str, Name] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
     reset_settings: Mapping[str, str] | None = None
     open_names: tuple[Name, ...] = ()
@@ -349,6 +351,8 @@ class Warehouse:
         if reference[0] == VARIABLE:
             value = self.variables.get(reference[1])
             return None if value is None else (value,)
+        if reference[0] == SET_VALUES:
+            return self.set_values.get(reference[1])
         known = self.references.get(reference)
         if known is not None or self.references:
             return known

@@ -14,7 +14,7 @@ from typing import TypeVar
 from sqlrewrite.patterns import pattern
 from sqlrewrite.text.blanking import is_notebook
 from sqlrewrite.text.templates import Refer
-from sqlrewrite.warehouse import VARIABLE, Warehouse
+from sqlrewrite.warehouse import SET_VALUES, VARIABLE, Name, Warehouse
 
 W = TypeVar("W", bound=Warehouse)
 
@@ -44,6 +44,13 @@ _SET_HERE = pattern(
     r"^[ \t]*set\s+(?:(?:hivevar|hiveconf|spark|sparkconf):)?([A-Za-z_]\w*)\s*=\s*(\w+)\s*;",
     re.IGNORECASE | re.MULTILINE,
 )
+_MOST_VALUES = 64
+_SET_TO = pattern(
+    r"\bset\s+(?:(?:hivevar|hiveconf|spark|sparkconf):)?`?(?P<key>[A-Za-z_][\w.]*)`?[ \t]*="
+    r"(?P<value>(?:'[^'\\]*'|\"[^\"\\]*\"|[^;'\"])*)"
+    r"|\bset\(\s*(['\"])(?P<name>[A-Za-z_][\w.]*)\3\s*,\s*(['\"])(?P<literal>[^'\"\\]*)\5\s*\)",
+    re.IGNORECASE,
+)
 _SETS = (
     r"\b(?:set|unset|reset|define|undefine|def)\b(?:[^;='\"]{0,2000}?|\s*+(?:\(\s*+)?['\"])"
     r"(?<![\w.{$])"
@@ -70,6 +77,11 @@ def in_force(catalog: W, text: str, *, runs_once: bool = True) -> W:
     at its head, and the project's of those that it sets nowhere. What is in a comment or string,
     or behind, counts as well. ``runs_once`` says that the text is SQL, run from its beginning."""
     own = _set_at_head(text) if runs_once else {}
+    shown = _values_set(text)
+    if shown and shown != catalog.set_values:
+        # A region of a file has what the whole file sets.
+        both = {**catalog.set_values, **shown}
+        catalog = replace(catalog, set_values=both)
     if not (catalog.variables or own):
         return catalog
     said = catalog.variables
@@ -78,6 +90,32 @@ def in_force(catalog: W, text: str, *, runs_once: bool = True) -> W:
     if _ELSEWHERE.search(text):
         kept = {}
     return catalog if kept == said else replace(catalog, variables=kept)
+
+
+def set_values(variable: str, refer: Refer) -> Name:
+    """The values that a text sets a variable to, which is written ``${x}`` and nothing else; none
+    where it shows none."""
+    values, waiting = list[str](), [variable]
+    for text in waiting:  # a variable may be set to another, and that one to a third
+        match = _WRITTEN.fullmatch(text) if text.startswith("${") else None
+        if match is None or len(waiting) > _MOST_VALUES:
+            values.append(text)
+            continue
+        own = refer((SET_VALUES, match[1].lower())) or ()
+        waiting += (value for value in own if value not in waiting)
+    return tuple(value for value in values if value != variable)
+
+
+def _values_set(text: str) -> dict[str, Name]:
+    """By the name of each variable ``${x}`` of a text the values that its SETs show, also those of
+    Python with a literal."""
+    if "${" not in text or "set" not in text.casefold():
+        return {}
+    values: dict[str, list[str]] = {}
+    for match in _SET_TO.finditer(text):
+        value = match["value"] if match["value"] is not None else match["literal"]
+        values.setdefault((match["key"] or match["name"]).lower(), []).append(value.strip())
+    return {name: tuple(dict.fromkeys(found)) for name, found in values.items()}
 
 
 def _set_at_head(text: str) -> dict[str, str]:

@@ -15,6 +15,7 @@ from itertools import zip_longest
 from sqlglot import Token, TokenType, exp
 
 from sqlrewrite.sql.lex.keywords import token_types
+from sqlrewrite.sql.lex.set_values import SetValue, set_value
 from sqlrewrite.text.template_kinds import TemplateKind
 from sqlrewrite.text.templates import (
     Masked,
@@ -25,7 +26,7 @@ from sqlrewrite.text.templates import (
     is_template,
     on_one_line,
 )
-from sqlrewrite.text.variables import given
+from sqlrewrite.text.variables import given, set_values
 from sqlrewrite.warehouse import Name, has_template
 
 # After these comes the name of a relation.
@@ -204,7 +205,12 @@ def _pieces(
             made = _MADE if lead in _BEFORE_MADE else ""
             return [(TokenType.IDENTIFIER, f"{template.text}{made}")]
         case TemplateKind.VALUE:
-            return [(TokenType.COLON, ":"), (TokenType.VAR, template.text)]
+            shown = SetValue.CONSTANT if dotted else set_value(set_values(template.text, refer))
+            if shown is SetValue.ANY_TEXT:
+                return "is set in this text to what may be more than one operand"
+            if shown is SetValue.CONSTANT:
+                return [(TokenType.COLON, ":"), (TokenType.VAR, template.text)]
+            return _unknown_call(template)
         case TemplateKind.OTHER if is_named and is_name(template.text):
             return [(TokenType.IDENTIFIER, template.text)]
         case TemplateKind.PART:
@@ -214,8 +220,12 @@ def _pieces(
                 return "is a part of a name that is not known"
             if text[template.end : template.end + 1] == "(":  # with what it is given
                 return [(TokenType.VAR, template.text)]
-            call = [(TokenType.L_PAREN, "("), (TokenType.R_PAREN, ")")]
-            return [(TokenType.VAR, template.text), *call]
+            return _unknown_call(template)
+
+
+def _unknown_call(template: Template) -> list[_Piece]:
+    call = [(TokenType.L_PAREN, "("), (TokenType.R_PAREN, ")")]
+    return [(TokenType.VAR, template.text), *call]
 
 
 def _is_operand(token: Token) -> bool:
