@@ -166,7 +166,14 @@ ANSWER = AuditSummary(
     ),
     facts=(FactSummary("dw.sales", 1000, 0, 200, 3 << 40, (("dw.days", 1000),)),),
     reasons=(ColumnReason("dw.sales", "day", "DPP101", "a LEFT JOIN", 1, 200, 1 << 40),),
+    unknown=(Total("dw.lost", 2, 300, 2 << 40, 5),),
 )  # fmt: skip
+
+
+def test_tables_that_the_catalog_lacks_are_named() -> None:
+    catalog = Catalog.from_ddl("CREATE TABLE s (day DATE) PARTITIONED BY (day)")
+    text = "WITH c AS (SELECT 1) SELECT * FROM S JOIN x.Lost l ON s.day = l.day, c, lost2"
+    assert judged(text, None, catalog, make_options(), 60).unknown == ("lost2", "x.lost")
 
 
 def test_the_report_for_people() -> None:
@@ -175,6 +182,7 @@ def test_the_report_for_people() -> None:
     lines = stream.getvalue().splitlines()
     assert "1,200 runs of 3 shapes, 2 of them new" in lines[0]
     assert any("1,000" in line and "80%, 1.6 TiB" in line for line in lines)
+    assert any(line.split()[:3] == ["dw.lost", "300", "2"] for line in lines)
     assert any(line.startswith("dw.sales.day") and "DPP101 a LEFT JOIN" in line for line in lines)
 
 
@@ -190,6 +198,15 @@ def test_the_page_stands_by_itself() -> None:
     found = audit_page(ANSWER)
     assert "<b>" not in found
     assert found.count('class="track"') == 4
+    for place in re.findall('href="#([^"]*)"', found):
+        assert found.count(f'id="{place}"') == 1
+    assert found.count('href="#shape-1"') == 2
+    assert "1,000 runs, 7 users" in found
+    assert "1 run, 1 user," in audit_page(
+        replace(ANSWER, top=(replace(ANSWER.top[0], runs=1, users=1),))
+    )
+    assert found.count("dw.lost") == 1
+    assert "a predicate is to be had" in found
     assert not re.search(r"https?:|<script|<link|url\(|@import|src=", found)
     assert "2.0 TiB" in found
 

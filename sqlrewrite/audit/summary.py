@@ -98,7 +98,8 @@ class FactSummary:
 
 @dataclass(frozen=True, slots=True)
 class AuditSummary:
-    """The whole summary; ``decided`` counts the shapes that this run has judged itself."""
+    """The whole summary; ``decided`` counts the shapes that this run has judged itself, ``unknown``
+    are the tables that the catalog lacks, by name."""
 
     shapes: int
     decided: int
@@ -109,6 +110,7 @@ class AuditSummary:
     top: tuple[AuditedShape, ...]
     facts: tuple[FactSummary, ...]
     reasons: tuple[ColumnReason, ...]
+    unknown: tuple[Total, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

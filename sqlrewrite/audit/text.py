@@ -72,12 +72,14 @@ class AuditedScan:
 class AuditedText:
     """A text, judged. ``outcome`` is ``rewritten``, ``pruned`` (each fact scan that a join could
     bound is bounded, by the author or the engine), ``rejected`` (one is not), ``nothing`` (no join
-    could bound any), ``skipped`` or ``error``; ``reason`` says why the last two."""
+    could bound any), ``skipped`` or ``error``; ``reason`` says why the last two. ``unknown`` names
+    the tables that it reads and the catalog lacks."""
 
     outcome: str
     reason: str = ""
     rewritten: str = ""
     scans: tuple[AuditedScan, ...] = ()
+    unknown: tuple[str, ...] = ()
 
 
 def folded(text: str | None) -> str:
@@ -114,10 +116,10 @@ def judged(
     try:
         known = catalog.use(schema)
         with _within(most), at_rest(text):
-            decision = decide(read(text, known, options.limits), options)
+            decision = decide(read(text, known, options.limits, named=True), options)
             found, merged = result(decision), tuple(_merged(decision))
         scans = *(_scan(it, known) for it in found.candidates[:_MOST_SCANS]), *merged
-        return _outcome(found, scans)
+        return replace(_outcome(found, scans), unknown=_unknown(decision))
     except TooLong:
         return AuditedText("skipped", f"it takes more than {most:g} s")
     except Exception as error:
@@ -137,6 +139,17 @@ def _outcome(found: Rewrite, scans: tuple[AuditedScan, ...]) -> AuditedText:
     for problem in found.skipped:
         return AuditedText("skipped", problem.message[:_MOST_REASON])
     return AuditedText("nothing")
+
+
+def _unknown(decision: Decision) -> tuple[str, ...]:
+    """The relations that a text reads and nobody knows, each once."""
+    names = {
+        ".".join(name).lower()
+        for it in decision.statements
+        for name in it.reading.names
+        if it.reading.catalog.resolve(name) is None
+    }
+    return tuple(sorted(names)[:_MOST_SCANS])
 
 
 def _scan(it: Candidate, catalog: Warehouse) -> AuditedScan:

@@ -10,14 +10,14 @@ from sqlrewrite.audit.summary import AuditedShape, AuditSummary
 from sqlrewrite.report.catalog import size
 from sqlrewrite.report.json_text import attributes, dumps
 from sqlrewrite.report.page import bar, cells, page, table
-from sqlrewrite.report.printer import Printer, print_table
+from sqlrewrite.report.printer import Printer, counted, print_table
 
 VERSION = 1
 OUTCOMES = {
     "rewritten": "get a predicate",
     "pruned": "are pruned already, by the author or the engine",
     "rejected": "join a partition column, and get none",
-    "nothing": "join no partition column",
+    "nothing": "join no partition column of a table that is known",
     "skipped": "were left alone",
     "error": "could not be read as Spark SQL",
     "empty": "have no text",
@@ -27,6 +27,29 @@ OUTCOMES = {
     "text": "were not decided: their texts have changed while they were read",
 }
 """The outcomes of runs, in words."""
+
+_PLACES = {
+    "rewritten": "#top",
+    "rejected": "#reasons",
+    "nothing": "#unknown",
+    "skipped": "#left",
+    "error": "#left",
+}
+"""Where the page goes on about an outcome."""
+
+_LEGEND = (
+    "<p>"
+    + " &nbsp; ".join(
+        f'<span class="bar {kind}" style="width:1rem"></span> {words}'
+        for kind, words in (
+            ("rewritten", "a predicate is to be had"),
+            ("pruned", "pruned already"),
+            ("rejected", "none can be had"),
+            ("nothing", "anything else"),
+        )
+    )
+    + "</p>"
+)
 
 _SHOWN = 70
 
@@ -61,6 +84,10 @@ def print_audit(printer: Printer, found: AuditSummary) -> None:
         printer.print([(), (("Alone in the way", "bold"),)])
         reasons = _reason_rows(found)[: len(found.top) or 10]
         print_table(printer, ("column", ">runs", ">read", "reason"), reasons)
+    if found.unknown:
+        printer.print([(), (("Not in the catalog", "bold"),)])
+        unknown = _unknown_rows(found)[: len(found.top) or 10]
+        print_table(printer, ("table", ">runs", ">shapes", ">read"), unknown)
 
 
 def audit_json(found: AuditSummary) -> str:
@@ -77,6 +104,11 @@ def _reason_rows(found: AuditSummary) -> list[tuple[str, ...]]:
         (f"{it.fact}.{it.column}", f"{it.runs:,}", _read(it.bytes), f"{it.code} {it.reason}")
         for it in found.reasons
     ]
+
+
+def _unknown_rows(found: AuditSummary) -> list[tuple[str, ...]]:
+    """The tables that the catalog lacks, those whose runs read the most first."""
+    return [(it.what, f"{it.runs:,}", f"{it.shapes:,}", _read(it.bytes)) for it in found.unknown]
 
 
 def _read(count: int | None) -> str:
@@ -117,48 +149,76 @@ def _page_sections(found: AuditSummary) -> Iterator[str]:
     )
     yield "<h2>What became of the runs</h2>"
     yield _bars(
-        (OUTCOMES.get(it.what, it.what), f"{it.runs:,}", [(it.runs, it.what)])
+        (
+            OUTCOMES.get(it.what, it.what),
+            _place_of(found, it.what),
+            f"{it.runs:,}",
+            [(it.runs, it.what)],
+        )
         for it in found.totals
     )
+    yield _LEGEND
     if found.top:
-        yield "<h2>What to change first</h2>"
+        yield '<h2 id="top">What to change first</h2>'
         yield _bars(
-            (f"{number}. {_one_line(it.text)}", label, [(weight, "rewritten")])
+            (f"{number}. {_one_line(it.text)}", _place(number), label, [(weight, "rewritten")])
             for number, it in enumerate(found.top, 1)
             for weight, label in (_weight(it),)
         )
         for number, it in enumerate(found.top, 1):
             yield _shape(number, it)
     if found.facts:
-        yield "<h2>Tables: runs with a predicate to be had, pruned, and without</h2>"
+        yield "<h2>Tables: runs with a predicate to be had / pruned / without</h2>"
         kinds = ("rewritten", "pruned", "rejected")
         counts = [[(getattr(it, kind), kind) for kind in kinds] for it in found.facts]
+        shown = {
+            scan.fact: n for n, it in reversed([*enumerate(found.top, 1)]) for scan in it.scans
+        }
         yield _bars(
-            (it.name, " / ".join(f"{number:,}" for number, _ in parts), parts)
+            (
+                *(it.name, _place(shown[it.name]) if it.name in shown else ""),
+                " / ".join(f"{number:,}" for number, _ in parts)
+                + f"; {_read(it.bytes)} read; bounded by {_by(it.bounded_by) or 'nothing'}",
+                parts,
+            )
             for it, parts in zip(found.facts, counts, strict=True)
         )
-        tables = [(it.name, _read(it.bytes), _by(it.bounded_by)) for it in found.facts]
-        yield table(("table", "read by these runs", "bounded by (runs)"), tables)
+    if found.unknown:
+        yield '<h2 id="unknown">Tables that the catalog lacks</h2>'
+        yield table(("table", "runs", "shapes", "read by these runs"), _unknown_rows(found))
     if found.reasons:
-        yield "<h2>What is alone in the way, and what it would unlock</h2>"
+        yield '<h2 id="reasons">What is alone in the way, and what it would unlock</h2>'
         yield table(("column", "runs", "read", "reason"), _reason_rows(found))
     if found.left:
-        yield "<h2>What was not judged</h2>"
+        yield '<h2 id="left">What was not judged</h2>'
         left = [(it.what, f"{it.runs:,}", f"{it.shapes:,}") for it in found.left]
         yield table(("reason", "runs", "shapes"), left)
+
+
+def _place_of(found: AuditSummary, outcome: str) -> str:
+    """Where the page goes on about an outcome, if it does."""
+    there = {"#top": found.top, "#reasons": found.reasons, "#left": found.left}
+    place = _PLACES.get(outcome, "")
+    return place if {**there, "#unknown": found.unknown}.get(place) else ""
 
 
 def _shape(number: int, it: AuditedShape) -> str:
     facts = [
         (scan.fact, _number(scan.total), _number(scan.kept), scan.predicate) for scan in it.scans
     ]
-    summary = f"{it.runs:,} runs, {it.users:,} users, {_read(it.bytes)} read, saved: {_saved(it)}"
+    ran = f"{counted(it.runs, 'run')}, {counted(it.users, 'user')}"
+    summary = f"{ran}, {_read(it.bytes)} read, saved: {_saved(it)}"
     return (
-        f"<details><summary>{number}. {escape(_one_line(it.text))}</summary>"
-        f"<p>{escape(summary)} ({escape(it.how)})</p>"
+        f'<details open id="{_place(number)[1:]}"><summary>{number}. {escape(summary)}</summary>'
+        f"<p>{escape(it.how)}</p>"
         f"{table(('table', 'partitions', 'kept', 'predicate'), facts)}"
         f"<pre>{escape(it.rewritten)}</pre></details>"
     )
+
+
+def _place(number: int) -> str:
+    """Where in the page a top shape's statement stands."""
+    return f"#shape-{number}"
 
 
 def _number(value: int | None) -> str:
@@ -167,17 +227,21 @@ def _number(value: int | None) -> str:
 
 def _weight(it: AuditedShape) -> tuple[int, str]:
     """How much a shape reads, or how often it ran, and how that is said."""
-    return (it.runs, f"{it.runs:,} runs") if it.bytes is None else (it.bytes, _read(it.bytes))
+    return (it.runs, counted(it.runs, "run")) if it.bytes is None else (it.bytes, _read(it.bytes))
 
 
-def _bars(rows: Iterable[tuple[str, str, Sequence[tuple[int, str]]]]) -> str:
-    """A chart: in a row a label, what its bar says, and the parts of the bar with their classes;
-    the longest bar has the whole width."""
+def _bars(rows: Iterable[tuple[str, str, str, Sequence[tuple[int, str]]]]) -> str:
+    """A chart: in a row a label, the place in the page that it leads to, what its bar says, and the
+    parts of the bar with their classes; the longest bar has the whole width."""
     drawn_rows = list(rows)
     most = max((sum(number for number, _ in parts) for *_, parts in drawn_rows), default=0) or 1
     drawn = (
-        f"<tr>{cells((label,))}{bar((number / most, kind) for number, kind in parts if number)}"
-        f"{cells((value,))}</tr>"
-        for label, value, parts in drawn_rows
+        f"<tr><td>{_linked(label, place)}</td>"
+        f"{bar((number / most, kind) for number, kind in parts if number)}{cells((value,))}</tr>"
+        for label, place, value, parts in drawn_rows
     )
     return f"<table>{''.join(drawn)}</table>"
+
+
+def _linked(label: str, place: str) -> str:
+    return f'<a href="{place}">{escape(label)}</a>' if place else escape(label)

@@ -38,10 +38,13 @@ SCANS = (
     "verdict: string, code: string, reason: string, only: boolean, predicate: string, "
     "partitions: bigint, kept: bigint>>"
 )
-_JUDGED = f"struct<outcome: string, reason: string, rewritten: string, scans: {SCANS}>"
+_JUDGED = (
+    f"struct<outcome: string, reason: string, rewritten: string, scans: {SCANS}, "
+    "unknown: array<string>>"
+)
 _DECIDED = (
     f"shape string, schema string, outcome string, reason string, rewritten string, scans {SCANS}, "
-    "text string, made string"
+    "unknown array<string>, text string, made string"
 )
 
 
@@ -129,7 +132,7 @@ def _readable(column: Column) -> Column:
     return f.decode(f.encode(column, "UTF-8"), "UTF-8")
 
 
-_RESULT = ("outcome", "reason", "rewritten", "scans", "text")
+_RESULT = ("outcome", "reason", "rewritten", "scans", "unknown", "text")
 
 
 def _same(one: DataFrame, other: DataFrame) -> Column:
@@ -221,7 +224,8 @@ class _Judge:
             here = f"dpp-rewrite {sqlrewrite.__version__}"
             raise RuntimeError(f"{here} is on this machine, and {self._version} on the driver's")
         found = judged(text, schema, catalog, options, timeout)
-        return found.outcome, found.reason, found.rewritten, [astuple(it) for it in found.scans]
+        scans = [astuple(it) for it in found.scans]
+        return found.outcome, found.reason, found.rewritten, scans, [*found.unknown]
 
 
 def _decided(session: Session, job: AuditJob) -> DataFrame:

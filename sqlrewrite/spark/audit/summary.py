@@ -56,6 +56,7 @@ def summarize(session: Session, place: str, counts: Counts, top: int) -> AuditSu
             top=_top(shapes, top),
             facts=_facts(shapes),
             reasons=_reasons(shapes),
+            unknown=_totals(shapes.withColumn("name", f.explode("unknown")), "name"),
         )
 
 

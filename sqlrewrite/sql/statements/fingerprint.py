@@ -2,7 +2,8 @@
 
 Two texts of one shape get one decision, but for the literals in the predicates. So a literal is
 left out only where its value cannot matter (alone beside a comparison of a WHERE, in an IN list,
-beside LIKE), and only for another of its kind (as many digits; a sure date; a word). What is out of
+beside LIKE), and only for another of its kind (an INT that is not 0; a decimal of
+as many digits; a sure date; a word). What is out of
 the ordinary is its own shape: a text that is not plain (``lex.lexemes.plain``), that has a comment
 for dpp-rewrite, or that repeats a value elsewhere.
 """
@@ -32,6 +33,7 @@ _TOKENS = re.compile(
 )
 _LITERALS = frozenset("'0123456789")
 _COMPARISONS = frozenset("= == <> != < <= > >= <=> like".split())
+_BEFORE_SIGN = _COMPARISONS | {"between"}
 _AFTER = frozenset(
     "and or ) , ; then when else end group order having limit union intersect except minus"
     " join left right inner full cross semi anti natural where window qualify lateral sort"
@@ -83,6 +85,8 @@ def _folded(tokens: Sequence[str], literals: Sequence[int]) -> Iterator[tuple[in
             if not cast_fits(token[1:-1], _TYPES[before]):
                 continue
             start, before = start - 1, tokens[start - 1].lower() if start else ""
+        if before == "-" and start and tokens[start - 1].lower() in _BEFORE_SIGN:
+            start, before = start - 1, tokens[start - 1].lower()
         after = tokens[at + 1].lower() if at + 1 < count else ")"
         if before in _COMPARISONS:
             fold = after in _AFTER
@@ -101,7 +105,8 @@ def _kind(token: str) -> str:
     """The kind of a literal whose value does not matter; empty where it may."""
     if token[0] != "'":
         usual = len(token) <= _INT_DIGITS and token[0] != "0"
-        return f"n{len(token.partition('.')[0])}.{len(token.partition('.')[2])}" if usual else ""
+        whole, point, part = token.partition(".")
+        return (f"n{len(whole)}.{len(part)}" if point else "n") if usual else ""
     value = token[1:-1]
     if cast_fits(value, TIMESTAMP):
         return "d" if cast_fits(value, DATE) else "t"
