@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, TextIO
 if TYPE_CHECKING:
     from rich.console import Console
 
+LATIN_1 = {0xDC00 + byte: chr(byte) for byte in range(0x80, 0x100)}
+"""From the surrogates that stand for bytes that are no UTF-8 to what the bytes are in Latin-1."""
+
 Line = tuple[tuple[str, str], ...]
 """Pieces of one line, each a text with its style in rich's words (``bold red``, or nothing)."""
 
@@ -76,16 +79,18 @@ class Printer:
             from rich.text import Text
 
             for line in lines:
-                assembled = Text.assemble(*line, overflow="ignore")
+                pieces = ((text.translate(LATIN_1), style) for text, style in line)
+                assembled = Text.assemble(*pieces, overflow="ignore")
                 self.console.print(assembled, soft_wrap=not terminal, crop=False)
         self.stream.flush()
 
 
 def printable(text: str, stream: TextIO) -> str:
-    """``text`` with escapes for what the stream's encoding lacks: a report must not fail on an
-    arrow."""
+    """``text`` with Latin-1's characters for bytes that are no UTF-8, and escapes for what the
+    stream's encoding lacks: a report must not fail on an arrow."""
     if text.isascii():
         return text
+    text = text.translate(LATIN_1)
     encoding = getattr(stream, "encoding", None) or "utf-8"
     return text.encode(encoding, "backslashreplace").decode(encoding)
 

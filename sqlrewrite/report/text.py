@@ -5,6 +5,7 @@ In come ``FileResult`` and ``Summary``, out go styled lines.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -61,6 +62,9 @@ NO_FILES = (
 ERRORS_ONLY = Detail(frozenset(), skipped=False, plans=False)
 """The detail under ``--quiet``."""
 
+_NO_UTF_8 = re.compile("[\udc80-\udcff]")
+_SHOWN_AS_LATIN_1 = "it has bytes that are not UTF-8; they stay, and are shown as Latin-1"
+
 Reasons = Counter[tuple[str, str]]
 """How many statements stay as they are, by the word for that and the reason without names."""
 
@@ -94,6 +98,8 @@ def file_lines(result: FileResult, detail: Detail, reasons: Reasons) -> Iterator
             for it in done.candidates
             if it.verdict in detail.verdicts
         )
+    if done and detail.skipped and not done.original.isascii() and _NO_UTF_8.search(done.original):
+        yield (f"{path}: ", ""), ("note", "bold cyan"), (f": {_SHOWN_AS_LATIN_1}", "")
     for _, _, lines in sorted(placed, key=lambda item: item[:2]):
         yield from lines
     if done and detail.plans:
