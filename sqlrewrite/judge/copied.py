@@ -18,7 +18,7 @@ from sqlrewrite.plan.columns import column_names, computed_as
 from sqlrewrite.plan.expressions import columns, relations, walk
 from sqlrewrite.plan.facts.coercion import is_integral
 from sqlrewrite.plan.facts.types import BIGINT
-from sqlrewrite.plan.memo import remembered
+from sqlrewrite.plan.memo import remembered, shared
 from sqlrewrite.plan.relations import direct_readers, joins, numbers, relations_of
 from sqlrewrite.text.limits import SPARK
 
@@ -50,18 +50,17 @@ def raising_for_keys(proposal: Proposal) -> ra.Expression | None:
     if not _blocks_inside(plan) or proposal.options.limits.dialect != SPARK:
         return None
     # The same for every pair of a column, and there may be many.
-    key = ("raising for keys", pair.scan.relation, pair.path.column, pair.pruned)
-    if key not in plan.memo:
-        plan.memo[key] = _raising_for_keys(proposal)
-    culprit: ra.Expression | None = plan.memo[key]
-    return culprit
+    return _raising_for_keys(proposal, pair.scan.relation, pair.path.column, pair.pruned)
 
 
-def _raising_for_keys(proposal: Proposal) -> ra.Expression | None:
-    plan, pair = proposal.plan, proposal.pair
-    same = _alike(plan, pair.scan.relation, pair.path.column)
-    if pair.pruned != pair.path.column:
-        same |= _alike(plan, pair.scan.relation, pair.pruned)
+@shared
+def _raising_for_keys(
+    proposal: Proposal, relation: int, column: str, pruned: str
+) -> ra.Expression | None:
+    plan = proposal.plan
+    same = _alike(plan, relation, column)
+    if pruned != column:
+        same |= _alike(plan, relation, pruned)
     if _blocks_inside(plan).isdisjoint(plan.owner.get(relation) for relation, _ in same):
         return None
     on = _conditions_on(plan)
@@ -195,24 +194,20 @@ def raising_for_rows(proposal: Proposal) -> _Raising | None:
     """What can raise an error and is joined to the fact's column, with its relation, of which Spark
     may compute it for rows that a join leaves out first: what is said of ``p`` is said of ``CAST(
     d.k AS INT)``, too, and goes below the other joins of ``d``. None where there is nothing."""
-    plan, pair = proposal.plan, proposal.pair
     if proposal.options.limits.dialect != SPARK:
         return None
     # The same for every pair of a column, and there may be many.
-    key = ("raising for rows", pair.scan.relation, pair.path.column)
-    if key not in plan.memo:
-        plan.memo[key] = _raising_for_rows(proposal)
-    found: _Raising | None = plan.memo[key]
-    return found
+    return _raising_for_rows(proposal, proposal.pair.scan.relation, proposal.pair.path.column)
 
 
-def _raising_for_rows(proposal: Proposal) -> _Raising | None:
-    plan, pair = proposal.plan, proposal.pair
-    facts = _above(plan, pair.scan.relation)
+@shared
+def _raising_for_rows(proposal: Proposal, relation: int, column: str) -> _Raising | None:
+    plan = proposal.plan
+    facts = _above(plan, relation)
     on = _conditions_on(plan)
-    for column in sorted(_alike(plan, pair.scan.relation, pair.path.column)):
-        for placed in on.get(column, ()):
-            for ref, culprit in _computed(proposal, column, placed[2]):
+    for alike in sorted(_alike(plan, relation, column)):
+        for placed in on.get(alike, ()):
+            for ref, culprit in _computed(proposal, alike, placed[2]):
                 if (
                     ref.relation not in facts
                     and _is_copied(plan, placed, ref)

@@ -20,10 +20,12 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from benchmarks import functions as asked
 from sqlrewrite import Catalog, rewrite
+from sqlrewrite.judge import conditions, form
 from sqlrewrite.judge.rules import RULES
 from sqlrewrite.judge.soundness.join_type import LEGAL, ClauseKind
 from sqlrewrite.plan import joins
@@ -44,6 +46,10 @@ class Switch:
     word: str = ""
 
 
+COPIED = {form: "raising_for_keys", conditions: "raising_for_rows"}
+"""Where what Spark copies (``judge/copied.py``) is asked, and the question."""
+
+
 def switches() -> Iterator[Switch]:
     """All of them."""
     for rule in RULES:
@@ -62,6 +68,11 @@ def switches() -> Iterator[Switch]:
                     f"{label} {kind.name.lower()}",
                     lambda table=table, kind=kind: _row(table, kind, both),  # type: ignore[misc]
                 )
+    for module, question in COPIED.items():
+        yield Switch(
+            question.replace("_", " "),
+            lambda module=module, question=question: nothing_asked(module, question),  # type: ignore[misc]
+        )
     yield from _flags()
     for said in ("value", "null"):
         yield Switch(f"attempt {said}", lambda said=said: _exact(said))  # type: ignore[misc]
@@ -106,6 +117,11 @@ def _row(table: Any, key: Any, value: Any) -> Iterator[frozenset[str]]:
         yield frozenset()
     finally:
         table[key] = before
+
+
+def nothing_asked(module: ModuleType, question: str) -> AbstractContextManager[frozenset[str]]:
+    """The question, which finds nothing to object to."""
+    return _row(vars(module), question, lambda proposal: None)
 
 
 @contextmanager
