@@ -12,6 +12,7 @@ from __future__ import annotations
 import random
 import re
 
+from .generator_copied import copied
 from .generator_expressions import Pen, aggregate, asked, condition, names_for, selective, value
 from .generator_reach import reach
 from .generator_relations import SET_OPERATIONS, Block, keyed
@@ -32,6 +33,8 @@ HINTS = (
 def random_query(rng: random.Random, world: World) -> str:
     """One query; most of them are accepted by Spark."""
     pen = Pen(rng, world, lambda scope, kind: _subquery(pen, scope, kind), [])
+    if pen.chance(0.7 if world.apart else 0.02):
+        return dressed(rng, copied(pen))
     shape = rng.random()
     if shape < 0.76:
         body = _select(pen)

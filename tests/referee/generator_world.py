@@ -106,6 +106,8 @@ class World:
     joins: tuple[tuple[str, str, str, str], ...]
     settings: tuple[tuple[str, str], ...]
     files: bool
+    apart: bool = False
+    """Whether dimensions alone have a key for which conditions raise an error."""
     database: str = "referee"
 
     @property
@@ -197,6 +199,42 @@ def with_extremes(rng: random.Random, world: World) -> World:
 
     facts, dimensions = (tuple(map(extreme, it)) for it in (world.facts, world.dimensions))
     return replace(world, facts=facts, dimensions=dimensions)
+
+
+APART = {
+    "INT": (("1", "2", "3"), "0"),
+    "BIGINT": (("1", "2", "3"), "0"),
+    "STRING": (("'1'", "'2'", "'3'"), "'x'"),
+    "DATE": (("DATE'2024-01-01'", "DATE'2024-01-02'", "DATE'2024-01-03'"), "DATE'2024-01-04'"),
+}
+"""Values of keys, and one for which conditions raise an error, by type."""
+
+
+def with_keys_apart(rng: random.Random, world: World) -> World:
+    """The world, its keys of such types; some rows of days and shops have the value that fails."""
+    kind = rng.choice(tuple(APART))
+    of_fact = rng.choice(("INT", "BIGINT", "STRING")) if kind == "STRING" else kind
+
+    def apart(table: Table) -> Table:
+        its = of_fact if table in world.facts else kind
+        keys = [one.name in ("p", "k") for one in table.columns]
+        values, failing = APART[its]
+        odd = (failing,) if table.name in ("days", "shops") else ()
+        columns = tuple(
+            replace(one, type=its) if key else one
+            for one, key in zip(table.columns, keys, strict=True)
+        )
+        rows = tuple(
+            tuple(
+                f"CAST({rng.choice((*values, *odd))} AS {its})" if key else cell
+                for cell, key in zip(row, keys, strict=True)
+            )
+            for row in table.rows
+        )
+        return replace(table, columns=columns, rows=rows)
+
+    facts, dimensions = (tuple(map(apart, it)) for it in (world.facts, world.dimensions))
+    return replace(world, facts=facts, dimensions=dimensions, apart=True)
 
 
 def with_derived(rng: random.Random, world: World) -> World:

@@ -21,7 +21,7 @@ from typing import Any
 from sqlrewrite import Catalog, rewrite
 
 from .generator import random_query
-from .generator_world import World, random_world, with_derived, with_extremes
+from .generator_world import World, random_world, with_derived, with_extremes, with_keys_apart
 from .harness import answer, differ, gone, lay, quick, understands
 from .shrink import shrunk
 
@@ -30,6 +30,8 @@ FILES = 10
 """Every tenth batch is over partitioned files."""
 COMPUTED = 7
 """And one of ten over facts whose partition columns are computed from those that are joined."""
+APART = 6
+"""And one of ten has keys for which conditions raise an error in dimensions alone."""
 EXTREME = (1, 4, 9)
 """Three of ten have values for which sums, divisions and casts raise an error."""
 TOLD = 200
@@ -100,6 +102,8 @@ class Table:
         if batch % FILES == COMPUTED:
             rng = random.Random(f"{seed}/derived/{batch}")
             self.world = with_derived(rng, self.world)
+        if batch % FILES == APART:
+            self.world = with_keys_apart(random.Random(f"{seed}/apart/{batch}"), self.world)
         self.catalog = catalog_of(self.world.ddl())
         quick(session)
         for table in self.world.tables:
