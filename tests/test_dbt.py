@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -105,3 +106,13 @@ def test_a_string_that_does_not_end(catalog: Catalog) -> None:
     done = rewrite("{{ config(alias='a) }}\n" + text, catalog)
     assert not done.changed
     assert done.skipped
+
+
+def test_a_source_that_a_known_project_does_not_describe_is_not_known() -> None:
+    ddl = "CREATE TABLE a.big (id INT, day DATE) PARTITIONED BY (day); CREATE TABLE a.d (day DATE)"
+    catalog = Catalog.from_ddl(ddl)
+    source, model = ("source", "mart", "big"), ("ref", "d")
+    assert catalog.refer(source) == ("spark_catalog", "a", "big")
+    known = replace(catalog, references={model: ("spark_catalog", "a", "d")})
+    assert known.refer(model) is not None
+    assert known.refer(source) is None
