@@ -32,7 +32,7 @@ def check(checked: CheckedStatement) -> Iterator[Finding]:
     for span in checked.managed:
         if span not in checked.replaced:
             continue
-        about = predicates[span].value
+        about, before = predicates[span].value, predicates[span].text
         off, code = f"take the marker {MARKER} off, and it is yours", "DPP003"
         if span not in unwanted:
             why = next((left[it] for it in bounded_columns(about) if it in left), _BY_ITSELF)
@@ -41,18 +41,28 @@ def check(checked: CheckedStatement) -> Iterator[Finding]:
                 "`dpp-rewrite --when missed --write` takes it out",
             )
         elif unwanted[span]:
-            code, what = "DPP002", "is not the one that follows now: it may take rows away"
+            code, what = "DPP002", f"is out of date: {_changed(before, unwanted[span])}"
             help_ = f"`dpp-rewrite --write` derives it anew; if you changed it on purpose, {off}"
         elif about in unasked:
             code, what = "DPP002", "does not hold the keys that follow now: it may take rows away"
             help_ = ASK
         else:
-            what = f"does not follow any more: {_why(checked, about)}"
+            what = f"has lost its reason: {_why(checked, about)}"
             help_ = f"`dpp-rewrite --write` takes it out; if you want it, {off}"
         fix = None if help_ is ASK else checked.fix
         found = checked.finding(code, span, about, f"the predicate on {about} {what}", help_, fix)
         # One that is not needed removes no row: it only makes the query longer.
         yield found if span in unwanted else replace(found, severity=Severity.WARNING)
+
+
+def _changed(before: str, now: str) -> str:
+    """What differs between a predicate and the one that follows now."""
+    (ours, _, _), (theirs, _, filtered) = (
+        it.partition(" where ") for it in (" ".join(text.lower().split()) for text in (before, now))
+    )
+    if ours != theirs:
+        return "the join changed, and it may take rows away"
+    return f"the filter {'is gone' if not filtered else 'changed'}, and it may take rows away"
 
 
 def _why(checked: CheckedStatement, about: str) -> str:
@@ -68,4 +78,4 @@ def _why(checked: CheckedStatement, about: str) -> str:
                 return f"{rule.message} ({rule.code})"
             if found.verdict is Verdict.ALREADY_PRUNED:
                 return "the query bounds the column by itself"
-    return "no join in this query bounds the column"
+    return "the join is gone, no other bounds the column"

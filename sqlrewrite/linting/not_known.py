@@ -28,6 +28,7 @@ from sqlrewrite.plan.relations import conditions_of, readers
 _LATER = pattern(
     r"\{\{-?\s*config\s*\([^{}]*\bmaterialized\s*=\s*['\"](?:view|ephemeral)['\"]", re.DOTALL
 )
+_ENDS = frozenset({"max", "min"})
 _COUNTING = frozenset({"count", "count_if", "sum", "avg", "approx_count_distinct"})
 
 
@@ -44,10 +45,16 @@ def reads_keys_alone(plan: Plan, scan: Scan, names: frozenset[str]) -> bool:
         return True
     if block.source is not scan or not (block.aggregate or block.distinct) or not block.outputs:
         return False
-    values = [*(it.expression for it in block.outputs), *block.keys]
-    values += [it.expression for it in (*block.where, *block.having)]
+    values = [it.expression for it in (*block.where, *block.having)] + [*block.keys]
+    latest = block.role == "scalar" and block.functions & _ENDS
+    if not (latest and any(_unknown(it.expression) for it in block.outputs)):
+        values += [it.expression for it in block.outputs]  # else of an output that nothing asks for
     used = [{ref.name for ref in columns(it)} for it in values]
     return all(it and it <= names for it in used) and not block.functions & _COUNTING
+
+
+def _unknown(expression: Expression) -> bool:
+    return any(isinstance(node, Unknown) for node in walk(expression))
 
 
 def _first_rows(block: Block) -> bool:
@@ -92,9 +99,7 @@ def _not_known(expression: Expression, hidden: int | None, names: frozenset[str]
             refs = columns(expression)
             if any(ref.relation == hidden and ref.name in names for ref in refs):
                 return True
-            return any(isinstance(it, Unknown) for it in walk(expression)) or (
-                not refs and any(map(_is_template, args))
-            )
+            return _unknown(expression) or (not refs and any(map(_is_template, args)))
         case _:
             return _is_template(expression)
 

@@ -46,6 +46,9 @@ def suppress(found: Sequence[Finding], document: Document) -> Iterator[Finding]:
         if message is not None:
             place = place_of(directives.lines, directive.span)
             help = "take the comment off, or the code out of it"
+            before = document.original[: directive.span.start].rpartition("\n")[2]
+            if directive.kind == "ignore" and not before.strip():
+                help = "move it to the end of the line that names the table, or take it off"
             if directive.kind == BLOCK:
                 help = f"write `-- {SIGN} …`, or take the comment off"
             yield of_no_statement(UNUSED, message, place, str(directive), help)

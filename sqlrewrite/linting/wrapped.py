@@ -93,11 +93,23 @@ def _all(plan: Plan, scan: Scan, names: frozenset[str]) -> Iterator[_Wrapped]:
         if not inside:
             continue
         prunes = bounds(condition.expression, scan.relation, names)
-        tied = condition.relations != {scan.relation}
+        placed = not any(isinstance(it, Unknown) for it in walk(condition.expression))
+        tied = condition.relations != {scan.relation} or not placed
+        if tied and not _equates(condition.expression):
+            continue  # no engine prunes by an inequality with the values of each row
         first = min(inside, key=lambda it: it.columns[0][1].start)
         about = dict.fromkeys(name for it in inside for name, _ in it.columns)
         idle, computed = any(it.idle for it in inside), all(it.computed for it in inside)
         yield _Wrapped(first, tuple(about), idle and not prunes, tied, computed)
+
+
+def _equates(expression: Expression) -> bool:
+    """Whether a condition compares by equality, somewhere in it."""
+    equalities = ("=", "<=>", "in")
+    return any(
+        isinstance(it, Subquery) or (isinstance(it, Call) and it.name in equalities)
+        for it in walk(expression)
+    )
 
 
 def _of_condition(

@@ -380,7 +380,9 @@ def test_an_author_forgets_the_predicate(run: Callable[..., Ran]) -> None:
     assert "refreshed s.day IN (SELECT" in ran.err
     ran = run("lint", "--format", "concise", "q.sql")
     assert ran.status == 1
-    assert ": DPP002 [*] the predicate on s.day is not the one that follows now" in ran.out.decode()
+    assert (
+        ": DPP002 [*] the predicate on s.day is out of date: the filter changed" in ran.out.decode()
+    )
     assert run("-w", "q.sql").status == 0
     assert query.read_text().count("2001") == 2
     assert "2000" not in query.read_text()

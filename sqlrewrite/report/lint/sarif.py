@@ -23,6 +23,9 @@ SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
 _INDEX = {code.code: index for index, code in enumerate(CODES)}
 
+_PAGES = "https://git.example.com/data/dpp-rewrite/blob/main/rules"
+"""Where the pages of the rules are, under the address by which the documents install it."""
+
 _BLOCK = 100
 _BASE = 37
 _END_OF_FILE = 0xFFFF
@@ -64,6 +67,7 @@ def _rule(code: Code, page: Page) -> dict[str, Any]:
         "name": code.name,
         "shortDescription": {"text": page.summary},
         "help": {"text": page.text, "markdown": page.text},
+        "helpUri": f"{_PAGES}/{code.code}-{code.name}.md",
         "defaultConfiguration": {"level": _LEVELS[code.severity]},
     }
 

@@ -131,7 +131,7 @@ def _resolve_in(scope: Scope, parts: tuple[str, ...], spans: Spans) -> ra.Expres
 
 def _partitions(leaf: ra.Relation | ra.Generate, name: str) -> bool:
     """Whether a column is known to partition a table of which not all columns are known."""
-    return isinstance(leaf, ra.Scan) and not leaf.table.complete and name in leaf.table.partitioning
+    return isinstance(leaf, ra.Scan) and _may_have_more(leaf) and name in leaf.table.partitioning
 
 
 def _of_relation(
