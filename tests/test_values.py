@@ -182,6 +182,22 @@ def test_written(catalog: Catalog, sql: str, written: str) -> None:
     assert stripped(values(crlf, catalog).sql).sql == crlf
 
 
+@pytest.mark.parametrize(
+    ("condition", "form"),
+    [
+        ("10 / f.p > 1", "collect_set"),
+        ("CAST(f.a AS TINYINT) = f.p", "collect_set"),
+        ("f.p > 1", "IN (0)"),
+        ("10 / f.a > 1", "IN (0)"),
+    ],
+)
+def test_one_constant_is_computed_in_other_conditions(
+    condition: str, form: str, catalog: Catalog
+) -> None:
+    sql = f"SELECT d.k FROM d LEFT JOIN f ON f.p = d.k AND {condition} WHERE d.x = 1"
+    assert form in values(sql, catalog, giving("0")).sql
+
+
 DAYS = "SELECT f.a FROM days f JOIN d ON CAST(f.ts AS DATE) = d.day WHERE d.x = 1"
 
 

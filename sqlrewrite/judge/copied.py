@@ -9,7 +9,7 @@ around is optimized, and what is said of the fact's column is then said of the k
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.judge.raising import is_boolean, raising_in, total
@@ -53,23 +53,50 @@ def raising_for_keys(proposal: Proposal) -> ra.Expression | None:
     return _raising_for_keys(proposal, pair.scan.relation, pair.path.column, pair.pruned)
 
 
+def raising_for_constant(proposal: Proposal) -> ra.Expression | None:
+    """A condition on the fact's column that Spark computes beforehand if the column is said to be
+    one constant, and that can raise an error; None where there is none."""
+    pair = proposal.pair
+    if proposal.options.limits.dialect != SPARK:
+        return None
+    return _raising_for_constant(proposal, pair.scan.relation, pair.path.column, pair.pruned)
+
+
 @shared
 def _raising_for_keys(
     proposal: Proposal, relation: int, column: str, pruned: str
 ) -> ra.Expression | None:
     plan = proposal.plan
-    same = _alike(plan, relation, column)
-    if pruned != column:
-        same |= _alike(plan, relation, pruned)
+    same = _alike(plan, relation, column) | _alike(plan, relation, pruned)
     if _blocks_inside(plan).isdisjoint(plan.owner.get(relation) for relation, _ in same):
         return None
+    conditions = (it for it in _conditions_among(plan, same) if same.issuperset(_named(it)))
+    return next(_raising_among(proposal, conditions), None)
+
+
+@shared
+def _raising_for_constant(
+    proposal: Proposal, relation: int, column: str, pruned: str
+) -> ra.Expression | None:
+    plan = proposal.plan
+    same = _alike(plan, relation, column) | _alike(plan, relation, pruned)
+    return next(_raising_among(proposal, _conditions_among(plan, same)), None)
+
+
+def _conditions_among(plan: ra.Plan, same: frozenset[_Column]) -> Iterator[ra.Expression]:
+    """The conditions that name one of some columns."""
     on = _conditions_on(plan)
-    for _, _, condition in (it for column in sorted(same) for it in on.get(column, ())):
-        if same.issuperset(_named(condition)):
-            culprit = raising_in(proposal, condition) or _unknown_in(proposal, condition)
-            if culprit is not None or not is_boolean(proposal, condition):
-                return culprit or condition
-    return None
+    yield from (condition for it in sorted(same) for _, _, condition in on.get(it, ()))
+
+
+def _raising_among(
+    proposal: Proposal, conditions: Iterable[ra.Expression]
+) -> Iterator[ra.Expression]:
+    """What can raise an error in conditions, or is not known not to."""
+    for condition in conditions:
+        culprit = raising_in(proposal, condition) or _unknown_in(proposal, condition)
+        if culprit is not None or not is_boolean(proposal, condition):
+            yield culprit or condition
 
 
 def _unknown_in(proposal: Proposal, condition: ra.Expression) -> ra.Expression | None:

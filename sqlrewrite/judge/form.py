@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlrewrite.find.restrictions import merges_subqueries
 from sqlrewrite.judge.benefit.selective_predicate import is_selective
-from sqlrewrite.judge.copied import raising_for_keys
+from sqlrewrite.judge.copied import raising_for_constant, raising_for_keys
 from sqlrewrite.judge.keys import has_few_keys, has_one_key, is_whole_in_query, key_count
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.judge.soundness.derived_column import ITSELF, derived_bound
@@ -33,7 +33,7 @@ def chosen_form(proposal: Proposal) -> str:
         return RANKED
     if proposal.pair.derived is not None:
         return _of_derived(proposal, form)
-    if form == VALUES:
+    if form == VALUES and raising_for_constant(proposal) is None:
         return form
     if has_one_key(proposal):
         return SINGLE
@@ -43,7 +43,9 @@ def chosen_form(proposal: Proposal) -> str:
         return SET
     if form == AUTO:
         form = IN if is_selective(proposal) else SET
-    if form == IN and (_prunes_nothing(proposal) or raising_for_keys(proposal) is not None):
+    if form == VALUES or (
+        form == IN and (_prunes_nothing(proposal) or raising_for_keys(proposal) is not None)
+    ):
         form = SET
     return RANGE if form == SET and _many(proposal) else form
 
@@ -75,7 +77,8 @@ def _of_derived(proposal: Proposal, form: str) -> str:
     ordered = shape is not None and shape.ordered and found.step not in ITSELF
     if form == RANGE and ordered:
         return RANGE
-    if form == VALUES and not (found.nulls or found.days or found.apart):
+    constant = form == VALUES and not (found.nulls or found.days or found.apart)
+    if constant and raising_for_constant(proposal) is None:
         return form
     if (
         found.nulls
