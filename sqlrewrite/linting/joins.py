@@ -105,11 +105,13 @@ _PRESERVED = "DPP101"
 def latest_partition(checked: CheckedStatement) -> Iterator[Finding]:
     """DPP011: a partition column that is compared with the one row of an aggregate, or the first
     rows of a LIMIT, by a join or an IN, or by which a window ranks all rows."""
-    for item in checked.decided.judged:
+    for candidate, item in zip(checked.candidates, checked.decided.judged, strict=True):
         proposal, scan = item.proposal, item.proposal.pair.scan
         few = has_few_keys(proposal)
         single = proposal.pair.first or few or has_one_key(proposal)
         if scan.span is None or item.verdict is Verdict.ALREADY_PRUNED or not single:
+            continue
+        if (candidate.fact, candidate.dimension) in checked.already_written:
             continue
         column = f"{scan.alias}.{proposal.pair.path.column}"
         if any(it.code == _PRESERVED and it.outcome is Outcome.FAIL for it in item.rules):
@@ -135,6 +137,9 @@ def latest_partition(checked: CheckedStatement) -> Iterator[Finding]:
             help_ = f"compare it with a set of them: array_contains((SELECT …), {column})"
         if proposal.engine.takes_keys:
             help_ = f"write the value itself: {proposal.other_form}"
+        elif item.predicates:
+            written = " AND ".join(" ".join(it.text.split()) for it in item.predicates)
+            help_ = f"add `{written}`, as `dpp-rewrite --write` does"
         yield checked.finding(
             "DPP011",
             checked.original(scan.span),

@@ -138,3 +138,18 @@ def test_constants_that_spark_carries_over_need_no_predicate(known: Catalog, que
 )
 def test_what_spark_does_not_carry_over_is_still_found(known: Catalog, query: str) -> None:
     assert "DPP001" in [it.code for it in _found(f"SELECT * FROM {query}", known)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT id FROM sales WHERE day IN (SELECT max(day) FROM sales)",
+        "SELECT s.id FROM sales s JOIN (SELECT max(day) AS m FROM sales) q ON s.day = q.m",
+    ],
+)
+def test_the_latest_partition_is_found_once_with_what_is_written(text: str, known: Catalog) -> None:
+    """The advice of DPP011 is the predicate, and behind it the finding is gone."""
+    (finding,) = (it for it in _found(text, known) if it.code == "DPP011")
+    done = rewrite(text, known)
+    assert finding.help.split("`")[1] in done.sql
+    assert not [it for it in _found(done.sql, known) if it.code in ("DPP001", "DPP011")]
