@@ -18,7 +18,7 @@ from sqlrewrite.judge.attempted_dimension import (
 )
 from sqlrewrite.judge.attempts import attempts
 from sqlrewrite.judge.benefit.selective_predicate import restricts
-from sqlrewrite.judge.copied import raising_for_rows
+from sqlrewrite.judge.copied import raising_for_rows, raising_where_tested
 from sqlrewrite.judge.proposal import (
     Judgement,
     Objection,
@@ -105,6 +105,10 @@ def judge_guards(proposal: Proposal) -> Judgement:
         name = relation_name(copied[1])
         why = "can raise an error for rows that another join leaves out, which Spark tests first"
         return failed(f"{describe(copied[0])} of {name} {why}")
+    tested = raising_where_tested(proposal)
+    if tested is not None:
+        why = "can raise an error, and Spark may compute the condition for rows of the dimension"
+        return failed(f"{describe(tested)} in a condition on {proposal.pair.path.column} {why}")
     attempted: tuple[ra.Expression, ...] = ()
     if raising_below(proposal, proposal.pair.key) is not None and key_is_attempted(proposal):
         computed = computed_as(proposal.plan, proposal.pair.key)

@@ -53,6 +53,18 @@ def raising_for_keys(proposal: Proposal) -> ra.Expression | None:
     return _raising_for_keys(proposal, pair.scan.relation, pair.path.column, pair.pruned)
 
 
+def raising_where_tested(proposal: Proposal) -> ra.Expression | None:
+    """A condition as of ``raising_for_keys``, if a condition around may test what the scalar or
+    LATERAL subquery gives. Spark makes an inner join of that one, says of the dimension what is
+    said of the fact, and then no form keeps the error away from rows that it would not have met
+    (random texts, seed 72). None where there is none."""
+    culprit = raising_for_keys(proposal)
+    if culprit is None:
+        return None
+    owner = proposal.plan.owner[proposal.pair.scan.relation]
+    return culprit if owner in _blocks_tested(proposal.plan) else None
+
+
 def raising_for_constant(proposal: Proposal) -> ra.Expression | None:
     """A condition on the fact's column that Spark computes beforehand if the column is said to be
     one constant, and that can raise an error; None where there is none."""
@@ -114,10 +126,59 @@ def _blocks_inside(plan: ra.Plan) -> frozenset[int]:
     block around it: all of them, if other statements may read the query."""
     if plan.read_elsewhere:
         return frozenset(block.number for block in plan.blocks)
+    return _all_inside(plan, (block for block in plan.blocks if block.role in _ITSELF_FIRST))
+
+
+@remembered
+def _blocks_tested(plan: ra.Plan) -> frozenset[int]:
+    """Those of ``_blocks_inside`` around which a condition may test what the subquery gives."""
+    if plan.read_elsewhere:
+        return frozenset(block.number for block in plan.blocks)
+    subqueries = (block for block in plan.blocks if block.role in _ITSELF_FIRST)
+    return _all_inside(plan, (block for block in subqueries if _is_tested(plan, block)))
+
+
+_ITSELF_FIRST = ("scalar", "lateral")
+"""The roles of the blocks that Spark optimizes before the block around them."""
+
+
+def _is_tested(plan: ra.Plan, subquery: ra.Block) -> bool:
+    """Whether a condition around a subquery may test its value, or a column of the derived tables
+    that hold it."""
+    if subquery.role == "scalar":
+        around = [subquery.parent] if subquery.parent is not None else []
+        conditions = (it for number in around for it in _conditions(plan.blocks[number]))
+        if any(_holds(condition, subquery.number) for _, _, condition in conditions):
+            return True
+    else:
+        around = [subquery.number]
+    seen: set[int] = set()
+    while around:
+        for relation in direct_readers(plan).get(around.pop(), ()):
+            for _, join, _ in _conditions_of(plan).get(relation, ()):
+                if join is None or not _is_extended(join, relation):
+                    return True
+            if relation not in seen:
+                seen.add(relation)
+                around.append(plan.owner[relation])
+    return False
+
+
+def _is_extended(join: ra.Join, relation: int) -> bool:
+    """Whether a join keeps rows for which a relation has none."""
+    return join.type is ra.JoinType.LEFT and relation in numbers(join.right)
+
+
+def _holds(condition: ra.Expression, block: int) -> bool:
+    return any(isinstance(it, ra.Subquery) and block in it.query.blocks for it in walk(condition))
+
+
+def _all_inside(plan: ra.Plan, blocks: Iterable[ra.Block]) -> frozenset[int]:
+    """Blocks, and all that they read."""
     within: dict[int | None, list[int]] = defaultdict(list)
     for block in plan.blocks:
         within[block.parent].append(block.number)
-    stack = [block.number for block in plan.blocks if block.role in ("scalar", "lateral")]
+    stack = [block.number for block in blocks]
     inside: set[int] = set()
     while stack:
         number = stack.pop()
