@@ -23,11 +23,12 @@ from sqlrewrite.find.join_edges import FILTER, FLIPPED, JoinEdge, Side, columns_
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import column_names
+from sqlrewrite.plan.expressions import walk
 from sqlrewrite.plan.joins import LEFT, RIGHT, null_extended
 from sqlrewrite.plan.lineage import LineagePath, ends_along, trace, trace_query
 from sqlrewrite.plan.memo import remembered
-from sqlrewrite.plan.relations import leaves, numbers
-from sqlrewrite.sql.bind.scope import NAMELESS
+from sqlrewrite.plan.relations import joins, leaves, numbers
+from sqlrewrite.sql.bind.scope import NAMELESS, PRECEDENCE
 
 # CTEs that each read the one before twice have exponentially many paths: later ones are not tried.
 MOST_PATHS = 1000
@@ -328,6 +329,10 @@ def unread_join(plan: ra.Plan) -> tuple[int | None, str] | None:
 
 def _not_understood(plan: ra.Plan, block: ra.Block) -> Iterator[str]:
     yield from block.unknown_syntax
+    for join in joins(block.source):
+        parts = (part for it in join.conditions for part in walk(it.expression))
+        unknown = (part.reason for part in parts if isinstance(part, ra.Unknown))
+        yield from (reason for reason in unknown if PRECEDENCE in reason)
     for leaf in leaves(block.source):
         if isinstance(leaf, ra.Opaque) and leaf.unread:
             yield leaf.reason

@@ -97,11 +97,10 @@ class Block:
         return True
 
     def _natural(self, text: str, source: Source) -> bool:
-        left = self.scope()
+        left = replace(self._left(), beside=())
         common = [one.name for one in source.columns if left.named(one.name)]
         if (
-            self.since_comma
-            or not common
+            not common
             or common != alike(left, source)
             or any(left.named(one) > 1 for one in common)
         ):
@@ -113,8 +112,10 @@ class Block:
         return True
 
     def _left(self) -> Scope:
-        """What the condition of the next join can name beside its own relation."""
-        sources = tuple(self.sources[self.since_comma :])
+        """What the condition of the next join can name beside its own relation: behind a comma, and
+        unless a setting binds JOIN more tightly, also what is before it."""
+        wide = self.since_comma and not tight(self.pen) and self.pen.chance(0.4)
+        sources = tuple(self.sources[0 if wide else self.since_comma :])
         return Scope(sources, frozenset(self.merged), self.outer, tuple(self.sources))
 
     def _semi(self, text: str, source: Source) -> None:
@@ -152,6 +153,13 @@ class Block:
 
 
 OUTER = tuple(f"{one} JOIN" for one in ("LEFT", "LEFT OUTER", "RIGHT", "RIGHT OUTER", "FULL OUTER"))
+
+
+def tight(pen: Pen) -> bool:
+    """Whether a JOIN binds more tightly than a comma."""
+    settings = dict(pen.world.settings)
+    keys = ("spark.sql.ansi.enabled", "spark.sql.ansi.relationPrecedence")
+    return all(settings[key] == "true" for key in keys)
 
 
 def paired(pen: Pen) -> set[tuple[str, str]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
+from dataclasses import replace
+from functools import partial
 
 from sqlglot import exp
 
@@ -12,7 +14,14 @@ from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.expressions import relations, walk
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.sql.bind.closed_world import syntax_reason
-from sqlrewrite.sql.bind.scope import NAMELESS, Scope, star_columns, using_key
+from sqlrewrite.sql.bind.scope import (
+    NAMELESS,
+    PRECEDENCE,
+    Scope,
+    star_columns,
+    tree_lacks,
+    using_key,
+)
 from sqlrewrite.sql.bind.tables import TableBinder
 from sqlrewrite.sql.bind.translate import Translator
 from sqlrewrite.sql.bind.trees import (
@@ -70,20 +79,37 @@ class FromBinder(TableBinder):
         return tree, shared
 
     def _tree(self, first: exp.Expr, joins: list[exp.Expr], translator: Translator) -> ra.Node:
-        tree = self._relation(first, translator)
-        after_comma = False
+        tree, scope = self._relation(first, translator), translator.scope
+        part: ra.Node | None = None
         for join in joins:
-            translator.scope.source = tree
+            comma = may_be_comma(join, self.text)
+            scope.source, scope.narrow = tree, None
+            if part is not None and not behind_comma(join.this, self.text):
+                scope.narrow = Scope(scope.ctes, scope.parent, part)
             if is_beside(join):
                 tree = self._with_laterals([join.this], tree, translator)
-                continue
-            right = self._relation(join.this, translator)
-            tree = self._join(tree, right, join, translator, either=after_comma)
+            else:
+                right = self._relation(join.this, translator)
+                tree = self._join(tree, right, join, translator, part)
             if join.args.get("pivots") or join.this.args.get("pivots"):
                 # Written behind the last relation, it takes in the whole join before it.
-                tree = self.opaque(join, "PIVOT or UNPIVOT of a join", alias="")
-            after_comma = after_comma or may_be_comma(join, self.text)
+                part = tree = self.opaque(join, "PIVOT or UNPIVOT of a join", alias="")
+            elif comma or part is not None:
+                part = self._last_part(tree, None if comma else part)
+        scope.narrow = None
         return tree
+
+    def _last_part(self, tree: ra.Node, before: ra.Node | None) -> ra.Node:
+        """What stands behind the last comma of a FROM: the last relation of its join tree, joined
+        with what was there ``before``."""
+        match tree:
+            case ra.Join(right=right):
+                return right if before is None else replace(tree, left=before)
+            case ra.Generate():
+                nothing = ra.Opaque(self.number(), "", "no FROM", columns=())
+                return replace(tree, child=before or nothing)
+            case _:
+                return tree
 
     def _join(
         self,
@@ -91,10 +117,10 @@ class FromBinder(TableBinder):
         right: ra.Node,
         join: exp.Expr,
         translator: Translator,
-        either: bool = False,
+        part: ra.Node | None = None,
     ) -> ra.Node:
-        """A join. ``either``: it stands behind a comma, so spark.sql.ansi.relationPrecedence
-        decides whether its left side is all that is before it, or only what is behind the comma."""
+        """A join. Of one behind a comma spark.sql.ansi.relationPrecedence decides whether its left
+        side is all that is before it, or only ``part``, what is behind the comma."""
         method = (join.args.get("method") or "").upper()
         kind = (join.args.get("kind") or "").upper()
         side = (join.args.get("side") or "").upper()
@@ -102,18 +128,27 @@ class FromBinder(TableBinder):
         if declared is None or method not in _METHODS:
             declared = ra.JoinType.UNKNOWN
             translator.facts.unknowns.append(f"{method or side or kind} join is not understood")
-        if either and declared in (ra.JoinType.RIGHT, ra.JoinType.FULL):
+        if part is not None and declared in (ra.JoinType.RIGHT, ra.JoinType.FULL):
             declared = ra.JoinType.UNKNOWN
         scope = translator.scope
         scope.source = ra.Join(ra.JoinType.INNER, left, right, (), ra.JoinType.INNER)
+        if part is not None and scope.narrow is not None:
+            scope.narrow.source = replace(scope.source, left=part)
         if join.args.get("using") or method == "NATURAL":
             using = self._using(left, right, join)
             natural = method == "NATURAL"
             equal = [_using_equality(left, right, name) for name in using or ()]
+            if part is not None:
+                sure = partial(_equal_in_both, left, part, natural=natural)
+                unsure = "which column `{}` is merged is not certain: " + PRECEDENCE
+                equal = [
+                    it if sure(name) else _condition(ra.Unknown(unsure.format(name)))
+                    for it, name in zip(equal, using or (), strict=True)
+                ]
             if using is None:
                 equal = [_condition(ra.Unknown("a NATURAL join over columns that are not known"))]
                 translator.facts.unknowns.append("a NATURAL join over columns that are not known")
-            merge_known, names = using is not None and not either, using or ()
+            merge_known, names = using is not None and part is None, using or ()
             return ra.Join(
                 declared,
                 left,
@@ -211,12 +246,13 @@ class FromBinder(TableBinder):
 
     def _joined(self, tree: ra.Node, node: exp.Expr, translator: Translator) -> ra.Node:
         """A relation with the joins that sqlglot hangs on its node."""
-        outer = translator.scope.source
+        scope = translator.scope
+        outer, narrow, scope.narrow = scope.source, scope.narrow, None
         for join in node.args.get("joins") or []:
-            translator.scope.source = tree
+            scope.source = tree
             right = self._relation(join.this, translator)
             tree = self._join(tree, right, join, translator)
-        translator.scope.source = outer
+        scope.source, scope.narrow = outer, narrow
         return tree
 
     def _parenthesised(self, node: exp.Subquery, translator: Translator) -> ra.Node:
@@ -289,7 +325,7 @@ class FromBinder(TableBinder):
         number = self.number()
         inner = node.this
         if isinstance(inner, exp.Subquery) and is_query(inner):
-            siblings = Scope(scope.ctes, scope.parent, scope.source)
+            siblings = Scope(scope.ctes, scope.parent, scope.source, narrow=scope.narrow)
             beside = Scope(scope.ctes, siblings)
             query = self.inner(inner, beside, "lateral")
             scope.outer.extend(siblings.outer)
@@ -306,6 +342,14 @@ def _using_equality(left: ra.Node, right: ra.Node, name: str) -> ra.Condition:
     if ours is None or theirs is None:
         return _condition(ra.Unknown(f"column {name} of USING is not known"))
     return _condition(ra.Call("=", (ours, theirs)))
+
+
+def _equal_in_both(left: ra.Node, part: ra.Node, name: str, *, natural: bool) -> bool:
+    """Whether a merged column of the left side is the same where that is only a part of it, or
+    Spark refuses the query then, as it does for USING."""
+    if not natural and tree_lacks(part, name):
+        return True
+    return using_key(left, name) == using_key(part, name)
 
 
 def _condition(expression: ra.Expression) -> ra.Condition:

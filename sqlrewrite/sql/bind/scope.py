@@ -31,15 +31,20 @@ NAMELESS = "*"
 """The alias of a relation whose alias is only known when it runs."""
 
 
+PRECEDENCE = "under spark.sql.ansi.relationPrecedence a JOIN binds more tightly than a comma"
+
+
 @dataclass(slots=True)
 class Scope:
     """What is visible at a place: a join tree (None before FROM is bound), the CTEs, and the scope
-    outside. ``outer`` collects the references of a query to the scopes around it."""
+    outside. ``outer`` collects the references of a query to the scopes around it. ``narrow`` is the
+    same place under spark.sql.ansi.relationPrecedence, where a join behind a comma sees less."""
 
     ctes: Mapping[str, int]
     parent: Scope | None = None
     source: ra.Node | None = None
     outer: list[ra.ColumnRef] = field(default_factory=list)
+    narrow: Scope | None = None
     _listed: tuple[ra.Node, list[_Listed] | None] | None = None
     _visible: tuple[ra.Node, list[ra.Relation | ra.Generate]] | None = None
 
@@ -93,17 +98,32 @@ def resolve(scope: Scope, parts: tuple[str, ...], spans: Spans) -> ra.Expression
     ``parts`` are lower case and without backquotes; ``spans`` are those of the first part, of the
     first two, and so on. A name that a scope certainly lacks is looked for in the scope around it.
     """
+    column, crossed = _look_up(scope, parts, spans)
+    if column is None:
+        return ra.Unknown(f"column {'.'.join(parts)} is not known")
+    for inner in crossed:
+        inner.outer += columns(column)
+    return column
+
+
+def _look_up(
+    scope: Scope, parts: tuple[str, ...], spans: Spans
+) -> tuple[ra.Expression | None, list[Scope]]:
+    """What a name means in a scope or in those around it, None if nothing; and the scopes that lack
+    it. Where it means nothing under spark.sql.ansi.relationPrecedence, Spark refuses the query."""
     crossed: list[Scope] = []
     current: Scope | None = scope
     while current is not None:
-        found = _resolve_in(current, parts, spans)
-        if found is not None:
-            for inner in crossed:
-                inner.outer += columns(found)
-            return found
+        column = _resolve_in(current, parts, spans)
+        if column is not None:
+            if current.narrow is not None:
+                other, _ = _look_up(current.narrow, parts, spans)
+                if other not in (None, column):
+                    column = ra.Unknown(f"`{'.'.join(parts)}` may be another column: {PRECEDENCE}")
+            return column, crossed
         crossed.append(current)
         current = current.parent
-    return ra.Unknown(f"column {'.'.join(parts)} is not known")
+    return None, crossed
 
 
 def _resolve_in(scope: Scope, parts: tuple[str, ...], spans: Spans) -> ra.Expression | None:
@@ -188,6 +208,11 @@ def columns_named(scope: Scope, name: str, span: Span | None) -> list[ra.Express
 def lacks(scope: Scope, name: str) -> bool:
     """Whether certainly no relation of the scope's own FROM has a column of that name."""
     return not columns_named(scope, name, None) and not any(map(_may_have_more, scope.visible()))
+
+
+def tree_lacks(node: ra.Node, name: str) -> bool:
+    """Whether certainly no relation of a join tree has a column of that name."""
+    return not columns_in(node, name) and not any(map(_may_have_more, leaves(node, named=True)))
 
 
 def nowhere_in_sight(scope: Scope, name: str) -> bool:
