@@ -162,7 +162,7 @@ def only(settings: ExactSettings) -> Iterator[None]:
 
 def plan_types(sql: str, state: SessionState) -> Output | None:
     """The types of the columns of a query as the bound plan has them, without names."""
-    if state.unsure:
+    if state.unsure or state.unsure_settings:
         return None
     [*_, last] = statements(sql, lex(sql, state.catalog.refer), Limits())
     bound = None if last.tree is None else bind(last.tree, sql, state.catalog, whole=True)
