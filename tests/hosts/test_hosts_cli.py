@@ -90,7 +90,7 @@ def test_the_report_has_the_statements_of_the_file() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        FILES["cells.py"].replace("sales s", "sales s -- dpp-rewrite: ignore"),
+        FILES["cells.py"].replace("sales s", "sales s -- dpp-rewrite: ignore\n# MAGIC"),
         FILES["cells.py"].replace("SELECT", "-- dpp-rewrite: off\n# MAGIC SELECT"),
         notebook(cell("-- dpp-rewrite: ignore-file"), cell(SQL), f"{CALL}\n"),
     ],
