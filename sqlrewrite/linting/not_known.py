@@ -23,13 +23,13 @@ from sqlrewrite.plan.algebra import (
     Unknown,
 )
 from sqlrewrite.plan.expressions import columns, walk
+from sqlrewrite.plan.facts.functions import tagged
 from sqlrewrite.plan.relations import conditions_of, readers
 
 _LATER = pattern(
     r"\{\{-?\s*config\s*\([^{}]*\bmaterialized\s*=\s*['\"](?:view|ephemeral)['\"]", re.DOTALL
 )
 _ENDS = frozenset({"max", "min"})
-_COUNTING = frozenset({"count", "count_if", "sum", "avg", "approx_count_distinct"})
 
 
 def is_view(text: str) -> bool:
@@ -50,7 +50,7 @@ def reads_keys_alone(plan: Plan, scan: Scan, names: frozenset[str]) -> bool:
     if not (latest and any(_unknown(it.expression) for it in block.outputs)):
         values += [it.expression for it in block.outputs]  # else of an output that nothing asks for
     used = [{ref.name for ref in columns(it)} for it in values]
-    return all(it and it <= names for it in used) and not block.functions & _COUNTING
+    return all(it and it <= names for it in used) and not block.functions & tagged("counting")
 
 
 def _unknown(expression: Expression) -> bool:

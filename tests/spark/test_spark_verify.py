@@ -160,20 +160,20 @@ def test_the_session_s_own_views_and_settings_are_there(
     """In a session of a notebook the command sees what was made there, and leaves it as it was."""
     own = sold.newSession()
     own.sql("USE verified")
-    own.sql("CREATE TEMP VIEW winter AS SELECT day FROM days WHERE season = 'winter'")
+    own.sql("CREATE TEMP VIEW winter AS SELECT day, season FROM days WHERE season = 'winter'")
     own.conf.set("spark.sql.ansi.enabled", "false")
     monkeypatch.setattr(type(own), "getActiveSession", classmethod(lambda cls: own))
     text = (
         "SET spark.sql.ansi.enabled = false; CREATE TEMP VIEW more AS SELECT 1 AS one;"
-        "SELECT w.day, int('none') AS x FROM sold s JOIN winter w ON s.day = w.day WHERE w.day < 3"
+        "SELECT w.day, int('none') AS x FROM sold s JOIN winter w ON s.day = w.day WHERE w.season > 'a'"
     )
     (tmp_path / "ddl.sql").write_text(
-        f"{DDL}; CREATE TABLE winter (day INT) USING parquet", "utf-8"
+        f"{DDL}; CREATE TABLE winter (day INT, season STRING) USING parquet", "utf-8"
     )
     (tmp_path / "q.sql").write_text(text, "utf-8")
     done = run("verify", "-c", str(tmp_path / "ddl.sql"), str(tmp_path / "q.sql"))
     assert (done.exit_code, done.stderr) == (0, "")
-    assert ": same rows (30)" in done.stdout
+    assert ": same rows (60)" in done.stdout
     assert temporary_views(own) == {"winter"}
 
 
