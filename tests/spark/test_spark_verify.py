@@ -165,7 +165,8 @@ def test_the_session_s_own_views_and_settings_are_there(
     monkeypatch.setattr(type(own), "getActiveSession", classmethod(lambda cls: own))
     text = (
         "SET spark.sql.ansi.enabled = false; CREATE TEMP VIEW more AS SELECT 1 AS one;"
-        "SELECT w.day, int('none') AS x FROM sold s JOIN winter w ON s.day = w.day WHERE w.season > 'a'"
+        "SELECT w.day, int('none') AS x FROM sold s JOIN winter w ON s.day = w.day "
+        "WHERE w.season > 'a'"
     )
     (tmp_path / "ddl.sql").write_text(
         f"{DDL}; CREATE TABLE winter (day INT, season STRING) USING parquet", "utf-8"
