@@ -235,7 +235,8 @@ class Warehouse:
     ``streaming`` says that a text of Flink's has set another mode than batch, or batch; None that
     it has set none.
     ``prunable`` are the last names of all partitioned, clustered and bucketed tables, and of the
-    views, which may hide one; ``by_last`` all qualified names by their last.
+    views, which may hide one; ``by_last`` all qualified names by their last; ``schemas`` those that
+    have a relation.
     """
 
     relations: Mapping[Name, TableOrView] = field(default_factory=dict)
@@ -255,6 +256,7 @@ class Warehouse:
     schema_named: bool = False
     prunable: frozenset[str] = field(init=False, compare=False, repr=False)
     by_last: Mapping[str, tuple[Name, ...]] = field(init=False, compare=False, repr=False)
+    schemas: frozenset[str] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.declared:
@@ -269,6 +271,8 @@ class Warehouse:
                 by_last[last] = (*by_last.get(last, ()), name)
         object.__setattr__(self, "prunable", frozenset(prunable))
         object.__setattr__(self, "by_last", by_last)
+        schemas = frozenset(name[-2] for name in self.relations if len(name) > 1)
+        object.__setattr__(self, "schemas", schemas)
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -295,7 +299,8 @@ class Warehouse:
 
         A temporary view comes first. If nothing has the qualified name, it is the only relation
         with the same last part, provided that the other parts may be the same: a schema that is a
-        template (``${db}.t``), or that nobody has named, may be any.
+        template (``${db}.t``), or that nobody has named, may be any but one that has relations of
+        its own here.
         """
         if self.open_names and self._may_be_open(tuple(part.lower() for part in parts)):
             return None
@@ -305,12 +310,14 @@ class Warehouse:
             return self.relations[temporary] if len(parts) == 1 or found is None else None
         if temporary and self.may_hide(temporary):
             return None
-        if found is not None or name in self.forgotten or (self.schema_named and len(parts) == 1):
+        if found is not None or name in self.forgotten:
             return found
+        named = len(written_apart(parts)) > 1
         others = self.by_last.get(name[-1], ())
-        if len(others) != 1:
+        if len(others) != 1 or (temporary if named else self.schema_named):
             return None
-        return self.relations[others[0]] if _may_be(name, others[0]) else None
+        same = _may_be(name, others[0], self.schemas, named=named)
+        return self.relations[others[0]] if same else None
 
     def _may_be_open(self, parts: Name) -> bool:
         """Whether a name as written may be one of the ``open_names``."""
@@ -440,14 +447,18 @@ def written_apart(parts: Name) -> Name:
     return tuple(parts[0].split(".")) if len(parts) == 1 and "." in parts[0] else parts
 
 
-_GLOBAL = "global_temp"
+_DEFAULT, _GLOBAL = DEFAULT_NAMESPACE[-1], "global_temp"
 _TEMPLATE_SIGNS = ("$", "{", "}", "@", "#", "&", "%")
 
 
-def _may_be(name: Name, other: Name) -> bool:
-    """Whether two qualified names with the same last part may be the same: the other parts are
-    equal, or one of them may be any. A name of two parts has no catalog."""
-    if _GLOBAL in (name[-2], other[-2]):
+def _may_be(name: Name, other: Name, schemas: Container[str], *, named: bool) -> bool:
+    """Whether a qualified name may be that of a relation with the same last part: the other parts
+    are equal, or one of them may be any. A name of two parts has no catalog. What the text has
+    ``named`` is no other schema, and what the catalog has in none is in none of its ``schemas``."""
+    one, two = name[-2], other[-2]
+    if _GLOBAL in (one, two):
+        return False
+    if one != two and named and not has_template(one) and (one == _DEFAULT or one in schemas):
         return False
     pairs = zip(reversed(name[:-1]), reversed(other[:-1]), strict=False)
     return all(one == two or _any(one) or _any(two) for one, two in pairs)
