@@ -86,8 +86,8 @@ class Document:
 
 
 _UNSURE = (
-    f"`{MARKER}` stands behind the end of a clause, where a formatter may have put it, and it is "
-    "not sure which predicate is its own: put it right behind that, or take it off"
+    f"`{MARKER}` may have come away from its predicate, by a formatter or an edit, and it is not "
+    "sure which predicate is its own: put it right behind that, or take it off"
 )
 
 

@@ -239,6 +239,27 @@ def test_what_an_author_adds_before_a_moved_marker_stays(
     assert "DPP009" in {it.code for it in lint(text, catalog)[0]}
 
 
+@pytest.mark.parametrize(
+    "between", ["/* mine */", "-- mine\n", "AND f.a IN (1, 2)", "AND f.a = 1", "AND f.a > abs(2)"]
+)
+@pytest.mark.parametrize("key", ["d.x = 1", "d.x = 2"])
+def test_what_stands_between_our_predicate_and_its_marker_is_not_taken(
+    catalog: Catalog, between: str, key: str
+) -> None:
+    text = f"{JOIN}{MOVED} {between} {MARKER}".replace("d.x = 1", key, 1)
+    assert stripped(text).sql == text
+    result = rewrite(text, catalog)
+    assert (result.sql, result.errors) == (text, ())
+    assert "which predicate" in result.skipped[0].message
+
+
+def test_a_list_of_the_author_before_our_predicate_is_no_question(catalog: Catalog) -> None:
+    text = f"{JOIN}f.a IN (1, 2) AND {MOVED} {MARKER}"
+    edited = rewrite(text.replace("d.x = 1", "d.x = 2", 1), catalog)
+    assert (edited.sql.count(MARKER), edited.skipped) == (1, ())
+    assert stripped(text).sql == f"{JOIN}f.a IN (1, 2)"
+
+
 @pytest.mark.parametrize("end", [")", "/* mine */", "-- mine\n", "THEN", "WHERE"])
 def test_a_marker_behind_anything_else_is_not_ours(catalog: Catalog, end: str) -> None:
     text = f"SELECT 1 FROM (SELECT f.a FROM f WHERE f.a = 1 AND {MOVED} {end} {MARKER}"

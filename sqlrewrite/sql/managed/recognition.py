@@ -154,13 +154,53 @@ def _predicate_before(anchors: Anchors, last: int, at: int) -> ManagedPredicate 
     return ManagedPredicate(tokens, found.word, found.value, span, at, note, moved)
 
 
-def moved_from(anchors: Anchors, markers: Sequence[int]) -> Iterator[int]:
-    """For each of the markers that a formatter may have moved, where what it stands behind is."""
+def apart(anchors: Anchors, markers: Sequence[int]) -> Iterator[int]:
+    """For each of the markers that may have come away from its predicate, where what it stands
+    behind is: a formatter moves it behind the end of a clause, an author writes a comment or a
+    condition between the two."""
     starts = [token.start for token in anchors.tokens] if markers else []
     for at in markers:
         last = bisect_right(starts, at) - 1
-        if last >= 0 and _adjoins(anchors, last, at) and anchors.raw(last).lower() in _PASSED:
+        passed = last >= 0 and anchors.raw(last).lower() in _PASSED
+        if (passed and _adjoins(anchors, last, at)) or _beside_ours(anchors, last):
             yield starts[last]
+
+
+def _beside_ours(anchors: Anchors, last: int) -> bool:
+    """Whether the clause that a token is in, or closes, has a conjunct that looks like ours."""
+    for index in (last, last - 1):
+        with suppress(AnchorError):
+            first = _opening(anchors, index) if anchors.kind(index) is TokenType.R_PAREN else index
+            pieces = anchors.pieces(anchors.enclosing(first).condition)
+            if any(looks_written(anchors, piece) for piece in pieces):
+                return True
+    return False
+
+
+def _lists_its_own(anchors: Anchors, managed: ManagedPredicate) -> bool:
+    """Whether a predicate compares with a list of literals that stands nowhere else in the text:
+    where we write one without a comment, it is a copy of the author's."""
+    with suppress(AnchorError):
+        last = managed.tokens.end - 1
+        opening = _before_literals(anchors, last) + 1
+        literals = anchors.span(Range(opening, last + 1)).of(anchors.text)
+        return not _opens_query(anchors, opening) and anchors.text.count(literals) == 1
+    return False
+
+
+def looks_written(anchors: Anchors, piece: Range) -> bool:
+    """Whether a conjunct without a marker is as we write one with a key query: ``AS`` names what it
+    reads, and before that each column is called by the name."""
+    found = _single(anchors, piece.end - 1, False)
+    if found is None or found.first != piece.start:
+        return False
+    if marker_behind(anchors.text, anchors.tokens[piece.end - 1].end + 1) is not None:
+        return False
+    words = [anchors.raw(index).lower() for index in range(found.word, piece.end)]
+    if "select" not in words:
+        return False
+    called = {name for name, dot in pairwise(words) if dot == "."}
+    return any(word == "as" and alias in called for word, alias in pairwise(words))
 
 
 def _adjoins(anchors: Anchors, last: int, at: int) -> bool:
@@ -171,9 +211,12 @@ def _adjoins(anchors: Anchors, last: int, at: int) -> bool:
 
 def is_unmarked(anchors: Anchors, piece: Range, managed: ManagedPredicate) -> bool:
     """Whether a conjunct looks like a predicate of ours whose marker is gone: then a marker that
-    was moved may be its marker, and ``managed`` the author's."""
+    was moved may be its marker, and ``managed`` the author's. So may one right behind a list of
+    constants, which an author may have written between the two."""
     if managed.moved is None:
-        return False
+        if managed.note is not None or piece.end > managed.tokens.start:
+            return False
+        return _lists_its_own(anchors, managed) and looks_written(anchors, piece)
     last = piece.end - 1
     found = _single(anchors, last, managed.note is not None) or _disjunction(anchors, last)
     if found is None or found.first != piece.start:

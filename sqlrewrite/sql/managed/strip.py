@@ -18,11 +18,11 @@ from sqlrewrite.patterns import pattern
 from sqlrewrite.sql.lex.keywords import CHANGES
 from sqlrewrite.sql.managed.recognition import (
     ManagedPredicate,
+    apart,
     bounded_value,
     is_unmarked,
     managed_predicates,
     marker_offsets,
-    moved_from,
 )
 from sqlrewrite.sql.places.anchors import AnchorError, Anchors, ConditionClause, Range
 from sqlrewrite.text.edits import Edit, Span, cut
@@ -74,7 +74,7 @@ class Stripped:
     ``predicates`` are the spans of those in them, each with its marker, and ``clauses`` have all
     that is known of them, clause by clause. ``foreign`` is where a marker stands on what is not
     ours: the author has edited, wrapped or moved it. ``unsure`` are the offsets in the text of what
-    ends a clause with such a marker behind it, put there by a formatter perhaps.
+    such a marker stands behind where it may have come away from a predicate of ours.
     """
 
     text: str
@@ -163,7 +163,7 @@ def strip(
     return replace(
         Stripped.of(text, spans, [it.span for it in gone]),
         foreign=foreign,
-        unsure=tuple(map(stripped, moved_from(anchors, foreign))),
+        unsure=tuple(map(stripped, apart(anchors, foreign))),
         clauses=tuple(
             sorted((_managed_clause(anchors, it, stripped) for it in clauses), key=lambda it: it.at)
         ),
@@ -207,8 +207,8 @@ def _clauses(
     clauses = list(_by_clause(anchors, [it for it in found if it not in staying]))
     outer = _outermost([*kept, *(it.span for clause in clauses for it in clause.ours)])
     begins = [anchors.tokens[it.clause.lead].start for it in clauses]
-    apart = [it for it, at in zip(clauses, begins, strict=True) if not _inside(at, outer)]
-    return apart, outer
+    outside = [it for it, at in zip(clauses, begins, strict=True) if not _inside(at, outer)]
+    return outside, outer
 
 
 def _spans(clauses: Sequence[_ClauseSpans]) -> list[Span]:
@@ -259,11 +259,10 @@ def _by_clause(anchors: Anchors, taken: Sequence[ManagedPredicate]) -> Iterator[
             continue
         pieces = anchors.pieces(clause.condition)
         ours = [m if (m := managed.get(p.start)) and m.tokens == p else None for p in pieces]
-        if ours[-1] is not None and any(
-            one is None and is_unmarked(anchors, piece, ours[-1])
-            for one, piece in zip(ours, pieces, strict=True)
-        ):
-            ours[-1] = None
+        unmarked = [piece for one, piece in zip(ours, pieces, strict=True) if one is None]
+        for index, one in enumerate(ours):
+            if one is not None and any(is_unmarked(anchors, it, one) for it in unmarked):
+                ours[index] = None
         spans = sorted(_clause_spans(anchors, clause, pieces, ours), key=_start)
         if spans:
             gone = tuple(it for it in ours if it is not None)
