@@ -91,6 +91,8 @@ HIDE_OR_MOVE = (
     'spark.sql(f"CREATE OR REPLACE TEMP VIEW dates {rest()}")\n',
     'spark.sql("CREATE OR REPLACE TEMP VIEW dates " + rest)\n',
     'spark.sql("CREATE OR REPLACE TEMP VIEW " + n)\n',
+    'spark.sql("CREATE OR REPLACE TEMP VIEW NAME AS SELECT 1".replace("NAME", n))\n',
+    'spark.sql("CREATE VIEW A.B AS SELECT 1".replace("A.", "").replace("B", n))\n',
     'spark.sql("CREATE OR REPLACE TEMP VIEW " + n())\n',
     'spark.sql(sqlQuery="CREATE OR REPLACE TEMP VIEW dates AS " + build())\n',
     'spark.sql("""\n  -- make\n CREATE OR REPLACE TEMP VIEW dates AS """ + build())\n',

@@ -97,6 +97,11 @@ def text_of(node: ast.AST) -> tuple[str, list[ast.AST]]:
                 waiting.append((inner, (_PERCENT,)))
             case ast.Call(func=ast.Attribute(value=inner, attr="format")):
                 waiting.append((inner, (_FIELD,)))
+            case ast.Call(
+                func=ast.Attribute(value=inner, attr="replace"),
+                args=[ast.Constant(value=str(sign)), *_],
+            ) if sign:
+                waiting.append((inner, (*filled, re.compile(re.escape(sign)))))
             case _:
                 read.pop()
                 pieces.append(HOLE)
