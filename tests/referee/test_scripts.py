@@ -11,7 +11,7 @@ import pytest
 from tests.referee.generator_scripts import random_world, script
 from tests.referee.scripts import run
 
-SEED, FIRST, SCRIPTS = 1, 50, 10
+SEED, FIRST, SCRIPTS = 1, 55, 3
 """Number 56 finds a name of the ``session`` that is read as a table's, should that come back."""
 
 
