@@ -133,9 +133,11 @@ def _check(split: Split, anchors: Anchors, select: Range) -> None:
         raise Unsplit("a template or a positional parameter in it cannot be copied")
     if "_metadata" in words:
         raise Unsplit("_metadata is not found in a derived table")
+    # Whether `x.t.` is a schema's table or a field of x: neither is worth more than an alias.
+    threes = zip(words, words[1:], words[2:], strict=False)
+    qualified = {word for dot, word, end in threes if dot == end == "."}
     for scan, _ in split.scans:
-        name = [scan.parts[-2], ".", scan.parts[-1], "."] if len(scan.parts) > 1 else []
-        if name and any(words[it : it + 4] == name for it in range(len(words))):
+        if not scan.aliased and scan.parts[-1].lower() in qualified:
             raise Unsplit(f"columns are named by the schema of {scan.parts[-1]}: give it an alias")
     if anchors.orders(select.end):
         _check_order(split, anchors, select.end)
