@@ -43,8 +43,8 @@ def select_list(
     generated: Generated | None = None
     aggregated: set[str] = set()
     for item in node.expressions:
-        if _is_star(item):
-            expanded = _expanded_star(item, translator.scope)
+        if (star := _star(item)) is not None:
+            expanded = _expanded_star(star, translator.scope)
             complete = complete and expanded is not None
             found += [OutputColumn(name, ref) for name, ref in expanded or ()]
             plain += [ref for _, ref in expanded or ()]
@@ -74,8 +74,12 @@ def select_list(
     return SelectList(tuple(found), complete, tuple(plain), generated, first)
 
 
-def _is_star(item: exp.Expr) -> bool:
-    return isinstance(item.this if isinstance(item, exp.Column) else item, exp.Star)
+def _star(item: exp.Expr) -> exp.Expr | None:
+    """``*`` or ``t.*``, which Spark expands in brackets as well."""
+    while isinstance(item, exp.Paren):
+        item = item.this
+    marker = item.this if isinstance(item, exp.Column) else item
+    return item if isinstance(marker, exp.Star) else None
 
 
 def _name(item: exp.Expr) -> str:
