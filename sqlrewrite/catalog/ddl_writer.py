@@ -68,7 +68,9 @@ def _column(column: Column, table: Table) -> str:
     computed = (it for it in table.derived if it.column.lower() == column.name.lower())
     by = [f" {GENERATED} ({it.expression})" for it in computed if it.origin == GENERATED]
     not_null = "" if column.nullable else " NOT NULL"
-    return f"{_quoted(column.name)} {(column.type or 'UNKNOWN').upper()}{''.join(by)}{not_null}"
+    kind = column.type or "UNKNOWN"
+    shown = kind if "struct" in kind else kind.upper()  # the names of fields are the author's
+    return f"{_quoted(column.name)} {shown}{''.join(by)}{not_null}"
 
 
 def _remark(column: Column, values: Mapping[str, str], table: Table) -> str:

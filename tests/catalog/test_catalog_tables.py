@@ -33,7 +33,7 @@ def table(catalog: Catalog, name: str = "t") -> Table:
         ("TINYINT", "tinyint"),
         ("STRING", "string"),
         ("STRING COLLATE UTF8_BINARY", "string"),
-        ("STRING COLLATE UNICODE", "string collate unicode"),
+        ("STRING COLLATE UNICODE", "string collate UNICODE"),
         ("VARCHAR(10)", "varchar(10)"),
         ("CHAR(5)", "char(5)"),
         ("CHARACTER(5)", "char(5)"),
@@ -50,7 +50,7 @@ def table(catalog: Catalog, name: str = "t") -> Table:
         ("INTERVAL DAY TO SECOND", "interval day to second"),
         ("ARRAY<STRING>", "array<string>"),
         ("MAP<STRING, ARRAY<INT>>", "map<string,array<int>>"),
-        ("STRUCT<a: INT COMMENT 'x', `B c`: TIMESTAMP>", "struct<a:int,`b c`:timestamp>"),
+        ("STRUCT<a: INT COMMENT 'x', `B c`: TIMESTAMP>", "struct<a:int,`B c`:timestamp>"),
         (
             "STRUCT<key :STRING, comment: ARRAY<STRUCT<b:INT>>>",
             "struct<key:string,comment:array<struct<b:int>>>",
@@ -412,7 +412,7 @@ def test_columns(follow: Follow, definition: str, columns: str | None, complete:
         columns
         or {
             "(k": "key varchar(20), unique int, index int, check string",
-            "(a": "a string collate unicode, b None, c int",
+            "(a": "a string collate UNICODE, b None, c int",
         }[definition[:2]]
     )
     found = said(follow(f"CREATE TABLE t {definition}"))

@@ -174,27 +174,41 @@ def plan_types(sql: str, state: SessionState) -> Output | None:
     return tuple((None, None if kind is None else str(kind)) for kind in kinds)
 
 
-def run(part: str = "") -> tuple[Score, Score]:
-    """The scores of ``outputs`` and of the bound plan, over all files with a part in their name."""
-    score, planned = Score(), Score()
+def behind(text: str, state: SessionState) -> SessionState:
+    """The session behind a text."""
+    return _run(text, state)[1]
+
+
+def created_types(query: str, state: SessionState) -> Output | None:
+    """The types that the bound plan has for a table that the query creates, without names."""
+    table = "default.created_by_the_suite"
+    state = behind(f"CREATE TABLE {table} USING parquet AS {query}", state)
+    return plan_types(f"SELECT * FROM {table}", state)
+
+
+def run(part: str = "") -> tuple[Score, Score, Score]:
+    """The scores of ``outputs``, of the bound plan, and of it where a table is created of the query
+    first, over all files with a part in their name."""
+    score, planned, created = Score(), Score(), Score()
     for file in sorted((CORPUS / "results").rglob("*.out")):
         name = str(file.relative_to(CORPUS / "results")).removesuffix(".out")
         if part not in name:
             continue
         state = session(name)
         for answer in answers(file):
-            answered = answer.schema.startswith("struct<") and answer.schema != "struct<>"
+            returned = answer.schema.startswith("struct<") and answer.schema != "struct<>"
             before = state
             given, state = _run(answer.sql, state)
-            if answered and _QUERY.match(answer.sql):
+            if returned and _QUERY.match(answer.sql):
                 score.add(answer, given)
                 planned.add(answer, deep(partial(plan_types, answer.sql, before)))
-    return score, planned
+                created.add(answer, deep(partial(created_types, answer.sql, before)))
+    return score, planned, created
 
 
 def main(part: str = "") -> None:
     """Prints the scores."""
-    for label, score in zip(("outputs", "the plan"), run(part), strict=True):
+    for label, score in zip(("outputs", "the plan", "created tables"), run(part), strict=True):
         print(*score.wrong, sep="\n")
         for answer in score.unknown:
             print("UNKNOWN", answer.file, "|", " ".join(answer.sql.split())[:200])

@@ -11,7 +11,7 @@ from sqlrewrite import Catalog
 from sqlrewrite.output_columns import SessionState
 from sqlrewrite.plan.facts.session import ExactSettings
 from sqlrewrite.sql.types.query_output import query_output
-from tests.referee.names import CORPUS, agrees, plan_types, run
+from tests.referee.names import CORPUS, agrees, behind, plan_types, run
 
 EXPRESSIONS = Path(__file__).with_name("typed_expressions.sql")
 NUMBERS = Path(__file__).parents[2] / "docs" / "numbers.md"
@@ -26,11 +26,13 @@ CATALOG = Catalog.from_ddl(COLUMNS)
 
 @pytest.mark.skipif(not CORPUS.exists(), reason="the corpus is not beside the checkout")
 def test_no_name_and_no_type_is_wrong() -> None:
-    score, planned = run()
+    score, planned, created = run()
     assert score.wrong == []
     assert score.told >= 0.9 * score.queries
     assert score.types >= 0.9 * score.columns
     assert planned.wrong == []
+    assert created.wrong == []
+    assert created.types >= 0.7 * planned.types
     [counted] = re.findall(r"the bound plan types ([\d,]+) columns", NUMBERS.read_text("utf-8"))
     assert planned.types >= int(counted.replace(",", ""))
     assert planned.types >= 0.9 * planned.columns
@@ -44,10 +46,16 @@ def test_both_readings_give_the_types_that_spark_gives(ansi: bool) -> None:
         expression, _, answers = line.partition(" -- ")
         expected = answers.split(" | ")[not ansi and " | " in answers]
         select = f"SELECT {expression} AS e FROM t"
-        for sql in (select, f"SELECT e FROM ({select})", f"WITH q AS ({select}) SELECT * FROM q"):
-            planned = plan_types(sql, state)
+        for first, sql in (
+            ("", select),
+            ("", f"SELECT e FROM ({select})"),
+            ("", f"WITH q AS ({select}) SELECT * FROM q"),
+            (f"CREATE TABLE default.q USING parquet AS {select}", "SELECT (*) FROM default.q"),
+            (f"CREATE VIEW default.q AS {select}", "SELECT e FROM default.q"),
+        ):
+            planned = plan_types(sql, behind(first, state))
             assert planned in (((None, expected),), ((None, None),)), sql
-            told = query_output(sql, CATALOG, (settings,))
+            told = None if first else query_output(sql, CATALOG, (settings,))
             assert told is None or told[0][1] in (expected, None), sql
 
 

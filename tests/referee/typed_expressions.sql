@@ -51,3 +51,8 @@ dt + INTERVAL '1' HOUR -- timestamp
 sum(d) OVER (ORDER BY i) -- decimal(20,2)
 round(w, 2) -- decimal(23,2)
 greatest(i, d) -- decimal(12,2)
+st -- struct<A:int,b:string>
+struct(st) -- struct<st:struct<A:int,b:string>>
+coalesce(st, st) -- struct<A:int,b:string>
+named_struct('K', d3, 'v', v) -- struct<K:decimal(3,0),v:string>
+array(st) -- array<struct<A:int,b:string>>

@@ -108,12 +108,13 @@ def _bare_words(item: Cursor) -> list[str]:
 
 
 def spark_type(text: str) -> str | None:
-    """A type as Spark writes it, lower case and without blanks; None where it is not Spark's."""
+    """A type as Spark writes it, with the names of fields as they are; None where it is not
+    Spark's."""
     plain = " ".join(text.lower().split())
     kind = parse(_OTHER_SPELLINGS.get(plain, text)) or parse(_of_trino(plain))
     if kind is None or plain in ("timestamp_ltz", "timestamp_ntz"):
         return plain if kind is not None else None
-    return kind.ddl.lower().replace(" collate utf8_binary", "")
+    return kind.ddl.replace(" collate UTF8_BINARY", "")
 
 
 def _of_trino(text: str) -> str:
