@@ -143,6 +143,33 @@ def test_names_mean_what_they_mean_now(session: SparkSession, given: Given) -> N
         session.sql("DROP DATABASE enabled_too CASCADE")
 
 
+def test_temporary_views_of_any_name(session: SparkSession, given: Given) -> None:
+    """They come before the table of the short name, renamed or qualified, and behind ``session.``;
+    the table's own schema still names the table."""
+    if session.version < "4.2":
+        pytest.skip("the schema of temporary views has no name yet")
+    random = "AS SELECT CAST(8 * rand() AS INT) day, 2 month"
+    temporary = QUERY.replace("days", "session.days")
+    table = QUERY.replace("sales s", "enabled.sales s").replace("days d", "enabled.days d")
+    with enable(session, log=None):
+        for create in (
+            f"CREATE TEMP VIEW session.days {random}",
+            f"CREATE TEMP VIEW system.session.days {random}",
+            f"CREATE TEMP VIEW some {random}; ALTER VIEW some RENAME TO days",
+            f"CREATE TEMP VIEW some {random}; ALTER TABLE IDENTIFIER('some') RENAME TO days",
+        ):
+            for statement in create.split("; "):
+                session.sql(statement)
+            for text in (QUERY, temporary, temporary.replace("session", "system.session")):
+                session.sql(text)
+                assert given.last == text
+            session.sql(table)
+            assert MARKER in given.last
+            session.sql("DROP VIEW session.days")
+            session.sql(QUERY)
+            assert MARKER in given.last
+
+
 def test_settings_are_those_of_the_session(session: SparkSession, given: Given) -> None:
     with enable(session, log=None):
         session.sql(QUERY)
