@@ -7,12 +7,23 @@ from functools import partial
 
 from sqlrewrite.decision.statement_decision import PairDecision, StatementDecision
 from sqlrewrite.find.pairs import Pair
+from sqlrewrite.find.reading import guarded
 from sqlrewrite.judge.benefit.estimate import estimate
 from sqlrewrite.judge.benefit.missed_by_engine import engine_alone
-from sqlrewrite.judge.proposal import relation_name
+from sqlrewrite.judge.proposal import Proposal, relation_name
 from sqlrewrite.plan.algebra import ColumnRef, Derived, Plan
 from sqlrewrite.plan.render import Filters, diff
-from sqlrewrite.results import Candidate, JoinUse, PlanDiff, PlanLine, TableUse, Verdict
+from sqlrewrite.results import (
+    Candidate,
+    EngineAlone,
+    JoinUse,
+    PlanDiff,
+    PlanLine,
+    PrunesAlone,
+    TableUse,
+    Verdict,
+)
+from sqlrewrite.sql.parse.statements import Failure
 
 _MOST_LITERALS = 10
 
@@ -79,8 +90,16 @@ def _candidate(result: StatementDecision, item: PairDecision, place: Locate) -> 
         rules=item.rules,
         predicate=predicate,
         estimate=estimate(item.proposal),
-        engine=engine_alone(item.proposal),
+        engine=_engine_alone(item.proposal, result.reading.statement.start),
     )
+
+
+def _engine_alone(proposal: Proposal, at: int) -> EngineAlone:
+    """What the engine does by itself; unknown where that takes more steps than a statement may."""
+    alone = guarded(partial(engine_alone, proposal), at, proposal.options.limits)
+    if isinstance(alone, Failure):
+        return EngineAlone(proposal.engine.name, PrunesAlone.UNKNOWN, alone.message)
+    return alone
 
 
 def _join_name(pair: Pair) -> str:

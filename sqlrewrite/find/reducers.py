@@ -217,12 +217,18 @@ def _passable(plan: ra.Plan, number: int, reach: Reach) -> bool:
         case ra.Inline():
             return True
         case ra.Derived(query=query) | ra.CteReference(query=query):
-            return bool(reach.through_facts) or not any(
-                isinstance(inner, ra.Scan) and inner.table.partitioned_by
-                for inner in read_by(plan, query)
-            )
+            return bool(reach.through_facts) or not _reads_a_fact(plan, query)
         case _:
             return False
+
+
+@remembered
+def _reads_a_fact(plan: ra.Plan, query: ra.Query) -> bool:
+    """Whether a query reads a partitioned table at any depth."""
+    return any(
+        isinstance(inner, ra.Scan) and bool(inner.table.partitioned_by)
+        for inner in read_by(plan, query)
+    )
 
 
 def _from_readers(plan: ra.Plan, relation: int, reach: Reach) -> Iterator[Restriction]:

@@ -102,12 +102,15 @@ def same_column(one: ra.Expression, other: ra.Expression) -> bool:
 
 
 def _from(plan: ra.Plan, path: LineagePath) -> Iterator[LineagePath]:
-    count_steps()
-    yield path
-    end = path.relations[-1]
-    if not isinstance(end, ra.Scan):
-        for step in steps(plan, end, path.column):
-            yield from _from(plan, _further(path, step))
+    waiting = [path]
+    while waiting:
+        count_steps()
+        path = waiting.pop()
+        yield path
+        end = path.relations[-1]
+        if not isinstance(end, ra.Scan):
+            below = [_further(path, step) for step in steps(plan, end, path.column)]
+            waiting += reversed(below)
 
 
 def _further(path: LineagePath, step: LineagePath) -> LineagePath:
