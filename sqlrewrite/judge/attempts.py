@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlrewrite.find.restrictions import Attempts, Forms, Path
-from sqlrewrite.judge.order_sensitive import order_sensitive
+from sqlrewrite.judge.order_sensitive import has_order_sensitive, order_sensitive
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.judge.raising import (
     is_boolean,
@@ -155,7 +155,7 @@ def order_sensitive_in(
     columns, each with whether an operator above it tells NULL from values. A column that many
     expressions name is looked through once."""
     walked: set[tuple[int, str, bool]] = set()
-    stack = [(expression, False)]
+    stack = [(expression, False)] if has_order_sensitive(proposal.plan) else []
     while stack:
         node, null_matters = stack.pop()
         if any(order_sensitive(proposal.plan, (node,))):

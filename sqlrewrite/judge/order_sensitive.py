@@ -10,11 +10,19 @@ from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal, 
 from sqlrewrite.plan.columns import computed_as, expression_type
 from sqlrewrite.plan.facts.functions import function, tagged
 from sqlrewrite.plan.facts.literals import number_type
+from sqlrewrite.plan.memo import remembered
 
 _ROOM = 28
 _EXACT = frozenset({"tinyint", "smallint", "int"})
 """Their sum is a BIGINT, with room for four billion of the greatest. A sum of BIGINT has no room:
 in ANSI mode it raises an error where it overflows on its way, and in another order it need not."""
+
+
+@remembered
+def has_order_sensitive(plan: Plan) -> bool:
+    """Whether a statement has an aggregate that may be order-sensitive. Most have none, and no
+    column need be followed to what it is computed from."""
+    return any(is_exact_by_type(name) for block in plan.blocks for name in block.functions)
 
 
 def order_sensitive(plan: Plan, nodes: Iterable[Expression]) -> Iterator[Call]:
