@@ -45,6 +45,14 @@ class Engine:
     predicates: frozenset[str]
     branching: frozenset[str]
 
+    @property
+    def title(self) -> str:
+        """Its name in a sentence."""
+        return _TITLES.get(self.name, self.name.capitalize())
+
+
+_TITLES = {"duckdb": "DuckDB"}
+
 
 @dataclass(frozen=True, slots=True)
 class Page:

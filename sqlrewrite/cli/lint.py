@@ -125,7 +125,8 @@ def _run(options: LintOptions) -> int:
         elif not people:
             reported.append(result)
         elif result.findings and not options.statistics:
-            out.print(form.lines(_all_shown(result) if options.verbose else result))
+            shown_result = _all_shown(result) if options.verbose else result
+            out.print(form.lines(shown_result, out.width))
         if result.failures:
             err.print(concise.failure_lines(result.path, result.failures))
     if options.write_baseline:

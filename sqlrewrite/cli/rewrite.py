@@ -199,7 +199,7 @@ def _run(options: RewriteOptions) -> int:
         if summary.changed and not (options.check or options.statistics):
             err.print([()])
         err.print(text.more_lines(reasons, _detail(options, Settings())))
-        err.print(text.last_lines(summary, would=options.would))
+        err.print(text.last_lines(summary, would=options.would, strip=options.strip))
     if summary.statistics is not None and options.format == "text":
         from sqlrewrite.report.statistics import lines
 

@@ -1,6 +1,6 @@
 """Summarizes every statement of a text: what it reads, and whether that is in the catalog.
 
-In: the statements of a text, and the lines of its candidates. Out: one entry a statement, with the
+In: the statements of a text, and the places of its candidates. Out: one entry a statement, with the
 reason where a statement has neither a candidate nor a failure.
 """
 
@@ -50,17 +50,18 @@ def summarize(
     readings: Iterable[Reading],
     text: str,
     place: Callable[[int], tuple[int, int]],
-    candidates: Iterable[int],
+    candidates: Iterable[tuple[int, int]],
 ) -> Iterator[StatementSummary]:
     """Summarizes statements that were read with their names; ``place`` gives the line and column of
-    an offset, and ``candidates`` are the lines of candidates."""
+    an offset, and ``candidates`` are the places of candidates."""
     at = sorted(candidates)
     for reading in readings:
         if reading.statement.tokens:
             start, end = reading.statement.start, reading.statement.tokens[-1].end + 1
-            first, last = place(start)[0], place(end)[0]
-            index = bisect_left(at, first)
-            has_candidate = index < len(at) and at[index] <= last
+            place_of_start, place_of_end = place(start), place(end)
+            first, last = place_of_start[0], place_of_end[0]
+            index = bisect_left(at, place_of_start)
+            has_candidate = index < len(at) and at[index] <= place_of_end
             joins = first_join(text, start, end) is not None
             kind, failure = _kind(reading.statement), reading.statement.failure
             if failure is not None:

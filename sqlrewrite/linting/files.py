@@ -15,7 +15,15 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.linting.findings import BY_CODE, Finding, Fix, Place, of_no_statement, unsuppressed
+from sqlrewrite.linting.findings import (
+    BY_CODE,
+    Finding,
+    Fix,
+    Place,
+    Severity,
+    of_no_statement,
+    unsuppressed,
+)
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.results import NOT_PARSED, ConfigError, Problem
 from sqlrewrite.run.file_content import UnreadFileError, read_source
@@ -203,13 +211,15 @@ class LintTask:
 
 @dataclass(slots=True)
 class LintSummary:
-    """Counts over files, to which each is added: ``codes`` of the findings shown, and ``counting``
-    those that fail a run; ``failed`` are the files with ``failures``."""
+    """Counts over files, to which each is added: ``codes`` of the findings shown, ``counting``
+    those that fail a run, ``notes`` the notes; ``failed`` are the files with ``failures``.
+    """
 
     files: int = 0
     failed: int = 0
     failures: int = 0
     counting: int = 0
+    notes: int = 0
     fixable: int = 0
     suppressed: int = 0
     codes: Counter[str] = field(default_factory=Counter)
@@ -226,6 +236,7 @@ class LintSummary:
         self.failed += bool(result.failures)
         self.failures += len(result.failures)
         self.counting += sum(it.counts for it in shown)
+        self.notes += sum(it.severity is Severity.NOTE for it in shown)
         self.fixable += sum(it.fix is not None for it in shown)
         self.suppressed += len(result.findings) - len(shown)
         self.codes.update(it.code for it in shown)

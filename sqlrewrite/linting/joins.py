@@ -57,9 +57,9 @@ def _needless(engine: EngineAlone | None) -> str:
     """That the engine prunes, or may prune, by itself."""
     if engine is None or engine.pruning not in (PrunesAlone.PRUNES, PrunesAlone.MAY_PRUNE):
         return ""
-    name = engine.name.capitalize()
-    where = " where the join is a broadcast join" if engine.name == "spark" else ""
-    return f": {name} prunes it by itself{where if engine.pruning is PrunesAlone.MAY_PRUNE else ''}"
+    may = engine.pruning is PrunesAlone.MAY_PRUNE and engine.name == "Spark"
+    where = " where the join is a broadcast join" if may else ""
+    return f": {engine.name} prunes it by itself{where}"
 
 
 def _lacks(fact: str, candidate: Candidate, judged: PairDecision) -> str:
@@ -165,7 +165,7 @@ def build_side(checked: CheckedStatement) -> Iterator[Finding]:
             "DPP012",
             checked.original(scan.span),
             f"{scan.alias}.{proposal.pair.path.column}",
-            f"{why}: {proposal.engine.name}'s dynamic filter prunes nothing of it",
+            f"{why}: {proposal.engine.title}'s dynamic filter prunes nothing of it",
             f"write FROM {scan.parts[-1]} JOIN {proposal.dimension_name}",
         )
 

@@ -152,10 +152,10 @@ def _finding(checked: CheckedStatement, scan: Scan, it: _Wrapped, prunes: bool) 
         )
         help_ = f"bound {bare} itself, in each branch of the OR"
     elif prunes and it.tied:
-        engine = checked.engine.name.capitalize()
+        engine = checked.engine.title
         why = f": {engine} prunes by that only where the join is a broadcast join"
     elif prunes:
-        engine = checked.engine.name.capitalize()
+        engine = checked.engine.title
         why = f": {engine} prunes by that, but a metastore lists every partition for it"
     else:
         why = (

@@ -64,6 +64,11 @@ class Printer:
             )
         return self._console
 
+    @property
+    def width(self) -> int | None:
+        """The columns of a terminal; None for a file, whose lines may be of any length."""
+        return self.console.width if self.stream.isatty() else None
+
     def line(self, *pieces: tuple[str, str]) -> None:
         """Prints one line of these pieces."""
         self.print([pieces])

@@ -66,7 +66,8 @@ _NO_UTF_8 = re.compile("[\udc80-\udcff]")
 _SHOWN_AS_LATIN_1 = "it has bytes that are not UTF-8; they stay, and are shown as Latin-1"
 
 Reasons = Counter[tuple[str, str]]
-"""How many statements stay as they are, by the word for that and the reason without names."""
+"""How many statements and candidates stay as they are, by the word for that and the reason without
+names."""
 
 
 def file_lines(result: FileResult, detail: Detail, reasons: Reasons) -> Iterator[Line]:
@@ -96,11 +97,13 @@ def file_lines(result: FileResult, detail: Detail, reasons: Reasons) -> Iterator
         placed += (
             (it.fact.line, it.fact.column_number, list(_candidate(path, it, detail)))
             for it in done.candidates
-            if it.verdict in detail.verdicts
+            if it.verdict in detail.verdicts and _verdict_is_told(it, detail, reasons)
         )
     if done and detail.skipped and not done.original.isascii() and _NO_UTF_8.search(done.original):
         yield (f"{path}: ", ""), ("note", "bold cyan"), (f": {_SHOWN_AS_LATIN_1}", "")
-    for _, _, lines in sorted(placed, key=lambda item: item[:2]):
+    # Each branch of a FROM … INSERT … INSERT has the candidates of what is before it.
+    in_order = sorted(placed, key=lambda item: item[:2])
+    for lines in dict.fromkeys(tuple(lines) for _, _, lines in in_order):
         yield from lines
     if done and detail.plans:
         yield from _plans(path, done.plans)
@@ -112,6 +115,20 @@ def _is_told(word: str, alike: str, detail: Detail, reasons: Reasons) -> bool:
     return reasons[word, alike] <= detail.like
 
 
+def _verdict_is_told(candidate: Candidate, detail: Detail, reasons: Reasons) -> bool:
+    """Whether a candidate has a line of its own: each that is written, and of others the first few
+    with a like reason."""
+    match candidate.verdict:
+        case Verdict.REWRITTEN:
+            return True
+        case Verdict.ALREADY_PRUNED:
+            alike = "the query bounds the column as tightly"
+        case Verdict.REJECTED:
+            reason = candidate.reason
+            alike = f"{reason.code} {reason.name}" if reason else ""
+    return _is_told(candidate.verdict.value, alike, detail, reasons)
+
+
 def _not_rewritten(path: str, statement: StatementSummary) -> Line:
     """Why a statement without a candidate stays as it is, and what to do."""
     remedy = f": {statement.remedy}" if statement.remedy else ""
@@ -120,21 +137,21 @@ def _not_rewritten(path: str, statement: StatementSummary) -> Line:
 
 
 def more_lines(reasons: Reasons, detail: Detail) -> Iterator[Line]:
-    """How many more statements stay as they are than have a line, by like reasons."""
+    """How many more statements and candidates stay as they are than have a line, by reason."""
     for (word, alike), count in reasons.most_common():
         if count > detail.like:
             more = f"{count - detail.like:,}{' more' if detail.like else ''} {word}: "
             yield ((more, "yellow"), (alike, ""))
 
 
-def last_lines(summary: Summary, *, would: bool) -> Iterator[Line]:
+def last_lines(summary: Summary, *, would: bool, strip: bool = False) -> Iterator[Line]:
     """How many statements are rewritten, unchanged, skipped; before it, why that may be none.
 
-    ``would``: whether nothing was to be written.
+    ``would``: whether nothing was to be written. ``strip``: whether predicates were taken out.
     """
     if not summary.files:
         yield ((NO_FILES, "yellow"),)
-    verb = WOULD if would else Verdict.REWRITTEN.value
+    verb = f"{'would be ' * would}{'stripped' if strip else Verdict.REWRITTEN.value}"
     rewritten, skipped = summary.statements_rewritten, summary.skipped
     yield (
         (f"{rewritten} {verb}", "bold green" if rewritten else ""),
@@ -212,13 +229,12 @@ def _needless(candidate: Candidate) -> str:
     engine = candidate.engine
     if candidate.verdict is not Verdict.REWRITTEN or engine is None:
         return ""
-    name = engine.name.capitalize()
     match engine.pruning:
         case PrunesAlone.PRUNES:
-            return f" ({name} prunes this by itself; --when missed leaves it out)"
+            return f" ({engine.name} prunes this by itself; --when missed leaves it out)"
         case PrunesAlone.MAY_PRUNE:
-            by = "where the join is a broadcast join" if engine.name == "spark" else "by itself"
-            return f" ({name} prunes this too {by}; --when missed leaves it out)"
+            by = "where the join is a broadcast join" if engine.name == "Spark" else "by itself"
+            return f" ({engine.name} prunes this too {by}; --when missed leaves it out)"
         case _:
             return ""
 

@@ -18,12 +18,12 @@ def summaries(
 ) -> tuple[StatementSummary, ...]:
     """A summary of each statement in a file's documents; ``done`` is the file's rewriting."""
     found = done.candidates if done else ()
-    lines = [line for it in found for line in (it.fact.line, it.join.line)]
+    places = [(use.line, use.column_number) for it in found for use in (it.fact, it.join)]
     return tuple(
         summary
         for it in documents
         for summary in in_dialect(
-            tuple(summarize(it.statements, it.stripped.text, it.place, lines)), it.limits
+            tuple(summarize(it.statements, it.stripped.text, it.place, places)), it.limits
         )
     )
 

@@ -462,7 +462,7 @@ def test_a_file_over_the_limit_is_left_alone(
     assert "1 skipped" in checked.stderr
     assert json.loads(run("--format", "json", "q.sql").stdout)["files"][0]["skipped"]
     linted = run("lint", "--strict", "q.sql")
-    assert "q.sql:1:1: DPP000 not read: the file is 2 kB" in linted.stdout
+    assert "q.sql:1:1: DPP000 note: not read: the file is 2 kB" in linted.stdout
     assert linted.exit_code == 0
     monkeypatch.setenv("DPP_REWRITE_FILE_LIMIT", "2kB")
     assert why not in run("q.sql").stderr

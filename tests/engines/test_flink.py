@@ -60,14 +60,14 @@ def test_the_connector_decides() -> None:
     ]
     result = rewrite(query, known, dialect="flink", engine="flink", when="missed")
     told = [it.message for each in result.candidates for it in each.rules if it.code == "DPP125"]
-    assert told == ["flink misses it: the connector of f takes no keys for k"]
+    assert told == ["Flink misses it: the connector of f takes no keys for k"]
 
 
 def test_its_filtering_switched_off() -> None:
     query = PRUNED[0]
     text = f"SET 'table.optimizer.dynamic-filtering.enabled' = 'false';\n{query}"
     told = _told(rewrite(text, Catalog.from_ddl(DDL), dialect="flink", engine="flink"))
-    assert any("flink does not prune by an IN there" in it for it in told)
+    assert any("Flink does not prune by an IN there" in it for it in told)
     assert any("--predicate values writes constants" in it for it in told)
 
 

@@ -20,7 +20,7 @@ def _told(query: str) -> list[str]:
 
 @pytest.mark.parametrize("query", PRUNED)
 def test_left_to_it(query: str) -> None:
-    assert all("trino prunes by the join" in it for it in _told(query))
+    assert all("Trino prunes by the join" in it for it in _told(query))
     assert rewrite(query, KNOWN, dialect="trino", engine="trino", when="missed").sql == query
 
 

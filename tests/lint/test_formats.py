@@ -94,6 +94,14 @@ def test_an_excerpt(catalog: Catalog, sql: str, shown: list[str]) -> None:
     assert _lines(text, _linted(catalog, sql))[2:-3] == shown
 
 
+def test_an_excerpt_fits_a_terminal(catalog: Catalog) -> None:
+    found = _linted(catalog, f"SELECT {'x, ' * 18}id FROM sales -- {'s' * 90}")
+    lines = [plain(line) for line in text.lines(found, 80)]
+    _, code, carets, *_ = lines[1:]
+    assert max(map(len, lines[1:4])) <= 80
+    assert code[carets.index("^") : carets.rindex("^") + 1] == "sales"
+
+
 def test_a_place_over_lines(catalog: Catalog) -> None:
     sql = (
         "SELECT s.id FROM sales s WHERE s.id = 1 AND s.day IN (\n  SELECT c.day\n"
@@ -117,11 +125,11 @@ def test_concise(catalog: Catalog) -> None:
     assert _lines(concise, _linted(catalog)) == [
         "a b/q.sql:2:6: DPP001 [*] no pruning predicate on s.day, which the join with calendar "
         "bounds",
-        "a b/q.sql:6:1: DPP000 not read: no statement begins with 'SELEC'",
+        "a b/q.sql:6:1: DPP000 note: not read: no statement begins with 'SELEC'",
     ]
     total = _sum(_linted(catalog))
     assert [plain(line) for line in concise.last_lines(total)] == [
-        "2 findings in 1 file (1 suppressed)",
+        "2 findings, 1 of them notes in 1 file (1 suppressed)",
         "[*] 1 fixable with `dpp-rewrite --write`",
     ]
 

@@ -122,6 +122,23 @@ def test_a_statement_that_stays_has_its_reason_and_what_to_do() -> None:
     assert not list(file_lines(given, ERRORS_ONLY, Reasons()))
 
 
+def test_of_like_verdicts_ten_are_told_and_the_rest_counted() -> None:
+    verdicts = (Verdict.REWRITTEN, Verdict.REJECTED, Verdict.ALREADY_PRUNED)
+    given = result(*(candidate(n, it, Outcome.FAIL) for it in verdicts for n in range(1, 13)))
+    reasons = Reasons()
+    assert len(list(file_lines(given, Detail(), reasons))) == 12 + 10 + 10
+    assert [plain(line) for line in more_lines(reasons, Detail())] == [
+        "2 more rejected: DPP100 r",
+        "2 more already-pruned: the query bounds the column as tightly",
+    ]
+
+
+def test_a_line_is_told_once() -> None:
+    """Each branch of a FROM … INSERT … INSERT has the same candidates."""
+    one, other = (candidate(3, Verdict.REJECTED, Outcome.FAIL, alias=it) for it in "de")
+    assert len(list(file_lines(result(one, other, one, other), Detail(), Reasons()))) == 2
+
+
 def test_of_like_reasons_ten_are_told_and_the_rest_counted() -> None:
     statements = tuple(statement(n, f"t{n} is not in the catalog", "tables") for n in range(1, 13))
     unread = tuple(Problem("", "a template", n, 1) for n in range(20, 40))
@@ -202,6 +219,8 @@ def test_in_the_order_of_the_file() -> None:
 )
 def test_last_line(summary: Summary, would: bool, line: str) -> None:
     assert [plain(it) for it in last_lines(summary, would=would)] == [line]
+    stripped = [plain(it) for it in last_lines(summary, would=would, strip=True)]
+    assert stripped == [line.replace("rewritten", "stripped")]
 
 
 def test_the_sum_counts_each_statement_once() -> None:

@@ -84,7 +84,7 @@ def test_pull(pulled: SparkSession, tmp_path: Path) -> None:
     assert known.settings["spark.sql.autoBroadcastJoinThreshold"].startswith("10485760")
     (left,) = rewrite(query, known).candidates
     assert left.reason is not None
-    assert left.reason.message == "spark prunes by the join with pulled.days by itself"
+    assert left.reason.message == "Spark prunes by the join with pulled.days by itself"
     assert MARKER in rewrite(query, replace(known, settings={})).sql
 
     shown = run("catalog", "show", "-c", str(file)).stdout

@@ -44,7 +44,8 @@ def judge_pruned(proposal: Proposal) -> Judgement:
     if carries_constants(proposal):
         key = proposal.label(pair.key)
         return failed(
-            f"{proposal.engine.name} carries the constants on {key} over to {pair.pruned} by itself"
+            f"{proposal.engine.title} carries the constants on {key} over to {pair.pruned} by "
+            "itself"
         )
     for expression in _conditions(proposal, pair.scan):
         if isinstance(expression, Subquery) and _same_keys(proposal, expression):

@@ -24,7 +24,7 @@ def judge(proposal: Proposal) -> Judgement:
     engine = proposal.engine
     if not engine.enabled and chosen_form(proposal) == IN:
         return failed(
-            f"{engine.name} does not prune by an IN there, as dynamic pruning is switched off: "
+            f"{engine.title} does not prune by an IN there, as dynamic pruning is switched off: "
             f"{proposal.other_form}"
         )
     if proposal.options.when == "auto" and has_key_query(proposal):
@@ -47,7 +47,7 @@ def judge(proposal: Proposal) -> Judgement:
     if by_broadcast and not proposal.options.hint and (size or 0) > engine.broadcast_threshold:
         return failed(
             f"{proposal.dimension_name} has {size:,} bytes, too many to be broadcast without a "
-            f"hint, and {engine.name} prunes by a broadcast only"
+            f"hint, and {engine.title} prunes by a broadcast only"
         )
     found = estimate(proposal)
     if found is None or found.saves is None or found.reads is None:

@@ -40,10 +40,10 @@ def judge(proposal: Proposal) -> Judgement:
     if proposal.pair.edge.block.role == "merge":
         return passed("a MERGE prunes its target by constants alone")
     if proposal.clustered:
-        return passed(f"{proposal.engine.name} leaves out files and row groups by constants alone")
+        return passed(f"{proposal.engine.title} leaves out files and row groups by constants alone")
     if proposal.pair.derived is not None:
         pruned = proposal.pair.pruned
-        return passed(f"{proposal.engine.name} does not know what {pruned} is computed from")
+        return passed(f"{proposal.engine.title} does not know what {pruned} is computed from")
     alone = by_join(proposal)
     if alone.pruning is PrunesAlone.MISSES:
         return passed(f"{alone.name} misses it: {alone.reason}")
@@ -59,7 +59,7 @@ def judge(proposal: Proposal) -> Judgement:
 
 def engine_alone(proposal: Proposal) -> EngineAlone:
     """What the engine does with the fact by itself. Raises ConfigError as ``judge`` does."""
-    pair, engine = proposal.pair, proposal.engine.name
+    pair, engine = proposal.pair, proposal.engine.title
     if isinstance(pair.dimension, Opaque):
         return EngineAlone(engine, PrunesAlone.UNKNOWN, f"{proposal.dimension_name} is not known")
     if pair.edge.block.role == "merge":
@@ -78,7 +78,7 @@ def engine_alone(proposal: Proposal) -> EngineAlone:
 def by_join(proposal: Proposal) -> EngineAlone:
     """What the engine does with the fact by the join itself: by its plan, where it was asked for
     it, else by its planner."""
-    planned, engine, by = proposal.options.planned, proposal.engine.name, proposal.dimension_name
+    planned, engine, by = proposal.options.planned, proposal.engine.title, proposal.dimension_name
     if planned is not None:
         if proposal.pair.place in planned:
             return EngineAlone(engine, PrunesAlone.PRUNES, "read from its plan")
@@ -94,7 +94,7 @@ def by_join(proposal: Proposal) -> EngineAlone:
 def _assumed(proposal: Proposal) -> Iterator[str]:
     """What must be assumed, where it is not known, to predict what the engine does."""
     if not affects_pruning(proposal.context.catalog.settings):
-        yield f"{proposal.engine.name}'s settings are its defaults"
+        yield f"{proposal.engine.title}'s settings are its defaults"
     if proposal.engine.takes_keys and proposal.pair.scan.table.provider is None:
         yield f"the connector of {proposal.pair.scan.alias} takes keys"
     if proposal.engine.reuse_broadcast_only:

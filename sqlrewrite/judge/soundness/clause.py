@@ -23,7 +23,7 @@ def judge(proposal: Proposal) -> Judgement:
     if not any(condition.clause is not None for condition in join.conditions):
         return failed("the ON cannot be found in the text")
     if not proposal.engine.queries_in_on and has_key_query(proposal):
-        why = f"{proposal.engine.name} raises an error for a subquery in an ON"
+        why = f"{proposal.engine.title} raises an error for a subquery in an ON"
         return failed(f"{why}: --predicate values writes constants there")
     return passed("in the ON of the join")
 

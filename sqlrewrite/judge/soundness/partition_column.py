@@ -32,7 +32,7 @@ def judge(proposal: Proposal) -> Judgement:
     path, derived = proposal.pair.path, proposal.pair.derived
     if derived is not None and derived.ends:
         if proposal.engine.planner != "spark":
-            name = proposal.engine.name
+            name = proposal.engine.title
             return failed(f"{name} finds by itself what such a filter says of the column")
         return passed(derived.shown)
     if derived is not None:

@@ -17,18 +17,20 @@ STYLES: Mapping[Severity, str] = {
 }
 
 
-def lines(result: LintedFile) -> Iterator[Line]:
-    """The lines of one file."""
+def lines(result: LintedFile, width: int | None = None) -> Iterator[Line]:
+    """The lines of one file, of any ``width``."""
     for finding in result.shown:
         yield headline(result.path, finding)
 
 
 def headline(path: str, finding: Finding) -> Line:
-    """Where a finding is, its code in the colour of its severity, and what it says."""
+    """Where a finding is, its code in the colour of its severity, whether it is a note, and what it
+    says."""
     place = f"{shown(path)}:{finding.place.line}:{finding.place.column}: "
     mark = " [*]" if finding.fix else ""
     code = (finding.code, STYLES[finding.severity])
-    return ((place, "bold"), code, (mark, "cyan"), (f" {clean(finding.message)}", ""))
+    note = "note: " if finding.severity is Severity.NOTE else ""
+    return ((place, "bold"), code, (mark, "cyan"), (f" {note}{clean(finding.message)}", ""))
 
 
 def clean(text: str) -> str:
@@ -60,9 +62,10 @@ def last_lines(total: LintSummary) -> Iterator[Line]:
         return
     count = sum(total.codes.values())
     checked = f" in {counted(total.files - total.failed, 'file')}"
+    notes = f", {total.notes:,} of them notes" if total.notes else ""
     hidden = f" ({total.suppressed} suppressed)" if total.suppressed else ""
     failed = f", {counted(total.failed, 'file')} not checked" if total.failed else ""
     head = (counted(count, "finding"), "bold yellow") if count else ("no findings", "bold green")
-    yield (head, (checked + hidden, ""), (failed, "bold red"))
+    yield (head, (notes + checked + hidden, ""), (failed, "bold red"))
     if total.fixable:
         yield (("[*] ", "cyan"), (f"{total.fixable} fixable with `dpp-rewrite --write`", ""))
