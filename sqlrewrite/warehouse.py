@@ -353,8 +353,9 @@ class Warehouse:
 
     def refer(self, reference: Reference) -> Name | None:
         """The name that a reference in a template stands for: the one in a manifest or project;
-        where there is neither, that of the only relation with this last name; else None. A variable
-        stands for its value."""
+        where there is neither, that of the only relation with this last name, and for a source of
+        this schema, which is its source's name unless a project says otherwise; else None. A
+        variable stands for its value."""
         if reference[0] == VARIABLE:
             value = self.variables.get(reference[1])
             return None if value is None else (value,)
@@ -365,6 +366,10 @@ class Warehouse:
             return known
         last = reference[-1].lower()
         found = [name for name in self.relations if name[-1] == last and len(name) > 1]
+        if reference[0] == "source":
+            schema = reference[1].lower()
+            exact = [name for name in found if name[-2] == schema]
+            found = exact or [name for name in found if _any(name[-2])]
         return found[0] if len(found) == 1 else None
 
     def use(self, schema: str | None) -> Self:

@@ -112,7 +112,11 @@ def test_a_source_that_a_known_project_does_not_describe_is_not_known() -> None:
     ddl = "CREATE TABLE a.big (id INT, day DATE) PARTITIONED BY (day); CREATE TABLE a.d (day DATE)"
     catalog = Catalog.from_ddl(ddl)
     source, model = ("source", "mart", "big"), ("ref", "d")
-    assert catalog.refer(source) == ("spark_catalog", "a", "big")
+    assert catalog.refer(("source", "a", "big")) == ("spark_catalog", "a", "big")
+    assert catalog.refer(source) is None  # without a project, a source is of the schema of its name
+    nowhere = Catalog.from_ddl("CREATE TABLE big (id INT, day DATE) PARTITIONED BY (day)")
+    assert nowhere.refer(source) == ("spark_catalog", "default", "big")
     known = replace(catalog, references={model: ("spark_catalog", "a", "d")})
     assert known.refer(model) is not None
     assert known.refer(source) is None
+    assert known.refer(("source", "a", "big")) is None

@@ -3,8 +3,8 @@
 The manifest is the better source, since it has the results of dbt's own rules. If nobody has run
 ``dbt parse``, this module collects models, seeds, snapshots and sources with their ``config``
 (``partition_by``, ``materialized``, from the model, its YAML and the project, in this order),
-columns and ``data_type``, and passes them to ``dbt.read`` in the form of a manifest. The schema of
-a model is not known: it is taken to be the current one.
+columns and ``data_type``, and passes them to ``dbt.read`` in the form of a manifest. A model is in
+the schema that is configured for it; where none is, it is taken to be in the current one.
 """
 
 from __future__ import annotations
@@ -19,15 +19,19 @@ from typing import Any
 from sqlrewrite.catalog import dbt
 from sqlrewrite.catalog.dbt import object_of
 from sqlrewrite.catalog.files import read_text
+from sqlrewrite.catalog.names import literal_name
 from sqlrewrite.text.template_kinds import UNITS
-from sqlrewrite.warehouse import CatalogError, LeftOut, Warehouse
+from sqlrewrite.warehouse import CatalogError, LeftOut, Warehouse, has_template
 
 _VERSION = "https://schemas.getdbt.com/dbt/manifest/v12.json"
 _CONFIG = re.compile(r"\{\{-?\s*(config\s*\(.*\))\s*-?\}\}", re.DOTALL)
 _KINDS = {"models": "model", "seeds": "seed", "snapshots": "snapshot"}
 _PATHS = {"models": "model-paths", "seeds": "seed-paths", "snapshots": "snapshot-paths"}
 
-_CONFIGURED = frozenset({"materialized", "partition_by", "file_format", "alias", "enabled"})
+_NAMING = ("database", "schema", "alias")
+"""Keys that say what a table is called, by the parts of its name."""
+
+_CONFIGURED = frozenset({"materialized", "partition_by", "file_format", "enabled", *_NAMING})
 """Keys that a project may configure without a ``+`` before them."""
 
 _CONSTANTS = {"true": True, "false": False, "none": None}
@@ -75,18 +79,36 @@ def _node(
     """A model, seed or snapshot in the form of a manifest."""
     raw = read_text(file) if kind != "seed" else ""
     config = {"materialized": "view" if kind == "model" else kind, **configured}
-    config |= {**object_of(entry.get("config")), **_config_call(raw)}
+    call = _config_call(raw)
+    config |= {**object_of(entry.get("config")), **call}
+    is_named = all(call.get(key, "") is not None for key in _NAMING)
     return {
         "unique_id": f"{kind}.{project}.{file.stem}",
         "resource_type": kind,
         "name": file.stem,
         "package_name": project,
-        "relation_name": f"`{config.get('alias') or file.stem}`",
+        "relation_name": _relation_name(kind, file.stem, config) if is_named else None,
         "config": config,
         "contract": config.get("contract"),
         "columns": _columns(entry),
         "raw_code": raw,
     }
+
+
+def _relation_name(kind: str, name: str, config: YamlObject) -> str | None:
+    """The name of a node's table; None if it depends on what only dbt knows."""
+    if kind == "snapshot":  # its own older keys name the schema as it is
+        config = {
+            **config,
+            "database": config.get("target_database", config.get("database")),
+            "schema": config.get("target_schema", config.get("schema")),
+        }
+    parts = [config[key] for key in _NAMING if config.get(key)]
+    if config.get("database") and not config.get("schema"):
+        return None
+    if any(not isinstance(part, str) or has_template(part) for part in parts):
+        return None
+    return literal_name((*parts, *(() if config.get("alias") else (name,))))
 
 
 def _config_call(raw: str) -> YamlObject:
@@ -116,7 +138,8 @@ def _of_project(project: YamlObject, section: str, name: str, file: Path) -> dic
     for part in (name, *file.parent.parts, file.stem, ""):
         for key, value in at.items():
             plain = str(key).removeprefix("+")
-            if plain in _CONFIGURED or str(key).startswith("+"):
+            is_folder = plain in _NAMING and isinstance(value, dict)
+            if (plain in _CONFIGURED and not is_folder) or str(key).startswith("+"):
                 found[plain] = value
         at = object_of(at.get(part))
     return found

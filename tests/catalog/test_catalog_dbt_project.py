@@ -108,6 +108,59 @@ def test_tables(
     assert found.names == (tuple(columns) if complete else ())
 
 
+CALL = "{{{{ config({}) }}}} select 1 as id, current_date() as day"
+NAMES = {
+    "mart_upd": "schema='mart', alias='upd', partition_by='day'",
+    "platform_upd": "schema='platform', alias='upd'",
+    "of_a_catalog": "database='lake', schema='mart', alias='upd'",
+    "of_a_schema": "schema='mart'",
+    "plain": "alias='upd'",
+    "no_schema_known": "schema=var('s'), alias='upd'",
+    "no_alias_known": "schema='mart', alias=var('a')",
+    "of_a_template": "schema='{{ target.name }}', alias='upd'",
+    "catalog_alone": "database='lake', alias='upd'",
+}
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        ("mart_upd", ("mart", "upd")),
+        ("platform_upd", ("platform", "upd")),
+        ("of_a_catalog", ("lake", "mart", "upd")),
+        ("of_a_schema", ("mart", "of_a_schema")),
+        ("plain", ("upd",)),
+        ("no_schema_known", None),
+        ("no_alias_known", None),
+        ("of_a_template", None),
+        ("catalog_alone", None),
+        ("in_a_folder", ("finance", "in_a_folder")),
+        ("in_yaml", ("hr", "people")),
+    ],
+)
+def test_a_model_is_the_table_of_its_schema_and_alias(
+    project: Path, model: str, name: tuple[str, ...] | None
+) -> None:
+    for other, config in NAMES.items():
+        text = CALL.format(f"materialized='table', {config}")
+        (project.parent / f"models/{other}.sql").write_text(text)
+    (project.parent / "models/schema").mkdir()
+    (project.parent / "models/schema/in_a_folder.sql").write_text("select 1 as id")
+    (project.parent / "models/marts/in_yaml.sql").write_text("select 1 as id")
+    properties = "models: [{name: in_yaml, config: {schema: hr, alias: people}}]"
+    (project.parent / "models/more.yml").write_text(properties)
+    folder = "    schema: {schema: finance, materialized: table}\nvars:"
+    project.write_text(FILES["dbt_project.yml"].replace("vars:", folder))
+    ddl = project.parent / "ddl.sql"
+    ddl.write_text("CREATE TABLE platform.upd (id INT, day DATE) PARTITIONED BY (day);")
+    catalog = Catalog.load(str(ddl), str(project))
+    assert catalog.refer(("ref", model)) == name
+    if model == "mart_upd":
+        found = referred(catalog, "ref", model)
+        assert isinstance(found, Table)
+        assert found.name == ("spark_catalog", "mart", "upd")
+
+
 def test_views_and_what_is_not_known(catalog: Catalog) -> None:
     assert isinstance(referred(catalog, "ref", "stg"), View)
     assert referred(catalog, "ref", "off") is None
