@@ -8,6 +8,7 @@ region then holds just the SQL that it should is the file changed.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -55,82 +56,123 @@ class RegionResult:
     changes: tuple[Change, ...]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Definition:
+    """A statement that changes what names mean, in the region of that number; ``makes`` is the last
+    part of the name of a table or view that it only makes, else empty."""
+
+    number: int
+    block: tuple[int, ...]
+    session: str | None
+    text: str
+    statement: Statement
+    makes: str
+
+    def may_run_around(self, number: int, block: tuple[int, ...]) -> bool:
+        """Whether it may have run before a region, or not, where that does not follow from their
+        order: before a function, a branch or a loop any in the file may have."""
+        if self.number < number:
+            return self.block != block[: len(self.block)]
+        return self.number > number and bool(block)
+
+
 def read_regions(host: Host, catalog: Warehouse) -> list[ReadRegion]:
     """The regions of SQL, each with the catalog that holds in it."""
     found, catalog = [], in_force(catalog, host.text, runs_once=False)
-    definitions = [_definitions(region, catalog.refer) for region in host.regions]
-    after: _After = {}
+    before = _Before(catalog, host.regions)
     for number, region in enumerate(host.regions):
         if region.written:
-            here = _before(number, host.regions, definitions, catalog, after)
-            found.append(ReadRegion(number, region, here))
+            found.append(ReadRegion(number, region, before.catalog(number, region)))
     return found
 
 
-_After = dict[tuple[int, int, bool], tuple[Warehouse, Warehouse]]
-"""The catalogs before and after a definition, by the definition, the catalog before it, and whether
-it may not have run. Most regions follow the same definitions as the one before."""
-
-
-def _definitions(region: Region, refer: Refer) -> list[Statement]:
+def _definitions(number: int, region: Region, refer: Refer) -> Iterator[_Definition]:
     """The statements of a region that change what names mean, as tokens."""
     if not _MAY_DEFINE.search(region.text):
-        return []
-    found = enumerate(pieces(region.text, lex(region.text, refer).tokens))
-    return [
-        Statement(index, it.tokens[0].start, it.tokens, None, maybe=it.defines)
-        for index, it in found
-        if it.tokens[0].text.lower() in _DEFINES
-    ]
+        return
+    for index, it in enumerate(pieces(region.text, lex(region.text, refer).tokens)):
+        if it.tokens[0].text.lower() in _DEFINES:
+            statement = Statement(index, it.tokens[0].start, it.tokens, None, maybe=it.defines)
+            makes = _made_name(statement, region.text)
+            yield _Definition(number, region.block, region.session, region.text, statement, makes)
 
 
-def _before(
-    number: int,
-    regions: Sequence[Region],
-    definitions: Sequence[Sequence[Statement]],
-    catalog: Warehouse,
-    after: _After,
-) -> Warehouse:
-    """The catalog that holds in a region: after the definitions that have run before it in order,
-    and those that may have run, or have in another session. Before a function, a branch or a loop
-    any in the file may have."""
-    here, unsure = regions[number], list[int]()
-    block = here.block
-    for index, region in enumerate(regions):
-        if index == number or not definitions[index]:
-            continue
-        before = index < number
-        if before and region.block == block[: len(region.block)]:
-            same = region.session is not None and region.session == here.session
-            for statement in definitions[index]:
-                catalog = _followed(statement, region.text, catalog, after, maybe=not same)
-        elif before or block:
-            unsure.append(index)
-    for index in unsure:
-        text = regions[index].text
-        for statement in definitions[index]:
-            if not _makes_another(statement, text, catalog):
-                catalog = _followed(statement, text, catalog, after, maybe=True)
-    return catalog
+def _made_name(statement: Statement, text: str) -> str:
+    """The last part of the name of a table or view that a statement only makes; empty for any other
+    statement, and for a name that is not known."""
+    if statement.tokens[0].text.lower() not in _MAKES:
+        return ""
+    last = (defined_name(statement.tokens, text) or ("",))[-1]
+    return "" if has_template(last) else last
 
 
-def _makes_another(statement: Statement, text: str, catalog: Warehouse) -> bool:
-    """Whether this only makes a table or view of a name that no relation has: where nothing follows
-    that could make one, it may have run or not."""
-    name = (
-        defined_name(statement.tokens, text) if statement.tokens[0].text.lower() in _MAKES else ()
-    )
-    return bool(name) and not has_template(name[-1]) and name[-1] not in catalog.by_last
+class _Before:
+    """The catalogs that hold in the regions of a file, which are asked for in order.
+
+    In a region that is the catalog after the definitions that have run before it in order, and
+    those that may have run, or have in another session. Of these most only make a name that no
+    relation has, which changes nothing for other names: they are looked up by it.
+    """
+
+    def __init__(self, catalog: Warehouse, regions: Sequence[Region]) -> None:
+        self._start = catalog
+        self._by_block: dict[tuple[int, ...], list[_Definition]] = {}
+        self._makers: dict[str, list[_Definition]] = {}
+        self._others: list[_Definition] = []
+        self._after: dict[tuple[int, int, bool], tuple[Warehouse, Warehouse]] = {}
+        self._reached: dict[tuple[tuple[int, ...], str | None], tuple[int, Warehouse]] = {}
+        for number, region in enumerate(regions):
+            for it in _definitions(number, region, catalog.refer):
+                self._by_block.setdefault(it.block, []).append(it)
+                same_name = self._makers.setdefault(it.makes, []) if it.makes else self._others
+                same_name.append(it)
+
+    def catalog(self, number: int, region: Region) -> Warehouse:
+        """The catalog that holds in a region of that number."""
+        block = region.block
+        catalog = self._in_order(number, region)
+        known = [name for name in self._makers if _has(catalog, name)]
+        unsure = [*self._others, *(it for name in known for it in self._makers[name])]
+        unsure = [it for it in unsure if it.may_run_around(number, block)]
+        for it in sorted(unsure, key=_place):
+            if not it.makes or _has(catalog, it.makes):
+                catalog = self._followed(it, catalog, maybe=True)
+        return catalog
+
+    def _in_order(self, number: int, region: Region) -> Warehouse:
+        """The catalog after what stands before a region in its block and those around it."""
+        block, session = region.block, region.session
+        around = (self._by_block.get(block[:depth], ()) for depth in range(len(block) + 1))
+        ran = [it for part in around for it in part[: bisect_left(part, number, key=_number)]]
+        ran.sort(key=_place)
+        count, catalog = self._reached.get((block, session), (0, self._start))
+        for it in ran[count:]:
+            same = it.session is not None and it.session == session
+            catalog = self._followed(it, catalog, maybe=not same)
+        self._reached[block, session] = len(ran), catalog
+        return catalog
+
+    def _followed(self, it: _Definition, before: Warehouse, *, maybe: bool) -> Warehouse:
+        """The catalog after a definition, which may not have run. Most regions follow the same
+        definitions as the one before."""
+        key = id(it), id(before), maybe
+        if key not in self._after:
+            ran = replace(it.statement, maybe=True) if maybe else it.statement
+            self._after[key] = before, followed(ran, it.text, before, "the text")
+        return self._after[key][1]
 
 
-def _followed(
-    statement: Statement, text: str, before: Warehouse, after: _After, *, maybe: bool
-) -> Warehouse:
-    key = id(statement), id(before), maybe
-    if key not in after:
-        ran = replace(statement, maybe=True) if maybe else statement
-        after[key] = before, followed(ran, text, before, "the text")
-    return after[key][1]
+def _has(catalog: Warehouse, last: str) -> bool:
+    """Whether a table, view or temporary view has a name that ends in this part."""
+    return last in catalog.by_last or (last,) in catalog.relations
+
+
+def _number(definition: _Definition) -> int:
+    return definition.number
+
+
+def _place(definition: _Definition) -> tuple[int, int]:
+    return definition.number, definition.statement.index
 
 
 def documents(

@@ -7,14 +7,16 @@ readers took twice as many for one more.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
-from sqlrewrite import Catalog, rewrite
+from sqlrewrite import Catalog, embedded, rewrite
 from sqlrewrite.find import reading
 from sqlrewrite.plan import steps
 from sqlrewrite.rewriting import rewrite_with_options
 from sqlrewrite.settings.options import make_options
+from sqlrewrite.text.hosts import host_of
 from sqlrewrite.text.limits import Limits
 
 DDL = """CREATE TABLE f (x INT, k INT, p INT) PARTITIONED BY (p);
@@ -141,6 +143,38 @@ def test_steps_grow_as_texts_do(name: str, catalog: Catalog, taken: list[int]) -
         assert not result.skipped
         counts.append(sum(taken))
     assert counts[1] < counts[0] * 2**MOST
+
+
+PROGRAMS = {
+    "one after the other": "spark.sql('CREATE VIEW v{0} AS SELECT k FROM d')\n",
+    "functions": "def f{0}():\n    spark.sql('CREATE VIEW v{0} AS SELECT k FROM d')\n"
+    "    spark.sql('SELECT * FROM f JOIN v{0} ON f.p = v{0}.k')\n",
+    "branches": "if x{0}:\n    df.createOrReplaceTempView('v{0}')\n"
+    "    spark.sql('SELECT 1 FROM f')\n",
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_definitions_of_a_program_are_followed_once(
+    name: str, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What each of many functions makes for itself is not followed for all others."""
+    calls: list[object] = []
+    follow = embedded._Before._followed
+
+    def counted(*args: Any, **options: Any) -> Any:
+        calls.append(args)
+        return follow(*args, **options)
+
+    monkeypatch.setattr(embedded._Before, "_followed", counted)
+    counts = []
+    for size in (20, 40):
+        calls.clear()
+        host = host_of("job.py", "".join(PROGRAMS[name].format(n) for n in range(size)))
+        assert host is not None
+        assert embedded.read_regions(host, catalog)
+        counts.append(len(calls))
+    assert counts[1] <= 2 * counts[0] + 1
 
 
 def test_a_chain_deeper_than_the_stack_is_read_and_told(catalog: Catalog) -> None:

@@ -230,6 +230,25 @@ def test_what_ran_before_in_the_same_session_is_known() -> None:
     assert [text for text in UNKNOWN if is_rewritten(text)] == []
 
 
+def test_a_temporary_view_that_another_function_makes_anew_is_not_known() -> None:
+    """No table has its name: what hides nothing may still replace what the text has made."""
+    own = CALL.replace("dates d", "chosen d")
+    make = 'spark.sql("CREATE OR REPLACE TEMP VIEW chosen AS SELECT {} FROM dates")\n'
+    job = f"def job():\n    {make.format('*')}    helper()\n    {own}"
+    anew = make.format("string(day) AS day, season")
+    other = f"def helper():\n    {anew.replace('chosen', 'unread')}"
+    ways = (
+        f"def helper():\n    {anew}",
+        "def helper():\n    df.createOrReplaceTempView('chosen')\n",
+        f"if x:\n    {anew}",
+    )
+    assert is_rewritten(job)
+    assert is_rewritten(other + job)
+    assert is_rewritten(job + other)
+    assert [way for way in ways if is_rewritten(way + job)] == []
+    assert [way for way in ways if is_rewritten(job + way)] == []
+
+
 SQL_CELL = f"%%sql\n{QUERY.format(chr(39) + 'w' + chr(39))}"
 
 
