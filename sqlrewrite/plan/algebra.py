@@ -198,7 +198,8 @@ class CteReference:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Opaque:
-    """An unknown relation: a table, a function …; ``unread``: its syntax is not understood."""
+    """An unknown relation: a table, a function …; ``unread``: its syntax is not understood.
+    ``renamed``: the table whose columns its alias renames."""
 
     relation: int
     alias: str
@@ -207,6 +208,7 @@ class Opaque:
     columns: tuple[str, ...] | None = None
     streaming: bool = False
     unread: bool = False
+    renamed: Table | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,12 +12,18 @@ from sqlrewrite.plan.facts.attempts import attempted_day
 from sqlrewrite.plan.facts.coercion import common_of_known
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.facts.literals import number_type
-from sqlrewrite.plan.facts.result_types import fixed_result, lambda_parameters, result_type
+from sqlrewrite.plan.facts.result_types import (
+    fixed_result,
+    lambda_parameters,
+    result_type,
+    takes,
+)
 from sqlrewrite.plan.facts.session import ExactSettings, SessionSettings
 from sqlrewrite.plan.facts.signatures import Arguments
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import BOOLEAN, STRING, VOID, Type, field_of, valued
 from sqlrewrite.plan.steps import count_steps
+from sqlrewrite.warehouse import Table
 
 
 def outputs(node: ra.Node) -> tuple[ra.OutputColumn, ...] | None:
@@ -113,8 +119,7 @@ def _of_leaf(plan: ra.Plan, ref: ra.ColumnRef) -> Type | None:
     leaf = plan.relations[ref.relation]
     match leaf:
         case ra.Scan(table=table):
-            column = table.column(ref.name)
-            return None if column is None or column.type is None else parse(column.type)
+            return _declared(table, ref.name)
         case ra.Derived(query=query) | ra.CteReference(query=query):
             names = column_names(leaf)
             if names is None or names.count(ref.name) != 1:
@@ -125,11 +130,20 @@ def _of_leaf(plan: ra.Plan, ref: ra.ColumnRef) -> Type | None:
         ):
             made, place = type_of(plan, generator), names.index(ref.name)
             return made.items[place] if made and len(made.items) == len(names) else None
+        case ra.Opaque(renamed=Table() as table, columns=names) if (
+            names and len(names) == len(table.names) and names.count(ref.name) == 1
+        ):
+            return _declared(table, table.names[names.index(ref.name)])
         case ra.Inline(rows=rows, columns=names) if names.count(ref.name) == 1:
             place = names.index(ref.name)
             return _common([type_of(plan, row[place]) for row in rows])
         case _:
             return None
+
+
+def _declared(table: Table, name: str) -> Type | None:
+    column = table.column(name)
+    return None if column is None or column.type is None else parse(column.type)
 
 
 def _of_literal(literal: ra.Literal, settings: ExactSettings) -> Type | None:
@@ -171,8 +185,10 @@ def _of_expression(
             return _named_type(text, settings)
         case ra.Call(name=".", args=(base, ra.Literal(text=name))):
             return field_of(_of_expression(plan, base, settings), name)
-        case ra.Call(name="distinct", args=(arg,)) | ra.Call(name="over", args=(arg, *_)):
+        case ra.Call(name="over" | "filter where", args=(arg, *_)):
             return _of_expression(plan, arg, settings)
+        case ra.Call(name="within group", args=(ra.Call() as call, *order)):
+            return _of_expression(plan, _over_ordered(call, order), settings)
         case ra.Call(name="=>", args=(body,)):
             return _of_expression(plan, body, settings)
         case ra.Variable(name=name, number=number, place=place):
@@ -186,6 +202,8 @@ def _of_expression(
             ]
             kinds = tuple(_of_expression(plan, part, settings) for part in parts)
             return result_type("case", Arguments(kinds, settings, (None,) * len(kinds)))
+        case ra.Call(name=name, args=(ra.Call(name="distinct", args=args),)):
+            return _of_expression(plan, ra.Call(name, args), settings)
         case ra.Call(name=name, args=args):
             known = fixed_result(name, len(args))
             if known is not None:
@@ -202,6 +220,16 @@ def _of_expression(
             return _of_position(plan, query.node, 0)
         case _:
             return None
+
+
+def _over_ordered(call: ra.Call, order: Sequence[ra.Expression]) -> ra.Call:
+    """A call before WITHIN GROUP with the value that it is ordered by, where that is its operand:
+    ``percentile_cont(0.5)`` and ``mode()``, not ``listagg(x)``."""
+    if takes(call.name, len(call.args)):
+        return call
+    while order and isinstance(order[0], ra.Call) and order[0].name in ("order", "ordered"):
+        order = order[0].args
+    return ra.Call(call.name, (*order[:1], *call.args))
 
 
 def _constant_text(arg: ra.Expression) -> str | None:

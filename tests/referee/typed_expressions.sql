@@ -56,3 +56,35 @@ struct(st) -- struct<st:struct<A:int,b:string>>
 coalesce(st, st) -- struct<A:int,b:string>
 named_struct('K', d3, 'v', v) -- struct<K:decimal(3,0),v:string>
 array(st) -- array<struct<A:int,b:string>>
+lag(1.50, 1, d3) OVER (ORDER BY i) -- decimal(3,2)
+lead(i, 1, 1.5) OVER (ORDER BY i) -- int
+current_time(3) -- time(3)
+localtime -- time(6)
+time_trunc('HOUR', CAST(c AS TIME(3))) -- time(3)
+time_trunc('HOUR', c) -- time(6)
+make_timestamp(dt, TIME'12:00') -- timestamp
+make_timestamp_ntz(dt, TIME'12:00') -- timestamp_ntz
+timestampadd(HOUR, 1, n) -- timestamp_ntz
+timestampadd(HOUR, 1, dt) -- timestamp
+regr_avgx(i, d) -- decimal(14,6)
+regr_avgy(i, d) -- double
+bit_and(NULL) -- int
+bit_or(y) -- tinyint
+w << 1 -- int
+l >> 1 -- bigint
+array_append(array(f), i) -- array<float>
+array_union(array(i), array(f)) -- array<float>
+array_remove(array(f), l) -- array<float>
+array(f, i) -- array<double> | array<float>
+sum(d) FILTER (WHERE z) -- decimal(20,2)
+max(h) FILTER (WHERE z) OVER (PARTITION BY i) -- string
+count(DISTINCT i, c) FILTER (WHERE z) -- bigint
+listagg(DISTINCT v, ',') WITHIN GROUP (ORDER BY v) -- string
+mode() WITHIN GROUP (ORDER BY d DESC) -- decimal(10,2)
+percentile_cont(array(0.5)) WITHIN GROUP (ORDER BY i) -- array<double>
+percentile_disc(0.5) WITHIN GROUP (ORDER BY dt - dt) -- interval day to second
+upper(u) || trim(u) -- string collate UTF8_LCASE
+soundex(u) -- string
+ceil(d3) -- decimal(3,0)
+floor(d) -- decimal(9,0)
+ceiling(1e35BD) -- decimal(36,0)

@@ -112,7 +112,7 @@ class _Pieces:
                 pass
             case Cast(operand=operand):
                 self.piece(operand)
-            case Call(name="filter", args=(Call() as call, _)):
+            case Call(name="filter where", args=(Call() as call, _)):
                 self.aggregates.append(self._combined(call, expression))
             case Call(name=name) if (known := function(name)) is not None and known.aggregate:
                 self.aggregates.append(self._combined(expression, expression))

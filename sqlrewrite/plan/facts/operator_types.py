@@ -65,7 +65,7 @@ def _add(one: Type, other: Type, settings: ExactSettings) -> Type | None:
             if b in _INSTANTS or fields_of(b) is not None:
                 return b
             if b.name == "time":
-                return Type("time", (6,))
+                return types.time()
     return _of_intervals(one, other, settings) or _arithmetic("+", one, other, settings)
 
 
@@ -100,7 +100,7 @@ def _moved(start: Type, by: Type) -> Type | None:
         if start.is_string and not is_year_month(by):
             return start
         if start.name == "time" and is_day_time(by):
-            return Type("time", (6,)) if by.name.endswith("second") else start
+            return types.time() if by.name.endswith("second") else start
     return None
 
 

@@ -25,6 +25,7 @@ def _number(kind: Type) -> Type:
 
 
 def _shifted(kind: Type) -> Type:
+    """A BIGINT of a BIGINT; anything else is cast to INT."""
     return types.BIGINT if kind == types.BIGINT else types.INT
 
 
@@ -64,7 +65,8 @@ def _ceil(kind: Type, call: Arguments) -> Argument:
             exact = types.decimal(*_AS_DECIMAL[kind.name])
         return None if scale is None or exact is None else _rounded(exact, scale)
     if coercion.is_decimal(kind):
-        return coercion.bounded(kind.numbers[0] - kind.numbers[1] + 1, 0)
+        precision, digits = kind.numbers
+        return coercion.bounded(precision - digits + 1, 0) if digits else kind
     return types.BIGINT
 
 
@@ -81,6 +83,10 @@ def _avg(kind: Type) -> Type:
     if coercion.is_decimal(kind):
         return types.decimal(*(min(types.MAX_PRECISION, it + 4) for it in kind.numbers))
     return _middle(kind)
+
+
+def _avg_of_number(kind: Type) -> Type:
+    return _avg(kind) if coercion.is_decimal(kind) else types.DOUBLE
 
 
 def _middle(kind: Type) -> Type:
@@ -122,11 +128,13 @@ def _explode(kind: Type, *before: tuple[str, Type]) -> Argument:
 _OF_FIRST_ALONE: Mapping[str, Callable[[Type], Argument]] = {
     "@first": lambda kind: kind,
     "@number": _number,
-    "@shift": lambda kind: _shifted(kind) if coercion.is_integral(kind) else None,
+    "@shift": _shifted,
     "@text": _text,
+    "@string": lambda kind: kind if kind.is_string else types.STRING,
     "@reverse": lambda kind: kind if kind.name == "array" else _text(kind),
     "@sum": _sum,
     "@avg": _avg,
+    "@first's avg": _avg_of_number,
     "@histogram_numeric": lambda kind: types.array(
         types.struct(("x", _number(kind)), ("y", types.DOUBLE))
     ),
@@ -181,6 +189,11 @@ def _padded(kinds: _Types, call: Arguments) -> Argument:
     return _texts(kinds[::2]) if types.BINARY in kinds[::2] else _text(kinds[0])
 
 
+def _united(one: Type, other: Type) -> Argument:
+    """The array that holds two: ``TypeCoercion.findTightestCommonType``, in either mode."""
+    return coercion.tightest_type(one, other, ansi=False) if one.name == "array" else None
+
+
 def _nanvl(kinds: _Types, call: Arguments) -> Argument:
     if not all(map(coercion.is_numeric, kinds)):
         return None
@@ -216,6 +229,8 @@ _OF_ALL: Mapping[str, Callable[[_Types, Arguments], Argument]] = {
     "@integral": _integral,
     "@concat": _concat,
     "@least": lambda kinds, call: coercion.common_without_strings(kinds, call.settings.ansi),
+    "@united": lambda kinds, call: _united(*kinds[:2]),
+    "@extended": lambda kinds, call: _united(kinds[0], types.array(kinds[-1])),
     "@nanvl": _nanvl,
     "@pad": _padded,
     "@sequence": _sequence,
@@ -271,8 +286,39 @@ def _variant_get(call: Arguments) -> Argument:
 
 
 def _timestampadd(call: Arguments) -> Argument:
+    """The moment's own type; a date, a string and NULL are cast to TIMESTAMP."""
     kind = _at(call, 2)
-    return types.TIMESTAMP if kind == types.DATE else kind if kind in types.MOMENTS else None
+    return types.TIMESTAMP_NTZ if kind == types.TIMESTAMP_NTZ else kind and types.TIMESTAMP
+
+
+def _make_timestamp(call: Arguments) -> Argument:
+    """Of fields the type that spark.sql.timestampType names; of a date and a time a TIMESTAMP."""
+    of_fields = len(call.types) > 3
+    return types.TIMESTAMP_NTZ if call.settings.ntz and of_fields else types.TIMESTAMP
+
+
+def _uniform(call: Arguments) -> Argument:
+    """``Uniform.dataType``: a floating-point type, the decimal, or the wider of two integers."""
+    kinds = (call.first, _at(call, 1))
+    for wide in (types.DOUBLE, types.FLOAT):
+        if wide in kinds:
+            return wide
+    exact = [kind for kind in kinds if kind is not None and coercion.is_decimal(kind)]
+    if exact:
+        return exact[0] if len(exact) == 1 and types.VOID not in kinds else None
+    known = tuple(kind for kind in kinds if kind is not None)
+    return _integral(known, call) if len(known) == len(kinds) else None
+
+
+def _time_trunc(call: Arguments) -> Argument:
+    kind = _at(call, 1)
+    return None if kind is None else kind if kind.name == "time" else types.time()
+
+
+def _clock_time(call: Arguments) -> Argument:
+    """A TIME of the literal precision."""
+    digits = call.number(0, types.MICROSECONDS)
+    return None if digits is None else types.time(digits)
 
 
 def _to_number(call: Arguments) -> Argument:
@@ -351,6 +397,13 @@ RESULTS: Mapping[str, ResultRule] = {
     "@named_struct": _named_struct,
     "@schema": _schema,
     "@time_bucket": lambda call: _at(call, 1),
+    "@time_trunc": _time_trunc,
+    "@second's avg": lambda call: (kind := _at(call, 1)) and _avg_of_number(kind),
+    "@uniform": _uniform,
+    "@clock time": _clock_time,
+    "@make timestamp": _make_timestamp,
+    "@make timestamp_ltz": lambda _: types.TIMESTAMP,
+    "@make timestamp_ntz": lambda _: types.TIMESTAMP_NTZ,
     "@stack": _stack,
     "@json_tuple": lambda call: types.struct(
         *((f"c{at}", types.STRING) for at in range(len(call.types) - 1))

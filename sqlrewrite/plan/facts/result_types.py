@@ -25,7 +25,7 @@ from sqlrewrite.plan.facts.signatures import (
 )
 from sqlrewrite.plan.facts.types import Type, valued
 
-_NTZ = frozenset({"to_timestamp", "try_to_timestamp", "make_timestamp", "try_make_timestamp"})
+_NTZ = frozenset({"to_timestamp", "try_to_timestamp"})
 """Functions whose type spark.sql.timestampType decides, as it does for the cast ``timestamp(x)``.
 """
 _SCHEMAS = frozenset({"from_json", "from_csv", "from_xml"})
@@ -39,8 +39,15 @@ def fixed_result(name: str, count: int) -> Argument:
     """The type of a call with ``count`` arguments if it does not depend on their types, as BOOLEAN
     for a comparison; else None."""
     found = function(name)
-    form = signature(found.signature) if found is not None else None
-    return _FIXED.get(form.result) if form is not None and form.takes(count) else None
+    if found is None or not takes(name, count):
+        return None
+    return _FIXED.get(signature(found.signature).result)
+
+
+def takes(name: str, count: int) -> bool:
+    """Whether a call of a function may have ``count`` arguments."""
+    found = function(name)
+    return found is not None and signature(found.signature).takes(count)
 
 
 def result_type(name: str, call: Arguments) -> Argument:

@@ -23,7 +23,6 @@ _PLAIN = {
     "long": types.BIGINT,
     "real": types.FLOAT,
 }
-_MICROSECONDS = 6
 _TOKEN = pattern(
     r"""\s*(?:(r'[^']*'|r"[^"]*"|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
     r"|([A-Za-z0-9_]+)|`((?:[^`]|``)+)`|([<>(),:]))",
@@ -97,10 +96,10 @@ class _Reader:
             case "timestamp" | "timestamp_ltz" | "timestamp_ntz":
                 return self.timestamp(name)
             case "time":
-                numbers = self.numbers(1) or (_MICROSECONDS,)
-                self.check(numbers[0] <= _MICROSECONDS)
+                numbers = self.numbers(1) or (types.MICROSECONDS,)
+                self.check(numbers[0] <= types.MICROSECONDS)
                 self.take("without", "time", "zone")
-                return Type("time", numbers)
+                return types.time(*numbers)
             case "interval":
                 return self.interval()
             case "geometry" | "geography":
@@ -126,7 +125,7 @@ class _Reader:
 
     def timestamp(self, name: str) -> Type:
         """Reads what follows TIMESTAMP etc.; only the precision of microseconds is valid."""
-        self.check(self.numbers(1) in ((), (_MICROSECONDS,)))
+        self.check(self.numbers(1) in ((), (types.MICROSECONDS,)))
         if name == "timestamp_ntz" or (
             name == "timestamp" and self.take("without", "time", "zone")
         ):

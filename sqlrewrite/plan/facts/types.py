@@ -75,6 +75,8 @@ SHORT = (TINYINT, SMALLINT, INT)
 """The integers whose values an INT holds."""
 MAX_PRECISION = 38
 """The most digits of a decimal."""
+MICROSECONDS = 6
+"""The most digits of a second's fraction, and the default precision of a TIME."""
 
 YEAR_MONTH = ("year", "month")
 DAY_TIME = ("day", "hour", "minute", "second")
@@ -92,6 +94,11 @@ def ends_of(kind: Type) -> tuple[int, int]:
 def decimal(precision: int, scale: int) -> Type:
     """``decimal(precision,scale)``."""
     return Type("decimal", (precision, scale))
+
+
+def time(digits: int = MICROSECONDS) -> Type:
+    """``time(digits)``."""
+    return Type("time", (digits,))
 
 
 def array(element: Type) -> Type:

@@ -11,11 +11,12 @@ _SIGNS = (
     " Dot . Bracket [] BitwiseAnd & BitwiseOr | BitwiseXor ^ BitwiseNot ~ StrPosition position"
     " RegexpLike rlike IntDiv div BitwiseLeftShift shiftleft BitwiseRightShift shiftright"
 ).split()
-_WORDS = "Between Like ILike Case If Trim Distinct Filter Order Ordered Tuple Concat".split()
+_WORDS = "Between Like ILike Case If Trim Distinct Order Ordered Tuple Concat".split()
 
 OPERATORS: dict[type[exp.Expr], str] = {
     **{getattr(exp, kind): sign for kind, sign in zip(_SIGNS[::2], _SIGNS[1::2], strict=True)},
     **{getattr(exp, kind): kind.lower() for kind in _WORDS},
+    exp.Filter: "filter where",
     exp.WithinGroup: "within group",
     exp.IgnoreNulls: "ignore nulls",
     exp.RespectNulls: "respect nulls",
@@ -23,7 +24,7 @@ OPERATORS: dict[type[exp.Expr], str] = {
 
 # A name of one of these that is no column calls the function (Spark's LiteralFunctionResolution).
 LITERAL_FUNCTIONS = {
-    **{it: it for it in ("current_date", "current_time", "current_timestamp")},
+    **{it: it for it in ("current_date", "current_time", "current_timestamp", "localtime")},
     **dict.fromkeys(("current_user", "session_user", "user"), "current_user"),
 }
 

@@ -87,7 +87,7 @@ class TableBinder:
                     f"{alias}(…) renames the columns of {'.'.join(parts)}: rename them in a "
                     f"derived table, (SELECT … AS {columns[0]} …) AS {alias}"
                 )
-                return ra.Opaque(number, alias, why, span, columns, unread=True)
+                return ra.Opaque(number, alias, why, span, columns, unread=True, renamed=found)
             shown = version.sql("spark") if version is not None else ""
             if temporal:
                 found = replace(found, streaming=True, unsteady=TEMPORAL)

@@ -91,7 +91,7 @@ def _named(it: tree.WrittenName | tree.Field, scope: TypeScope) -> TypedExpressi
 
 _BARE = frozenset(
     "current_catalog current_database current_date current_schema current_time"
-    " current_timestamp current_user session_user user".split()
+    " current_timestamp localtime current_user session_user user".split()
 )
 """Functions that need no parentheses."""
 
