@@ -38,6 +38,8 @@ def missing_predicate(checked: CheckedStatement) -> Iterator[Finding]:
         sides = (candidate.fact, candidate.dimension)
         if replaced & about or sides in checked.already_written:
             continue  # DPP002 reports it, or it is in the text
+        if _one_value(checked, candidate, judged):
+            continue  # DPP011 reports it, with this predicate as its advice
         fact, why = _fact(candidate), checked.refusals.get(sides)
         added = " ".join((candidate.predicate or "").split())
         does = f"does not: {why}" if why else "does"
@@ -107,15 +109,13 @@ def latest_partition(checked: CheckedStatement) -> Iterator[Finding]:
     rows of a LIMIT, by a join or an IN, or by which a window ranks all rows."""
     for candidate, item in zip(checked.candidates, checked.decided.judged, strict=True):
         proposal, scan = item.proposal, item.proposal.pair.scan
-        few = has_few_keys(proposal)
-        single = proposal.pair.first or few or has_one_key(proposal)
-        if scan.span is None or item.verdict is Verdict.ALREADY_PRUNED or not single:
+        if scan.span is None or not _one_value(checked, candidate, item):
             continue
-        if (candidate.fact, candidate.dimension) in checked.already_written:
-            continue
+        few, refused = (
+            has_few_keys(proposal),
+            checked.refusals.get((candidate.fact, candidate.dimension)),
+        )
         column = f"{scan.alias}.{proposal.pair.path.column}"
-        if any(it.code == _PRESERVED and it.outcome is Outcome.FAIL for it in item.rules):
-            continue  # a join that preserves all rows of the fact needs all partitions
         by = (
             "IN"
             if proposal.pair.edge.query is not None
@@ -139,7 +139,8 @@ def latest_partition(checked: CheckedStatement) -> Iterator[Finding]:
             help_ = f"write the value itself: {proposal.other_form}"
         elif item.predicates:
             written = " AND ".join(" ".join(it.text.split()) for it in item.predicates)
-            help_ = f"add `{written}`, as `dpp-rewrite --write` does"
+            does = f"`dpp-rewrite --write` does {f'not: {refused}' if refused else 'so'}"
+            help_ = f"add `{written}`; {does}"
         yield checked.finding(
             "DPP011",
             checked.original(scan.span),
@@ -147,7 +148,20 @@ def latest_partition(checked: CheckedStatement) -> Iterator[Finding]:
             f"{column} is compared with {what} through {by}: every partition is read to "
             "find the rows that it leaves",
             help_,
+            checked.fix if item.predicates and not refused else None,
         )
+
+
+def _one_value(checked: CheckedStatement, candidate: Candidate, item: PairDecision) -> bool:
+    """Whether a fact is compared with one value, or the first few, by what reads all partitions."""
+    proposal = item.proposal
+    single = proposal.pair.first or has_few_keys(proposal) or has_one_key(proposal)
+    if proposal.pair.scan.span is None or item.verdict is Verdict.ALREADY_PRUNED or not single:
+        return False
+    if (candidate.fact, candidate.dimension) in checked.already_written:
+        return False
+    # A join that preserves all rows of the fact needs all partitions.
+    return not any(it.code == _PRESERVED and it.outcome is Outcome.FAIL for it in item.rules)
 
 
 def build_side(checked: CheckedStatement) -> Iterator[Finding]:

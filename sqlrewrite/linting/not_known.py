@@ -1,4 +1,5 @@
-"""Scans of which it is not known that they read all partitions, or that read nothing but these.
+"""Scans of which it is not known that they read all partitions, or that read nothing but these, or
+nothing at all.
 
 A condition that is not understood may bound a scan: a variable or template that stands for a whole
 condition or for a column, a name that the catalog cannot place, a column of a derived table whose
@@ -24,6 +25,7 @@ from sqlrewrite.plan.algebra import (
 )
 from sqlrewrite.plan.expressions import columns, walk
 from sqlrewrite.plan.facts.functions import tagged
+from sqlrewrite.plan.nulls import rejects_null
 from sqlrewrite.plan.relations import conditions_of, readers
 
 _LATER = pattern(
@@ -55,6 +57,22 @@ def reads_keys_alone(plan: Plan, scan: Scan, names: frozenset[str]) -> bool:
 
 def _unknown(expression: Expression) -> bool:
     return any(isinstance(node, Unknown) for node in walk(expression))
+
+
+def reads_nothing(plan: Plan, scan: Scan) -> bool:
+    """Whether a condition that never holds stands above a scan, as in ``CREATE TABLE t AS SELECT *
+    FROM s WHERE 1 = 0``: Spark then reads no file."""
+    edge, seen = [plan.owner[scan.relation]], set[int]()
+    while edge:
+        block = plan.blocks[edge.pop()]
+        if any(rejects_null(it.expression, frozenset()) for it in block.where):
+            continue
+        above = {plan.owner[it] for it in readers(plan, block.number) or ()}
+        if not above or block.number in seen:
+            return False
+        seen.add(block.number)
+        edge += above
+    return True
 
 
 def _first_rows(block: Block) -> bool:

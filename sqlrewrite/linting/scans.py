@@ -10,8 +10,14 @@ from collections.abc import Iterator, Sequence
 from sqlrewrite.decision.statement_decision import PairDecision
 from sqlrewrite.find.reducers import all_restrictions
 from sqlrewrite.find.restrictions import Conjunct
-from sqlrewrite.linting.findings import Finding
-from sqlrewrite.linting.not_known import is_view, may_be_bounded, reads_keys_alone
+from sqlrewrite.linting.each_partition import each_partition
+from sqlrewrite.linting.findings import Finding, Severity
+from sqlrewrite.linting.not_known import (
+    is_view,
+    may_be_bounded,
+    reads_keys_alone,
+    reads_nothing,
+)
 from sqlrewrite.linting.statement import CheckedStatement
 from sqlrewrite.plan.algebra import (
     Block,
@@ -42,17 +48,29 @@ def unbounded_scan(checked: CheckedStatement) -> Iterator[Finding]:
             continue
         if reads_keys_alone(checked.plan, scan, names) or may_be_bounded(checked.plan, scan, names):
             continue
+        if reads_nothing(checked.plan, scan) or _in_two(scan):
+            continue
         if scan.span is None or not names or not read_whole(checked, scan, names):
             continue
-        shown = ", ".join(sorted(names))
+        shown, meant = ", ".join(sorted(names)), each_partition(checked, scan, names)
         yield checked.finding(
             "DPP007",
             checked.original(scan.span),
             scan.alias or scan.parts[-1],
             f"{'.'.join(scan.parts)} is read whole: no condition bounds its partition "
-            f"column{'s' * (len(names) > 1)} {shown}{_because(checked, scan)}",
-            f"add a condition on {shown}, or suppress this where all of it is wanted",
+            f"column{'s' * (len(names) > 1)} {shown}{meant or _because(checked, scan)}",
+            f"add a condition on {shown} where not all of it is wanted"
+            if meant
+            else f"add a condition on {shown}, or suppress this where all of it is wanted",
+            severity=Severity.NOTE if meant else None,
         )
+
+
+def _in_two(scan: Scan) -> bool:
+    """Whether a table is partitioned by BOOLEAN columns alone: it has two parts, and to read both
+    is nothing that somebody forgot."""
+    found = (scan.table.column(field.column) for field in scan.table.partitioned_by)
+    return all(column is not None and column.type == "boolean" for column in found)
 
 
 def read_whole(checked: CheckedStatement, scan: Scan, names: frozenset[str]) -> bool:

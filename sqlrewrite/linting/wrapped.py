@@ -39,6 +39,7 @@ _COMPARISONS = frozenset(
     {"=", "<=>", "<>", "<", "<=", ">", ">=", "between", "in", "like", "ilike", "rlike", "isnull"}
 )
 _TEMPORAL = ("date", "timestamp")
+_AS_NUMBER = "a cast to a number, which a comparison with a number brings"
 _NO_METASTORE = "delta"
 """Its partitions are in its own log, and Spark evaluates the condition on these."""
 
@@ -156,7 +157,11 @@ def _finding(checked: CheckedStatement, scan: Scan, it: _Wrapped, prunes: bool) 
         why = f": {engine} prunes by that only where the join is a broadcast join"
     elif prunes:
         engine = checked.engine.title
-        why = f": {engine} prunes by that, but a metastore lists every partition for it"
+        why = f": {engine} prunes by that, but no metastore can: it lists the partitions without it"
+    elif it.first.by == _AS_NUMBER and _computes(checked.engine, scan):
+        why = f": under ANSI a value of {bare} that is no number is an error, and no metastore"
+        why += " can filter by that"
+        help_ = f"write the number as a string: {bare} = '20240105'"
     else:
         why = (
             f": partitions are found by the values of {bare} alone, not by what is computed of them"
@@ -227,7 +232,7 @@ def _implicit(plan: Plan, column: ColumnRef, beside: tuple[Expression, ...]) -> 
         if kind.startswith(_TEMPORAL):
             return f"a cast to {kind}, which a comparison with {kind} brings", True
         if isinstance(other, Literal) and other.kind == "number":
-            return "a cast to a number, which a comparison with a number brings", False
+            return _AS_NUMBER, False
     return "", True
 
 

@@ -20,6 +20,8 @@ CREATE TABLE log (id INT, dt STRING) USING delta PARTITIONED BY (dt);
 CREATE TABLE f (id INT, k INT) USING parquet PARTITIONED BY (k);
 CREATE TABLE d (k INT, big BIGINT, text STRING, x INT) USING parquet;
 CREATE TABLE snap (pd STRING) USING parquet PARTITIONED BY (pd);
+CREATE TABLE kept (id INT, day DATE, open BOOLEAN) USING delta PARTITIONED BY (open);
+CREATE TABLE kept_by_day (id INT, day DATE, open BOOLEAN) PARTITIONED BY (open, day);
 """
 
 
@@ -59,6 +61,10 @@ def _found(text: str, catalog: Catalog) -> list[Finding]:
         "{{ config(materialized='view') }} SELECT * FROM sales",
         "{{ config(tags=['a'], materialized = \"ephemeral\") }} SELECT * FROM sales",
         "SELECT * FROM sales LIMIT 10",
+        "CREATE TABLE copy AS SELECT * FROM sales WHERE 1 = 0",
+        "SELECT * FROM (SELECT * FROM sales) WHERE false AND id = 1",
+        "WITH s AS (SELECT * FROM sales) SELECT * FROM s WHERE 1 <> 1",
+        "SELECT count(*) FROM kept",
     ],
 )
 def test_no_scan_is_called_unbounded_that_may_be_bounded(known: Catalog, text: str) -> None:
@@ -73,10 +79,40 @@ def test_no_scan_is_called_unbounded_that_may_be_bounded(known: Catalog, text: s
         "{{ config(materialized='table') }} SELECT * FROM sales",
         "SELECT * FROM sales ORDER BY id LIMIT 10",
         "SELECT day, count(*) FROM sales GROUP BY day",
+        "SELECT * FROM sales WHERE 1 = 1",
+        "SELECT * FROM sales WHERE 1 = 0 OR id = 1",
+        "WITH s AS (SELECT * FROM sales) SELECT * FROM s WHERE false UNION ALL SELECT * FROM s",
+        "SELECT count(*) FROM kept_by_day",
     ],
 )
 def test_what_is_known_to_be_read_whole_is_still_found(known: Catalog, text: str) -> None:
     assert "DPP007" in [it.code for it in _found(text, known)]
+
+
+@pytest.mark.parametrize(
+    ("text", "severity"),
+    [
+        ("SELECT day, count(*) FROM sales GROUP BY day", Severity.NOTE),
+        ("SELECT day, count(*) FROM sales GROUP BY 1", Severity.NOTE),
+        ("SELECT id, count(*) FROM sales GROUP BY id", Severity.WARNING),
+        ("SELECT year(day), count(*) FROM sales GROUP BY year(day)", Severity.WARNING),
+        ("SELECT sum(amount) OVER (PARTITION BY day) FROM sales", Severity.WARNING),
+        ("INSERT OVERWRITE TABLE f PARTITION (k) SELECT id, amount FROM sales", Severity.NOTE),
+        ("INSERT INTO clicks PARTITION (dt = '1', h) SELECT id, id FROM sales", Severity.NOTE),
+        (
+            "WITH s AS (SELECT * FROM sales) INSERT OVERWRITE f PARTITION (k) SELECT * FROM s",
+            Severity.NOTE,
+        ),
+        ("CREATE TABLE n PARTITIONED BY (day) AS SELECT * FROM sales", Severity.NOTE),
+        ("INSERT OVERWRITE TABLE f PARTITION (k = 1) SELECT id FROM sales", Severity.WARNING),
+        ("INSERT INTO f SELECT id, amount FROM sales", Severity.WARNING),
+        ("CREATE TABLE n AS SELECT * FROM sales", Severity.WARNING),
+    ],
+)
+def test_what_handles_each_partition_reads_them_all_on_purpose(
+    known: Catalog, text: str, severity: Severity
+) -> None:
+    assert [it.severity for it in _found(text, known) if it.code == "DPP007"] == [severity]
 
 
 @pytest.mark.parametrize(
@@ -103,6 +139,8 @@ def test_a_wrapped_column_is_a_note_where_spark_prunes_by_it(
     found = [it for it in _found(f"SELECT * FROM {condition}", known) if it.code == "DPP004"]
     assert [it.severity for it in found] == [severity] * (severity is not None)
     assert not [it for it in found if "expression with ." in it.message]
+    by_values = "partitions are found by the values" in "".join(it.message for it in found)
+    assert by_values == ("lake" in condition or "my_udf" in condition)
 
 
 @pytest.mark.parametrize(
@@ -149,7 +187,9 @@ def test_what_spark_does_not_carry_over_is_still_found(known: Catalog, query: st
 )
 def test_the_latest_partition_is_found_once_with_what_is_written(text: str, known: Catalog) -> None:
     """The advice of DPP011 is the predicate, and behind it the finding is gone."""
-    (finding,) = (it for it in _found(text, known) if it.code == "DPP011")
+    (finding,) = (it for it in _found(text, known) if it.code in ("DPP001", "DPP011"))
+    assert finding.code == "DPP011"
+    assert finding.fix is not None
     done = rewrite(text, known)
     assert finding.help.split("`")[1] in done.sql
     assert not [it for it in _found(done.sql, known) if it.code in ("DPP001", "DPP011")]

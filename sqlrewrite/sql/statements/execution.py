@@ -7,7 +7,7 @@ changes for somebody who keeps what a catalog said.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from enum import Enum
 
 from sqlglot import Token, TokenType, exp
@@ -123,6 +123,32 @@ def targets(statement: Statement) -> frozenset[str]:
     found = {token.text.lower() for token in tokens}
     # The rest of a command is one token, whatever it says.
     return frozenset(found | {word for text in found for word in re.findall(r"\w+", text)})
+
+
+def writes_each_partition(statement: Statement) -> bool:
+    """Whether a statement takes the partitions that it writes from the rows: an INSERT with a
+    partition column that has no value, or a CREATE TABLE … PARTITIONED BY … AS."""
+    tokens = statement.tokens
+    kinds = [token.token_type for token in tokens]
+    if kinds[:1] == [TokenType.CREATE] and any(
+        token.text.lower().startswith("partitioned") for token in tokens
+    ):
+        return True
+    starts = (at + 1 for at, kind in enumerate(kinds) if kind is TokenType.PARTITION)
+    return any(not all(_values(kinds[start:])) for start in starts)
+
+
+def _values(kinds: Sequence[TokenType]) -> Iterator[bool]:
+    """For each column in the parentheses that open a list of tokens, whether a value is given."""
+    depth, valued = 0, False
+    for kind in kinds if kinds[:1] == [TokenType.L_PAREN] else ():
+        depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
+        valued |= kind is TokenType.EQ
+        if depth == 0 or (depth == 1 and kind is TokenType.COMMA):
+            yield valued
+            valued = False
+        if depth == 0:
+            return
 
 
 def _kind(statement: Statement) -> StatementKind:
