@@ -25,6 +25,7 @@ from sqlrewrite.linting.findings import (
     unsuppressed,
 )
 from sqlrewrite.linting.linter import lint
+from sqlrewrite.linting.not_known import is_view_model, of_file
 from sqlrewrite.results import NOT_PARSED, ConfigError, Problem
 from sqlrewrite.run.file_content import UnreadFileError, read_source
 from sqlrewrite.run.runner import Request, file_statistics, internal_error, run
@@ -109,6 +110,7 @@ def lint_file(path: str, data: bytes, request: Request) -> LintedFile:
         raise
     except Exception as error:
         return LintedFile(path, text, failures=(internal_error(error),))
+    found = of_file(path, request.catalog, found)
     return LintedFile(path, text, found, bugs, tuple(dict(_lines(text, found)).items()))
 
 
@@ -195,13 +197,14 @@ class LintTask:
             self.statistics
             or result.failures
             or any(TOO_DEEP in it.message for it in result.findings)
+            or is_view_model(result.path, self.request.catalog)
         ):
-            return None  # another run may do better
+            return None  # another run may do better, or another name have more findings
         return (result.findings, result.lines)
 
     def recall(self, path: str, data: bytes | None, kept: _Kept) -> LintedFile | None:
         """The result for a file of those findings."""
-        findings, lines = kept
+        findings, lines = of_file(path, self.request.catalog, kept[0]), kept[1]
         if any(it.code not in BY_CODE for it in findings):
             return None
         if not self.text or not findings:

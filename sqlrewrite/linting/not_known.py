@@ -8,9 +8,11 @@ columns are not known.
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from sqlrewrite.linting.findings import Finding
 from sqlrewrite.patterns import pattern
 from sqlrewrite.plan.algebra import (
     Block,
@@ -27,6 +29,7 @@ from sqlrewrite.plan.expressions import columns, walk
 from sqlrewrite.plan.facts.functions import tagged
 from sqlrewrite.plan.nulls import rejects_null
 from sqlrewrite.plan.relations import conditions_of, readers
+from sqlrewrite.warehouse import Table, Warehouse
 
 _LATER = pattern(
     r"\{\{-?\s*config\s*\([^{}]*\bmaterialized\s*=\s*['\"](?:view|ephemeral)['\"]", re.DOTALL
@@ -37,6 +40,19 @@ _ENDS = frozenset({"max", "min"})
 def is_view(text: str) -> bool:
     """Whether a text is a dbt model that is no table: how much is read depends on its readers."""
     return "materialized" in text and _LATER.search(text) is not None
+
+
+def is_view_model(path: str, catalog: Warehouse) -> bool:
+    """Whether a file is a model of a dbt project that is no table by the project's configuration
+    (``+materialized: view``)."""
+    name = catalog.references.get(("ref", os.path.splitext(os.path.basename(path))[0]))
+    return name is not None and not isinstance(catalog.resolve(name), Table)
+
+
+def of_file(path: str, catalog: Warehouse, found: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The findings of a file, without DPP007 where it is such a model."""
+    view = is_view_model(path, catalog)
+    return tuple(it for it in found if not (view and it.code == "DPP007"))
 
 
 def reads_keys_alone(plan: Plan, scan: Scan, names: frozenset[str]) -> bool:

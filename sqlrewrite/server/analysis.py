@@ -19,6 +19,7 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.host_files import RegionFindings, file_findings, region_findings
 from sqlrewrite.linting.linter import lint
+from sqlrewrite.linting.not_known import of_file
 from sqlrewrite.results import Problem
 from sqlrewrite.server.statement_pieces import pieces
 from sqlrewrite.settings.forms import VALUES
@@ -123,7 +124,7 @@ class Reader:
         self._kept = self._met
         self._catalogs = [*{id(it.after): it.after for it in self._met.values()}.values()]
         bugs = tuple(bug for it in done for bug in it.bugs)
-        findings = tuple(file_findings(whole, done))
+        findings = of_file(path, catalog, file_findings(whole, done))
         yield Analysis(path, whole, options, tuple(read_pieces), findings, bugs)
 
     def _regions(

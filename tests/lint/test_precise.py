@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from sqlrewrite import Catalog, rewrite
+from sqlrewrite.linting.files import lint_file
 from sqlrewrite.linting.findings import Finding, Severity
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.results import Verdict
+from sqlrewrite.run.runner import Request
 from sqlrewrite.warehouse import Column, Table
 
 DDL = """
@@ -193,3 +196,26 @@ def test_the_latest_partition_is_found_once_with_what_is_written(text: str, know
     done = rewrite(text, known)
     assert finding.help.split("`")[1] in done.sql
     assert not [it for it in _found(done.sql, known) if it.code in ("DPP001", "DPP011")]
+
+
+def test_a_model_that_its_project_makes_a_view_is_not_read_whole(tmp_path: Path) -> None:
+    models = {
+        "staging/stg.sql": "select * from {{ ref('orders') }}",
+        "staging/by_macro.sql": "select {{ columns() }} from {{ ref('orders') }}",
+        "marts/orders.sql": "select 1 as id, day from raw.events",
+        "marts/copied.sql": "select * from {{ ref('orders') }}",
+    }
+    for name, text in models.items():
+        (tmp_path / "models" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "models" / name).write_text(text)
+    (tmp_path / "dbt_project.yml").write_text(
+        "name: shop\nmodels:\n  shop:\n    staging: {+materialized: view}\n"
+        "    marts: {+materialized: table, +partition_by: day}\n"
+    )
+    catalog = Catalog.load(str(tmp_path))
+    request = Request(catalog)
+    found = {
+        name: [it.code for it in lint_file(name, text.encode(), request).findings]
+        for name, text in models.items()
+    }
+    assert [name for name, codes in found.items() if "DPP007" in codes] == ["marts/copied.sql"]
