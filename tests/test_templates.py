@@ -194,6 +194,9 @@ def test_what_repeats_is_a_part_of_a_string(unit: str, catalog: Catalog) -> None
             "var.value.y.replace('-', '')",
         ),
         "macros.datetime.strptime(ds, '%Y-%m-%d').strftime('%Y')",
+        *("data_interval_start.strftime('%Y')", "(ts or ds)", "data_interval_end | ds"),
+        "(execution_date + macros.timedelta(days=1)).strftime('%Y')",
+        "(logical_date - macros.timedelta(hours=dag_run.conf['h'])).date().year",
     ],
 )
 @pytest.mark.parametrize("quote", ["", "'"])
@@ -203,6 +206,8 @@ def test_what_a_task_is_given_is_a_constant(unit: str, quote: str, catalog: Cata
     text = f"SELECT s.id FROM sales s JOIN dates d ON s.day = d.day WHERE {where}"
     assert rewrite(text, catalog).sql.count(value) == 2
     set_again = "{% set ti, task_instance, dag_run, macros, var = x %}\n"
+    set_again += "{% set ts, ds, data_interval_start, data_interval_end = x %}\n"
+    set_again += "{% set execution_date, logical_date = x %}\n"
     assert quote or not rewrite(set_again + text, catalog).changed
 
 
@@ -212,6 +217,7 @@ def test_what_a_task_is_given_is_a_constant(unit: str, quote: str, catalog: Cata
         *("macros.datetime.now()", "macros.uuid.uuid4()", "macros.random()", "macros.f(ds)"),
         *("macros.time.strftime('%Y')", "macros.hive.max_partition('a')", "x", "params.x"),
         *("ti.xcom_pull('a') | random", "ti.start_date.now()", "dag_run.conf.pop('x')", "f(ti)"),
+        *("(ds + x).strftime('%Y')", "(ts or macros.random()).real", "execution_date.now()"),
         *("ti.xcom_pull(key=macros.uuid.uuid4())", "ti.xcom_pull('a') + x", "var.x", "ti"),
     ],
 )

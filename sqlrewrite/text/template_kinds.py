@@ -116,15 +116,16 @@ def words(unit: str) -> frozenset[str]:
     return frozenset(node.id for node in nodes if isinstance(node, ast.Name))
 
 
-def _is_task_value(unit: str) -> bool:
-    """Whether an expression is a value that Airflow gives a task, the same throughout a rendering:
-    what ``ti``, ``dag_run`` or ``macros`` gives, or a variable of Airflow's (``var.value.x``)."""
+def _given_values(unit: str) -> list[tuple[str, ...]]:
+    """What an expression's value is computed from, if Airflow gives it all to a task, the same
+    throughout a rendering: dates of the run, what ``ti``, ``dag_run`` or ``macros`` gives, or a
+    variable of Airflow's (``var.value.x``), each as the names that lead to it. Else nothing."""
     tree = _tree(unit)
     if tree is None or not _repeated(tree, _NO_QUOTE):
-        return False
+        return []
     chains = [_chain(it) for it in _operands(tree.body) if not isinstance(it, ast.Constant)]
     known = all(_is_of_task(chain) or _DATES.issuperset(chain[:1] or "?") for chain in chains)
-    return known and any(map(_is_of_task, chains))
+    return chains if known else []
 
 
 def _operands(node: ast.expr) -> Iterator[ast.expr]:
@@ -138,6 +139,10 @@ def _operands(node: ast.expr) -> Iterator[ast.expr]:
         case ast.BoolOp(values=values):
             for value in values:
                 yield from _operands(value)
+        case ast.Attribute(value=value) | ast.Subscript(value=value) | ast.Call(func=value) if (
+            not _chain(node)
+        ):  # (execution_date + macros.timedelta(days=1)).strftime('%Y')
+            yield from _operands(value)
         case _:
             yield node
 
@@ -188,7 +193,7 @@ def renders_to_one_line(unit: str, spoken_of: frozenset[str]) -> bool:
     names = words(unit)
     if names & spoken_of:
         return False
-    if inner(unit) in _IDENTIFIERS or _is_task_value(unit):
+    if inner(unit) in _IDENTIFIERS or any(map(_is_of_task, _given_values(unit))):
         return True
     return bool(names & _DATES) and names <= _DATES | _ON_DATES
 
@@ -225,7 +230,7 @@ def meaning(unit: str) -> tuple[TemplateKind, Reference]:
     if code in _AIRFLOWS:
         return TemplateKind.VALUE, ()
     if CALL.match(code) is None or "\\" in code:
-        return (TemplateKind.VALUE if _is_task_value(unit) else TemplateKind.OTHER), ()
+        return (TemplateKind.VALUE if _given_values(unit) else TemplateKind.OTHER), ()
     try:
         call = ast.parse(re.sub(r"[\r\n]", " ", code), mode="eval").body
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
