@@ -126,7 +126,8 @@ def command(
                     verify_text(own, file.name, file.rewrite, file.request.catalog, keep, how, at)
     if report.format == "text":
         out.print([last_line(found)])
-    report.end(lambda: verified_json(found), lambda: verified_page(found))
+    results = [file.result for file in rewritten.files]
+    report.end(lambda: verified_json(found, results), lambda: verified_page(found))
     if any(verified.outcome.differs for verified in found):
         ctx.exit(1)
     undecided = [f"{it.path}:{it.line}" for it in found if not it.outcome.decided]

@@ -11,6 +11,8 @@ from sqlrewrite.report.catalog import size
 from sqlrewrite.report.json_text import attributes, dumps
 from sqlrewrite.report.page import bar, cells, page, table
 from sqlrewrite.report.printer import Line, Printer, print_table, shown
+from sqlrewrite.results import Verdict
+from sqlrewrite.run.runner import FileResult
 from sqlrewrite.spark.plans.scans import TableScan
 from sqlrewrite.spark.rows.bags import Comparison
 from sqlrewrite.spark.rows.sample import Sampled
@@ -62,9 +64,32 @@ def _change(verified: Verified) -> str:
     return "the same"
 
 
-def verified_json(found: Iterable[Verified]) -> str:
-    """All statements as one object, with a newline at its end."""
-    return dumps({"version": VERSION, "statements": [_data(verified) for verified in found]})
+def verified_json(found: Iterable[Verified], files: Iterable[FileResult] = ()) -> str:
+    """All statements as one object, with a newline at its end: those that were run, and those of
+    the files that stay as they are, with the reason."""
+    statements = [_data(verified) for verified in found]
+    not_rewritten = [entry for file in files for entry in _not_rewritten(file)]
+    whole = {"version": VERSION, "statements": statements, "not_rewritten": not_rewritten}
+    return dumps(whole)
+
+
+def _not_rewritten(file: FileResult) -> list[dict[str, Any]]:
+    """The statements and candidates of a file that stay as they are, in the order of its text."""
+    if file.rewrite is None:
+        return []
+    reasons = [
+        (it.line, it.reason, it.remedy) for it in file.statements if it.understood and it.reason
+    ]
+    reasons += [(it.line, it.message, "") for it in file.rewrite.skipped]
+    for it in file.rewrite.candidates:
+        if it.verdict is not Verdict.REWRITTEN:
+            rule = it.reason if it.verdict is Verdict.REJECTED else None
+            reason = it.verdict.value if rule is None else f"{rule.code} {rule.message}"
+            reasons.append((it.fact.line, reason, ""))
+    return [
+        {"path": file.path, "line": line, "reason": reason, "remedy": remedy or None}
+        for line, reason, remedy in sorted(dict.fromkeys(reasons))
+    ]
 
 
 def verified_page(found: Iterable[Verified]) -> str:
