@@ -8,6 +8,7 @@ import pytest
 
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.results import Rewrite
+from sqlrewrite.settings.options import Keys
 from sqlrewrite.warehouse import Table
 
 DDL = """
@@ -108,3 +109,23 @@ def test_another_form_takes_the_place_of_the_first(
     assert rewrite(written, catalog, predicate=second).sql == (
         rewrite(QUERY, catalog, predicate=second).sql
     )
+
+
+@pytest.mark.parametrize("predicate", ["set", "range", "values"])
+@pytest.mark.parametrize(
+    ("condition", "written"),
+    [("10 / v.day > 1", False), ("v.day > 1", True)],
+    ids=["can fail", "cannot fail"],
+)
+def test_only_an_in_over_a_join_that_spark_takes_for_an_outer_one(
+    predicate: str, condition: str, written: bool
+) -> None:
+    text = (
+        "SELECT v.city FROM regions r LEFT JOIN visits v ON v.day = r.region "
+        f"AND {condition} JOIN cities c ON v.city = c.city WHERE r.name = 'N'"
+    )
+    keys = Keys(("1", "2"), "int", "2026-01-31T09:30:00Z")
+    resolve = (lambda *_: keys) if predicate == "values" else None
+    catalog = Catalog.from_ddl(DDL)
+    assert " IN (SELECT" in rewrite(text, catalog).sql
+    assert rewrite(text, catalog, predicate=predicate, resolve=resolve).changed is written

@@ -1,4 +1,4 @@
-"""Which conditions on the dimension the key query repeats, and DPP114 guards.
+"""Which conditions on the dimension the key query repeats.
 
 A condition that is dropped only widens the bound, so doubt costs little here. One that can raise an
 error is never copied as it is: what keeps it from raising (``x <> 0 AND 1 / x > 2``, or the join
@@ -13,25 +13,18 @@ from dataclasses import replace
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin, any_of
 from sqlrewrite.judge.attempted_dimension import (
     attempted_aggregate_ids,
-    attempted_group_keys,
-    key_is_attempted,
 )
 from sqlrewrite.judge.attempts import attempts
 from sqlrewrite.judge.benefit.selective_predicate import restricts
-from sqlrewrite.judge.copied import raising_for_rows, raising_where_tested
 from sqlrewrite.judge.proposal import (
-    Judgement,
     Objection,
     Proposal,
     called,
-    failed,
-    passed,
     relation_name,
 )
 from sqlrewrite.judge.raising import (
     is_boolean,
     raising_below,
-    raising_in,
     raising_in_subquery,
     raising_inside,
     total,
@@ -45,7 +38,7 @@ from sqlrewrite.judge.repeatable import (
     objections_to_relation,
 )
 from sqlrewrite.plan import algebra as ra
-from sqlrewrite.plan.columns import computed_as, type_of
+from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.expressions import columns, walk
 from sqlrewrite.plan.facts.comparisons import compare_alike, family
 from sqlrewrite.plan.facts.functions import function
@@ -95,46 +88,6 @@ def _is_dropped(
     found = [it for it in objections if it[0] not in proposal.options.disabled]
     dropped += found[:1]
     return bool(found)
-
-
-def judge_guards(proposal: Proposal) -> Judgement:
-    """Whether the dimension, all of which the key query reads, raises no error; the message lists
-    the conditions that were dropped because they can raise one."""
-    copied = raising_for_rows(proposal)
-    if copied is not None:
-        name = relation_name(copied[1])
-        why = "can raise an error for rows that another join leaves out, which Spark tests first"
-        return failed(f"{describe(copied[0])} of {name} {why}")
-    tested = raising_where_tested(proposal)
-    if tested is not None:
-        why = "can raise an error, and Spark may compute the condition for rows of the dimension"
-        return failed(f"{describe(tested)} in a condition on {proposal.pair.path.column} {why}")
-    attempted: tuple[ra.Expression, ...] = ()
-    if raising_below(proposal, proposal.pair.key) is not None and key_is_attempted(proposal):
-        computed = computed_as(proposal.plan, proposal.pair.key)
-        attempted = (*computed, *attempted_group_keys(proposal))
-    culprit = raising_inside(proposal, proposal.pair.dimension, attempted)
-    if culprit is not None:
-        name = proposal.dimension_name
-        why = "can raise an error where the join raises none"
-        return failed(f"{describe(culprit)} inside {name} {why}")
-    reasons = [reason for code, reason in proposal.dropped if code == GUARDS]
-    if reasons:
-        return passed("left out of the key query: " + "; ".join(reasons))
-    forms = dict.fromkeys(_attempts_explained(proposal))
-    return passed("; ".join(forms) or "no condition in the key query can raise an error")
-
-
-def _attempts_explained(proposal: Proposal) -> Iterator[str]:
-    """Why the predicate has forms that the author did not write."""
-    for item in proposal.restrictions:
-        if isinstance(item, Conjunct) and (node := raising_in(proposal, item.expression)):
-            form = "a form that gives NULL there, and IS NOT FALSE keeps those rows"
-            yield f"{describe(node)} can raise an error: the condition is written in {form}"
-    node = raising_in(proposal, proposal.pair.key_side.expression)
-    if node is not None:
-        form = "a form that raises none and gives each key that the join compares"
-        yield f"{describe(node)} can raise an error: the key is written in {form}"
 
 
 def objections_to_conjunct(

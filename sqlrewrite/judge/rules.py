@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.judge import conditions
 from sqlrewrite.judge.benefit import (
     already_pruned,
     benefit,
@@ -25,6 +24,7 @@ from sqlrewrite.judge.soundness import (
     determinism,
     equi_join,
     filters,
+    guards,
     join_type,
     key_types,
     partition_column,
@@ -78,7 +78,7 @@ RULES: tuple[Rule, ...] = (
     Rule("DPP111", "correlated", "soundness", "dimension", rereading.judge_correlated),
     Rule("DPP112", "key-types", "soundness", "pair", key_types.judge),
     Rule("DPP113", "names", "soundness", "dimension", rereading.judge_names),
-    Rule("DPP114", "guards", "soundness", "pair", conditions.judge_guards),
+    Rule("DPP114", "guards", "soundness", "pair", guards.judge),
     Rule("DPP115", "parameters", "soundness", "dimension", rereading.judge_parameters),
     CLAUSE,
     DERIVED,

@@ -230,7 +230,8 @@ Relation = Scan | Derived | CteReference | Inline | Opaque
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Join:
-    """A join: its type as ``declared``, and its ``type`` simplified by null-rejecting conditions.
+    """A join: its type as ``declared``, and its ``type`` simplified by null-rejecting conditions;
+    ``at_first`` is its type as Spark takes it before it infers what is not NULL, None as declared.
     ``comma``: a declared CROSS that is written as a comma, which engines plan as an inner join.
     ``merge_known`` is False if it is not certain which columns it merges, or in which order.
     ``memo`` keeps what was worked out about its columns (``memo.py``)."""
@@ -244,6 +245,7 @@ class Join:
     natural: bool = False
     comma: bool = False
     merge_known: bool = True
+    at_first: JoinType | None = None
     memo: dict[object, Any] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:

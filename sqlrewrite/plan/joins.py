@@ -7,10 +7,11 @@ and a side is *restricted by ON* where only rows that satisfy ON matter.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from sqlrewrite.plan import algebra as ra
+from sqlrewrite.plan.expressions import walk
 from sqlrewrite.plan.nulls import rejects_null
 from sqlrewrite.plan.relations import numbers
 
@@ -53,35 +54,67 @@ _REJECTING: dict[tuple[ra.JoinType, bool, bool], ra.JoinType] = {
 }
 
 
-def simplify(node: ra.Node, above: tuple[ra.Condition, ...]) -> ra.Node:
-    """The join tree with outer joins simplified by conditions ``above`` that reject NULLs."""
+def simplify(
+    node: ra.Node,
+    above: tuple[ra.Condition, ...],
+    at_first: tuple[ra.Condition, ...] | None = None,
+) -> ra.Node:
+    """The join tree with outer joins simplified by conditions ``above`` that reject NULLs;
+    ``at_first`` are those that Spark has brought there before it infers any (default: all)."""
+    at_first = above if at_first is None else at_first
     if isinstance(node, ra.Generate):
-        return replace(node, child=simplify(node.child, above))
+        return replace(node, child=simplify(node.child, above, at_first))
     if not isinstance(node, ra.Join):
         return node
-    kind = node.type
-    if kind in OUTER:
-        left, right = numbers(node.left), numbers(node.right)
-        rejects_left, rejects_right = (
-            any(rejects_null(condition.expression, side) for condition in above)
-            for side in (left, right)
-        )
-        kind = _REJECTING.get((kind, rejects_left, rejects_right), kind)
-    if kind is not node.type:
-        node = replace(node, type=kind)
-    one = simplify(node.left, conditions_below(node, LEFT, above))
-    other = simplify(node.right, conditions_below(node, RIGHT, above))
-    if one is node.left and other is node.right:
+    first = node.declared
+    if first in OUTER:
+        kind = _simplified(node, node.type, above)
+        first = _simplified(node, first, [it for it in at_first if _is_tested_at_first(it)], True)
+        if kind is not node.type or first is not node.at_first:
+            node = replace(node, type=kind, at_first=first)
+    sides = []
+    for side, child in ((LEFT, node.left), (RIGHT, node.right)):
+        below = conditions_below(node, side, above)
+        sides.append(simplify(child, below, conditions_below(node, side, at_first, first)))
+    if sides[0] is node.left and sides[1] is node.right:
         return node
-    return replace(node, left=one, right=other)
+    return replace(node, left=sides[0], right=sides[1])
+
+
+def _simplified(
+    join: ra.Join, kind: ra.JoinType, above: Sequence[ra.Condition], one_side: bool = False
+) -> ra.JoinType:
+    """The type of a join below conditions; with ``one_side`` only those count that name no relation
+    but those of the side that they reject."""
+    rejects_left, rejects_right = (
+        any(
+            (not one_side or condition.relations <= side)
+            and rejects_null(condition.expression, side)
+            for condition in above
+        )
+        for side in (numbers(join.left), numbers(join.right))
+    )
+    return _REJECTING.get((kind, rejects_left, rejects_right), kind)
+
+
+def _is_tested_at_first(condition: ra.Condition) -> bool:
+    """Whether a condition is a filter from the beginning, and no join that Spark makes of a
+    subquery."""
+    subqueries = (it for it in walk(condition.expression) if isinstance(it, ra.Subquery))
+    return all(it.kind == "scalar" and not it.outer for it in subqueries)
 
 
 def conditions_below(
-    join: ra.Join, side: str, above: tuple[ra.Condition, ...]
+    join: ra.Join,
+    side: str,
+    above: tuple[ra.Condition, ...],
+    kind: ra.JoinType | None = None,
 ) -> tuple[ra.Condition, ...]:
-    """The conditions that all rows of one side fulfil that contribute to the join's result."""
-    kept = above if side in PRESERVED[join.type] else ()
-    return kept + (join.conditions if side in RESTRICTED_BY_ON[join.type] else ())
+    """The conditions that all rows of one side fulfil that contribute to the result of a join,
+    which is of another ``kind`` if that is given."""
+    kind = join.type if kind is None else kind
+    kept = above if side in PRESERVED[kind] else ()
+    return kept + (join.conditions if side in RESTRICTED_BY_ON[kind] else ())
 
 
 def reaching_conditions(
@@ -133,3 +166,20 @@ def null_extended(node: ra.Node | None, relation: int) -> bool:
             return True
         node = node.left if side == LEFT else node.right
     return False
+
+
+def inner_late(node: ra.Node | None, relation: int) -> frozenset[int]:
+    """The relations on the sides of outer joins, down to a relation, that Spark takes for
+    null-extended until it has inferred what is not NULL."""
+    late: frozenset[int] = frozenset()
+    while isinstance(node, ra.Join | ra.Generate):
+        if isinstance(node, ra.Generate):
+            node = node.child
+            continue
+        side = LEFT if relation in numbers(node.left) else RIGHT
+        child = node.left if side == LEFT else node.right
+        kind = node.at_first or node.declared
+        if kind in OUTER and side not in PRESERVED[kind]:
+            late |= numbers(child)
+        node = child
+    return late

@@ -69,8 +69,13 @@ class _Star:
 def copied(pen: Pen) -> str:
     """One query of these kinds; at times a script that makes a view first."""
     star = _star(pen)
-    if pen.chance(0.25):
+    shape = pen.rng.random()
+    if shape < 0.25:
         return _of_three(pen, star)
+    if shape < 0.4:
+        return _narrowed(pen, star)
+    if shape < 0.5:
+        return _inner_late(pen, star)
     return _correlated(pen, star)
 
 
@@ -171,3 +176,45 @@ def _of_three(pen: Pen, star: _Star) -> str:
         f"WITH e_ AS ( {inside} ) {end} e_ ON {p} = e_ . z",
         f"{items} {source} JOIN {fact} {on} {where}",
     )
+
+
+def _narrowed(pen: Pen, star: _Star) -> str:
+    """A fact that is joined by a computed key to a dimension of which a window, a group, a set
+    operation, a subquery or a generator leaves rows out."""
+    k, of = star.partner.name, star.dimension.name
+    computed = pen.one(*COMPUTED.get(family(star.partner.type), ("{k}",)))
+    z = kept(computed.format(k=f"e_ . {k}", type=star.key.type))
+    known = "SELECT p FROM items"
+    counted = f"( SELECT count( * ) FROM items i_ WHERE i_ . p = d_ . {k} )"
+    listed = f"SELECT d_ . {k} , d_ . y"
+    windowed = f"sum( CASE WHEN {k} IN ( {known} ) THEN 1 ELSE 0 END ) OVER ( PARTITION BY {k} )"
+    rows = pen.one(
+        f"SELECT {k} FROM {of} INTERSECT {known}",
+        f"SELECT {k} FROM {of} EXCEPT SELECT {k} FROM {of} WHERE {k} NOT IN ( {known} )",
+        f"SELECT {k} FROM ( SELECT {k} , {windowed} AS n FROM {of} ) WHERE n > 0",
+        f"SELECT {k} FROM ( {listed} , {counted} AS n FROM {of} d_ ) WHERE n > 0",
+        f"SELECT {k} FROM {of} d_ GROUP BY {k} HAVING max( {counted} ) > 0",
+        f"SELECT {k} FROM {of} d_ LATERAL VIEW explode( array( {counted} ) ) t_ AS n WHERE n > 0",
+        f"SELECT DISTINCT {k} FROM {of} d_ WHERE {star.filter(pen)}",
+    )
+    join = f"JOIN {star.fact.name} f_ ON f_ . {star.key.name} = {z}"
+    return f"SELECT f_ . item , e_ . {k} FROM ( {rows} ) e_ {join}"
+
+
+def _inner_late(pen: Pen, star: _Star) -> str:
+    """A dimension with the fact beside it, by an outer join that a join behind it makes inner."""
+    p, k = f"f_ . {star.key.name}", f"d_ . {star.partner.name}"
+    on = f"ON {p} = {k} AND {_raising(pen, star, p)}"
+    dimension, fact = f"{star.dimension.name} d_", f"{star.fact.name} f_"
+    joined = pen.one(
+        f"{dimension} LEFT JOIN {fact} {on}",
+        f"{fact} RIGHT JOIN {dimension} {on}",
+        f"{dimension} FULL JOIN {fact} {on}",
+    )
+    behind = pen.one(
+        f"JOIN items i_ ON i_ . p = {p} WHERE",
+        f", items i_ WHERE i_ . p = {p} AND",
+        f"WHERE {p} IN ( SELECT p FROM items ) AND",
+        f"JOIN items i_ ON i_ . p = {p} WHERE f_ . item >= 0 AND",
+    )
+    return f"SELECT {k} , f_ . item FROM {joined} {behind} {star.filter(pen)}"

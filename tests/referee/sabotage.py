@@ -25,8 +25,9 @@ from typing import Any
 
 from benchmarks import functions as asked
 from sqlrewrite import Catalog, rewrite
-from sqlrewrite.judge import conditions, form
+from sqlrewrite.judge import form
 from sqlrewrite.judge.rules import RULES
+from sqlrewrite.judge.soundness import guards
 from sqlrewrite.judge.soundness.join_type import LEGAL, ClauseKind
 from sqlrewrite.plan import joins
 from sqlrewrite.plan.facts import attempts, functions
@@ -46,8 +47,13 @@ class Switch:
     word: str = ""
 
 
-COPIED = {form: "raising_for_keys", conditions: "raising_for_rows"}
-"""Where what Spark copies (``judge/copied.py``) is asked, and the question."""
+COPIED = (
+    (form, "raising_for_keys"),
+    (guards, "raising_for_rows"),
+    (guards, "raising_where_tested"),
+    (guards, "raising_where_extended"),
+)
+"""Where what Spark copies (``judge/copied.py``, ``copied_rows.py``) is asked, and the question."""
 
 
 def switches() -> Iterator[Switch]:
@@ -68,7 +74,7 @@ def switches() -> Iterator[Switch]:
                     f"{label} {kind.name.lower()}",
                     lambda table=table, kind=kind: _row(table, kind, both),  # type: ignore[misc]
                 )
-    for module, question in COPIED.items():
+    for module, question in COPIED:
         yield Switch(
             question.replace("_", " "),
             lambda module=module, question=question: nothing_asked(module, question),  # type: ignore[misc]

@@ -1,0 +1,249 @@
+"""Computed keys that Spark tests for rows which the query never computes them for.
+
+What is said of the fact's column is said of ``CAST(d.k AS INT)``, too, where the two are joined,
+and goes below the other joins of ``d`` (docs/soundness.md, "What Spark copies").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlrewrite.judge.alike import ColumnId, Placed, alike, conditions_of, conditions_on
+from sqlrewrite.judge.copied import blocks_inside, blocks_tested
+from sqlrewrite.judge.proposal import Proposal
+from sqlrewrite.judge.raising import raising_in
+from sqlrewrite.plan import algebra as ra
+from sqlrewrite.plan.columns import computed_as
+from sqlrewrite.plan.expressions import columns, relations, walk
+from sqlrewrite.plan.facts.coercion import is_integral
+from sqlrewrite.plan.facts.functions import function
+from sqlrewrite.plan.facts.types import BIGINT
+from sqlrewrite.plan.memo import remembered, shared
+from sqlrewrite.plan.relations import direct_readers, leaves, numbers
+from sqlrewrite.text.limits import SPARK
+
+_Raising = tuple[ra.Expression, ra.Relation | ra.Generate]
+"""What can raise an error, and the relation of whose columns it is computed."""
+
+_TEXTS = ("string", "char", "varchar")
+
+_PRESERVED = {
+    ra.JoinType.LEFT: ("left",),
+    ra.JoinType.RIGHT: ("right",),
+    ra.JoinType.FULL: ("left", "right"),
+}
+"""The sides of a join that keep all of their rows."""
+
+
+def raising_for_rows(proposal: Proposal) -> _Raising | None:
+    """What can raise an error and is joined to the fact's column, with its relation, of which Spark
+    may compute it for rows that a join leaves out first: what is said of ``p`` is said of ``CAST(
+    d.k AS INT)``, too, and goes below the other joins of ``d``. None where there is nothing."""
+    if proposal.options.limits.dialect != SPARK:
+        return None
+    # The same for every pair of a column, and there may be many.
+    return _raising_for_rows(proposal, proposal.pair.scan.relation, proposal.pair.path.column)
+
+
+@shared
+def _raising_for_rows(proposal: Proposal, relation: int, column: str) -> _Raising | None:
+    plan = proposal.plan
+    facts = _above(plan, relation)
+    on = conditions_on(plan)
+    for same in sorted(alike(plan, relation, column)):
+        for placed in on.get(same, ()):
+            for ref, sources, culprit in _computed(proposal, same, placed[2]):
+                if (
+                    ref.relation not in facts
+                    and _is_copied(plan, placed, ref)
+                    and _is_narrowed(proposal, sources, facts)
+                ):
+                    return culprit, plan.relations[ref.relation]
+    return None
+
+
+def _computed(
+    proposal: Proposal, column: ColumnId, condition: ra.Expression
+) -> Iterator[tuple[ra.ColumnRef, list[ra.ColumnRef], ra.Expression]]:
+    """The column that an equality casts, or that is computed in a derived table, to compare it with
+    a plain column; the columns that it is computed from, and what can raise an error in that."""
+    match condition:
+        case ra.Call(name="=" | "<=>", args=(one, other)):
+            pass
+        case _:
+            return
+    for plain, side in ((one, other), (other, one)):
+        if not isinstance(plain, ra.ColumnRef) or (plain.relation, plain.name) != column:
+            continue
+        ref = _cast_column(side)
+        if ref is not None:
+            culprit = raising_in(proposal, side)
+            sources = [ref]
+            if side is ref and _is_cast(proposal, plain, ref):
+                culprit = culprit or condition
+            elif side is ref and culprit is not None:
+                sources = _sources(proposal.plan, ref)
+            if culprit is not None:
+                yield ref, sources, culprit
+
+
+def _sources(plan: ra.Plan, ref: ra.ColumnRef) -> list[ra.ColumnRef]:
+    """The columns of which derived tables, CTEs and views compute a column: it is computed for all
+    rows that are read there, whatever the queries around leave out."""
+    sources: list[ra.ColumnRef] = []
+    stack = [ref]
+    seen: set[ColumnId] = set()
+    while stack:
+        ref = stack.pop()
+        if (ref.relation, ref.name) not in seen:
+            seen.add((ref.relation, ref.name))
+            for expression in computed_as(plan, ref):
+                plain = isinstance(expression, ra.ColumnRef)
+                (stack if plain else sources).extend(columns(expression))
+    return sources
+
+
+def _cast_column(side: ra.Expression) -> ra.ColumnRef | None:
+    """The column that is the whole side of an equality, or that the side casts: to_date, date and
+    their like are casts to Spark, too. None if it is another expression."""
+    match side:
+        case ra.ColumnRef():
+            return side
+        case ra.Cast(operand=ra.ColumnRef() as ref) | ra.Call(args=(ra.ColumnRef() as ref,)):
+            return ref
+        case _:
+            return None
+
+
+def _is_cast(proposal: Proposal, plain: ra.ColumnRef, ref: ra.ColumnRef) -> bool:
+    """Whether Spark casts a text to compare it with a column. Beside a shorter integer it casts
+    both to BIGINT, which copies nothing."""
+    stored, given = proposal.type_of(plain), proposal.type_of(ref)
+    if stored is None or given is None or given.name not in _TEXTS or stored.name in _TEXTS:
+        return False
+    return not is_integral(stored) or stored == BIGINT
+
+
+def _is_copied(plan: ra.Plan, placed: Placed, ref: ra.ColumnRef) -> bool:
+    """Whether Spark says of one side of an equality what is said of the other: not of the side of
+    an outer join that keeps all rows, nor of the rows around a scalar subquery that no condition
+    tests."""
+    block, join, _ = placed
+    if plan.owner[ref.relation] != block.number:
+        inside = block.number in blocks_inside(plan)
+        tested = block.role == "scalar" and block.number in blocks_tested(plan)
+        return block.role == "lateral" or tested or (block.role in ("exists", "in") and inside)
+    return join is None or not _is_preserved(join, ref.relation)
+
+
+def _is_preserved(join: ra.Join, relation: int) -> bool:
+    sides = _PRESERVED.get(join.type, ())
+    return any(relation in numbers(getattr(join, side)) for side in sides)
+
+
+def _is_narrowed(proposal: Proposal, sources: list[ra.ColumnRef], facts: frozenset[int]) -> bool:
+    """Whether rows of the relations of columns, or of those that these are computed from, may be
+    left out before they meet the fact, and behind the place where Spark tests what it copies. A
+    condition on the values of one row is no reason: Spark tests it first."""
+    plan = proposal.plan
+    stack = [*sources]
+    seen: set[ColumnId] = set()
+    while stack:
+        ref = stack.pop()
+        if (ref.relation, ref.name) in seen:
+            continue
+        seen.add((ref.relation, ref.name))
+        for block, join, condition in conditions_of(plan).get(ref.relation, ()):
+            here = plan.owner[ref.relation] == block.number or block.role == "lateral"
+            kept = join is not None and _is_preserved(join, ref.relation)
+            if here and not kept and _leaves_out_late(proposal, condition, ref.relation, facts):
+                return True
+        if _is_read_in_part(plan, ref.relation):
+            return True
+        stack += [it for part in computed_as(plan, ref) for it in columns(part)]
+    return False
+
+
+def _leaves_out_late(
+    proposal: Proposal, condition: ra.Expression, relation: int, facts: frozenset[int]
+) -> bool:
+    """Whether a condition joins a relation with another that is not the fact, or tests what Spark
+    computes above the place where it reads the relation."""
+    plan = proposal.plan
+    for node in walk(condition):
+        match node:
+            case ra.Subquery(query=query, outer=outer) if outer or node.kind != "scalar":
+                within = set(query.blocks)
+                if all(plan.owner[fact] not in within for fact in facts):
+                    return True
+            case ra.ColumnRef() if _is_computed_late(proposal, node.relation, node.name):
+                return True
+            case ra.Call(name=name) if function(name) is None:  # in Python, say
+                return True
+            case _:
+                pass
+    return not relations(condition) <= facts | {relation}
+
+
+@shared
+def _is_computed_late(proposal: Proposal, relation: int, name: str) -> bool:
+    """Whether a column of a derived table, CTE or view is computed from many rows, by a subquery or
+    by a function that is not Spark's own."""
+    plan = proposal.plan
+    for expression in computed_as(plan, ra.ColumnRef(relation, name, None)):
+        for node in walk(expression):
+            match node:
+                case ra.Subquery():
+                    return True
+                case ra.ColumnRef() if _is_computed_late(proposal, node.relation, node.name):
+                    return True
+                case ra.Call(name=called):
+                    row = function(called)
+                    if row is None or row.kind in ("aggregate", "window", "generator"):
+                        return True
+                case _:
+                    pass
+    return False
+
+
+def _is_read_in_part(plan: ra.Plan, relation: int) -> bool:
+    """Whether a HAVING, a generator, EXCEPT or INTERSECT leaves out rows of a relation, or of the
+    query that it stands for."""
+    beside = leaves(plan.blocks[plan.owner[relation]].source)
+    if any(isinstance(leaf, ra.Generate) and leaf.relation != relation for leaf in beside):
+        return True
+    read = plan.relations[relation]
+    if not isinstance(read, ra.Derived | ra.CteReference):
+        return False
+    if any(plan.blocks[number].having for number in read.query.top):
+        return True
+    return _has_difference(read.query.node)
+
+
+def _has_difference(node: ra.Node) -> bool:
+    """Whether EXCEPT or INTERSECT makes the rows of a query."""
+    stack = [node]
+    while stack:
+        match stack.pop():
+            case ra.SetOperation(kind="except" | "intersect"):
+                return True
+            case ra.SetOperation(left=left, right=right):
+                stack += (left, right)
+            case ra.Limit(child=child) | ra.Aggregate(child=child, kind="distinct"):
+                stack.append(child)
+            case _:
+                pass
+    return False
+
+
+@remembered
+def _above(plan: ra.Plan, relation: int) -> frozenset[int]:
+    """A relation, and the derived tables, CTE references and views that read it."""
+    above: set[int] = set()
+    stack = [relation]
+    while stack:
+        number = stack.pop()
+        if number not in above:
+            above.add(number)
+            stack += direct_readers(plan).get(plan.owner[number], ())
+    return frozenset(above)
