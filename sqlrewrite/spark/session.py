@@ -184,7 +184,10 @@ def reason(error: BaseException) -> str:
 
 
 def _gone(error: BaseException) -> bool:
-    return type(error).__name__ in _GONE or _UNAVAILABLE in str(error)
+    try:
+        return type(error).__name__ in _GONE or _UNAVAILABLE in str(error)
+    except Exception as second:  # Java is asked for the text of its errors
+        return type(second).__name__ in _GONE
 
 
 def literal_text(text: str | None) -> str:

@@ -142,7 +142,7 @@ CONDITIONS = (
 def key_query(condition: str) -> str:
     """The key query that is written for a condition on the dimension."""
     catalog = Catalog.from_ddl(DDL)
-    selective = "NOT d.k <=> 100000"
+    selective = "NOT d.s <=> 'no text'"
     query = f"SELECT f.a FROM f JOIN d ON f.p = d.k WHERE ({condition}) AND {selective}"
     result = rewrite(query, catalog)
     found = re.search(

@@ -83,6 +83,18 @@ def killed(folder: Path, when: str, *args: str) -> subprocess.CompletedProcess[s
     )
 
 
+def test_an_error_whose_text_java_no_longer_tells() -> None:
+    class JavaError(ConnectionError):
+        def __str__(self) -> str:
+            raise ConnectionRefusedError("the process that knows the text is gone")
+
+    with (
+        pytest.raises(SparkGoneError, match="q: the Spark process has ended"),
+        session.spark_errors("q"),
+    ):
+        raise JavaError
+
+
 @pytest.mark.spark
 @pytest.mark.long
 def test_killed_while_verifying(spark: SparkSession, tmp_path: Path) -> None:

@@ -278,12 +278,13 @@ def _renamed(text: str, catalog: Warehouse, views: _Views, depth: int = _MOST_VI
     """A text in which the names of facts, and of views over them, are those of the sample."""
     names = []
     for reference in references(text):
-        name = catalog.qualify(reference.parts)
-        relation = catalog.relations.get(name)
-        if isinstance(relation, View) and name not in views.names and depth:
+        relation = catalog.resolve(reference.parts)
+        if relation is None:
+            continue
+        if isinstance(relation, View) and relation.name not in views.names and depth:
             _make_again(relation, catalog, views, depth)
-        if name in views.names:
-            names.append((reference, views.names[name]))
+        if relation.name in views.names:
+            names.append((reference, views.names[relation.name]))
     return renamed(text, names)
 
 
