@@ -31,7 +31,7 @@ def _call(kinds: str, literals: tuple[str | None, ...] = ()) -> Arguments:
         ("element_at", "map<string,int>;string", (), "int"),
         ("map_entries", "map<string,int>", (), "array<struct<key:string,value:int>>"),
         ("from_json", "string;string", (None, "a INT, b STRING"), "struct<a:int,b:string>"),
-        ("upper", "string collate UTF8_LCASE", (), None),
+        ("upper", "string collate UTF8_LCASE", (), "string collate UTF8_LCASE"),
         ("no_such_function", "int", (), None),
     ],
 )

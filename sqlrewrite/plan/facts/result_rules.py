@@ -226,7 +226,6 @@ def _struct(kinds: _Types, call: Arguments) -> Argument:
 
 
 _OF_ALL: Mapping[str, Callable[[_Types, Arguments], Argument]] = {
-    "@integral": _integral,
     "@concat": _concat,
     "@least": lambda kinds, call: coercion.common_without_strings(kinds, call.settings.ansi),
     "@united": lambda kinds, call: _united(*kinds[:2]),
