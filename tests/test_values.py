@@ -203,6 +203,24 @@ def test_one_constant_is_computed_in_other_conditions(
     assert form in values(sql, catalog, giving("0")).sql
 
 
+def test_one_constant_beside_another_and_of_an_earlier_run(catalog: Catalog) -> None:
+    """Literals elsewhere in the statement, or there before the condition, make it no safer."""
+    sql = (
+        "SELECT d.k FROM d LEFT JOIN f ON f.p = d.k AND 10 / f.p > 1 JOIN d AS e ON e.l = d.l "
+        "JOIN f AS g ON g.p = e.k WHERE d.x = 1 AND e.x = 1"
+    )
+    once = values(sql, catalog, giving("0")).sql
+    assert "collect_set" in once
+    assert "g.p IN (0)" in once
+    assert values(once, catalog, giving("0")).sql == once
+    before = values(sql.replace("10 / f.p", "f.p"), catalog, giving("0")).sql
+    assert before.count("p IN (0)") == 2
+    edited = before.replace("AND f.p > 1", "AND 10 / f.p > 1")
+    for later in (rewrite(edited, catalog), values(edited, catalog, giving("0"))):
+        assert "g.p IN (0)" in later.sql
+        assert "f.p IN (0)" not in later.sql
+
+
 DAYS = "SELECT f.a FROM days f JOIN d ON CAST(f.ts AS DATE) = d.day WHERE d.x = 1"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from sqlrewrite.judge.copied import raising_for_constant
 from sqlrewrite.judge.form import chosen_form
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan.relations import joins
@@ -55,13 +56,23 @@ def write(
         proposals = _distinct(proposals, author, words)
     form, queries = chosen_form(first), KeyQueries(author, words, union)
     found = constants.write(proposals, queries)
-    if not found and (form == VALUES or (first.context.literals and not first.pair.filtered)):
+    if not found and (form == VALUES or _may_stay(first)):
         found = values.write(proposals, queries)
     if found:
         return _in_dialect(found, first)
     if first.pair.edge.block.role == "merge":  # whose ON takes no subquery
         raise NotAskedError(fact_value(first, author))
     return _in_dialect(WRITERS[form](proposals, queries), first)
+
+
+def _may_stay(proposal: Proposal) -> bool:
+    """Whether literals of an earlier run may stay where another form is asked for."""
+    return (
+        bool(proposal.context.literals)
+        and proposal.options.form != VALUES
+        and not proposal.pair.filtered
+        and raising_for_constant(proposal) is None
+    )
 
 
 def _in_dialect(found: list[Predicate], proposal: Proposal) -> list[Predicate]:
