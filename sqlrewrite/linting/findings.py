@@ -112,6 +112,15 @@ def unsuppressed(found: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(it for it in found if it.suppression is None)
 
 
+MOST_CHARACTERS = 299
+"""The longest message: what a rule quotes of the text may be of any length."""
+
+
+def clipped(message: str) -> str:
+    """A message of a length that any report shows whole."""
+    return message if len(message) <= MOST_CHARACTERS else f"{message[: MOST_CHARACTERS - 1]}…"
+
+
 LintResult = tuple[tuple[Finding, ...], tuple[Problem, ...]]
 """The findings of a text, and what went wrong while looking for them."""
 
@@ -120,4 +129,5 @@ def of_no_statement(
     code: str, message: str, place: Place, subject: str = "", help: str = "", counts: bool = True
 ) -> Finding:
     """A finding about the text, not about a statement."""
-    return Finding(code, message, place, subject, "", BY_CODE[code].severity, help, counts=counts)
+    severity = BY_CODE[code].severity
+    return Finding(code, clipped(message), place, subject, "", severity, help, counts=counts)

@@ -22,6 +22,7 @@ from sqlrewrite.linting.findings import (
     Place,
     Replacement,
     Severity,
+    clipped,
 )
 from sqlrewrite.results import Candidate, TableUse, Verdict
 from sqlrewrite.rewriting import candidates
@@ -97,7 +98,7 @@ class CheckedStatement:
         severity where none is given."""
         severity = severity or BY_CODE[code].severity
         place = place_of(self.lines, span)
-        return Finding(code, message, place, about, self.hash, severity, help, fix)
+        return Finding(code, clipped(message), place, about, self.hash, severity, help, fix)
 
     @cached_property
     def hash(self) -> str:

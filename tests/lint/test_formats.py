@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 from xml.etree import ElementTree
 
 import pytest
@@ -20,6 +21,8 @@ from sqlrewrite.report.lint import json as json_form
 from sqlrewrite.report.printer import plain
 from sqlrewrite.results import Problem
 from sqlrewrite.run.runner import Request
+
+REPOSITORY = Path(__file__).parents[2]
 
 SQL = """\
 SELECT s.id, c.label
@@ -187,6 +190,9 @@ def test_sarif(catalog: Catalog) -> None:
     rules = report["tool"]["driver"]["rules"]
     assert [rule["id"] for rule in rules] == [code.code for code in CODES]
     assert all(rule["help"]["markdown"].startswith(f"# {rule['id']} ") for rule in rules)
+    uris = [urlsplit(rule["helpUri"]) for rule in rules]
+    assert all(it.scheme and it.path for it in uris), "an absolute URI, as 3.49.12 asks"
+    assert all((REPOSITORY / it.fragment).is_file() for it in uris)
     first, ignored, _ = report["results"]
     assert rules[first["ruleIndex"]]["id"] == first["ruleId"] == "DPP001"
     location = first["locations"][0]["physicalLocation"]

@@ -23,8 +23,9 @@ SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
 _INDEX = {code.code: index for index, code in enumerate(CODES)}
 
-_PAGES = "https://git.example.com/data/dpp-rewrite/blob/main/rules"
-"""Where the pages of the rules are, under the address by which the documents install it."""
+_PAGES = f"pkg:generic/dpp-rewrite@{sqlrewrite.__version__}#rules"
+"""The pages of the rules inside the package: ``helpUri`` is an absolute URI (3.49.12), and this one
+(a package URL, ECMA-427) holds wherever the repository is kept; the page itself is ``help``."""
 
 _BLOCK = 100
 _BASE = 37
