@@ -6,14 +6,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlrewrite.decision.statement_decision import PairDecision
+from sqlrewrite.find.reducers import own_conditions
+from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.find.scan_joins import ScanJoin
 from sqlrewrite.judge.benefit.already_pruned import is_authors_in
+from sqlrewrite.judge.benefit.estimate import read_again
 from sqlrewrite.judge.benefit.missed_by_engine import BUILT
 from sqlrewrite.judge.benefit.selective_predicate import is_filtered
 from sqlrewrite.judge.form import chosen_form
 from sqlrewrite.judge.keys import has_few_keys, has_one_key
 from sqlrewrite.judge.partition_wise.storage import Storage, joins_with_storage, remedies
-from sqlrewrite.judge.proposal import relation_name
+from sqlrewrite.judge.proposal import Proposal, relation_name
 from sqlrewrite.linting.findings import Finding, Severity
 from sqlrewrite.linting.managed import ASK
 from sqlrewrite.linting.statement import CheckedStatement
@@ -23,6 +26,7 @@ from sqlrewrite.plan.nulls import rejects_null
 from sqlrewrite.plan.relations import joins, leaves, numbers
 from sqlrewrite.results import Candidate, EngineAlone, Outcome, PrunesAlone, Verdict
 from sqlrewrite.settings.forms import SINGLE
+from sqlrewrite.settings.options import ALONE
 from sqlrewrite.text.edits import Span
 
 
@@ -43,7 +47,7 @@ def missing_predicate(checked: CheckedStatement) -> Iterator[Finding]:
         fact, why = _fact(candidate), checked.refusals.get(sides)
         added = " ".join((candidate.predicate or "").split())
         does = f"does not: {why}" if why else "does"
-        needless = _needless(candidate.engine)
+        needless = _needless(candidate.engine) or _doubtful(judged.proposal)
         yield checked.finding(
             "DPP001",
             _span(checked, judged),
@@ -62,6 +66,31 @@ def _needless(engine: EngineAlone | None) -> str:
     may = engine.pruning is PrunesAlone.MAY_PRUNE and engine.name == "Spark"
     where = " where the join is a broadcast join" if may else ""
     return f": {engine.name} prunes it by itself{where}"
+
+
+def _doubtful(proposal: Proposal) -> str:
+    """That the predicate reads all partitions of the fact's own table again, of which no size is
+    known to tell whether that pays."""
+    fact = proposal.pair.scan.table
+    if fact.size_in_bytes is not None or has_one_key(proposal) or has_few_keys(proposal):
+        return ""
+    for scan in read_again(proposal):
+        if scan.table.name == fact.name and not _restricted(proposal, scan):
+            return (
+                ", but which reads the same table again: it pays where few partitions have its keys"
+            )
+    return ""
+
+
+def _restricted(proposal: Proposal, scan: Scan) -> bool:
+    """Whether a condition on a scan alone has one of its partition columns in it."""
+    found = own_conditions(proposal.plan, scan.relation, ALONE)
+    return any(
+        ref.name in scan.table.partitioning
+        for item in found
+        if isinstance(item, Conjunct)
+        for ref in columns(item.expression)
+    )
 
 
 def _lacks(fact: str, candidate: Candidate, judged: PairDecision) -> str:

@@ -198,6 +198,18 @@ def test_the_latest_partition_is_found_once_with_what_is_written(text: str, know
     assert not [it for it in _found(done.sql, known) if it.code in ("DPP001", "DPP011")]
 
 
+@pytest.mark.parametrize(
+    ("condition", "severity"),
+    [("b.id = 1", Severity.NOTE), ("b.id = 1 AND b.h > '05'", Severity.WARNING)],
+)
+def test_a_key_query_over_all_of_the_same_table_is_in_doubt(
+    known: Catalog, condition: str, severity: Severity
+) -> None:
+    text = f"SELECT a.id FROM clicks a JOIN clicks b ON a.dt = b.dt WHERE {condition}"
+    found = [it for it in _found(text, known) if it.code == "DPP001"]
+    assert [it.severity for it in found][:1] == [severity]
+
+
 def test_a_model_that_its_project_makes_a_view_is_not_read_whole(tmp_path: Path) -> None:
     models = {
         "staging/stg.sql": "select * from {{ ref('orders') }}",
