@@ -87,7 +87,7 @@ def raising_for_constant(proposal: Proposal) -> ra.Expression | None:
     pair = proposal.pair
     if proposal.options.limits.dialect != SPARK:
         return None
-    return _raising_for_constant(proposal, pair.scan.relation, pair.path.column, pair.pruned)
+    return _raising_for_constant(proposal, pair.scan.relation, pair.pruned)
 
 
 @shared
@@ -103,12 +103,9 @@ def _raising_for_keys(
 
 
 @shared
-def _raising_for_constant(
-    proposal: Proposal, relation: int, column: str, pruned: str
-) -> ra.Expression | None:
-    plan = proposal.plan
-    same = alike(plan, relation, column) | alike(plan, relation, pruned)
-    return next(_raising_among(proposal, _conditions_among(plan, same)), None)
+def _raising_for_constant(proposal: Proposal, relation: int, pruned: str) -> ra.Expression | None:
+    same = alike(proposal.plan, relation, pruned)
+    return next(_raising_among(proposal, _conditions_among(proposal.plan, same)), None)
 
 
 def _conditions_among(plan: ra.Plan, same: frozenset[ColumnId]) -> Iterator[ra.Expression]:

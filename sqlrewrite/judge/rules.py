@@ -96,6 +96,7 @@ FOR_FILTERS: tuple[Rule, ...] = (
     DETERMINISM,
     Rule("DPP109", "repeatable", "soundness", "pair", filters.judge_constant),
     Rule("DPP112", "key-types", "soundness", "pair", filters.judge_types),
+    Rule("DPP114", "guards", "soundness", "pair", filters.judge_guards),
     DERIVED,
     ZONE,
 )

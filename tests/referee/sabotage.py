@@ -27,7 +27,7 @@ from benchmarks import functions as asked
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.judge import form
 from sqlrewrite.judge.rules import RULES
-from sqlrewrite.judge.soundness import guards
+from sqlrewrite.judge.soundness import filters, guards
 from sqlrewrite.judge.soundness.join_type import LEGAL, ClauseKind
 from sqlrewrite.plan import joins
 from sqlrewrite.plan.facts import attempts, functions
@@ -52,6 +52,7 @@ COPIED = (
     (guards, "raising_for_rows"),
     (guards, "raising_where_tested"),
     (guards, "raising_where_extended"),
+    (filters, "raising_for_constant"),
 )
 """Where what Spark copies (``judge/copied.py``, ``copied_rows.py``) is asked, and the question."""
 

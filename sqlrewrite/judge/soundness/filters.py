@@ -12,7 +12,8 @@ from sqlrewrite.find.filter_pairs import restricts
 from sqlrewrite.find.reducers import own_conditions
 from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.judge.conditions import GUARDS, objections_to_value
+from sqlrewrite.judge.conditions import GUARDS, describe, objections_to_value
+from sqlrewrite.judge.copied import raising_for_constant
 from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed, unknown
 from sqlrewrite.judge.soundness.derived_column import (
     DerivedBound,
@@ -29,6 +30,7 @@ from sqlrewrite.plan.facts.types import DATE, STRING, TIMESTAMP, TIMESTAMP_NTZ, 
 from sqlrewrite.settings.options import ALONE
 
 _DIGITS = 4
+_ORDERED = ("<", "<=", ">", ">=")
 
 MOST = 100
 """The largest number of IN values that are repeated."""
@@ -90,6 +92,18 @@ def judge_constant(proposal: Proposal) -> Judgement:
         if why is not None:
             return failed(f"not repeated: {why}")
     return passed("what the column is compared with gives the same value each time")
+
+
+def judge_guards(proposal: Proposal) -> Judgement:
+    """Whether no condition on the derived column fails for a constant that it is said to be: Spark
+    puts the constant in its place and computes the condition beforehand."""
+    one = proposal.pair.operator not in _ORDERED  # of the values of an IN, one may be left
+    culprit = raising_for_constant(proposal) if one else None
+    if culprit is not None:
+        where = f"in a condition on {proposal.pair.pruned}"
+        why = "can raise an error, and Spark would compute it for this constant beforehand"
+        return failed(f"{describe(culprit)} {where} {why}")
+    return passed("no condition on the column can raise an error for one constant")
 
 
 def judge_types(proposal: Proposal) -> Judgement:
