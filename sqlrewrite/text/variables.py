@@ -86,7 +86,7 @@ def in_force(catalog: W, text: str, *, runs_once: bool = True) -> W:
         return catalog
     said = catalog.variables
     kept = {name: it for name, it in said.items() if own.get(name) == it or not _sets(name, text)}
-    kept |= {name: it for name, it in own.items() if _reads(name, text)}
+    kept |= own
     if _ELSEWHERE.search(text):
         kept = {}
     return catalog if kept == said else replace(catalog, variables=kept)
@@ -124,17 +124,16 @@ def _set_at_head(text: str) -> dict[str, str]:
     head = _HEAD.match(text) if "set" in text.casefold() else None  # most texts set nothing
     if head is None or is_notebook(text):
         return {}
+    reads: dict[str, list[re.Match[str]]] = {}
+    for read in _WRITTEN.finditer(text):
+        reads.setdefault(read[read.lastindex or 0], []).append(read)
     return {
         match[1]: match[2]
         for match in _SET_HERE.finditer(text, 0, head.end())
-        if len(_sets(match[1], text)) == 1
-        and all(it.lastindex == 1 and it.start() >= match.end() for it in _reads(match[1], text))
+        if match[1] in reads  # of the others nobody asks
+        and len(_sets(match[1], text)) == 1
+        and all(it.lastindex == 1 and it.start() >= match.end() for it in reads[match[1]])
     }
-
-
-def _reads(name: str, text: str) -> list[re.Match[str]]:
-    """Where a variable is written, in each style."""
-    return [it for it in _WRITTEN.finditer(text) if it[it.lastindex or 0] == name]
 
 
 def _sets(name: str, text: str) -> list[str]:

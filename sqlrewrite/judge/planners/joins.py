@@ -15,6 +15,7 @@ from sqlrewrite.find.restrictions import neighbours
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import expression_type
+from sqlrewrite.plan.memo import remembered
 from sqlrewrite.plan.relations import conditions_of, leaves, numbers
 from sqlrewrite.rulebook import Engine
 
@@ -112,14 +113,14 @@ def filtering_side(plan: ra.Plan, pair: Pair) -> tuple[ra.Node, ...]:
         return (block.source,) if pair.key.relation in inside else ()
     if not {pair.fact.relation, pair.key.relation} <= inside:
         return ()
-    return _across(block, pair.fact.relation, pair.key.relation)
+    return _across(plan, block, pair.fact.relation, pair.key.relation)
 
 
-def _across(block: ra.Block, fact: int, key: int) -> tuple[ra.Node, ...]:
+def _across(plan: ra.Plan, block: ra.Block, fact: int, key: int) -> tuple[ra.Node, ...]:
     node: ra.Node = block.source
     while isinstance(node, ra.Join):
         if node.type in _INNER:
-            inputs = _ordered(_inputs(node), list(conditions_of(block)))
+            inputs = _ordered(plan, block, node)
             at, to = _place(inputs, fact), _place(inputs, key)
             if at != to:
                 # PartitionPruning matches inner joins, and an explicit CROSS JOIN stays one.
@@ -144,9 +145,11 @@ def _inputs(node: ra.Node) -> list[Input]:
     return [(node, False), *reversed(found)]
 
 
-def _ordered(inputs: list[Input], conditions: Sequence[ra.Condition]) -> list[Input]:
-    """The inputs in the order in which they are joined."""
-    first, *rest = inputs
+@remembered
+def _ordered(plan: ra.Plan, block: ra.Block, node: ra.Join) -> list[Input]:
+    """The inputs of a chain of inner joins in the order in which they are joined."""
+    conditions = list(conditions_of(block))
+    first, *rest = _inputs(node)
     done, joined = [first], numbers(first[0])
     while rest:
         tied = (it for it in rest if _tied(joined, numbers(it[0]), conditions))
