@@ -31,6 +31,7 @@ from sqlrewrite.plan.algebra import (
 from sqlrewrite.plan.columns import expression_type
 from sqlrewrite.plan.expressions import columns, relations, walk
 from sqlrewrite.plan.facts.functions import function
+from sqlrewrite.results import Outcome
 from sqlrewrite.rulebook import Engine
 from sqlrewrite.settings.options import ALONE
 from sqlrewrite.text.edits import Span
@@ -75,7 +76,11 @@ def wrapped_partition_column(checked: CheckedStatement) -> Iterator[Finding]:
             continue
         found = list(_all(checked.plan, scan, names))
         if any(it.tied for it in found):  # another relation's values add nothing to one value
-            found = [it for it in found if not (it.tied and _bound(checked.plan, scan, it))]
+            found = [
+                it
+                for it in found
+                if not (it.tied and (_bound(checked.plan, scan, it) or _told(checked, scan, it)))
+            ]
         idle_too = any(it.idle for it in found) and read_whole(checked, scan, names)
         for it in found:
             prunes = it.computed and not it.idle and _computes(checked.engine, scan)
@@ -122,6 +127,20 @@ def _of_condition(
             places = _places(operand, relation, names) if by else {}
             if places:
                 yield _Inside(tuple(places.items()), by, in_or, computed)
+
+
+def _told(checked: CheckedStatement, scan: Scan, it: _Wrapped) -> bool:
+    """Whether of a join on a wrapped column more is known than that it wraps one: a predicate that
+    bounds it by the join's keys is there, or the keys are of no type for one (DPP005)."""
+    return any(
+        judged.proposal.pair.scan is scan
+        and judged.proposal.pair.path.column in it.names
+        and (
+            (candidate.fact, candidate.dimension) in checked.already_written
+            or any(rule.code == "DPP112" and rule.outcome is Outcome.FAIL for rule in judged.rules)
+        )
+        for candidate, judged in zip(checked.candidates, checked.decided.judged, strict=True)
+    )
 
 
 def _bound(plan: Plan, scan: Scan, it: _Wrapped) -> bool:

@@ -198,6 +198,16 @@ def test_the_latest_partition_is_found_once_with_what_is_written(text: str, know
     assert not [it for it in _found(done.sql, known) if it.code in ("DPP001", "DPP011")]
 
 
+def test_a_join_on_a_wrapped_column_is_no_note_beside_what_prunes_or_cannot(known: Catalog) -> None:
+    text = "SELECT * FROM sales s JOIN d ON year(s.day) = d.k WHERE d.x = 1"
+    assert "DPP004" in [it.code for it in _found(text, known)]
+    assert _found(rewrite(text, known).sql, known) == []
+    text = (
+        "SELECT * FROM sales s JOIN d ON array(s.day) = array(CAST(d.text AS DATE)) WHERE d.x = 1"
+    )
+    assert [it.code for it in _found(text, known)] == ["DPP005"]
+
+
 @pytest.mark.parametrize(
     ("condition", "severity"),
     [("b.id = 1", Severity.NOTE), ("b.id = 1 AND b.h > '05'", Severity.WARNING)],
