@@ -9,10 +9,16 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.scans import bounds
 from sqlrewrite.linting.statement import CheckedStatement
-from sqlrewrite.plan.algebra import Join, Plan, Scan
+from sqlrewrite.plan.algebra import Call, Cast, Derived, Expression, Join, Literal, Plan, Scan
+from sqlrewrite.plan.expressions import columns, walk
+from sqlrewrite.plan.lineage import same_column
 
 MERGED = "DPP010"
 """The code of the rule."""
+
+_CARRIES = frozenset({"iceberg"})
+"""Formats whose MERGE, copying on write as by default, carries constants of the source's key over
+to the target (docs/spark.md, "Literals in a MERGE")."""
 
 _HOW = (
     "a MERGE prunes its target by constants alone: `--predicate values` writes the source's keys "
@@ -69,6 +75,8 @@ def whole(plan: Plan, pairs: Sequence[Pair]) -> WholeTarget | None:
     choosing = names.union(sources, table.clustered_by)
     if not names or any(bounds(it.expression, scan.relation, choosing) for it in join.conditions):
         return None
+    if table.provider in _CARRIES and any(_constant_keys(plan, it) for it in _tied(pairs, scan)):
+        return None
     return WholeTarget(scan, tuple(sorted(names)), tuple(_joined(pairs, scan)))
 
 
@@ -84,5 +92,32 @@ def target(plan: Plan) -> tuple[Join, Scan] | None:
 
 def _joined(pairs: Sequence[Pair], scan: Scan) -> list[str]:
     """The partition columns of a MERGE's target that its source has keys for."""
-    mine = (it for it in pairs if it.target is scan and it.edge.block.role == "merge")
-    return sorted({it.target_column for it in mine})
+    return sorted({it.target_column for it in _tied(pairs, scan)})
+
+
+def _tied(pairs: Sequence[Pair], scan: Scan) -> list[Pair]:
+    """The pairs of a MERGE's target with its source."""
+    return [it for it in pairs if it.target is scan and it.edge.block.role == "merge"]
+
+
+def _constant_keys(plan: Plan, pair: Pair) -> bool:
+    """Whether the source of a MERGE is a SELECT that gives the key by a constant, or compares it
+    with constants by ``=`` or IN."""
+    source = pair.dimension
+    if not isinstance(source, Derived) or len(source.query.top) != 1 or source.columns:
+        return False
+    block = plan.blocks[source.query.top[0]]
+    keys = [it.expression for it in block.outputs if it.name == pair.key.name]
+    if len(keys) != 1 or not block.complete:
+        return False
+    if not columns(keys[0]):
+        return all(isinstance(it, Literal | Cast) for it in walk(keys[0]))
+    return any(_compares(it.expression, keys[0]) for it in block.where)
+
+
+def _compares(condition: Expression, key: Expression) -> bool:
+    match condition:
+        case Call(name="=" | "in", args=(one, *others)):
+            return same_column(one, key) and all(isinstance(it, Literal) for it in others)
+        case _:
+            return False

@@ -241,3 +241,27 @@ def test_a_model_that_its_project_makes_a_view_is_not_read_whole(tmp_path: Path)
         for name, text in models.items()
     }
     assert [name for name, codes in found.items() if "DPP007" in codes] == ["marts/copied.sql"]
+
+
+@pytest.mark.parametrize(
+    ("table", "source", "whole"),
+    [
+        ("lake", "(SELECT 1 AS id, '20240105' AS dt)", False),
+        ("lake", "(SELECT id, '20240105' AS dt FROM clicks)", False),
+        ("lake", "(SELECT id, dt FROM clicks WHERE dt = '20240105')", False),
+        ("lake", "(SELECT id, dt FROM clicks WHERE dt IN ('20240105', '20240106'))", False),
+        ("lake", "(SELECT id, dt FROM clicks WHERE dt >= '20240105')", True),
+        ("lake", "(SELECT id, CAST(current_date() AS STRING) AS dt FROM clicks)", True),
+        ("lake", "clicks", True),
+        ("log", "(SELECT id, dt FROM clicks WHERE dt = '20240105')", True),
+        ("log", "(SELECT 1 AS id, '20240105' AS dt)", True),
+    ],
+)
+def test_a_merge_of_constants_is_carried_over_by_iceberg_alone(
+    known: Catalog, table: str, source: str, whole: bool
+) -> None:
+    text = (
+        f"MERGE INTO {table} t USING {source} s ON t.id = s.id AND t.dt = s.dt "
+        "WHEN MATCHED THEN UPDATE SET id = 1"
+    )
+    assert ("DPP010" in [it.code for it in _found(text, known)]) is whole
