@@ -3,7 +3,8 @@
 A ``Switch`` takes one thing away that keeps a rewrite sound: a rule, a row of the join tables, or a
 flag of a function (that it can raise an error, that NULL does not make it NULL, that it is not the
 same when read twice, that it is an aggregate or makes rows), what the table says of a form that is
-attempted, a word that it says of some functions and not of others. A case of ``fixtures/`` notices
+attempted, a word that it says of some functions and not of others; or a rule by which the type of a
+key follows from its text. A case of ``fixtures/`` notices
 if its golden is no longer what the rewriter makes of it; a case of
 ``tests/support/rule_witnesses.py`` likewise, whose rows DuckDB compares.
 ``python -m tests.referee.sabotage`` looks for a case for every switch and prints a line each, with
@@ -29,8 +30,10 @@ from sqlrewrite.judge import form
 from sqlrewrite.judge.rules import RULES
 from sqlrewrite.judge.soundness import filters, guards
 from sqlrewrite.judge.soundness.join_type import LEGAL, ClauseKind
-from sqlrewrite.plan import joins
-from sqlrewrite.plan.facts import attempts, functions
+from sqlrewrite.plan import columns, joins
+from sqlrewrite.plan.facts import attempts, functions, result_rules, result_types
+from sqlrewrite.plan.facts.type_text import parse
+from sqlrewrite.plan.facts.types import STRING, Type
 from tests.support.cases import catalog, query_cases, read, retail_cases
 from tests.support.rule_witnesses import DDL, WITNESSES
 
@@ -55,6 +58,31 @@ COPIED = (
     (filters, "raising_for_constant"),
 )
 """Where what Spark copies (``judge/copied.py``, ``copied_rows.py``) is asked, and the question."""
+
+
+def _reading(change: Callable[[Type], Type]) -> Callable[[str], Type | None]:
+    """A reader of the texts of types that makes another type of each."""
+    return lambda text: None if (kind := parse(text)) is None else change(kind)
+
+
+_COLUMNS, _RESULTS = vars(columns), vars(result_types)
+TYPES: dict[str, tuple[Any, str, Any]] = {
+    "a folded cast": (_COLUMNS, "_constant_text", lambda arg: getattr(arg, "text", None)),
+    "a literal integer": (_RESULTS, "_of_digits", lambda kind, text: kind),
+    "VARCHAR in a call": (_RESULTS, "_plain", lambda kind: kind),
+    "a field": (_COLUMNS, "field_of", lambda kind, name: kind.items[0]),
+    "rows that differ": (_COLUMNS, "_common", lambda kinds: kinds[0]),
+    "what a setting decides": (_COLUMNS, "_agreed", lambda kinds: next(iter(kinds))),
+    "a padded BINARY": (result_rules.RESULTS, "@pad", result_rules.RESULTS["@text"]),
+    "a collated text": (
+        *(_COLUMNS, "parse", _reading(lambda kind: replace(kind, collation=None))),
+    ),
+    "a TIME": (
+        *(_COLUMNS, "parse", _reading(lambda kind: STRING if kind.name == "time" else kind)),
+    ),
+}
+"""By what is typed: the place of the rule, and a wrong one: a literal's digits for a folded cast,
+the first of several fields or rows, STRING for TIME, no collation."""
 
 
 def switches() -> Iterator[Switch]:
@@ -88,6 +116,8 @@ def switches() -> Iterator[Switch]:
             f"attempt of {of}",
             lambda of=of: _row(attempts._CLASSES, of, lambda kinds: True),  # type: ignore[misc]
         )
+    for label, fault in TYPES.items():
+        yield Switch(f"type of {label}", lambda fault=fault: _row(*fault))  # type: ignore[misc]
     for tag, *_ in map(str.split, functions._table()["tags"].splitlines()):
         yield Switch(f"tag {tag}", lambda tag=tag: _tag(tag))  # type: ignore[misc]
 

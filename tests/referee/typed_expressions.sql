@@ -88,3 +88,4 @@ soundex(u) -- string
 ceil(d3) -- decimal(3,0)
 floor(d) -- decimal(9,0)
 ceiling(1e35BD) -- decimal(36,0)
+unix_nanos(NULL) -- decimal(21,0)
