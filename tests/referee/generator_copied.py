@@ -187,18 +187,19 @@ def _narrowed(pen: Pen, star: _Star) -> str:
     known = "SELECT p FROM items"
     counted = f"( SELECT count( * ) FROM items i_ WHERE i_ . p = d_ . {k} )"
     listed = f"SELECT d_ . {k} , d_ . y"
-    windowed = f"sum( CASE WHEN {k} IN ( {known} ) THEN 1 ELSE 0 END ) OVER ( PARTITION BY {k} )"
+    windowed = f"max( y ) OVER ( PARTITION BY {k} )"
     rows = pen.one(
         f"SELECT {k} FROM {of} INTERSECT {known}",
         f"SELECT {k} FROM {of} EXCEPT SELECT {k} FROM {of} WHERE {k} NOT IN ( {known} )",
-        f"SELECT {k} FROM ( SELECT {k} , {windowed} AS n FROM {of} ) WHERE n > 0",
+        f"SELECT {k} FROM ( SELECT {k} , {windowed} AS n FROM {of} ) WHERE n <= 1",
         f"SELECT {k} FROM ( {listed} , {counted} AS n FROM {of} d_ ) WHERE n > 0",
         f"SELECT {k} FROM {of} d_ GROUP BY {k} HAVING max( {counted} ) > 0",
         f"SELECT {k} FROM {of} d_ LATERAL VIEW explode( array( {counted} ) ) t_ AS n WHERE n > 0",
         f"SELECT DISTINCT {k} FROM {of} d_ WHERE {star.filter(pen)}",
     )
-    join = f"JOIN {star.fact.name} f_ ON f_ . {star.key.name} = {z}"
-    return f"SELECT f_ . item , e_ . {k} FROM ( {rows} ) e_ {join}"
+    start, p = f"SELECT f_ . item FROM {star.fact.name} f_ JOIN", f"f_ . {star.key.name}"
+    made = f"SELECT {z} AS z FROM ( {rows} ) e_"
+    return pen.one(f"{start} ( {rows} ) e_ ON {p} = {z}", f"{start} ( {made} ) g_ ON {p} = g_ . z")
 
 
 def _inner_late(pen: Pen, star: _Star) -> str:
