@@ -201,6 +201,8 @@ def test_the_page_stands_by_itself() -> None:
     for place in re.findall('href="#([^"]*)"', found):
         assert found.count(f'id="{place}"') == 1
     assert found.count('href="#shape-1"') == 2
+    pruned = audit_page(replace(ANSWER, totals=(Total("pruned", 1, 9, None, 5),)))
+    assert pruned.count('href="#tables"') == pruned.count('id="tables"') == 1
     assert "1,000 runs, 7 users" in found
     assert "1 run, 1 user," in audit_page(
         replace(ANSWER, top=(replace(ANSWER.top[0], runs=1, users=1),))

@@ -30,6 +30,7 @@ OUTCOMES = {
 
 _PLACES = {
     "rewritten": "#top",
+    "pruned": "#tables",
     "rejected": "#reasons",
     "nothing": "#unknown",
     "skipped": "#left",
@@ -168,7 +169,7 @@ def _page_sections(found: AuditSummary) -> Iterator[str]:
         for number, it in enumerate(found.top, 1):
             yield _shape(number, it)
     if found.facts:
-        yield "<h2>Tables: runs with a predicate to be had / pruned / without</h2>"
+        yield '<h2 id="tables">Tables: runs with a predicate to be had / pruned / without</h2>'
         kinds = ("rewritten", "pruned", "rejected")
         counts = [[(getattr(it, kind), kind) for kind in kinds] for it in found.facts]
         shown = {
@@ -197,9 +198,15 @@ def _page_sections(found: AuditSummary) -> Iterator[str]:
 
 def _place_of(found: AuditSummary, outcome: str) -> str:
     """Where the page goes on about an outcome, if it does."""
-    there = {"#top": found.top, "#reasons": found.reasons, "#left": found.left}
+    there = {
+        "#top": found.top,
+        "#tables": found.facts,
+        "#unknown": found.unknown,
+        "#reasons": found.reasons,
+        "#left": found.left,
+    }
     place = _PLACES.get(outcome, "")
-    return place if {**there, "#unknown": found.unknown}.get(place) else ""
+    return place if there.get(place) else ""
 
 
 def _shape(number: int, it: AuditedShape) -> str:
