@@ -60,3 +60,32 @@ def test_repeated(condition: str) -> None:
 @pytest.mark.parametrize("condition", LEFT_OUT)
 def test_left_out(condition: str) -> None:
     assert not _repeated(condition)
+
+
+@pytest.mark.parametrize(
+    ("joined", "code", "words"),
+    [
+        ("f.p = d.k WHERE d.i / d.b > 3", "DPP114", "IS NOT FALSE keeps those rows"),
+        ("f.p = d.t WHERE d.i = 3", "DPP112", "try_cast gives NULL where the join's own cast"),
+        ("f.p = CAST(d.t AS DATE) WHERE d.i = 3", "DPP114", "the key is written in a form that"),
+    ],
+)
+def test_a_form_that_the_author_did_not_write_is_explained(
+    joined: str, code: str, words: str
+) -> None:
+    """For ``-v`` and the hover."""
+    (found,) = rewrite(f"SELECT f.id FROM f JOIN d ON {joined}", CATALOG).candidates
+    assert words in next(rule.message for rule in found.rules if rule.code == code)
+
+
+def test_a_form_of_the_facts_side_is_explained() -> None:
+    catalog = Catalog.from_ddl(
+        "CREATE TABLE f (id INT, p STRING) USING parquet PARTITIONED BY (p);"
+        "CREATE TABLE d (k DATE, y INT)"
+    )
+    text = "SELECT f.id FROM f JOIN d ON CAST(f.p AS DATE) = d.k WHERE d.y = 2024"
+    (found,) = rewrite(text, catalog).candidates
+    assert found.predicate is not None
+    assert "try_cast(f.p AS DATE)" in found.predicate
+    message = next(rule.message for rule in found.rules if rule.code == "DPP114")
+    assert "the fact's side is written in a form that gives NULL there" in message

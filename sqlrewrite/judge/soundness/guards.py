@@ -59,6 +59,10 @@ def _attempts_explained(proposal: Proposal) -> Iterator[str]:
         if isinstance(item, Conjunct) and (node := raising_in(proposal, item.expression)):
             form = "a form that gives NULL there, and IS NOT FALSE keeps those rows"
             yield f"{describe(node)} can raise an error: the condition is written in {form}"
+    node = raising_in(proposal, proposal.pair.fact_side.expression)
+    if node is not None:
+        form = "the fact's side is written in a form that gives NULL there"
+        yield f"{describe(node)} can raise an error: {form}"
     node = raising_in(proposal, proposal.pair.key_side.expression)
     if node is not None:
         form = "a form that raises none and gives each key that the join compares"

@@ -51,7 +51,8 @@ def judge(proposal: Proposal) -> Judgement:
     if not stored_alike(stored, joined, key):
         exactly = stored == joined or lossless(stored, joined)
         if exactly and _only_in(proposal) and _sides(joined, key):
-            return passed(f"IN compares {joined} and {key} as the join does")
+            why = "try_cast gives NULL where the join's own cast may raise an error"
+            return passed(f"IN compares {joined} and {key} as the join does: {why}")
         other = stored if compare_alike(joined, key) else joined
         return failed(why_unlike(name, other, proposal.label(pair.key), key))
     distinct = list(dict.fromkeys(map(str, kinds)))
