@@ -87,3 +87,5 @@ def command(report: spark.Report, **given: Any) -> None:
             out.line(("no statement joins a fact by a partition column", "yellow"))
         report.err.print(stock_lines(stock))
     report.end(lambda: explained_json(found, stock), lambda: explained_page(found))
+    if rewritten.failed:
+        click.get_current_context().exit(2)

@@ -133,7 +133,8 @@ class RewrittenFile:
 
 @dataclass(frozen=True, slots=True)
 class RewrittenFiles:
-    """The files of a path, and whether one of them ``failed``: it was reported and left out."""
+    """The files of a path, and whether one ``failed``: it was reported and left out, or has a
+    statement that does not parse."""
 
     files: tuple[RewrittenFile, ...]
     failed: bool = False
@@ -146,13 +147,14 @@ class RewrittenFiles:
 
 def rewritten_files(err: Printer, *, path: str, where: Target, **given: Any) -> RewrittenFiles:
     """Reads and rewrites a file, or each of a folder. Raises CommandFailure for a single file that
-    cannot be read or parsed; one of a folder is reported and left out."""
+    cannot be read; one of a folder is reported and left out."""
     projects = GivenOptions(**with_chosen(given)).projects()
     with spark_on_demand(where) as session:
         if not os.path.isdir(path):
             settings = projects.at("." if path == STDIN else path)
             request = _request(settings, session, where, ())
-            return RewrittenFiles((_rewritten(path, request),))
+            file = _rewritten(path, request)
+            return RewrittenFiles((file,), bool(file.rewrite.errors))
         files, failed = list[RewrittenFile](), False
         for project in gather((path,), projects, STDIN).projects:
             request = _request(project.settings, session, where, project.files)
@@ -164,6 +166,7 @@ def rewritten_files(err: Printer, *, path: str, where: Target, **given: Any) -> 
                     failed = True
     if not (files or failed):
         raise CommandFailure(f"{path}: {text.NO_FILES}")
+    failed = failed or any(file.rewrite.errors for file in files)
     return RewrittenFiles(tuple(files), failed)
 
 
@@ -180,9 +183,8 @@ def _rewritten(path: str, request: Request) -> RewrittenFile:
     name = "<stdin>" if path == STDIN else path
     job = RewriteTask(request, plans=False, statements=True)
     result = job.of_stdin(name, read_stdin()) if path == STDIN else once(job, path)
-    for error in result.errors:
-        place = "" if error.code == "io-error" else f":{error.line}:{error.column}"
-        raise CommandFailure(f"{name}{place}: {error.message}")
+    if result.failure is not None:
+        raise CommandFailure(f"{name}: {result.failure.message}")
     assert result.rewrite is not None
     if result.source is None:  # too large to be read
         raise CommandFailure(f"{name}: {result.rewrite.skipped[0].message}")

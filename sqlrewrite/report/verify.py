@@ -80,7 +80,8 @@ def _not_rewritten(file: FileResult) -> list[dict[str, Any]]:
     reasons = [
         (it.line, it.reason, it.remedy) for it in file.statements if it.understood and it.reason
     ]
-    reasons += [(it.line, it.message, "") for it in file.rewrite.skipped]
+    unread = (*file.rewrite.errors, *file.rewrite.skipped)
+    reasons += [(it.line, it.message, "") for it in unread]
     for it in file.rewrite.candidates:
         if it.verdict is not Verdict.REWRITTEN:
             rule = it.reason if it.verdict is Verdict.REJECTED else None

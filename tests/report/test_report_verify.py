@@ -13,6 +13,7 @@ TEXT = b"""SELECT f.x FROM f JOIN d ON f.p = d.k WHERE d.c = 'a';
 SELECT f.x FROM f LEFT JOIN d ON f.p = d.k AND d.c = 'a';
 SELECT f.x FROM f JOIN d ON f.x = d.k WHERE d.c = 'a'; SELECT x FROM u;
 SELECT f.x FROM f JOIN {{ m() }} d ON f.p = d.k;
+SELEC 1;
 """
 
 
@@ -20,10 +21,11 @@ def test_statements_that_stay_are_in_the_json_with_their_reasons() -> None:
     file = run("q.sql", TEXT, Request(Catalog.from_ddl(DDL)), with_statements=True)
     report = json.loads(verified_json([], [file]))
     entries = report["not_rewritten"]
-    assert [(it["path"], it["line"]) for it in entries] == [("q.sql", n) for n in (2, 3, 3, 4)]
-    preserved, other_key, unknown, template = (it["reason"] for it in entries)
+    assert [(it["path"], it["line"]) for it in entries] == [("q.sql", n) for n in (2, 3, 3, 4, 5)]
+    preserved, other_key, unknown, template, unread = (it["reason"] for it in entries)
     assert preserved.startswith("DPP101 the fact is preserved by the LEFT JOIN")
     assert other_key.startswith("no join bounds a partition column: f is partitioned by p")
     assert unknown == "u is not in the catalog"
     assert template.startswith("DPP104 what d reads is not known")
-    assert [bool(it["remedy"]) for it in entries] == [False, False, True, False]
+    assert unread == "no statement begins with 'SELEC'"
+    assert [it["line"] for it in entries if it["remedy"]] == [3]

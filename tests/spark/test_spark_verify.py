@@ -231,14 +231,18 @@ def test_a_folder(files: tuple[str, str], tmp_path: Path) -> None:
     folder = tmp_path / "queries"
     folder.mkdir()
     view = "CREATE TEMPORARY VIEW days AS SELECT 1 AS day, 'winter' AS season;\n"
-    for name, text in (("a", view), ("b", f"{WINTER} GROUP BY s.day"), ("c", "SELEC 1")):
+    good = f"{WINTER} GROUP BY s.day"
+    for name, text in (("a", view), ("b", good), ("c", f"SELEC 1;\n{good}")):
         (folder / f"{name}.sql").write_text(text, "utf-8")
     done = run("verify", "-c", files[0], "--schema", "verified", str(folder))
     assert done.exit_code == 2
     assert "b.sql:1: same rows (6)" in done.stdout
-    assert "c.sql:1:1: no statement begins with 'SELEC'" in done.stderr
+    assert "c.sql:1:1: error DPP000 no statement begins with 'SELEC'" in done.stderr
+    assert "c.sql:2: same rows (6)" in done.stdout
     explained = run("explain", "-c", files[0], "--schema", "verified", str(folder))
+    assert explained.exit_code == 2
     assert "b.sql:1" in explained.stdout
+    assert "c.sql:2" in explained.stdout
 
 
 def _unsound(monkeypatch: pytest.MonkeyPatch, condition: str) -> None:
