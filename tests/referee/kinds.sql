@@ -56,6 +56,9 @@ SELECT f.id FROM e JOIN d ON e.z = d.n JOIN f ON f.p = d.k WHERE d.c = 'a'
 SELECT f.id FROM e LEFT JOIN d ON e.z = d.n JOIN f ON f.p = d.k WHERE d.c = 'a'
 
 -- rewritten, kind 1: abs, which may overflow
+SELECT f.id FROM d LEFT JOIN e ON e.z = d.n JOIN f ON f.p = abs(d.k) WHERE d.c = 'a'
+
+-- left alone, kind 1: abs, which may overflow for a row of d that has none of e
 SELECT f.id FROM e LEFT JOIN d ON e.z = d.n JOIN f ON f.p = abs(d.k) WHERE d.c = 'a'
 
 -- rewritten, kind 1: coalesce over an inner join
