@@ -33,6 +33,15 @@ def test_texts_of_one_shape(other: str) -> None:
     assert len(fingerprint(shape(other))) == 32
 
 
+@pytest.mark.parametrize("one", ["a = 5", "a IN (5, 6)"])
+def test_a_number_of_rows_is_compared_with_none(one: str) -> None:
+    other = one.replace("5", "7").replace("6", "5")
+    for end in ("LIMIT 5", "LIMIT 9 OFFSET 5"):
+        assert shape(f"SELECT x FROM t WHERE {one} {end}") == shape(
+            f"SELECT x FROM t WHERE {other} {end}"
+        )
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [

@@ -135,14 +135,16 @@ def _in_list(tokens: Sequence[str], at: int) -> bool:
 
 def _without_values(tokens: list[str], literals: Sequence[int], folded: Mapping[int, str]) -> None:
     """Replaces each folded literal by a placeholder, the same for equal values, and a whole IN list
-    of one kind by one. A value that is kept in one place is kept in all."""
+    of one kind by one. A value that is kept in one place is kept in all, but for a number of rows,
+    with which no decision compares a value."""
     starts = [at for at in folded if tokens[at - 1] == "("]
     lists = {at: end for at in starts if (end := _list_end(tokens, at, folded)) > at}
-    kept = {tokens[at] for at in literals if at not in folded}
+    rows = {at for at in literals if at and tokens[at - 1].lower() in ("limit", "offset")}
+    kept = {tokens[at] for at in literals if at not in folded and at not in rows}
     if lists:
         listed = {at for start, end in lists.items() for at in range(start, end)}
         inner = Counter(it for at, end in lists.items() for it in set(tokens[at:end:2]))
-        outside = {tokens[at] for at in literals if at not in listed}
+        outside = {tokens[at] for at in literals if at not in listed and at not in rows}
         kept |= {it for it, count in inner.items() if count > 1 or it in outside}
         whole = {at: end for at, end in lists.items() if kept.isdisjoint(tokens[at:end:2])}
     else:
