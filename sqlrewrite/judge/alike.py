@@ -99,6 +99,7 @@ def conditions_of(plan: ra.Plan) -> dict[int, list[Placed]]:
 
 
 def conditions_in(block: ra.Block) -> Iterator[Placed]:
+    """The conditions of a block's WHERE and HAVING, and of the ONs in its FROM."""
     for condition in (*block.where, *block.having):
         yield block, None, condition.expression
     for join in joins(block.source):
@@ -107,4 +108,5 @@ def conditions_in(block: ra.Block) -> Iterator[Placed]:
 
 
 def named(expression: ra.Expression) -> list[ColumnId]:
+    """The columns that an expression names."""
     return [(ref.relation, ref.name) for ref in columns(expression)]

@@ -110,6 +110,12 @@ def test_what_is_known_to_be_read_whole_is_still_found(known: Catalog, text: str
         ("INSERT OVERWRITE TABLE f PARTITION (k = 1) SELECT id FROM sales", Severity.WARNING),
         ("INSERT INTO f SELECT id, amount FROM sales", Severity.WARNING),
         ("CREATE TABLE n AS SELECT * FROM sales", Severity.WARNING),
+        ("CREATE TABLE partitioned_n AS SELECT * FROM sales", Severity.WARNING),
+        ("CREATE TABLE n COMMENT 'partitioned by hand' AS SELECT * FROM sales", Severity.WARNING),
+        (
+            "CREATE TABLE n AS SELECT sum(amount) OVER (PARTITION BY id) FROM sales",
+            Severity.WARNING,
+        ),
     ],
 )
 def test_what_handles_each_partition_reads_them_all_on_purpose(

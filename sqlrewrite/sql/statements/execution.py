@@ -131,7 +131,9 @@ def writes_each_partition(statement: Statement) -> bool:
     tokens = statement.tokens
     kinds = [token.token_type for token in tokens]
     if kinds[:1] == [TokenType.CREATE] and any(
-        token.text.lower().startswith("partitioned") for token in tokens
+        # A window's PARTITION BY is of this kind, too, and a name or comment may begin so.
+        token.token_type is TokenType.PARTITION_BY and token.text.lower().startswith("partitioned")
+        for token in tokens
     ):
         return True
     starts = (at + 1 for at, kind in enumerate(kinds) if kind is TokenType.PARTITION)
