@@ -105,9 +105,7 @@ def _statements(text: str) -> list[list[str]]:
     return [[*part] for end, part in groupby(words, ";".__eq__) if not end]
 
 
-@pytest.mark.parametrize(
-    ("seed", "count"), [(1, 30), pytest.param(2, 400, marks=pytest.mark.long)]
-)
+@pytest.mark.parametrize(("seed", "count"), [(1, 30), pytest.param(2, 400, marks=pytest.mark.long)])
 def test_predicates_stand_where_they_would_in_the_rendered_text(
     known: Catalog, seed: int, count: int
 ) -> None:
