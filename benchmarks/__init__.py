@@ -5,7 +5,6 @@ The cost of the tool, in one or two processes:
     python -m benchmarks        rewriting and linting against parsing, memory, starts of the program
     benchmarks.many             a repository of many small files, with a cold and a warm cache
     benchmarks.editor           a keystroke in an editor
-    benchmarks.libraries        what a library would take or save in place of our own code
 
 What the predicates bring, on Spark or DuckDB:
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from sqlrewrite.catalog.inherited_columns import followed
 from sqlrewrite.decision.refresh import changes_dml_condition, stale
@@ -25,7 +25,6 @@ from sqlrewrite.find.transliterated import (
     with_temporaries_of,
     with_views_of,
 )
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Problem
 from sqlrewrite.settings.forms import VALUES
 from sqlrewrite.settings.options import Options, ResolveError

@@ -10,13 +10,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlrewrite.catalog.inherited_columns import followed
 from sqlrewrite.document import Decision, Document, decide, read
-from sqlrewrite.frozen import dataclass
-from sqlrewrite.patterns import pattern
 from sqlrewrite.results import NOT_PARSED, Problem, Rewrite
 from sqlrewrite.rewriting import DocumentObserver, changes, result
 from sqlrewrite.settings.options import Options
@@ -34,7 +32,7 @@ from sqlrewrite.warehouse import Warehouse, has_template
 
 _DEFINES = frozenset("create replace cache drop alter use set reset execute".split())
 _MAKES = frozenset({"create", "cache"})
-_MAY_DEFINE = pattern(rf"\b(?:{'|'.join(sorted(_DEFINES))})\b", re.IGNORECASE)
+_MAY_DEFINE = re.compile(rf"\b(?:{'|'.join(sorted(_DEFINES))})\b", re.IGNORECASE)
 _UNWRITABLE = "what would be inserted cannot be written here: {}"
 
 

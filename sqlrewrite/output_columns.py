@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
 from sqlrewrite.catalog.inherited_columns import followed, query_columns
 from sqlrewrite.document import Document
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.facts.session import ExactSettings
 from sqlrewrite.results import Output

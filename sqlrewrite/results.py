@@ -6,10 +6,8 @@ Any of them may cross a process boundary. Lines and columns count from 1.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum
-
-from sqlrewrite.frozen import dataclass
 
 NOT_PARSED = "DPP000"
 """The code of a text that could not be read."""

@@ -7,20 +7,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from sqlrewrite.frozen import dataclass
-from sqlrewrite.patterns import pattern
 from sqlrewrite.results import ConfigError
 from sqlrewrite.text.nearest import nearest
 from sqlrewrite.text.toml import read_toml
 
 _PACKAGE = Path(__file__).resolve().parent
-_PAGE = pattern(r"^# (?P<code>DPP\d{3}) (?P<name>[\w-]+)\n+(?P<summary>.+?)\n\n", re.DOTALL)
-_KIND = pattern(r"^Kind: (\w+)\.", re.MULTILINE)
+_PAGE = re.compile(r"^# (?P<code>DPP\d{3}) (?P<name>[\w-]+)\n+(?P<summary>.+?)\n\n", re.DOTALL)
+_KIND = re.compile(r"^Kind: (\w+)\.", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

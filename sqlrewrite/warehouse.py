@@ -9,11 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
-
-from sqlrewrite.frozen import dataclass
-from sqlrewrite.patterns import pattern
 
 if TYPE_CHECKING:
     from typing import Self
@@ -175,8 +172,8 @@ class Table:
         return self.columns[self.names.index(wanted)] if wanted in self.names else None
 
 
-_QUOTED = pattern(r"'[^']*'|\"[^\"]*\"")
-_WORD = pattern(r"(?<![\w.])\w+(?!\w|\s*\()")
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
+_WORD = re.compile(r"(?<![\w.])\w+(?!\w|\s*\()")
 
 
 def derivation(column: str, expression: str, origin: str, columns: Iterable[str]) -> Derivation:
@@ -479,7 +476,7 @@ def has_template(part: str) -> bool:
     return any(sign in part for sign in _TEMPLATE_SIGNS)
 
 
-_VARIABLE = pattern(r"\{\{.*?\}\}|[$#]?\{[^{}]*\}|\$\w+|@\w+@?|%\(\w+\)s|&&?\w+", re.DOTALL)
+_VARIABLE = re.compile(r"\{\{.*?\}\}|[$#]?\{[^{}]*\}|\$\w+|@\w+@?|%\(\w+\)s|&&?\w+", re.DOTALL)
 
 
 def may_render_to(written: str, name: str) -> bool:

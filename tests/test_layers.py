@@ -45,8 +45,6 @@ ROOMS = (
     "text",
     "warehouse",
     "results",
-    "frozen",
-    "patterns",
 )
 
 # Who may import what is not ours. A name ending in a dot is a folder.

@@ -7,8 +7,8 @@ part, and how it is converted to bytes or seconds.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import ConfigError
 
 PARTS = ("text", "schema", "time", "user", "bytes", "runtime")

@@ -4,7 +4,7 @@ rewrites. ``spark/audit/summary.py`` computes these plain values, ``report/`` sh
 
 from __future__ import annotations
 
-from sqlrewrite.frozen import dataclass
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,11 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import FrameType
 
 from sqlrewrite.document import Decision, decide, read
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.benefit.estimate import BY_RATIO
 from sqlrewrite.linting.merges import MERGED, whole
 from sqlrewrite.results import Candidate, Outcome, Rewrite, Verdict

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.warehouse import CatalogError, VariableValues, Warehouse
 
 

@@ -12,14 +12,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from sqlrewrite.catalog import postgres_partitions
 from sqlrewrite.catalog.files import Where, decoded, in_folder, may_define, read_bytes, texts
 from sqlrewrite.catalog.inherited_columns import ColumnlessTable, completed
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.sql.ddl import definitions
 from sqlrewrite.sql.ddl.definition_statements import definition_statements
 from sqlrewrite.sql.ddl.table import in_star_order

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
-from sqlrewrite.frozen import dataclass
-from sqlrewrite.patterns import pattern
 from sqlrewrite.text.blanking import without_foreign_text
 from sqlrewrite.text.hosts import SUFFIXES, host_of
 from sqlrewrite.text.source import FOREIGN, OTHER_BOMS, SQL_SUFFIXES, Lines
 from sqlrewrite.warehouse import CatalogError
 
-_DEFINES = pattern(rb"\bcreate\s[^;'\"]{0,60}\b(?:table|view)\b", re.IGNORECASE)
+_DEFINES = re.compile(rb"\bcreate\s[^;'\"]{0,60}\b(?:table|view)\b", re.IGNORECASE)
 # GB 18030 fails for most other texts, and Latin-1 reads anything. Most names in DDL are ASCII,
 # which is the same in all encodings.
 _OTHERS = ("gb18030", "latin-1")

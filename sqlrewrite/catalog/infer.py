@@ -9,12 +9,11 @@ written whose soundness needs the type.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sqlrewrite.catalog import ddl
 from sqlrewrite.catalog.files import Where, decoded, read_bytes, texts
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.sql.ddl import definitions
 from sqlrewrite.sql.ddl.cursor import Cursor
 from sqlrewrite.sql.ddl.definition_statements import definition_statements

@@ -6,9 +6,8 @@ Files are read in any order, so these tables are completed after all others.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.facts.session import ExactSettings, SessionSettings
 from sqlrewrite.sql.ddl import definitions
 from sqlrewrite.sql.ddl.columns import find_column

@@ -9,12 +9,12 @@ any row.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from math import inf
 
-from sqlrewrite.patterns import pattern
 from sqlrewrite.sql.ddl.cursor import Cursor
 from sqlrewrite.sql.parse.statements import Statement
 from sqlrewrite.warehouse import (
@@ -42,7 +42,7 @@ _TYPES = {  # the types as which Spark reads such values
     "timestamptz": "timestamp",
     "timestamp with time zone": "timestamp",
 }
-_TYPE = pattern(r"([a-z]\w*(?: (?:varying|with(?:out)? time zone))?) ?(\([\d, ]+\))?")
+_TYPE = re.compile(r"([a-z]\w*(?: (?:varying|with(?:out)? time zone))?) ?(\([\d, ]+\))?")
 
 
 def declared(statement: Statement, text: str, catalog: Warehouse, name: Name) -> Warehouse:
@@ -179,7 +179,7 @@ def _values(cursor: Cursor) -> tuple[BoundValue | None, ...] | None:
 
 
 _NOTHING = object()
-_QUOTE = pattern(r"['\\]")  # Spark and PostgreSQL read these in different ways
+_QUOTE = re.compile(r"['\\]")  # Spark and PostgreSQL read these in different ways
 _WORDS: dict[str, BoundValue | None] = {
     "null": None,
     "minvalue": -inf,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
@@ -18,7 +18,6 @@ from sqlrewrite.catalog import Catalog
 from sqlrewrite.catalog.ddl import read_ddl
 from sqlrewrite.cli.options import GivenOptions
 from sqlrewrite.cli.streams import progress, read_stdin, refuse_read, write_stdout
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.report.printer import Printer, counted, shown
 from sqlrewrite.results import Problem
 from sqlrewrite.run.catalogs import load_catalog

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sqlrewrite.cli.files import FileOptions, FileRun, results
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.files import LintedFile, LintTask
 from sqlrewrite.linting.selection import FindingFilter, check, finding_filter, in_changed_statements
 from sqlrewrite.report.printer import Printer

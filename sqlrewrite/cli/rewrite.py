@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -25,7 +25,6 @@ from sqlrewrite.cli.files import (
 from sqlrewrite.cli.options import Command, file_options, setting_options, with_chosen
 from sqlrewrite.cli.spark import SPARK, keys_from_spark, spark_on_demand, spark_options
 from sqlrewrite.cli.streams import copy_to_stdout, output_to, printer, read_stdin, write_stdout
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.report import text
 from sqlrewrite.report.printer import Line, Printer, shown
 from sqlrewrite.results import Verdict

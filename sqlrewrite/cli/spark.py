@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, wraps
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,6 @@ from sqlrewrite.cli.streams import (
     report_unwritable,
     write_stdout,
 )
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.report import text
 from sqlrewrite.report.printer import Line, Printer
 from sqlrewrite.results import ConfigError, Rewrite, Verdict

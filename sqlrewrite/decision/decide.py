@@ -7,7 +7,7 @@ that names no partitioned table costs neither this work nor the imports for it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sqlrewrite.decision.refresh import as_they_stand, stands_in
 from sqlrewrite.decision.statement_decision import PairDecision, StatementDecision
@@ -17,7 +17,6 @@ from sqlrewrite.find.reading import Reading
 from sqlrewrite.find.reducers import alternatives
 from sqlrewrite.find.restrictions import any_of, same_rows
 from sqlrewrite.find.shared_ctes import coverings
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.examination import examine
 from sqlrewrite.judge.form import chosen_form
 from sqlrewrite.judge.keys import has_one_key, is_whole_in_query

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sqlrewrite.find.reading import Reading
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Outcome, RuleResult, Verdict
 from sqlrewrite.sql.parse.statements import Failure
 from sqlrewrite.text.edits import Edit

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.sql.managed.strip import RemovedPredicate, Stripped
 from sqlrewrite.sql.suppressed import Suppressed
 from sqlrewrite.warehouse import Warehouse

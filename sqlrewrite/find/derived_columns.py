@@ -6,9 +6,8 @@ why nothing is. A bound on its source column may then bound it.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal, Plan, Scan
 from sqlrewrite.plan.expressions import canonical, columns
 from sqlrewrite.plan.facts.derivations import Shape, in_order_of_days, part, shape, unit

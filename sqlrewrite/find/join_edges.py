@@ -6,10 +6,9 @@ In: a plan and one of its blocks. Out: each ``JoinEdge`` that could prune a fact
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sqlrewrite.find.derived_columns import may_prune
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.expressions import columns, conjuncts, relations
 from sqlrewrite.plan.joins import required_conditions

@@ -10,12 +10,11 @@ import re
 from collections.abc import Iterator
 
 from sqlrewrite.find.derived_columns import DerivedColumn
-from sqlrewrite.patterns import pattern
 from sqlrewrite.plan.algebra import Call, ColumnRef, Expression, Literal
 from sqlrewrite.plan.facts.functions import tagged
 
 # Characters that stand for themselves in a string and in a pattern of LIKE.
-_PLAIN = pattern(r"[\w .-]*")
+_PLAIN = re.compile(r"[\w .-]*")
 _LAST = 0x10FFFF
 _SURROGATES = range(0xD800, 0xE000)
 

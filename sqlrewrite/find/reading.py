@@ -7,10 +7,9 @@ nor the imports for it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.steps import TooManyStepsError, within
 from sqlrewrite.results import ConfigError
 from sqlrewrite.settings.options import ResolveError

@@ -7,8 +7,8 @@ judged: whether the tables lie so that the join needs no exchange is ``judge/par
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.relations import joins, numbers
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlrewrite.find.context import StatementContext
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.find.restrictions import Restriction
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.facts.types import Type

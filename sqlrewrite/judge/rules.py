@@ -7,8 +7,8 @@ the soundness rules (a predicate would be right), then the benefit rules (it wou
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.benefit import (
     already_pruned,
     benefit,

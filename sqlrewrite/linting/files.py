@@ -9,12 +9,11 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.findings import (
     BY_CODE,
     Finding,

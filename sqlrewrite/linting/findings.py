@@ -8,9 +8,9 @@ its end.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import Enum
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Problem
 from sqlrewrite.text.edits import Span
 

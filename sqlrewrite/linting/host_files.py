@@ -7,11 +7,10 @@ there, and a finding for each call or cell that is left alone.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sqlrewrite.document import Document
 from sqlrewrite.embedded import documents
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.findings import (
     Finding,
     Fix,

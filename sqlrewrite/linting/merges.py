@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from sqlrewrite.find.pairs import Pair
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.scans import bounds
 from sqlrewrite.linting.statement import CheckedStatement

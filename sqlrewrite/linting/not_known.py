@@ -13,7 +13,6 @@ import re
 from collections.abc import Iterable, Iterator
 
 from sqlrewrite.linting.findings import Finding
-from sqlrewrite.patterns import pattern
 from sqlrewrite.plan.algebra import (
     Block,
     Call,
@@ -31,7 +30,7 @@ from sqlrewrite.plan.nulls import rejects_null
 from sqlrewrite.plan.relations import conditions_of, readers
 from sqlrewrite.warehouse import Table, Warehouse
 
-_LATER = pattern(
+_LATER = re.compile(
     r"\{\{-?\s*config\s*\([^{}]*\bmaterialized\s*=\s*['\"](?:view|ephemeral)['\"]", re.DOTALL
 )
 _ENDS = frozenset({"max", "min"})

@@ -7,6 +7,7 @@ the stripped text into places in the author's, and makes findings.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -14,7 +15,6 @@ from typing import TYPE_CHECKING
 from sqlrewrite.decision.refresh import stale
 from sqlrewrite.decision.statement_decision import StatementDecision
 from sqlrewrite.document import Decision, Document
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.findings import (
     BY_CODE,
     Finding,

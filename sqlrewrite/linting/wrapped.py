@@ -8,10 +8,10 @@ column"): there a finding is a note, about what the metastore can do with it.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from sqlrewrite.find.reducers import conditions_reaching, own_conditions
 from sqlrewrite.find.restrictions import Conjunct
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.benefit.already_pruned import binds_to_one_value
 from sqlrewrite.linting.findings import Finding, Severity
 from sqlrewrite.linting.scans import bounds, partitions, read_whole, scans

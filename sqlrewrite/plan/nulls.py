@@ -11,7 +11,6 @@ from collections.abc import Callable
 from operator import eq, ge, gt, le, lt, ne
 from typing import Any
 
-from sqlrewrite.patterns import pattern
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal, Subquery, Unknown
 from sqlrewrite.plan.facts.functions import function, tagged
 
@@ -24,12 +23,12 @@ _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
 }  # fmt: skip
 
 # Whole numbers that every numeric type, FLOAT too, holds exactly if at all.
-_WHOLE = pattern(r"\d{1,7}", re.ASCII)
-_DAY = pattern(r"[12]\d{3}-\d\d-\d\d", re.ASCII)
+_WHOLE = re.compile(r"\d{1,7}", re.ASCII)
+_DAY = re.compile(r"[12]\d{3}-\d\d-\d\d", re.ASCII)
 # Texts that are no value of any other type, except for the words in _VALUES.
-_WORDS = pattern(r"[A-Za-z]*(?:[ _/-][A-Za-z]+)*", re.ASCII)
+_WORDS = re.compile(r"[A-Za-z]*(?:[ _/-][A-Za-z]+)*", re.ASCII)
 _VALUES = frozenset("t true y yes f false n no nan inf infinity interval epoch now today".split())
-_PRINTED = pattern(r"[ -\[\]-~]*", re.ASCII)
+_PRINTED = re.compile(r"[ -\[\]-~]*", re.ASCII)
 
 
 def rejects_null(condition: Expression, relations: frozenset[int]) -> bool:

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from sqlrewrite.find.summary import StatementSummary
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.report.catalog import size
 from sqlrewrite.report.printer import Line, shown
 from sqlrewrite.results import (

@@ -9,13 +9,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from fnmatch import translate
 from itertools import product
 from operator import add
 from typing import TYPE_CHECKING
 
-from sqlrewrite.frozen import dataclass
-from sqlrewrite.patterns import pattern
 from sqlrewrite.text.hosts import SUFFIXES as HOST_SUFFIXES
 from sqlrewrite.text.source import SQL_SUFFIXES
 
@@ -193,8 +192,8 @@ class _Search:
 
 
 _IGNORED = ("check-ignore", "-q", ".")
-_OF_A_HOOK = pattern("GIT_(?!CONFIG_)")
-_UNREAD = pattern(rb"^warning: could not open directory '(.*)': ", re.MULTILINE)
+_OF_A_HOOK = re.compile("GIT_(?!CONFIG_)")
+_UNREAD = re.compile(rb"^warning: could not open directory '(.*)': ", re.MULTILINE)
 
 
 def repository(folder: str) -> str | None:

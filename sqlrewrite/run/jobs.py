@@ -8,10 +8,10 @@ unchanged is not read, unless its text is needed for the result.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Problem
 from sqlrewrite.run import pool
 from sqlrewrite.run.file_content import (

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.run.files import STDIN, Match, Patterns, find, native
 from sqlrewrite.settings.config import Projects
 from sqlrewrite.settings.table import Settings

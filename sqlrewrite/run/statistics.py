@@ -10,10 +10,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import field, fields
+from dataclasses import dataclass, field, fields
 
 from sqlrewrite.find.summary import StatementSummary, remedy_for_unknown
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Candidate, Rewrite, Verdict
 from sqlrewrite.settings.options import DECLARED_IN
 from sqlrewrite.warehouse import Table, Warehouse

@@ -7,8 +7,8 @@ comment is offered only where reading the file with it shows that it suppresses 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.findings import Finding, Fix, unsuppressed
 from sqlrewrite.linting.suppressing_comments import counted, in_region
 from sqlrewrite.server.analysis import Analysis, local

@@ -10,12 +10,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sqlrewrite import embedded
 from sqlrewrite.catalog.inherited_columns import followed
 from sqlrewrite.document import Document, read
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.host_files import RegionFindings, file_findings, region_findings
 from sqlrewrite.linting.linter import lint

@@ -7,9 +7,9 @@ one of its files has changed.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.selection import FindingFilter, finding_filter, input_files
 from sqlrewrite.run.catalogs import load_catalog
 from sqlrewrite.run.file_content import Stamp, stamps

@@ -6,7 +6,7 @@ shapes, ``judge/`` sizes its keys, and ``--help`` describes those that may be as
 
 from __future__ import annotations
 
-from sqlrewrite.frozen import dataclass
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.facts.functions import Function, declared_function
 from sqlrewrite.plan.facts.functions import function as builtin
 from sqlrewrite.results import ConfigError

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
-from sqlrewrite.patterns import pattern
 from sqlrewrite.rulebook import Engine
 
 _DPP = "spark.sql.optimizer.dynamicPartitionPruning"
@@ -56,7 +55,7 @@ SETTINGS = (*PRUNING, *STORAGE)
 
 _IN_FLINK = "table.optimizer.dynamic-filtering.enabled"
 _BY_NAME = {name.lower(): name for name in (*SETTINGS, _IN_FLINK)}
-_SIZE = pattern(r"\s*(-?\d+)\s*([kmgtp]?)b?\s*", re.IGNORECASE)
+_SIZE = re.compile(r"\s*(-?\d+)\s*([kmgtp]?)b?\s*", re.IGNORECASE)
 _UNITS = " kmgtp"
 
 

@@ -9,11 +9,10 @@ and ``docs/dpp-rewrite.schema.json`` are all made from these rows.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, fields
+from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any, NamedTuple
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.settings import value_kinds as kinds
 from sqlrewrite.settings.forms import CHOICES, FORMS, IN
 from sqlrewrite.settings.value_kinds import (
@@ -317,14 +316,14 @@ class Settings:
         metavar="CODES",
         adds=True,
     )
-    per_file_ignores: Pairs = _counts(
+    per_file_ignores: Pairs = _counts(  # noqa: RUF009 - it makes a field
         (),
         kinds.CODES_BY_PATTERN,
         "Report no findings with CODE in files that match PATTERN, as in `legacy/*:DPP007`.",
         metavar="PATTERN:CODE",
         adds=True,
     )
-    severity: Pairs = _counts(
+    severity: Pairs = _counts(  # noqa: RUF009 - it makes a field
         (),
         kinds.SEVERITIES,
         "How severe findings with CODE are: error, warning or note, as in `DPP007=note`.",

@@ -6,10 +6,9 @@ Insertions add no statement, so the n-th statement before is the n-th one after.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sqlrewrite.catalog.names import literal_name
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Candidate, Rewrite
 from sqlrewrite.spark.session import Session, spark_errors
 from sqlrewrite.sql.ddl.definitions import apply, created_query

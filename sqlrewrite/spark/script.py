@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.spark import functions as f
 from sqlrewrite.spark.session import Session, spark_errors
 from sqlrewrite.spark.target import SparkError

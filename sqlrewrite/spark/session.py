@@ -16,7 +16,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from sqlrewrite.catalog.names import literal_name
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.spark.target import SparkError, SparkGoneError, Target
 from sqlrewrite.warehouse import Name
 

@@ -4,7 +4,7 @@ waiting for pyspark.
 
 from __future__ import annotations
 
-from sqlrewrite.frozen import dataclass
+from dataclasses import dataclass
 
 
 class SparkError(Exception):

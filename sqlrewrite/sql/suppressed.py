@@ -7,10 +7,10 @@ belongs to a scan of its block that it names, or whose table is partitioned by a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sqlglot import TokenType
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.sql.managed.recognition import ManagedPredicate, bounded_value, managed_predicates
 from sqlrewrite.sql.parse.statements import lex
 from sqlrewrite.sql.places.anchors import AnchorError, Anchors

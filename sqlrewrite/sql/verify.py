@@ -7,15 +7,15 @@ the end is where the tree has it; a new WHERE is parsed with the FROM, or SELECT
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import lru_cache
 
 from sqlglot import TokenType, exp
 from sqlglot.errors import SqlglotError
 
-from sqlrewrite.frozen import dataclass
-from sqlrewrite.patterns import pattern
 from sqlrewrite.settings.forms import FUNCTIONS
 from sqlrewrite.sql.bind.trees import conjunct_trees
 from sqlrewrite.sql.managed.strip import strip_text
@@ -29,7 +29,7 @@ _SELECTED = ("distinct", "expressions")
 _LONG = 1000
 """A clause of more characters is not like another."""
 
-_NUMBER = pattern(r"\b[0-9]+\b")
+_NUMBER = re.compile(r"\b[0-9]+\b")
 
 
 def is_query(text: str, refer: Refer) -> bool:

@@ -9,35 +9,34 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from sqlrewrite.patterns import pattern
 from sqlrewrite.text.edits import blank
 
-_NOTEBOOK = pattern(r"\ufeff?\s*-- Databricks notebook source")
-CELL_END = pattern(r"^[ \t]*--[ \t]*COMMAND[ \t]+-+[ \t]*\r?$", re.MULTILINE)
+_NOTEBOOK = re.compile(r"\ufeff?\s*-- Databricks notebook source")
+CELL_END = re.compile(r"^[ \t]*--[ \t]*COMMAND[ \t]+-+[ \t]*\r?$", re.MULTILINE)
 # The language of a cell stands behind its title and its comments, with or without `-- MAGIC`.
-LANGUAGE = pattern(r"(?:\s|--(?![ \t]*MAGIC)[^\n]*\n)*(--[ \t]*MAGIC[ \t]*)?(%(\w+))")
-_MAGIC = pattern(r"^[ \t]*--[ \t]*MAGIC\b", re.MULTILINE)
+LANGUAGE = re.compile(r"(?:\s|--(?![ \t]*MAGIC)[^\n]*\n)*(--[ \t]*MAGIC[ \t]*)?(%(\w+))")
+_MAGIC = re.compile(r"^[ \t]*--[ \t]*MAGIC\b", re.MULTILINE)
 
-_OPENS = pattern(r"^[ \t]*+(?P<note>//|\#(?!\w*\{))|--|/\*|['\"`]|\$\{|\{[{%\#]", re.MULTILINE)
+_OPENS = re.compile(r"^[ \t]*+(?P<note>//|\#(?!\w*\{))|--|/\*|['\"`]|\$\{|\{[{%\#]", re.MULTILINE)
 _CLOSES = {
-    "/*": pattern(r"\*/"),
-    "'": pattern(r"(?:\\.|[^'\\])*+'", re.DOTALL),
-    '"': pattern(r"(?:\\.|[^\"\\])*+\"", re.DOTALL),
-    "`": pattern(r"`"),
-    "${": pattern(r"\}"),
-    "{{": pattern(r"\}\}"),
-    "{%": pattern(r"%\}"),
-    "{#": pattern(r"#\}"),
+    "/*": re.compile(r"\*/"),
+    "'": re.compile(r"(?:\\.|[^'\\])*+'", re.DOTALL),
+    '"': re.compile(r"(?:\\.|[^\"\\])*+\"", re.DOTALL),
+    "`": re.compile(r"`"),
+    "${": re.compile(r"\}"),
+    "{{": re.compile(r"\}\}"),
+    "{%": re.compile(r"%\}"),
+    "{#": re.compile(r"#\}"),
 }
 # A command to HDFS in a script of Hive's shell, which ends it at the line's semicolon: what looks
 # like a comment or a quote in it (`dfs -rm /tmp/x/*;`) is the pattern of a path.
-_COMMAND = pattern(
+_COMMAND = re.compile(
     r"""(?P<head>(?:\A|;)\s*(?:--[^\n]*\n\s*)*dfs[ \t]+-)
         (?P<rest>[^;\r\n]*)(?=;?[ \t]*(?:[\r\n]|\Z))
       | --[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`[^`]*`""",
     re.VERBOSE | re.DOTALL | re.IGNORECASE,
 )
-_MARKS = pattern(r"[/*'\"`-]")
+_MARKS = re.compile(r"[/*'\"`-]")
 _SIGNS = ("%", "COMMAND", "//", "#", "\\", "'", '"', "`", "/*")
 
 

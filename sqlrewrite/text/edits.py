@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from sqlrewrite.frozen import dataclass
-from sqlrewrite.patterns import pattern
-
-_VISIBLE = pattern(r"[^\r\n]")
+_VISIBLE = re.compile(r"[^\r\n]")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.text.if_blocks import renderings, tag_at, units
 
 _SEPARATOR = re.compile(

@@ -10,11 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import islice
 
-from sqlrewrite.frozen import dataclass
-from sqlrewrite.patterns import pattern
 from sqlrewrite.text.edits import Span, blank, cut, spliced
 from sqlrewrite.text.template_kinds import UNITS
 
@@ -30,20 +28,20 @@ MAX_ATTEMPTS = 3 * MAX_RENDERINGS
 Changes = Sequence[tuple[Span, str]]
 """Spans with what takes their place; an empty span is an insertion."""
 
-_UNIT = pattern("|".join([r"\{#.*?#\}", *(it.pattern for it in UNITS.values())]), re.DOTALL)
-_OPENED = pattern(r"\{[{%#]")
-_TAG = pattern(r"\{%([-+]?)\s*+(\w++)(.*?)([-+]?)%\}", re.DOTALL)
+_UNIT = re.compile("|".join([r"\{#.*?#\}", *(it.pattern for it in UNITS.values())]), re.DOTALL)
+_OPENED = re.compile(r"\{[{%#]")
+_TAG = re.compile(r"\{%([-+]?)\s*+(\w++)(.*?)([-+]?)%\}", re.DOTALL)
 _WORDS = ("if", "elif", "else", "endif")
-_LINE_START = pattern(r"(?:\A|(?<=\n))[ \t]*\Z")
-_INDENT = pattern(r"[ \t]*")
-_NEWLINE = pattern(r"\r?\n")
+_LINE_START = re.compile(r"(?:\A|(?<=\n))[ \t]*\Z")
+_INDENT = re.compile(r"[ \t]*")
+_NEWLINE = re.compile(r"\r?\n")
 
 # What is the same wherever it stands in a text, for as long as dbt compiles it.
-_CONSTANT = pattern(
+_CONSTANT = re.compile(
     r"(not\s+)?(is_incremental\(\)|flags\.\w+|(?:target\.\w+|var\([^()]*\))(?:\s*==\s*[\w.'\"]+)?)"
 )
 
-_NAMES = pattern(
+_NAMES = re.compile(
     r"\{%[-+]?\s*(?:set\s[^=%]*|macro\s+|(?:from|import)\s[^%]*)"
     r"\b(?:is_incremental|flags|target|var)\b"
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlrewrite.frozen import dataclass
+from dataclasses import dataclass
 
 SPARK = "spark"
 """The dialect in which all texts are judged, and read if nothing else is said."""

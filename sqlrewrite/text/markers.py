@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 
-from sqlrewrite.patterns import pattern
 from sqlrewrite.text.edits import Edit, Span
 
 MARKER = "/* dpp-rewrite */"
@@ -22,24 +21,24 @@ MARKER = "/* dpp-rewrite */"
 
 GROUPS_BEGIN, GROUPS_END = "/* dpp-rewrite groups */", "/* groups end */"
 
-_KEYS_NOTE = pattern(
+_KEYS_NOTE = re.compile(
     r"\s*/\* keys as of (?P<at>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ): (?P<query>(?:(?!\*/|/\*).)+) \*/",
     re.DOTALL,
 )
 # Spark nests comments, others end one at the first `*/`: inside, neither sign may stand. A
 # backslash goes between the two characters, one more where there are some already, so that no two
 # queries come out the same.
-_SIGN = pattern(r"(\*\\*)(?=/)|(/\\*)(?=\*)")
-_ESCAPED_SIGN = pattern(r"(\*\\*)\\(?=/)|(/\\*)\\(?=\*)")
+_SIGN = re.compile(r"(\*\\*)(?=/)|(/\\*)(?=\*)")
+_ESCAPED_SIGN = re.compile(r"(\*\\*)\\(?=/)|(/\\*)\\(?=\*)")
 
-_GROUPS = pattern(
+_GROUPS = re.compile(
     rf"{re.escape(GROUPS_BEGIN)}(?:(?!{re.escape(GROUPS_BEGIN)}).)*?{re.escape(GROUPS_END)}",
     re.DOTALL,
 )
 """From one mark to the other; a mark that has no partner is the author's."""
 
 
-_MARKER = pattern(rf"\s*{re.escape(MARKER)}")
+_MARKER = re.compile(rf"\s*{re.escape(MARKER)}")
 
 
 def marker_behind(text: str, offset: int) -> Span | None:

@@ -12,11 +12,10 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 
-from sqlrewrite.frozen import dataclass
-from sqlrewrite.patterns import pattern
 from sqlrewrite.text.edits import Edit, Span, spliced
 
 _BOM = b"\xef\xbb\xbf"
@@ -27,12 +26,12 @@ OTHER_BOMS = (  # UTF-32 first: its little-endian mark begins like UTF-16's
     (b"\xfe\xff", "UTF-16"),
 )
 """Byte-order marks but that of UTF-8, each with its encoding."""
-_QUOTED = pattern(r'^ |[\x00-\x1f\x7f"\\]')
+_QUOTED = re.compile(r'^ |[\x00-\x1f\x7f"\\]')
 FOREIGN = frozenset({"node_modules", "venv", "dbt_packages", "site-packages", "__pycache__"})
 """Folders of what is installed, where nobody's own definitions are looked for."""
 SQL_SUFFIXES = (".sql", ".hql", ".ddl", ".sparksql", ".sql.j2")
 """How the names of files of SQL end, in lower case."""
-LINE_END = pattern(r"\r\n|\n|\r")
+LINE_END = re.compile(r"\r\n|\n|\r")
 """What ends a line."""
 
 

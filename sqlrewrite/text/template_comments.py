@@ -8,11 +8,12 @@ off; a text does not tell what it is rendered with, so both are asked.
 
 from __future__ import annotations
 
-from sqlrewrite.patterns import pattern
+import re
+
 from sqlrewrite.text.source import LINE_END
 
-_WHITE = pattern(r"\s*")
-_LINE = pattern(r"[^\r\n]*")
+_WHITE = re.compile(r"\s*")
+_LINE = re.compile(r"[^\r\n]*")
 _ENDS_ELSEWHERE = frozenset({"*/", "/*", "*+", "\\\n", "\\\r", "\\"})
 """What may come together where a template between renders to nothing: a comment's end or
 beginning, a hint, a backslash by which a line comment goes on."""

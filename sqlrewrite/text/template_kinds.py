@@ -7,18 +7,17 @@ import re
 from collections.abc import Iterator, Sequence
 from enum import Enum
 
-from sqlrewrite.patterns import pattern
 from sqlrewrite.warehouse import Reference
 
 # To the first end outside of a string: `{{ config(post_hook="VACUUM {{ this }}") }}` is one.
 _STRINGS = r"'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\""
 UNITS = {
-    "{{": pattern(rf"\{{\{{(?:[^'\"}}]|{_STRINGS}|\}}(?!\}}))*+\}}\}}", re.DOTALL),
-    "{%": pattern(rf"\{{%(?:[^'\"%]|{_STRINGS}|%(?!\}}))*+%\}}", re.DOTALL),
+    "{{": re.compile(rf"\{{\{{(?:[^'\"}}]|{_STRINGS}|\}}(?!\}}))*+\}}\}}", re.DOTALL),
+    "{%": re.compile(rf"\{{%(?:[^'\"%]|{_STRINGS}|%(?!\}}))*+%\}}", re.DOTALL),
 }
 """Expressions and tags."""
 
-CALL = pattern(r"(ref|source|var|env_var|config)\s*\(")
+CALL = re.compile(r"(ref|source|var|env_var|config)\s*\(")
 """A call of dbt's."""
 
 # What a call gives is the same at each place of a text, if what it is given is: no `now()`, no
@@ -169,8 +168,8 @@ def _chain(node: ast.expr) -> tuple[str, ...]:
     return (node.id, *reversed(names))
 
 
-_WORD = pattern(r"[\w%](?:[\w%:/.-]*\w)?|[^\w\s]?")
-_NO_QUOTE = pattern("[^'\"]*")
+_WORD = re.compile(r"[\w%](?:[\w%:/.-]*\w)?|[^\w\s]?")
+_NO_QUOTE = re.compile("[^'\"]*")
 
 # A filter, `x | f(1)`, is to Python two operands with `|` between them.
 _STEADY = (

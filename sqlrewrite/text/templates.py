@@ -20,9 +20,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from sqlrewrite.frozen import dataclass
-from sqlrewrite.patterns import pattern
 from sqlrewrite.text.template_kinds import TemplateKind
 from sqlrewrite.warehouse import Name, Reference
 
@@ -35,18 +34,18 @@ def no_name(reference: Reference) -> Name | None:
     return None
 
 
-_SIGN = pattern(
+_SIGN = re.compile(
     r"\{[{%#A-Za-z_]|\$[{A-Za-z_]|@\{?[A-Za-z_]|#\{?[A-Za-z_]|&\{?[A-Za-z_]|%\("
     r"|--[ \t]*(?:Databricks notebook source|COMMAND[ \t]+-)"
 )
-_IN_STRING = pattern(
+_IN_STRING = re.compile(
     r"\{[{%#]|\$[{A-Za-z_]|#?\{[A-Za-z_][\w.]*\}|@\w+@|(?<!\w)@[A-Za-z_]|%\(\w+\)s|^&&?[A-Za-z_]\w*$"
 )
 _NAMES = ("{", "$", "@", "#", "%", "&", "'", '"', "r'", 'r"', "R'", 'R"')
 """How the name of a function or parameter begins if it is a template or a string with one."""
-_NAMED = pattern(r"\{\{[-+]?\s*[\w.]+\s*[-+]?\}\}")
+_NAMED = re.compile(r"\{\{[-+]?\s*[\w.]+\s*[-+]?\}\}")
 
-NOTE = pattern(r"(?:^|(?<=;))[ \t]*//[^\r\n]*", re.MULTILINE)
+NOTE = re.compile(r"(?:^|(?<=;))[ \t]*//[^\r\n]*", re.MULTILINE)
 """A note that people write behind ``//``. No engine of ours reads it, so it is blanked."""
 DEFINES = frozenset({"macro", "materialization", "operation", "docs"})
 """Blocks that define what other texts call. In their own place they render to nothing."""

@@ -11,7 +11,6 @@ import re
 from dataclasses import replace
 from typing import TypeVar
 
-from sqlrewrite.patterns import pattern
 from sqlrewrite.text.blanking import is_notebook
 from sqlrewrite.text.templates import Refer
 from sqlrewrite.warehouse import SET_VALUES, VARIABLE, Name, Warehouse
@@ -19,7 +18,7 @@ from sqlrewrite.warehouse import SET_VALUES, VARIABLE, Name, Warehouse
 W = TypeVar("W", bound=Warehouse)
 
 # Spark's VariableSubstitution and Hive's shell look ${x} up under these kinds, and without one.
-_WRITTEN = pattern(
+_WRITTEN = re.compile(
     r"\$\{(?:(?:hivevar|hiveconf|spark|sparkconf):)?([\w.]+)\}"
     r"|\{\{\s*([\w.]+)\s*\}\}"
     r"|\{\{\s*var\(\s*['\"]([\w.]+)['\"]\s*(?:,[^(){}]*)?\)\s*\}\}"
@@ -28,7 +27,7 @@ _WRITTEN = pattern(
 
 # What gives variables values that nobody here knows: another file that is run, all settings of a
 # session taken back, a SET of a variable that has another in its name.
-_ELSEWHERE = pattern(
+_ELSEWHERE = re.compile(
     r"^[ \t]*(?:(?:--|#)[ \t]*MAGIC[ \t]+)?%run\b"
     r"|^[ \t]*(?:!?source|!run|@)[ \t]*[\w~'\"{}-]*+[./$][\w./~$'\"{}-]*+[ \t]*+(?:;[ \t]*+)?$"
     r"|\breset[ \t]*(?:;|\Z)|\b(?:set|define)\s+[^\s=;'\"]*[$@&{]",
@@ -36,16 +35,16 @@ _ELSEWHERE = pattern(
 )
 # The head of a text: what stands in it surely runs, once, and before all that is behind it. Spark
 # nests comments, so one that opens another is left out.
-_HEAD = pattern(
+_HEAD = re.compile(
     r"\ufeff?(?:\s+|--[^\r\n]*|/\*(?:(?!/\*).)*?\*/|(?:set|use|add)\b[^;'\"]*;)*",
     re.IGNORECASE | re.DOTALL,
 )
-_SET_HERE = pattern(
+_SET_HERE = re.compile(
     r"^[ \t]*set\s+(?:(?:hivevar|hiveconf|spark|sparkconf):)?([A-Za-z_]\w*)\s*=\s*(\w+)\s*;",
     re.IGNORECASE | re.MULTILINE,
 )
 _MOST_VALUES = 64
-_SET_TO = pattern(
+_SET_TO = re.compile(
     r"\bset\s+(?:(?:hivevar|hiveconf|spark|sparkconf):)?`?(?P<key>[A-Za-z_][\w.]*)`?[ \t]*="
     r"(?P<value>(?:'[^'\\]*'|\"[^\"\\]*\"|[^;'\"])*)"
     r"|\bset\(\s*(['\"])(?P<name>[A-Za-z_][\w.]*)\3\s*,\s*(['\"])(?P<literal>[^'\"\\]*)\5\s*\)",

@@ -8,8 +8,8 @@ HAVING stays in the first branch, made true for all of its groups.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.partition_wise.aggregates import Combination, Unsplit
 from sqlrewrite.judge.partition_wise.split import Split
 from sqlrewrite.plan.algebra import Call, ColumnRef, Literal, OutputColumn

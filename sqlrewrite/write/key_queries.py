@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import count
 
 from sqlrewrite.find.join_edges import Side
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.attempted_dimension import attempted_group_keys
 from sqlrewrite.judge.attempts import exact_attempts
 from sqlrewrite.judge.benefit.already_pruned import is_authors_in

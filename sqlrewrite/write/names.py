@@ -6,16 +6,16 @@ It is the author's own text; each column of it is named so that it can be taken 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from sqlrewrite.frozen import dataclass
-from sqlrewrite.patterns import pattern
 from sqlrewrite.plan.algebra import ColumnRef, Expression
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.facts.arithmetic import Wrapping
 from sqlrewrite.sql.places.anchors import AnchorError, Anchors, Range
 
-_PLAIN = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 # Short words that are no good as an alias.
 WORDS = frozenset(

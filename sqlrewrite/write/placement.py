@@ -7,12 +7,12 @@ has that form, so it can be taken out again for certain (``managed``).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.judge.soundness.join_type import ClauseKind, clause_for
-from sqlrewrite.patterns import pattern
 from sqlrewrite.plan.algebra import Clause
 from sqlrewrite.sql.places.anchors import AnchorError, Anchors, ConditionClause
 from sqlrewrite.text.edits import Edit
@@ -22,8 +22,8 @@ from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.names import AuthorText
 
 # Up to its last character that shows: blanks behind it stay behind what is inserted.
-_LINE_COMMENT = pattern(r"[ \t]*--[^\r\n]*?(?=\s*?(?:[\r\n]|\Z))")
-_INDENT = pattern(r"[ \t]*")
+_LINE_COMMENT = re.compile(r"[ \t]*--[^\r\n]*?(?=\s*?(?:[\r\n]|\Z))")
+_INDENT = re.compile(r"[ \t]*")
 
 
 class Slot(NamedTuple):

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from sqlrewrite.frozen import dataclass
+from dataclasses import dataclass
 
 _SUM = "SELECT '1' + 1 AS x"
 _QUOTED = 'SELECT "day" AS x FROM sales'

@@ -17,9 +17,9 @@ For tables that are in none of these rows no advice is given.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from sqlrewrite.find.scan_joins import ScanJoin, scan_joins
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import ColumnRef, JoinType, Plan
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.facts.comparisons import read_as

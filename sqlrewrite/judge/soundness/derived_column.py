@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sqlrewrite.find.derived_columns import (
     DAY,
@@ -21,11 +21,9 @@ from sqlrewrite.find.derived_columns import (
     stands_for,
 )
 from sqlrewrite.find.pairs import Pair
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.conditions import describe
 from sqlrewrite.judge.proposal import Judgement, Objection, Proposal, failed, passed
 from sqlrewrite.judge.raising import total
-from sqlrewrite.patterns import pattern
 from sqlrewrite.plan.algebra import Call, Cast, Expression, Literal
 from sqlrewrite.plan.expressions import walk
 from sqlrewrite.plan.facts.coercion import is_integral
@@ -40,7 +38,7 @@ ITSELF = (SAME, THROUGH)
 """The steps in which the derived column's own value is compared."""
 
 # A time zone with one offset, in which clocks never go back.
-_FIXED = pattern(
+_FIXED = re.compile(
     r"(?:etc/)?(?:utc|gmt|uct|zulu|universal|greenwich)|z|ut|(?:utc?|gmt)?[+-]\d{1,2}(?::?\d\d)*"
     r"|etc/gmt[+-]?\d{1,2}",
     re.IGNORECASE,

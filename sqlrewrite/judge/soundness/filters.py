@@ -6,12 +6,11 @@ the one that follows is written beside it.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sqlrewrite.find.filter_pairs import restricts
 from sqlrewrite.find.reducers import own_conditions
 from sqlrewrite.find.restrictions import Conjunct
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.conditions import GUARDS, describe, objections_to_value
 from sqlrewrite.judge.copied import raising_for_constant
 from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed, unknown

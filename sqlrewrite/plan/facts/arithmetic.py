@@ -9,8 +9,8 @@ turn this form into an overflow, as it does with ``if(k > …, k - 2147483647 - 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal
 from sqlrewrite.plan.facts.coercion import is_integral
 from sqlrewrite.plan.facts.functions import part_range

@@ -8,8 +8,8 @@ values for arguments of these types.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal
 from sqlrewrite.plan.facts import functions, types
 from sqlrewrite.plan.facts.arithmetic import TypeOf, Wrapping

@@ -8,11 +8,10 @@ docs/soundness.md, "Derived partition columns", and measured by ``tests/spark/te
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from sqlrewrite.frozen import dataclass
-from sqlrewrite.patterns import pattern
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal
 from sqlrewrite.plan.expressions import canonical
 from sqlrewrite.plan.facts.arithmetic import TypeOf
@@ -65,7 +64,7 @@ _SHORTER = frozenset("hour minute second millisecond microsecond".split())
 _IN_ORDER = frozenset(
     "yyyy yyyyMM yyyy-MM yyyyMMdd yyyy-MM-dd yyyyMMddHH yyyy-MM-dd-HH yyyy/MM yyyy/MM/dd".split()
 )
-_OF_DAYS = pattern(r"[yMdDEQLqu\W_]*")
+_OF_DAYS = re.compile(r"[yMdDEQLqu\W_]*")
 TEXT, NUMBER = "'0'", "0"
 """Literals above the text, and the number, of any date outside of the years 1 to 9999."""
 

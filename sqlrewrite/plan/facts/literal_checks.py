@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
 
-from sqlrewrite.patterns import pattern
 from sqlrewrite.plan.algebra import Call, Cast, Expression, Literal
 from sqlrewrite.plan.expressions import walk
 from sqlrewrite.plan.facts.functions import part_range, tagged, zones
@@ -23,17 +22,17 @@ _DIGITS = 9
 _FEW = 4
 _NODES = 12
 """So few numbers of so few digits each move a date by less than 200,000 years."""
-_INSTANT = pattern(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d:\d\d(\.\d{1,6})?)?", re.ASCII)
+_INSTANT = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d:\d\d(\.\d{1,6})?)?", re.ASCII)
 _UNITS = frozenset("year yyyy yy quarter q month mon mm week day dd hour minute second".split())
 FORMATS = {"yyyy-MM-dd": "%Y-%m-%d", "yyyyMMdd": "%Y%m%d", "yyyy/MM/dd": "%Y/%m/%d"}
 
 Args = tuple[Expression, ...]
 
-_LETTERS = pattern(
+_LETTERS = re.compile(
     r"(?!.*(?:y{5}|M{3}|d{3}|H{3}|m{3}|s{3}))(?:y{4}|M{1,2}|d{1,2}|H{1,2}|m{1,2}|s{1,2}|[-/:., ])+"
 )
 # Patterns that are valid for reading a text, too.
-_READ = pattern(
+_READ = re.compile(
     r"(?!.*(?:y{7}|M{5}|d{3}|D{2}|[Hh]{3}|m{3}|s{3}|S{10}|aa))"
     r"(?:y+|M{1,4}|d{1,2}|D|[Hh]{1,2}|m{1,2}|s{1,2}|S{1,9}|a|[-/:., ]|'[^']+')+"
 )
@@ -45,13 +44,13 @@ _ESCAPED = r"\\{1,2}[dDsSwW.]"
 _CLASS = rf"\[\^?(?:[a-z]-[a-z]|[A-Z]-[A-Z]|[0-9]-[0-9]|{_ESCAPED}|[\w .,:;/@#|=!~<>'\"])+-?\]"
 _ATOM = rf"(?:[\w ,:;/@#%&=!~<>'\"-]|\.|{_ESCAPED}|{_CLASS})(?:[*+?]|\{{\d{{1,2}}\}})?"
 _ANCHOR = r"\^|\$|\|"
-_EXPRESSION = pattern(rf"(?:{_ATOM}|{_ANCHOR}|\((?:\?:)?(?:{_ATOM}|{_ANCHOR})*\)\??)*")
-_RANGE = pattern(r"([a-zA-Z0-9])-([a-zA-Z0-9])")
-_GROUP = pattern(r"\((?!\?)")
+_EXPRESSION = re.compile(rf"(?:{_ATOM}|{_ANCHOR}|\((?:\?:)?(?:{_ATOM}|{_ANCHOR})*\)\??)*")
+_RANGE = re.compile(r"([a-zA-Z0-9])-([a-zA-Z0-9])")
+_GROUP = re.compile(r"\((?!\?)")
 _PLAIN = "(?i:STRING|INT|BIGINT|SMALLINT|DOUBLE|BOOLEAN|DATE|TIMESTAMP|ARRAY<(?:STRING|INT)>)"
 _NESTED = rf"(?i:STRUCT)<\w+: ?{_PLAIN}(?:, ?\w+: ?{_PLAIN})*>"
 _COLUMN = rf"\w+ (?:{_PLAIN}|{_NESTED})"
-_COLUMNS = pattern(rf"{_COLUMN}(?:, ?{_COLUMN})*")
+_COLUMNS = re.compile(rf"{_COLUMN}(?:, ?{_COLUMN})*")
 _WEEKDAYS = frozenset(
     "mo mon monday tu tue tuesday we wed wednesday th thu thursday fr fri friday sa sat saturday"
     " su sun sunday".split()

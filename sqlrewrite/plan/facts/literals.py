@@ -6,17 +6,16 @@ import re
 from decimal import Decimal
 from functools import lru_cache
 
-from sqlrewrite.patterns import pattern
 from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.coercion import is_decimal, is_integral
 from sqlrewrite.plan.facts.types import Type
 
-_NUMBER = pattern(r"-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
+_NUMBER = re.compile(r"-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
 _DATE = (
     r"[12]\d{3}-((0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])|(0[13-9]|1[0-2])-(29|30)|(0[13578]|1[02])-31)"
 )
-_DAY = pattern(_DATE, re.ASCII)
-_MOMENT = pattern(_DATE + r"( ([01]\d|2[0-3])(:[0-5]\d){2}(\.\d{1,6})?)?", re.ASCII)
+_DAY = re.compile(_DATE, re.ASCII)
+_MOMENT = re.compile(_DATE + r"( ([01]\d|2[0-3])(:[0-5]\d){2}(\.\d{1,6})?)?", re.ASCII)
 
 
 @lru_cache(1024)

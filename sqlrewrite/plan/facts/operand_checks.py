@@ -6,10 +6,10 @@ A row in the table of functions says what holds for all types; this is for what 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TypeGuard
 
-from sqlrewrite.patterns import pattern
 from sqlrewrite.plan.algebra import Call, Expression, Literal
 from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.arithmetic import TypeOf
@@ -21,8 +21,10 @@ from sqlrewrite.plan.facts.types import Type
 _LONG_UNITS = frozenset("millisecond second minute hour day week month quarter year".split())
 """Units of which a BIGINT can count all between any two times."""
 
-_DIGITS = pattern(r"S?\$?[09]+(?:[,G][09]{3})*(?:[.D][09]+)?")
-_CONVERSION = pattern(r"%(?:%|(?:-?[1-9]\d?)?(s)|(?:0?[1-9]\d?)?([dx])|(?:[1-9]\d?)?(?:\.\d)?(f))")
+_DIGITS = re.compile(r"S?\$?[09]+(?:[,G][09]{3})*(?:[.D][09]+)?")
+_CONVERSION = re.compile(
+    r"%(?:%|(?:-?[1-9]\d?)?(s)|(?:0?[1-9]\d?)?([dx])|(?:[1-9]\d?)?(?:\.\d)?(f))"
+)
 """A conversion of format_string that takes any value of its type: text, integers, floats."""
 
 _DAYS = (*types.SHORT, types.interval("day"))

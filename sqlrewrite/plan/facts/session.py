@@ -7,9 +7,8 @@ holds only if it holds under every combination that is possible.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import product
-
-from sqlrewrite.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

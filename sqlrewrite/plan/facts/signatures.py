@@ -7,11 +7,11 @@ of its arguments, as Spark's analyzer finds it (``findWiderCommonType``).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 
-from sqlrewrite.frozen import dataclass
-from sqlrewrite.patterns import pattern
 from sqlrewrite.plan.facts.coercion import common_of_known
 from sqlrewrite.plan.facts.session import ExactSettings
 from sqlrewrite.plan.facts.type_text import parse
@@ -54,8 +54,8 @@ class Arguments:
         return found if len(found) == len(some) else None
 
 
-_NESTED = pattern(r"(array|map)<(.*)>")
-_LAMBDA = pattern(r"\(?([\w,?]+)\)?=>(.+)")
+_NESTED = re.compile(r"(array|map)<(.*)>")
+_LAMBDA = re.compile(r"\(?([\w,?]+)\)?=>(.+)")
 
 
 @dataclass(frozen=True, slots=True)

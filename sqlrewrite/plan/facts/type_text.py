@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from sqlrewrite.patterns import pattern
 from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.types import Type
 
@@ -23,7 +22,7 @@ _PLAIN = {
     "long": types.BIGINT,
     "real": types.FLOAT,
 }
-_TOKEN = pattern(
+_TOKEN = re.compile(
     r"""\s*(?:(r'[^']*'|r"[^"]*"|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
     r"|([A-Za-z0-9_]+)|`((?:[^`]|``)+)`|([<>(),:]))",
     re.ASCII | re.DOTALL | re.IGNORECASE,

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-
-from sqlrewrite.frozen import dataclass
-from sqlrewrite.patterns import pattern
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +174,7 @@ def is_day_time(kind: Type) -> bool:
 
 # Some of Spark's spatial reference systems; a type of any other is unknown here.
 SRIDS = {"geometry": (0, 3857, 4326), "geography": (4326,)}
-_NAME = pattern(r"[A-Za-z_]\w*", re.ASCII)
+_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
 def _quoted(name: str) -> str:

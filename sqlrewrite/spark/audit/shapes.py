@@ -13,7 +13,7 @@ but this package.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import astuple
+from dataclasses import astuple, dataclass
 from functools import reduce
 from hashlib import blake2b
 from operator import and_
@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any
 
 import sqlrewrite
 from sqlrewrite.audit.text import TEXT, folded, judged
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.settings.options import Options
 from sqlrewrite.spark import functions as f
 from sqlrewrite.spark.session import Session, spark_errors, tried

@@ -8,10 +8,10 @@ them. All is SQL, so it works over Connect, too.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlrewrite.catalog.names import literal_name, quoted
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.spark.catalog.describe import partitions
 from sqlrewrite.spark.session import Session, literal_text, spark_errors, tried
 from sqlrewrite.spark.target import SparkError, SparkGoneError

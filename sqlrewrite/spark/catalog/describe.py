@@ -11,10 +11,10 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.spark.session import tried
 from sqlrewrite.warehouse import Buckets, Column, Name, PartitionField, Table, View
 

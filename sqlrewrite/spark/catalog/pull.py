@@ -12,14 +12,13 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlrewrite.catalog import snapshot
 from sqlrewrite.catalog.names import literal_name, quoted
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.settings.spark_conf import SETTINGS
 from sqlrewrite.spark.catalog import describe
 from sqlrewrite.spark.catalog.generated import generated

@@ -12,14 +12,13 @@ import time
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlrewrite.catalog import Catalog
 from sqlrewrite.catalog.names import literal_name
 from sqlrewrite.document import decide, read
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Rewrite
 from sqlrewrite.rewriting import result, rewrite
 from sqlrewrite.settings.forms import AUTO, VALUES

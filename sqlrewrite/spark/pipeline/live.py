@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sqlrewrite.catalog.names import literal_name
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.facts.session import SessionSettings
 from sqlrewrite.spark.catalog import describe
 from sqlrewrite.spark.pipeline.settings import obstacle

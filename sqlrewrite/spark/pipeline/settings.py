@@ -8,9 +8,9 @@ docs/soundness.md, "Settings of Spark".
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.rulebook import Engine, engine
 from sqlrewrite.settings.spark_conf import engine_under
 from sqlrewrite.spark.session import current_namespace, spark_errors

@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from sqlrewrite.catalog.names import literal_name, quoted
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.settings.spark_conf import known_setting
 from sqlrewrite.spark.query_pairs import use
 from sqlrewrite.spark.session import Session, literal_text, spark_errors

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import Enum
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import PlanLine, Rewrite
 from sqlrewrite.spark.plans.empty_tables import Stock, warehouse
 from sqlrewrite.spark.plans.physical import PhysicalPlan

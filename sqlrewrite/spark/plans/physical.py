@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
-
-from sqlrewrite.frozen import dataclass
 
 _TREE = re.compile(r"((?:   |:  |:- |\+- )*)(?:\* )?(\S.*?) \((\d+)\)")
 _HEAD = re.compile(r"\((\d+)\) \S.*")

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.spark.plans.physical import plain
 from sqlrewrite.spark.plans.scans import class_name, elements, last_name, plan_nodes, table_name
 from sqlrewrite.spark.session import tried

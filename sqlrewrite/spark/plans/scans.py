@@ -10,10 +10,9 @@ but not for scans in scalar subqueries.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.spark.plans.physical import PhysicalOperator
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ note.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.spark import functions as f
 from sqlrewrite.spark.rows.exact import FLOATS, exact, spelled, with_variant
 

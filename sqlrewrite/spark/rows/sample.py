@@ -16,12 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import cycle
 
 from sqlrewrite.catalog.names import literal_name, quoted
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Candidate
 from sqlrewrite.spark.catalog.describe import partitions
 from sqlrewrite.spark.query_pairs import QueryPair

@@ -10,13 +10,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from enum import Enum
 from statistics import median
 from threading import Event, Timer
 from typing import TYPE_CHECKING, Any
 
 from sqlrewrite.catalog.names import literal_name
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Rewrite
 from sqlrewrite.spark import functions as f
 from sqlrewrite.spark.plans.row_groups import row_groups
@@ -125,7 +125,7 @@ def verify_text(
     rewrite: Rewrite,
     catalog: Warehouse,
     keep: Callable[[Verified], None],
-    how: How = How(),  # noqa: B008 - it is frozen
+    how: How = How(),
     begin: Callable[[str], None] = lambda place: None,
 ) -> None:
     """Verifies the statements of a text that the rewriting changed, and hands each to ``keep``, its

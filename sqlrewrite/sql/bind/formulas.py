@@ -7,12 +7,11 @@ text over something else in place of the column; or why it cannot be read.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 
 from sqlglot import exp
 
-from sqlrewrite.frozen import dataclass
-from sqlrewrite.patterns import pattern
 from sqlrewrite.plan.algebra import Call, Expression, Plan, Unknown
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.expressions import columns, walk
@@ -24,12 +23,12 @@ from sqlrewrite.warehouse import Table, Warehouse
 _BEFORE, _BEHIND = "SELECT 1 FROM spark_catalog.default.t WHERE (", ") IS NULL"
 _NO_EXPRESSION = "it cannot be read as an expression"
 _NAME = ("spark_catalog", "default", "t")
-_NAMED = pattern(r"[\w.`]+")
-_OPENS_CALL = pattern(r"\w+\(")
-_STRING = pattern(r"'[^']*'|\"[^\"]*\"")
-_COMMENT = pattern(r"--|/\*|;")
-_TO_INT = pattern(r"('[^']*')|\bAS\s+(?:INT|INTEGER|BIGINT|LONG)\s*\)", re.IGNORECASE)
-_CALLED = pattern(r"\b(cast|to_date)(?=(\s*\())", re.IGNORECASE)
+_NAMED = re.compile(r"[\w.`]+")
+_OPENS_CALL = re.compile(r"\w+\(")
+_STRING = re.compile(r"'[^']*'|\"[^\"]*\"")
+_COMMENT = re.compile(r"--|/\*|;")
+_TO_INT = re.compile(r"('[^']*')|\bAS\s+(?:INT|INTEGER|BIGINT|LONG)\s*\)", re.IGNORECASE)
+_CALLED = re.compile(r"\b(cast|to_date)(?=(\s*\())", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

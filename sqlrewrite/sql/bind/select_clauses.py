@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from sqlglot import exp
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import Aggregate, Call, Expression, Limit, Node, OutputColumn, Unknown
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.facts.literals import row_count

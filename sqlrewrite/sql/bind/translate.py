@@ -7,14 +7,13 @@ is not in the tables here becomes ``Unknown``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial, reduce
 from itertools import takewhile
 
 from sqlglot import exp
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.facts.literals import cast_fits

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 
 from sqlglot import exp
 
-from sqlrewrite.patterns import pattern
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.sql.bind.plan_names import function_name
 from sqlrewrite.sql.parse.dialect import SPELLED
@@ -22,10 +21,10 @@ ANY = "*"
 _BEFORE_A_NAME = frozenset({"stream", "table"})
 
 # A name in IDENTIFIER('…'), where it surely has a single part.
-_NAME = pattern(r"[A-Za-z_]\w*|`[A-Za-z_]\w*`")
+_NAME = re.compile(r"[A-Za-z_]\w*|`[A-Za-z_]\w*`")
 
-_WORD = pattern(r"\w+")
-_OF_DBT = pattern(r"\{\{[-+]?\s*(?:(?:ref|source)\s*\(|this\b)")
+_WORD = re.compile(r"\w+")
+_OF_DBT = re.compile(r"\{\{[-+]?\s*(?:(?:ref|source)\s*\(|this\b)")
 
 # Most of a tree, and no table is below it; what a hint names is none.
 _NO_TABLES = frozenset({exp.Column, exp.Literal, exp.Identifier, exp.Hint, exp.DataType})
@@ -37,9 +36,9 @@ _NO_OPERANDS = frozenset({exp.Identifier, exp.Var, exp.DataType, exp.TableAlias}
 # How far before a relation's first name its comma is looked for, and what in between speaks against
 # one: a join's word, or a comment, which may hold anything.
 _NEAR = 200
-_COMMENT = pattern(r"--|/\*|\*/")
-_CROSS_JOIN = pattern(r"\bcross\s+join\s*[\s(]*$", re.IGNORECASE)
-_NOT_A_COMMA = pattern(r"\bjoin\b|--|/\*|\*/", re.IGNORECASE)
+_COMMENT = re.compile(r"--|/\*|\*/")
+_CROSS_JOIN = re.compile(r"\bcross\s+join\s*[\s(]*$", re.IGNORECASE)
+_NOT_A_COMMA = re.compile(r"\bjoin\b|--|/\*|\*/", re.IGNORECASE)
 
 
 def conjunct_trees(tree: exp.Expr) -> list[exp.Expr]:

@@ -6,12 +6,11 @@ keys, partitioning or statistics is stepped over.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import pairwise
 
-from sqlrewrite.frozen import dataclass
-from sqlrewrite.patterns import pattern
 from sqlrewrite.sql.ddl.columns import (
     computed_as,
     generated_as,
@@ -26,7 +25,7 @@ from sqlrewrite.warehouse import Column, Name
 UNKNOWN = "unknown"
 _TAKEN_OVER = frozenset({"including", "excluding", "overwriting"})
 _NOT_CLOSED = "a parenthesis is not closed"
-_TEMPLATE = pattern(r"\{\{|\{%|\$\{")
+_TEMPLATE = re.compile(r"\{\{|\{%|\$\{")
 
 
 @dataclass(slots=True)

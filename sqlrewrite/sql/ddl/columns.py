@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from sqlrewrite.patterns import pattern
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.sql.ddl.cursor import Cursor
 from sqlrewrite.warehouse import Column
@@ -22,8 +21,8 @@ _AFTER_TYPE = frozenset(
 _CONSTRAINTS = frozenset({"primary", "foreign", "unique", "check", "not"})
 _INDEXES = frozenset({"key", "index"})
 _OTHER_SPELLINGS = {"double precision": "double"}
-_WITH_PRECISION = pattern(r"\btimestamp\(\d+\)")
-_IN_PARENTHESES = pattern(r"\b(array|map)\(([^()]*)\)")
+_WITH_PRECISION = re.compile(r"\btimestamp\(\d+\)")
+_IN_PARENTHESES = re.compile(r"\b(array|map)\(([^()]*)\)")
 """Types as Trino writes them: ``timestamp(3)``, ``array(bigint)``."""
 
 

@@ -13,7 +13,6 @@ from dataclasses import replace
 
 from sqlglot import Token
 
-from sqlrewrite.patterns import pattern
 from sqlrewrite.settings.spark_conf import known_setting
 from sqlrewrite.sql.ddl.alter_table import altered
 from sqlrewrite.sql.ddl.clauses import read_clauses
@@ -47,7 +46,7 @@ UNKNOWN_NAMESPACE: Name = ("?", "?")
 
 _DEFAULT_SCHEMA = "default"
 _TEMPORARY = frozenset({"temp", "temporary"})
-_BLOCK = pattern(r"\{%(?![-+]?\s*(?:set|do)\s)")
+_BLOCK = re.compile(r"\{%(?![-+]?\s*(?:set|do)\s)")
 _CHANGE_MEANING = frozenset(
     {
         *("spark.sql.casesensitive", "spark.sql.timestamptype"),
@@ -58,7 +57,7 @@ _CHANGE_MEANING = frozenset(
 """Settings under which names or types are others than they are here (docs/soundness.md, "Settings
 of Spark"): a text that sets one is not followed further."""
 _TIME_PARSER_POLICY = "spark.sql.legacy.timeparserpolicy"
-_EXCEPTION_POLICY = pattern(r"['\"`]?(?:exception\b|\?)", re.IGNORECASE)
+_EXCEPTION_POLICY = re.compile(r"['\"`]?(?:exception\b|\?)", re.IGNORECASE)
 """Under EXCEPTION no form of a date that is read by a pattern is without an error."""
 _TIME_ZONE = "spark.sql.session.timezone"
 _UNKNOWN_START = frozenset({_TIME_PARSER_POLICY, "spark.sql.defaultcatalog"})
@@ -66,8 +65,8 @@ _UNKNOWN_START = frozenset({_TIME_PARSER_POLICY, "spark.sql.defaultcatalog"})
 any catalog may be the one that a session was started with."""
 _RUNTIME_MODE, _FLINK_DIALECT = "execution.runtime-mode", "table.sql-dialect"
 """Settings of Flink's: any mode but batch makes streams; another dialect, another language."""
-_FLINK_SET = pattern(r"set\s+'?([\w.-]+)'?(?:\s*=\s*'?([^']*?)'?)?", re.IGNORECASE)
-_SET = pattern(
+_FLINK_SET = re.compile(r"set\s+'?([\w.-]+)'?(?:\s*=\s*'?([^']*?)'?)?", re.IGNORECASE)
+_SET = re.compile(
     r"\s*set\s+(?:hivevar:|hiveconf:|var(?:iable)?\s+)?`?([\w.${}-]+)`?\s*=", re.IGNORECASE
 )
 

@@ -11,14 +11,13 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from sqlrewrite.patterns import pattern
 from sqlrewrite.plan.facts.functions import dialect_names, function
 from sqlrewrite.rulebook import rules_folder
 from sqlrewrite.text.toml import read_toml
 
 WATERMARK = "its DDL declares a watermark"
 _ANY_VALUE = "*"
-_CALL = pattern(r"`(?:[^`]|``)*+`|'(?:[^']|'')*+'|(\w++)\s*+\(")
+_CALL = re.compile(r"`(?:[^`]|``)*+`|'(?:[^']|'')*+'|(\w++)\s*+\(")
 _NOT_FUNCTIONS = frozenset(
     "and as between case cast else if in like not or then try_cast when".split()
 )

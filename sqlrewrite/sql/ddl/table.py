@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from sqlrewrite.patterns import pattern
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.sql.ddl import flink_connectors
 from sqlrewrite.sql.ddl.clauses import UNKNOWN, Definition
@@ -48,8 +47,8 @@ _TRANSFORMS = {
     "date_hour": "hours",
 }
 NUMBERED = frozenset({"bucket", "truncate"})
-_DIGITS = pattern(r"(?<![\w`])\d+(?![\w`])")
-_SORT_ORDER = pattern(r"`?(\w+)`?\s+(?:asc|desc)\b", re.IGNORECASE)
+_DIGITS = re.compile(r"(?<![\w`])\d+(?![\w`])")
+_SORT_ORDER = re.compile(r"`?(\w+)`?\s+(?:asc|desc)\b", re.IGNORECASE)
 
 
 def created_table(

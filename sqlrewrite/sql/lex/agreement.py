@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sqlglot import Token, TokenType
 from sqlglot.dialects.spark import Spark
 
-from sqlrewrite.frozen import dataclass
-from sqlrewrite.patterns import pattern
 from sqlrewrite.sql.lex.keywords import token_types
 from sqlrewrite.sql.lex.lexemes import Lexeme, LexemeKind
 
@@ -54,12 +53,12 @@ _SECOND: dict[str, dict[str, TokenType]] = {}
 for _words, _kind in _KEYWORDS.items():
     if _kind in _OF_WORDS and _words.endswith((" BY", " SETS")):
         _SECOND.setdefault(_words.split()[0], {})[_words.split()[1]] = _kind
-_INTERRUPTED = pattern(rf"(?i)\b(?:{'|'.join(_SECOND)})\s*(?:/\*|--)")
+_INTERRUPTED = re.compile(rf"(?i)\b(?:{'|'.join(_SECOND)})\s*(?:/\*|--)")
 _COMMANDS = Spark.Tokenizer.COMMANDS
 _BEFORE_COMMAND = Spark.Tokenizer.COMMAND_PREFIX_TOKENS
 
-_CONTINUED = pattern(r"--[^\r\n]*\\(?:\n|\Z)")
-_NOTHING_MORE = pattern(r"[ \t]*(?:--|\r?\n|\Z)")
+_CONTINUED = re.compile(r"--[^\r\n]*\\(?:\n|\Z)")
+_NOTHING_MORE = re.compile(r"[ \t]*(?:--|\r?\n|\Z)")
 _GOES_ON = "a line comment that ends in a backslash goes on in the next line"
 _KIND_NAMES = {
     LexemeKind.NUMBER: "a number",

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 
 from sqlglot import Token, TokenType
 
-from sqlrewrite.patterns import pattern
 from sqlrewrite.sql.lex.keywords import word
 from sqlrewrite.sql.lex.template_tokens import tiled
 from sqlrewrite.text.templates import Refer, is_template
@@ -23,7 +22,7 @@ _QUERY = frozenset({"select", "with", "from"})
 _BEFORE = frozenset("from join into table view update using exists overwrite to".split())
 _WORD = "identifier"
 _PART = r"(?:\$\{[^{}]*\}|\w)+"
-_DOTTED = pattern(rf"{_PART}(?:\.{_PART})*")
+_DOTTED = re.compile(rf"{_PART}(?:\.{_PART})*")
 
 
 def computes_names(text: str) -> bool:

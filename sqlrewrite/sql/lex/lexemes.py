@@ -13,8 +13,6 @@ import re
 from enum import IntEnum
 from functools import cache
 
-from sqlrewrite.patterns import pattern
-
 
 class LexemeKind(IntEnum):
     """What a lexeme is; up to ``ODD`` by the number of its group in ``_LEXEME``."""
@@ -66,7 +64,7 @@ _LEXEME = rf"""
 
 # What leaves no doubt, to Spark or any other lexer: most texts are nothing else, and this tells it
 # in a seventh of the time.
-_PLAIN = pattern(
+_PLAIN = re.compile(
     r"""
     (?: [ \t\r\n]++
       | [A-Za-z_]\w*+ (?!:[^:]|['"]|[^\x00-\x7f])
@@ -82,10 +80,10 @@ _PLAIN = pattern(
     """,
     re.VERBOSE | re.DOTALL | re.ASCII,
 )
-_NESTED = pattern(r"/\*(?!\+)|\*/")
-_CODE = pattern(r"\$[A-Za-zſı]*\$")
-_SHIFTED = pattern(r">>+=[<>=!]*")
-_NUMBER = pattern(rf"[0-9]+(?:[lLsSyYſ]|(?:[eE][0-9]+)?{_SUFFIX})", re.ASCII)
+_NESTED = re.compile(r"/\*(?!\+)|\*/")
+_CODE = re.compile(r"\$[A-Za-zſı]*\$")
+_SHIFTED = re.compile(r">>+=[<>=!]*")
+_NUMBER = re.compile(rf"[0-9]+(?:[lLsSyYſ]|(?:[eE][0-9]+)?{_SUFFIX})", re.ASCII)
 _LINK_SIGNS = frozenset("/-.?=&#%")
 
 

@@ -14,8 +14,6 @@ import sqlglot.parser
 from sqlglot import Token, TokenType
 from sqlglot.dialects.spark import Spark
 
-from sqlrewrite.patterns import pattern
-
 COMPILED = not str(sqlglot.parser.__file__).endswith(".py")
 """Whether sqlglot's own tokenizer is the quicker one."""
 
@@ -25,7 +23,7 @@ _VAR, _NUMERIC, _SEMICOLON = TokenType.VAR, TokenType.NUMBER, TokenType.SEMICOLO
 _SIGNS = {**Spark.Tokenizer.SINGLE_TOKENS, **_KEYWORDS}
 
 _WORD, _SIGN, _NUMBER, _STRING, _NAME, _COMMENT, _ODD, _END = range(1, 9)
-_TOKEN = pattern(
+_TOKEN = re.compile(
     r"""
     [ \t\r\n]*+
     (?: ([A-Za-z_]\w*+)
@@ -41,7 +39,7 @@ _TOKEN = pattern(
     re.VERBOSE | re.DOTALL | re.ASCII,
 )
 
-_LINE_END = pattern(r"[\r\n]")
+_LINE_END = re.compile(r"[\r\n]")
 
 # The keywords of several words, by the first: an expression of what follows it.
 _REST: dict[str, str] = {}

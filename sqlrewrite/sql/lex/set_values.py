@@ -6,9 +6,9 @@ constant, one operand that may vary, or a text that may hold more than one opera
 
 from __future__ import annotations
 
+import re
 from enum import IntEnum
 
-from sqlrewrite.patterns import pattern
 from sqlrewrite.plan.facts.functions import function
 
 
@@ -20,10 +20,10 @@ class SetValue(IntEnum):
     ANY_TEXT = 2
 
 
-_STRINGS = pattern(r"'[^'\\]*'|\"[^\"\\]*\"")
+_STRINGS = re.compile(r"'[^'\\]*'|\"[^\"\\]*\"")
 # Arithmetic over constants binds more tightly than a comparison.
-_ARITHMETIC = pattern(r"(?:[\d.]+|[sd]|[-+*/%(),\s])*")
-_WORD = pattern(r"[A-Za-z_]\w*")
+_ARITHMETIC = re.compile(r"(?:[\d.]+|[sd]|[-+*/%(),\s])*")
+_WORD = re.compile(r"[A-Za-z_]\w*")
 _COMMENT = ("--", "/*", ";")
 _WORDS_OF_CONSTANTS = frozenset(
     "as int integer bigint smallint tinyint string date timestamp timestamp_ntz decimal double"

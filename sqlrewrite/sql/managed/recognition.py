@@ -6,17 +6,17 @@ predicate with a marker that no form is written as is the author's: they have ed
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
 from sqlglot import Token, TokenType
 
-from sqlrewrite.frozen import dataclass
-from sqlrewrite.patterns import pattern
 from sqlrewrite.settings.forms import FORMS
 from sqlrewrite.sql.lex.keywords import CHANGES, NO_QUERY, token_types
 from sqlrewrite.sql.lex.lexemes import lexemes
@@ -43,7 +43,7 @@ _ARITHMETIC = token_types("plus dash star slash mod div dpipe amp pipe caret til
 # `),` and `) do` (of a FOR in a script), since its comments end lines.
 _PASSED = frozenset({";", ",", "do"})
 
-_PADDING = pattern(r"(?<=\() | (?=[),])")
+_PADDING = re.compile(r"(?<=\() | (?=[),])")
 
 # What may stand before a parenthesis that opens a list and no call.
 _NO_FUNCTION = token_types("and or not where on between in")

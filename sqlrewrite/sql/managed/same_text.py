@@ -10,11 +10,10 @@ import re
 
 from sqlglot.errors import SqlglotError
 
-from sqlrewrite.patterns import pattern
 from sqlrewrite.sql.lex.tokens import tokenize
 from sqlrewrite.text.masking import mask
 
-_WORD, _HINT = pattern(r"\w+", re.ASCII), pattern(r"/\*\+.*", re.DOTALL)
+_WORD, _HINT = re.compile(r"\w+", re.ASCII), re.compile(r"/\*\+.*", re.DOTALL)
 
 
 def comparable(text: str) -> tuple[str, ...]:

@@ -6,15 +6,14 @@ a predicate that no longer follows from the query goes, and nothing is ever deri
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from sqlglot import Token, TokenType
 
-from sqlrewrite.frozen import dataclass
-from sqlrewrite.patterns import pattern
 from sqlrewrite.sql.lex.keywords import CHANGES
 from sqlrewrite.sql.managed.recognition import (
     ManagedPredicate,
@@ -29,7 +28,7 @@ from sqlrewrite.text.edits import Edit, Span, cut
 from sqlrewrite.text.markers import MARKER
 from sqlrewrite.text.source import LINE_END
 
-_LINE_ENDS = pattern(r"[ \t]*(?:[\r\n]|\Z)")
+_LINE_ENDS = re.compile(r"[ \t]*(?:[\r\n]|\Z)")
 
 
 @dataclass(frozen=True, slots=True)

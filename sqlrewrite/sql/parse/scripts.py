@@ -10,12 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sqlglot import Token, TokenType
 
-from sqlrewrite.frozen import dataclass
-from sqlrewrite.patterns import pattern
 from sqlrewrite.sql.lex.keywords import word
 
 ENDLESS = "a SQL script without its END is not read, nor what follows it"
@@ -66,7 +64,7 @@ class Script:
         return (replace(piece, why=ENDLESS) for piece in self.pieces)
 
 
-_CHANGES_NO_NAME = pattern(
+_CHANGES_NO_NAME = re.compile(
     r"immediate\s+['\"][\s(]*"
     r"(?:select|with|from|values|table|insert|merge|update|delete|explain|show|desc(?:ribe)?)\b",
     re.IGNORECASE,

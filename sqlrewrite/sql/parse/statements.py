@@ -6,17 +6,16 @@ Templates are masked before the text is lexed. What sqlglot reads wrongly withou
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sqlglot import Token, TokenType, exp
 from sqlglot.errors import ParseError
 from sqlglot.errors import TokenError as TokenError
 
-from sqlrewrite.frozen import dataclass
-from sqlrewrite.patterns import pattern
 from sqlrewrite.results import NOT_PARSED
 from sqlrewrite.sql.ddl.head import without_clauses
 from sqlrewrite.sql.deep import TOO_DEEP, deep
@@ -42,8 +41,8 @@ from sqlrewrite.text.limits import Limits
 from sqlrewrite.text.masking import mask, untouched
 from sqlrewrite.text.templates import Obstacle, Refer, Template, no_name
 
-_TOKEN_SHOWN = pattern(r"<Token token_type: [^,]*, text: (.*?), line: .*?>")
-_INCOMPLETE = pattern(r"Required keyword: '\w+' missing for <class '[\w.]*?(\w+)'>")
+_TOKEN_SHOWN = re.compile(r"<Token token_type: [^,]*, text: (.*?), line: .*?>")
+_INCOMPLETE = re.compile(r"Required keyword: '\w+' missing for <class '[\w.]*?(\w+)'>")
 _CLASSES = {"If": "CASE or IF", "Order": "ORDER BY", "Group": "GROUP BY"}
 
 

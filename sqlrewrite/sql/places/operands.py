@@ -8,8 +8,8 @@ told.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Subquery
 from sqlrewrite.plan.expressions import operands
 from sqlrewrite.sql.places.token_walk import AnchorError

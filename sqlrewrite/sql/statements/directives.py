@@ -9,11 +9,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from sqlglot import Token
 
-from sqlrewrite.frozen import dataclass
-from sqlrewrite.patterns import pattern
 from sqlrewrite.text.edits import Span
 from sqlrewrite.text.source import Lines
 
@@ -28,9 +27,9 @@ ADDING = frozenset({"DPP001"})
 MENDING = frozenset({"DPP002", "DPP003"})
 """Who ignores one of these wants what an earlier run has written left as it is."""
 
-_COMMENT = pattern(r"--[^\r\n]*|/\*.*?\*/", re.DOTALL)
-_BLOCK = pattern(r"/\*\s*dpp-rewrite:")
-_DIRECTIVE = pattern(
+_COMMENT = re.compile(r"--[^\r\n]*|/\*.*?\*/", re.DOTALL)
+_BLOCK = re.compile(r"/\*\s*dpp-rewrite:")
+_DIRECTIVE = re.compile(
     r"--[ \t]*dpp-rewrite:[ \t]*(?P<kind>[\w-]*)[ \t]*(?:\[(?P<codes>[^\]]*)\])?[ \t]*(?P<why>.*)"
 )
 

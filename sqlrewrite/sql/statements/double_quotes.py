@@ -13,13 +13,12 @@ from collections.abc import Callable
 
 from sqlglot import Token, TokenType, exp
 
-from sqlrewrite.patterns import pattern
 from sqlrewrite.sql.parse.statements import Failure, Statement
 
 _STRINGS = (TokenType.STRING, TokenType.RAW_STRING)
 
 # Names that a query may use and that stand nowhere: hidden columns, and functions without brackets.
-_UNWRITTEN = pattern(r"_.*|grouping__id|user|\w+_(?:user|date|time|timestamp)", re.DOTALL)
+_UNWRITTEN = re.compile(r"_.*|grouping__id|user|\w+_(?:user|date|time|timestamp)", re.DOTALL)
 
 _SAY_WHICH = "say which with double-quoted-identifiers in the settings"
 

@@ -6,10 +6,10 @@ In comes the text of one statement, out come its references; what a WITH of it d
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.sql.parse.statements import statements
 from sqlrewrite.text.edits import Span, spliced
 from sqlrewrite.warehouse import Name, Table, Warehouse

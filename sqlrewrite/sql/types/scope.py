@@ -6,9 +6,8 @@ Source: Spark's ``AttributeSeq.resolve``, and "Name resolution" in its SQL refer
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.facts.coercion import common_of_known
 from sqlrewrite.plan.facts.session import ExactSettings
 from sqlrewrite.plan.facts.types import Type, field_of, valued

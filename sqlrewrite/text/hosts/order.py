@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-
-from sqlrewrite.frozen import dataclass
+from dataclasses import dataclass
 
 PythonScope = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef
 """What has names of its own; the targets of a comprehension count as names of what is around it."""

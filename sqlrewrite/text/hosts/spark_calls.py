@@ -10,8 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-
-from sqlrewrite.frozen import dataclass
+from dataclasses import dataclass
 
 HOLE = "${x}"
 """What stands for a part of a text that is not written there."""

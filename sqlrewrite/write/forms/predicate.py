@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from sqlrewrite.frozen import dataclass
+from dataclasses import dataclass
+
 from sqlrewrite.sql.managed.recognition import normalized_value
 from sqlrewrite.text.markers import MARKER
 

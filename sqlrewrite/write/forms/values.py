@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import date, timedelta
 
 from sqlrewrite.find.derived_columns import is_day
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.judge.soundness.derived_column import day_may_recur
-from sqlrewrite.patterns import pattern
 from sqlrewrite.plan.algebra import Derived, Plan, Scan
 from sqlrewrite.plan.columns import expression_type, type_of
 from sqlrewrite.plan.facts.functions import function
@@ -37,13 +36,13 @@ from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.key_queries import KeyQueries
 
 # A parameter: what stands for it the author knows, and Spark does not, as of a template.
-_PARAMETER = pattern(r"\?|(?<![:\w]):[A-Za-z_]")
-_STRING = pattern(r"'[^']*'|\"[^\"]*\"")
-_CONTROL = pattern(r"[\x00-\x1f\x7f]")
-_UNQUALIFIED = pattern(r"(?<![.\w])\w+")
+_PARAMETER = re.compile(r"\?|(?<![:\w]):[A-Za-z_]")
+_STRING = re.compile(r"'[^']*'|\"[^\"]*\"")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_UNQUALIFIED = re.compile(r"(?<![.\w])\w+")
 
 # What stands for another day on another day, in DATE '…'.
-_SPECIAL_DAY = pattern(r"['\"]\s*(now|today|tomorrow|yesterday)\b", re.IGNORECASE)
+_SPECIAL_DAY = re.compile(r"['\"]\s*(now|today|tomorrow|yesterday)\b", re.IGNORECASE)
 
 _SIGNS = frozenset("{}$%@&#:?")
 """Of templates and parameters: Jinja's, Python's ``%`` and ``format``, Hive's, SQL*Plus's …"""
@@ -53,7 +52,7 @@ _MOMENTS = (TIMESTAMP, TIMESTAMP_NTZ)
 _LAST_YEAR = 9998
 _MOST_PERIODS = 20
 """Of days that are apart, beyond which one from the first to the last is written."""
-_DECIMAL = pattern(r"decimal\(\d+,\s*(\d+)\)")
+_DECIMAL = re.compile(r"decimal\(\d+,\s*(\d+)\)")
 
 
 @dataclass(frozen=True, slots=True)

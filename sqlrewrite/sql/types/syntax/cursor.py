@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeVar
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.sql.lex.lexemes import LexemeKind, lexemes
 
 

@@ -6,7 +6,7 @@ One class for each rule that says something of names and types; clauses that say
 
 from __future__ import annotations
 
-from sqlrewrite.frozen import dataclass
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
