@@ -244,7 +244,7 @@ def form_of(proposal: Proposal, node: Expression) -> Attempt | None:
             by_pattern = form is not None and _READS in form.text and len(args) > 1
             if by_pattern and not reads_moments(args[1]):
                 return None
-            return form if form is None or not form.given or CHECKS[form.given](args) else None
+            return form if form is None or not form.check or CHECKS[form.check](args) else None
         case _:
             return None
 

@@ -41,9 +41,9 @@ def written_in(query: ra.Query) -> tuple[tuple[ra.Expression, ...], tuple[ra.Exp
     while True:
         match node:
             case ra.Project(child=node, outputs=outputs):
-                shown = tuple(it.expression for it in outputs)
-            case ra.Filter(child=node, conditions=found):
-                conditions = (*(it.expression for it in found), *conditions)
+                shown = tuple(output.expression for output in outputs)
+            case ra.Filter(child=node, conditions=own):
+                conditions = (*(condition.expression for condition in own), *conditions)
             case ra.Limit(child=node) | ra.Aggregate(child=node) | ra.Window(child=node):
                 pass
             case _:
@@ -61,13 +61,13 @@ def walk(expression: ra.Expression) -> Iterator[ra.Expression]:
 
 def columns(expression: ra.Expression, *, inside: bool = True) -> tuple[ra.ColumnRef, ...]:
     """All column references, with the outer references of subqueries unless ``inside`` is False."""
-    found: list[ra.ColumnRef] = []
+    refs: list[ra.ColumnRef] = []
     stack = [expression]
     while stack:
         node = stack.pop()
         kind = type(node)
         if kind is ra.ColumnRef:
-            found.append(node)  # type: ignore[arg-type]
+            refs.append(node)  # type: ignore[arg-type]
         elif kind is ra.Call:
             stack += node.args  # type: ignore[union-attr]
         elif kind is ra.Literal:
@@ -76,8 +76,8 @@ def columns(expression: ra.Expression, *, inside: bool = True) -> tuple[ra.Colum
             stack += () if node.operand is None else (node.operand,)
         else:
             stack += children(node)
-    count_steps(len(found))
-    return tuple(found)
+    count_steps(len(refs))
+    return tuple(refs)
 
 
 def relations(expression: ra.Expression) -> frozenset[int]:
@@ -109,10 +109,12 @@ def substitute(
             return replace(
                 expression,
                 operand=None if operand is None else substitute(operand, of),
-                outer=tuple(it for ref in outer for it in columns(of(ref))),
+                outer=tuple(column for ref in outer for column in columns(of(ref))),
             )
         case ra.Variable(given=given):
-            return replace(expression, given=tuple(substitute(it, of) for it in given))
+            return replace(
+                expression, given=tuple(substitute(parameter, of) for parameter in given)
+            )
         case _:
             return expression
 

@@ -69,7 +69,12 @@ def simplify(
     first = node.declared
     if first in OUTER:
         kind = _simplified(node, node.type, above)
-        first = _simplified(node, first, [it for it in at_first if _is_tested_at_first(it)], True)
+        first = _simplified(
+            node,
+            first,
+            [condition for condition in at_first if _is_tested_at_first(condition)],
+            True,
+        )
         if kind is not node.type or first is not node.at_first:
             node = replace(node, type=kind, at_first=first)
     sides = []
@@ -100,8 +105,8 @@ def _simplified(
 def _is_tested_at_first(condition: ra.Condition) -> bool:
     """Whether a condition is a filter from the beginning, and no join that Spark makes of a
     subquery."""
-    subqueries = (it for it in walk(condition.expression) if isinstance(it, ra.Subquery))
-    return all(it.kind == "scalar" and not it.outer for it in subqueries)
+    subqueries = (node for node in walk(condition.expression) if isinstance(node, ra.Subquery))
+    return all(subquery.kind == "scalar" and not subquery.outer for subquery in subqueries)
 
 
 def conditions_below(
@@ -143,13 +148,13 @@ def required_conditions(node: ra.Node, above: tuple[ra.Condition, ...]) -> tuple
         case ra.Generate(child=child):
             return required_conditions(child, above)
         case ra.Join(type=kind, left=left, right=right, conditions=conditions):
-            found = above
+            required = above
             if kind in (ra.JoinType.INNER, ra.JoinType.CROSS, ra.JoinType.SEMI):
-                found += conditions
+                required += conditions
             for side, child in ((LEFT, left), (RIGHT, right)):
                 if side in PRESERVED[kind]:
-                    found += required_conditions(child, ())
-            return found
+                    required += required_conditions(child, ())
+            return required
         case _:
             return above
 

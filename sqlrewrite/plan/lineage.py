@@ -131,21 +131,21 @@ def _through(plan: ra.Plan, node: ra.Node, position: int) -> Iterator[LineagePat
     """The single steps from a column of a query, by position, to the relations of its blocks."""
     stack: list[tuple[ra.Node, tuple[str, ...]]] = [(node, ())]
     while stack:
-        top, found = stack.pop()
+        top, above = stack.pop()
         match top:
             case ra.SetOperation(left=left, right=right):
-                stack += [(right, found), (left, found)]
+                stack += [(right, above), (left, above)]
             case ra.Limit(child=child):
-                stack.append((child, (*found, "LIMIT or OFFSET")))
+                stack.append((child, (*above, "LIMIT or OFFSET")))
             case ra.Aggregate(child=child, kind="distinct"):
-                stack.append((child, found))
+                stack.append((child, above))
             case ra.Project(outputs=outputs, complete=True) if position < len(outputs):
                 expression = outputs[position].expression
                 computed = not isinstance(expression, ra.ColumnRef)
                 for ref in columns(expression):
                     below = plan.relations[ref.relation]
                     if plan.owner[ref.relation] == top.block and isinstance(below, ra.Relation):
-                        barriers = (*found, *_barriers(top.child, ref))
+                        barriers = (*above, *_barriers(top.child, ref))
                         yield LineagePath((below,), ref.name, barriers, computed)
             case _:
                 pass  # no way down is no bound

@@ -52,10 +52,10 @@ def _answered_once(ask: Question, memo_of: Callable[[Any], dict[object, Any]]) -
     def asked(value: object, *about: Hashable) -> Any:
         count_steps()
         memo, key = memo_of(value), (name, *about)
-        found = memo.get(key, memo)  # the dict itself stands for "no answer"
-        if found is memo:
-            found = memo[key] = ask(value, *about)
-        return found
+        answer = memo.get(key, memo)  # the dict itself stands for "no answer"
+        if answer is memo:
+            answer = memo[key] = ask(value, *about)
+        return answer
 
     asked.__doc__ = ask.__doc__
     return cast("Question", asked)

@@ -67,13 +67,13 @@ def null_from(expression: Expression, relations: frozenset[int]) -> bool:
         case Call(name="not", args=(Subquery(),)):
             return False  # NULL NOT IN (an empty set) is true
         case Call(name=name, args=args):
-            found = function(name)
-            if found is None or found.kind not in ("operator", "scalar"):
+            row = function(name)
+            if row is None or row.kind not in ("operator", "scalar"):
                 return False
             if any(isinstance(arg, Unknown) or getattr(arg, "name", "") == "any" for arg in args):
                 return False  # NULL > ALL (an empty set) is true
             return any(
-                found.null_from(at) and null_from(arg, relations) for at, arg in enumerate(args)
+                row.null_from(at) and null_from(arg, relations) for at, arg in enumerate(args)
             )
         case _:
             return False
@@ -87,37 +87,37 @@ def _value(expression: Expression, relations: frozenset[int]) -> Literal | None:
             return expression
         case Call(name="not", args=(inner,)):
             negated = {_TRUE: _FALSE, _FALSE: _TRUE, _NULL: _NULL}
-            found = _value(inner, relations)
-            return None if found is None else negated.get(found)
+            value = _value(inner, relations)
+            return None if value is None else negated.get(value)
         case Call(name="isnull", args=(inner,)):
-            found = _value(inner, relations)
-            return None if found is None else _TRUE if found == _NULL else _FALSE
+            value = _value(inner, relations)
+            return None if value is None else _TRUE if value == _NULL else _FALSE
         case Call(name="case", args=args):
             return _of_case(args, relations)
         case Call(name="if", args=(_, _, _) as args):
             return _of_case((Call("if", args[:2]), args[2]), relations)
         case Call(name="nvl2", args=(one, given, instead)):
-            found = _value(one, relations)
+            value = _value(one, relations)
             return (
-                None if found is None else _value(instead if found == _NULL else given, relations)
+                None if value is None else _value(instead if value == _NULL else given, relations)
             )
         case Call(name="between", args=(one, low, high)):
-            found, least, most = (_value(it, relations) for it in (one, low, high))
-            if _FALSE in (_compare(">=", found, least), _compare("<=", found, most)):
+            value, least, most = (_value(operand, relations) for operand in (one, low, high))
+            if _FALSE in (_compare(">=", value, least), _compare("<=", value, most)):
                 return _FALSE
         case Call(name="in", args=(one, *others)):
-            found, *listed = (_value(it, relations) for it in (one, *others))
-            if all(_compare("=", found, it) == _FALSE for it in listed):
+            value, *items = (_value(operand, relations) for operand in (one, *others))
+            if all(_compare("=", value, item) == _FALSE for item in items):
                 return _FALSE
         case Call(name=name, args=(one, other)) if name in _COMPARED:
-            found = _compare(name, _value(one, relations), _value(other, relations))
-            if found is not None:
-                return found
+            value = _compare(name, _value(one, relations), _value(other, relations))
+            if value is not None:
+                return value
         case Call(name=name, args=args) if name in tagged("instead"):
             for arg in args:
-                found = _value(arg, relations)
-                if found != _NULL:
-                    return found
+                value = _value(arg, relations)
+                if value != _NULL:
+                    return value
     return _NULL if null_from(expression, relations) else None
 
 
@@ -140,12 +140,14 @@ def _compare(name: str, one: Literal | None, other: Literal | None) -> Literal |
         return (_TRUE if one == other else _FALSE) if name == "<=>" else _NULL
     values: tuple[object, object]
     match one.kind, other.kind:
-        case "number", "number" if all(_WHOLE.fullmatch(it.text) for it in (one, other)):
+        case "number", "number" if all(
+            _WHOLE.fullmatch(constant.text) for constant in (one, other)
+        ):
             values = int(one.text), int(other.text)
         case "boolean", "boolean":
             values = one.text, other.text
         case "typed", "typed" if one.type == other.type == "date" and all(
-            _DAY.fullmatch(it.text) for it in (one, other)
+            _DAY.fullmatch(constant.text) for constant in (one, other)
         ):
             values = one.text[:4], other.text[:4]
             if values[0] == values[1]:
@@ -164,5 +166,6 @@ def _differ(one: str, other: str) -> bool:
     if one.strip().lower() == other.strip().lower():
         return False
     return any(
-        _WORDS.fullmatch(it) and it.lower().split(" ")[0] not in _VALUES for it in (one, other)
+        _WORDS.fullmatch(text) and text.lower().split(" ")[0] not in _VALUES
+        for text in (one, other)
     )

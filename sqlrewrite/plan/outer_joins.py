@@ -29,11 +29,16 @@ def simplify_inner_blocks(plan: ra.Plan) -> ra.Plan:
     if not inner:
         return plan
     carried = _Carried(plan)
-    found = {it.number: source for it in inner if (source := carried.source(it)) is not it.source}
-    if not found:
+    sources = {
+        block.number: source
+        for block in inner
+        if (source := carried.source(block)) is not block.source
+    }
+    if not sources:
         return plan
     blocks = tuple(
-        replace(it, source=found[it.number]) if it.number in found else it for it in plan.blocks
+        replace(block, source=sources[block.number]) if block.number in sources else block
+        for block in plan.blocks
     )
     return replace(plan, blocks=blocks, memo={})
 
@@ -64,9 +69,9 @@ class _Carried:
         above = (*around.where, *self.conditions(around))
         for relation, conditions in reaching_conditions(self.source(around), above):
             for condition in conditions if relation == reader else ():
-                found = self._below(condition.expression, block, reader)
-                if found is not None:
-                    yield ra.Condition(found, relations(found))
+                inside = self._below(condition.expression, block, reader)
+                if inside is not None:
+                    yield ra.Condition(inside, relations(inside))
 
     def _below(
         self, expression: ra.Expression, block: ra.Block, reader: int

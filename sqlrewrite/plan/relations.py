@@ -16,14 +16,14 @@ LEFT_ONLY = (ra.JoinType.SEMI, ra.JoinType.ANTI)
 def relations_of(plan: ra.Plan, block: int) -> tuple[ra.Relation, ...]:
     """The relations in a block's own FROM."""
     count_steps()
-    found: dict[int, list[ra.Relation]] | None = plan.memo.get("relations of")
-    if found is None:
-        found = plan.memo["relations of"] = {}
+    by_block: dict[int, list[ra.Relation]] | None = plan.memo.get("relations of")
+    if by_block is None:
+        by_block = plan.memo["relations of"] = {}
         for number, owner in plan.owner.items():
             relation = plan.relations.get(number)
             if isinstance(relation, ra.Relation):
-                found.setdefault(owner, []).append(relation)
-    return tuple(found.get(block, ()))
+                by_block.setdefault(owner, []).append(relation)
+    return tuple(by_block.get(block, ()))
 
 
 def read_by(plan: ra.Plan, query: ra.Query) -> Iterator[ra.Relation]:
@@ -52,12 +52,12 @@ def readers(plan: ra.Plan, block: int) -> list[int] | None:
 @remembered
 def direct_readers(plan: ra.Plan) -> dict[int, list[int]]:
     """The derived tables and references that return the rows of each block."""
-    found: dict[int, list[int]] = {}
+    by_block: dict[int, list[int]] = {}
     for number, relation in plan.relations.items():
         if isinstance(relation, ra.Derived | ra.CteReference):
             for block in relation.query.top:
-                found.setdefault(block, []).append(number)
-    return found
+                by_block.setdefault(block, []).append(number)
+    return by_block
 
 
 def one_row(plan: ra.Plan, query: ra.Query) -> bool:
@@ -70,8 +70,8 @@ def one_row(plan: ra.Plan, query: ra.Query) -> bool:
 
 def generates(block: ra.Block) -> bool:
     """Whether a function in a block may make several rows of one."""
-    found = (function(name) for name in block.functions)
-    return any(it is None or it.generator for it in found)
+    rows = (function(name) for name in block.functions)
+    return any(row is None or row.generator for row in rows)
 
 
 def leaves(node: ra.Node | None, *, named: bool = False) -> Iterator[ra.Relation | ra.Generate]:
@@ -80,16 +80,16 @@ def leaves(node: ra.Node | None, *, named: bool = False) -> Iterator[ra.Relation
     # Without recursion: hundreds of joins are one deep left spine.
     stack: list[tuple[ra.Node | None, bool]] = [(node, False)]
     while stack:
-        found, below = stack.pop()
+        top, below = stack.pop()
         count_steps()
-        match found:
+        match top:
             case ra.Scan() | ra.Derived() | ra.CteReference() | ra.Inline() | ra.Opaque():
-                yield found
+                yield top
             case ra.Generate(child=child):
                 if below:
-                    yield found
+                    yield top
                 else:
-                    stack += [(found, True), (child, False)]
+                    stack += [(top, True), (child, False)]
             case ra.Join(left=left, right=right, type=kind):
                 if not named or kind not in LEFT_ONLY:
                     stack.append((right, False))
@@ -100,28 +100,28 @@ def leaves(node: ra.Node | None, *, named: bool = False) -> Iterator[ra.Relation
 
 def numbers(node: ra.Node | None) -> frozenset[int]:
     """The relation numbers in a join tree."""
-    found: list[int] = []
+    relations: list[int] = []
     stack = [node]
     while stack:
         top = stack.pop()
         if isinstance(top, ra.Join):
             stack += (top.left, top.right)
         elif isinstance(top, ra.Generate):
-            found.append(top.relation)
+            relations.append(top.relation)
             stack.append(top.child)
         elif isinstance(top, ra.Relation):
-            found.append(top.relation)
-    return frozenset(found)
+            relations.append(top.relation)
+    return frozenset(relations)
 
 
 def joins(node: ra.Node) -> Iterator[ra.Join]:
     """The joins of a join tree, outermost first."""
     stack = [node]
     while stack:
-        found = stack.pop()
-        match found:
+        top = stack.pop()
+        match top:
             case ra.Join(left=left, right=right):
-                yield found
+                yield top
                 stack += [right, left]
             case ra.Generate(child=child):
                 stack.append(child)
@@ -142,7 +142,7 @@ def deciding_expressions(query: ra.Query) -> Iterator[tuple[ra.Expression, bool]
     stack: list[tuple[ra.Node, bool]] = [(query.node, False)]
     while stack:
         node, once = stack.pop()
-        found: tuple[ra.Expression, ...] = ()
+        others: tuple[ra.Expression, ...] = ()
         conditions: tuple[ra.Condition, ...] = ()
         match node:
             case ra.Filter(child=child, conditions=conditions):
@@ -150,21 +150,21 @@ def deciding_expressions(query: ra.Query) -> Iterator[tuple[ra.Expression, bool]
             case ra.Join(left=left, right=right, conditions=conditions):
                 stack += [(left, False), (right, False)]
             case ra.Generate(child=child, expression=expression):
-                found = (expression,)
+                others = (expression,)
                 stack.append((child, False))
-            case ra.Aggregate(child=child, keys=found, kind=kind):
+            case ra.Aggregate(child=child, keys=others, kind=kind):
                 stack.append((child, kind == "distinct"))
             case ra.Window(child=child, partitions=partitions):
-                found = tuple(key for keys in partitions for key in keys)
+                others = tuple(key for keys in partitions for key in keys)
                 stack.append((child, once))
-            case ra.Limit(child=child, order=found):
+            case ra.Limit(child=child, order=others):
                 stack.append((child, once))
             case ra.Project(child=child, outputs=outputs):
-                found = tuple(it.expression for it in outputs) if once else ()
+                others = tuple(output.expression for output in outputs) if once else ()
                 stack.append((child, False))
             case ra.SetOperation(left=left, right=right, all=every):
                 stack += [(left, once or not every), (right, once or not every)]
             case _:
                 pass  # a relation, or a node that is not understood
-        yield from ((it, False) for it in found)
-        yield from ((it.expression, True) for it in conditions)
+        yield from ((other, False) for other in others)
+        yield from ((condition.expression, True) for condition in conditions)

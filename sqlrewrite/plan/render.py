@@ -144,12 +144,12 @@ def _children(node: ra.Node) -> tuple[ra.Node, ...]:
             return (left, right)
         case ra.SetOperation(kind=kind, all=every):
             # A chain of one operation is shown as one node, because it would be too deep.
-            found: list[ra.Node] = []
+            branches: list[ra.Node] = []
             top: ra.Node = node
             while isinstance(top, ra.SetOperation) and (top.kind, top.all) == (kind, every):
-                found.append(top.right)
+                branches.append(top.right)
                 top = top.left
-            return (top, *reversed(found))
+            return (top, *reversed(branches))
         case ra.Filter(child=child) | ra.Aggregate(child=child) | ra.Window(child=child):
             return (child,)
         case ra.Project(child=child) | ra.Limit(child=child) | ra.Generate(child=child):

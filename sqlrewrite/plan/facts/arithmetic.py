@@ -39,14 +39,14 @@ def wrapping(expression: Expression, of: TypeOf) -> Wrapping | None:
     """The form of sums and products of INTs without errors; None if there is none, or no need."""
     if in_range(expression, of) or not _is_ring(expression, of):
         return None
-    found = _range(expression, of)
-    return _OF_INT if found is not None and _within(found, BIGINT) else None
+    values = _range(expression, of)
+    return _OF_INT if values is not None and _within(values, BIGINT) else None
 
 
 def in_range(expression: Expression, of: TypeOf) -> bool:
     """Whether integer arithmetic never leaves the range of its type: ``CAST(k AS BIGINT) + 1``."""
-    kind, found = of(expression), _range(expression, of)
-    if kind is None or found is None or kind not in BITS or not _within(found, kind):
+    kind, values = of(expression), _range(expression, of)
+    if kind is None or values is None or kind not in BITS or not _within(values, kind):
         return False
     match expression:
         case Call(name=name, args=args) if name in _RING:
@@ -70,9 +70,9 @@ def _is_ring(expression: Expression, of: TypeOf) -> bool:
             return False
 
 
-def _within(found: tuple[int, int], kind: Type) -> bool:
+def _within(values: tuple[int, int], kind: Type) -> bool:
     least, most = ends_of(kind)
-    return least <= found[0] and found[1] <= most
+    return least <= values[0] and values[1] <= most
 
 
 def _range(expression: Expression, of: TypeOf) -> tuple[int, int] | None:
@@ -89,8 +89,8 @@ def _range(expression: Expression, of: TypeOf) -> tuple[int, int] | None:
             inside = _range(expression.operand, of) if isinstance(expression, Cast) else None
             return inside if inside and _within(inside, kind) else ends_of(kind)
         case Call(name="-", args=(arg,)):
-            found = _range(arg, of)
-            return None if found is None else (-found[1], -found[0])
+            values = _range(arg, of)
+            return None if values is None else (-values[1], -values[0])
         case Call(name=name, args=(arg,)) if (range_of := part_range(name)) is not None:
             return range_of if of(arg) in (DATE, TIMESTAMP) else None
         case Call(name=name, args=(one, other)) if name in _RING:

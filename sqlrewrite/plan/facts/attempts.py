@@ -32,19 +32,19 @@ class Attempt:
     ``exact``: it gives what the function gives without ANSI mode, NULL or a value; else its NULL
     stands for any value. ``plain``: the optimizer concludes the same from the function and from the
     form; in ANSI mode it takes some functions for never NULL, since they raise an error instead.
-    ``given`` names a check that the arguments must pass (``literal_checks``).
+    ``check`` names one that the arguments must pass (``literal_checks``).
     """
 
     text: str
     exact: bool
     plain: bool = False
-    given: str = ""
+    check: str = ""
 
 
 def attempt(name: str, kinds: Types) -> Attempt | None:
     """The form for a function or operator with arguments of these types."""
-    rows, given = functions.attempts(), str(kinds[0]) if kinds else ""
-    row = rows.get(f"{name}/{len(kinds)}") or rows.get(f"{name}/{given}") or rows.get(name)
+    rows, first = functions.attempts(), str(kinds[0]) if kinds else ""
+    row = rows.get(f"{name}/{len(kinds)}") or rows.get(f"{name}/{first}") or rows.get(name)
     if row is None:
         return None
     legacy, of, text = row
@@ -116,20 +116,22 @@ def moved(unit: str) -> Attempt:
 def legacy_sum(name: str, kinds: Types) -> Attempt | None:
     """The form of arithmetic that gives what Spark gives without ANSI mode: integers wrap around
     (computed in wider numbers and brought back into the range), decimals overflow to NULL."""
-    known = [kind for kind in kinds if kind is not None]
-    if len(known) < len(kinds) or not all(is_integral(it) or is_decimal(it) for it in known):
+    operands = [kind for kind in kinds if kind is not None]
+    if len(operands) < len(kinds) or not all(
+        is_integral(kind) or is_decimal(kind) for kind in operands
+    ):
         return None
-    if any(map(is_decimal, known)):
-        found = attempt(name, kinds)
-        return found and Attempt(found.text, exact=True)
+    if any(map(is_decimal, operands)):
+        form = attempt(name, kinds)
+        return form and Attempt(form.text, exact=True)
     if name == "abs":
-        return Attempt(f"coalesce(abs(nullif({{0}}, {_LEAST[known[0]]})), {{0}})", exact=True)
-    if name not in ("+", "-", "*") or not {types.INT, types.BIGINT} & {*known}:
+        return Attempt(f"coalesce(abs(nullif({{0}}, {_LEAST[operands[0]]})), {{0}})", exact=True)
+    if name not in ("+", "-", "*") or not {types.INT, types.BIGINT} & {*operands}:
         return None
-    to = "DECIMAL(38,0)" if types.BIGINT in known else "BIGINT"
+    to = "DECIMAL(38,0)" if types.BIGINT in operands else "BIGINT"
     wide = f"CAST({{0}} AS {to})"
-    wide = f"-{wide}" if len(known) == 1 else f"{wide} {name} {{1}}"
-    if types.BIGINT not in known:
+    wide = f"-{wide}" if len(operands) == 1 else f"{wide} {name} {{1}}"
+    if types.BIGINT not in operands:
         return Attempt(_LOWER_HALF.format(wide), exact=True, plain=True)
     text = f"CAST(pmod({wide} + {1 << 63}, {1 << 64}) - {1 << 63} AS BIGINT)"
     return Attempt(text, exact=True, plain=True)
@@ -180,8 +182,8 @@ def _dated(kinds: Types) -> bool:
 
 def _array(kinds: Types) -> bool:
     """An array and an INT or what fits into one."""
-    held = kinds[0] if len(kinds) == 2 else None
-    return held is not None and held.name == "array" and kinds[1] in types.SHORT
+    array = kinds[0] if len(kinds) == 2 else None
+    return array is not None and array.name == "array" and kinds[1] in types.SHORT
 
 
 _CLASSES: Mapping[str, Callable[[Types], bool]] = {
@@ -201,7 +203,7 @@ _CLASSES: Mapping[str, Callable[[Types], bool]] = {
     "moment": lambda kinds: kinds[0] in (types.DATE, types.TIMESTAMP),
     "local": lambda kinds: kinds[2] == types.TIMESTAMP_NTZ,
     "maps": lambda kinds: all(
-        it and it.name == "map" and it.element == types.STRING for it in kinds
+        kind and kind.name == "map" and kind.element == types.STRING for kind in kinds
     ),
     "strings": lambda kinds: all(kind is not None and kind.name == "string" for kind in kinds),
     "cast": lambda kinds: False,  # has two types: see ``attempted_cast``

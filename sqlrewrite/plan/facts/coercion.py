@@ -115,15 +115,15 @@ def common_of_all(kinds: Iterable[Type], ansi: bool) -> Type | None:
 
 def common_of_known(kinds: Iterable[Type | None], ansi: bool) -> Type | None:
     """``common_of_all``; None if one of the types is not known."""
-    found = tuple(kinds)
-    known = [kind for kind in found if kind is not None]
-    return common_of_all(known, ansi) if len(known) == len(found) else None
+    listed = tuple(kinds)
+    known = [kind for kind in listed if kind is not None]
+    return common_of_all(known, ansi) if len(known) == len(listed) else None
 
 
 def in_list(kinds: Iterable[Type], ansi: bool) -> Type | None:
     """The type at which IN compares its operand with a list, or with a subquery's column."""
-    found = common_of_all(kinds, ansi)
-    return found if found is not None and is_orderable(found) else None
+    common = common_of_all(kinds, ansi)
+    return common if common is not None and is_orderable(common) else None
 
 
 def common_without_strings(kinds: Iterable[Type], ansi: bool) -> Type | None:
@@ -142,23 +142,23 @@ def common_without_strings(kinds: Iterable[Type], ansi: bool) -> Type | None:
 @lru_cache(maxsize=4096)
 def comparison_type(one: Type, other: Type, ansi: bool, equality: bool = True) -> Type | None:
     """The type in which two operands, no literals, are compared; ``equality``: by = or <=>."""
-    found = (
+    common = (
         (_promoted(one, other) if ansi else _compared_string(one, other))
         or tightest_type(one, other, ansi)
         or _with_decimal(one, other)
         or _collated(one, other)
     )
-    if found is None and equality and not ansi and types.BOOLEAN in (one, other):
+    if common is None and equality and not ansi and types.BOOLEAN in (one, other):
         number = other if one == types.BOOLEAN else one
-        found = number if is_numeric(number) else None
-    return found if found is not None and is_orderable(found) else None
+        common = number if is_numeric(number) else None
+    return common if common is not None and is_orderable(common) else None
 
 
 def _folded(kinds: Iterable[Type], ansi: bool, both: Common) -> Type | None:
-    found: Type | None = types.VOID
+    common: Type | None = types.VOID
     for kind in kinds:
-        found = None if found is None else both(found, kind, ansi)
-    return found
+        common = None if common is None else both(common, kind, ansi)
+    return common
 
 
 def _datetime(one: Type, other: Type) -> Type | None:
@@ -240,11 +240,13 @@ def _nested(one: Type, other: Type, ansi: bool, both: Common) -> Type | None:
         return None
     if [name.lower() for name in one.names] != [name.lower() for name in other.names]:
         return None
-    found = [both(a, b, ansi) for a, b in zip(one.items, other.items, strict=True)]
-    items = tuple(kind for kind in found if kind is not None)
-    if len(items) < len(found):
+    commons = [both(a, b, ansi) for a, b in zip(one.items, other.items, strict=True)]
+    items = tuple(kind for kind in commons if kind is not None)
+    if len(items) < len(commons):
         return None
-    if one.name == "map" and not all(_never_null(it.element, items[0]) for it in (one, other)):
+    if one.name == "map" and not all(
+        _never_null(map_type.element, items[0]) for map_type in (one, other)
+    ):
         return None
     return Type(one.name, items=items, names=one.names)
 

@@ -50,18 +50,20 @@ def compare_alike(one: Type, other: Type) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def lossless(given: Type, wanted: Type) -> bool:
+def lossless(source: Type, target: Type) -> bool:
     """Whether a cast keeps all values apart and in order: no rounding, no error."""
-    given, wanted = read_as(given), read_as(wanted)
-    if given == wanted:
-        return family(given) is not None
-    if coercion.is_decimal(wanted) and (coercion.is_integral(given) or coercion.is_decimal(given)):
-        return coercion.holds(wanted, coercion.as_decimal(given))
-    if coercion.is_integral(given) and coercion.is_integral(wanted):
-        return coercion.holds(coercion.as_decimal(wanted), coercion.as_decimal(given))
-    if given.name == wanted.name == "time":
-        return given.numbers <= wanted.numbers
-    return (given, wanted) == (types.DATE, types.TIMESTAMP)
+    source, target = read_as(source), read_as(target)
+    if source == target:
+        return family(source) is not None
+    if coercion.is_decimal(target) and (
+        coercion.is_integral(source) or coercion.is_decimal(source)
+    ):
+        return coercion.holds(target, coercion.as_decimal(source))
+    if coercion.is_integral(source) and coercion.is_integral(target):
+        return coercion.holds(coercion.as_decimal(target), coercion.as_decimal(source))
+    if source.name == target.name == "time":
+        return source.numbers <= target.numbers
+    return (source, target) == (types.DATE, types.TIMESTAMP)
 
 
 def stored_alike(stored: Type, joined: Type, key: Type) -> bool:
@@ -71,9 +73,9 @@ def stored_alike(stored: Type, joined: Type, key: Type) -> bool:
     if not (lossless(stored, joined) and compare_alike(joined, key) and compare_alike(stored, key)):
         return False
     return all(
-        at is not None and lossless(it, at) and lossless(key, at)
-        for it in (stored, joined)
-        for at in [coercion.comparison_type(read_as(it), read_as(key), ansi=False)]
+        at is not None and lossless(kind, at) and lossless(key, at)
+        for kind in (stored, joined)
+        for at in [coercion.comparison_type(read_as(kind), read_as(key), ansi=False)]
     )
 
 

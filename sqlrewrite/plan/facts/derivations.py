@@ -138,8 +138,8 @@ def _year_of(expression: Call) -> Expression | None:
             units, times = (unit(year), unit(month)), _number(by) or 0
         case _:
             return None
-    found = [(it[0], canonical(it[1])) for it in units if it is not None]
-    together = [it[0] for it in found] == ["year", "month"] and found[0][1] == found[1][1]
+    fields = [(part[0], canonical(part[1])) for part in units if part is not None]
+    together = [name[0] for name in fields] == ["year", "month"] and fields[0][1] == fields[1][1]
     written = "date_format" in (year.name, month.name)
     return year if together and not written and _MONTHS < times <= _CENTURY else None
 
@@ -158,11 +158,11 @@ def _has_room(cast: Cast, of: TypeOf) -> bool:
             pass
         case _:
             return False
-    given = of(args[0])
-    divided = given is not None and _divided(args, (given,))
-    if wanted is None or given is None or not (divided and is_integral(wanted)):
+    dividend = of(args[0])
+    divided = dividend is not None and _divided(args, (dividend,))
+    if wanted is None or dividend is None or not (divided and is_integral(wanted)):
         return False
-    return given != BIGINT and lossless(given, wanted)
+    return dividend != BIGINT and lossless(dividend, wanted)
 
 
 def _cast(below: Shape, given: Type | None, wanted: Type | None) -> Shape | None:
@@ -187,10 +187,10 @@ def _call(name: str, args: tuple[Expression, ...], of: TypeOf) -> Shape | None:
     if isinstance(extracted := part(Call(name, args)), Call):
         name, args = extracted.name, extracted.args
     for arg in args:
-        found = shape(arg, of)
-        if found is None:
+        argument = shape(arg, of)
+        if argument is None:
             return None
-        below = replace(_and(below, found), daily=below.daily and found.daily)
+        below = replace(_and(below, argument), daily=below.daily and argument.daily)
     kinds = tuple(of(arg) for arg in args)
     if None in kinds:
         return None
@@ -208,17 +208,17 @@ def _moment(
 ) -> Shape | None:
     """A function of a date or time."""
     at = 1 if name == "date_trunc" else 0
-    given = kinds[at] if at < len(kinds) else None
-    if given not in MOMENTS:
+    moment = kinds[at] if at < len(kinds) else None
+    if moment not in MOMENTS:
         return None
-    zoned = given == TIMESTAMP
+    zoned = moment == TIMESTAMP
     if len(args) == 1 and name == "to_date":
         return Shape(zoned=zoned)
     if len(args) == 1 and (name in tagged("year") or name in tagged("days")):
         return Shape(ordered=name in tagged("year"), zoned=zoned)
     if len(args) == 1 and name in tagged("hours"):
         # A day does not begin at midnight in every time zone.
-        return Shape(ordered=False, zoned=given != TIMESTAMP_NTZ, daily=False)
+        return Shape(ordered=False, zoned=moment != TIMESTAMP_NTZ, daily=False)
     text = args[1 - at] if len(args) == 2 else None
     if not isinstance(text, Literal) or text.kind != "string":
         return None
@@ -264,14 +264,14 @@ def _number(expression: Expression) -> int | None:
 
 def _other(name: str, args: tuple[Expression, ...]) -> Shape | None:
     """The shape of any other deterministic function."""
-    found = function(name)
-    if found is None or found.kind not in ("scalar", "operator"):
+    row = function(name)
+    if row is None or row.kind not in ("scalar", "operator"):
         return None
-    if found.again not in ("same", "zone"):
+    if row.again not in ("same", "zone"):
         return None
     by = _number(args[1]) if name in tagged("divided") and len(args) == 2 else None
     nulls = name not in tagged("given") and not by and name not in ("+", "-", "*")
-    return Shape(ordered=False, nulls=nulls, zoned=found.again == "zone", daily=False)
+    return Shape(ordered=False, nulls=nulls, zoned=row.again == "zone", daily=False)
 
 
 def _and(below: Shape, own: Shape) -> Shape:

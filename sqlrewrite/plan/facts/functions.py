@@ -105,7 +105,7 @@ def reaggregation(name: str) -> str | None:
     """The expression that makes an aggregate over all rows of its values over groups of rows
     (``{}``); None where the table has none that is right for all types of its argument."""
     rows = (row.split(None, 1) for row in _table()["groups"].splitlines())
-    return next((whole for it, whole in rows if it == name), None)
+    return next((whole for aggregate, whole in rows if aggregate == name), None)
 
 
 @cache
@@ -173,7 +173,7 @@ def dialect_names(dialect: str) -> DialectNames:
 @cache
 def _foreign() -> dict[str, Function]:
     """The functions of all other dialects, by their names in its alphabet, in both cases."""
-    found = {}
+    functions = {}
     for path in sorted((rules_folder() / "functions").glob("*.toml")):
         if path.stem == "spark":
             continue
@@ -182,8 +182,8 @@ def _foreign() -> dict[str, Function]:
         for name, kind, row in _read(table):
             at = ord(name[0]) - ord("a")
             for first in (alphabet[at], alphabet[at + _LETTERS]):
-                found[first + name[1:]] = _function(kind, first + row[1:])
-    return found
+                functions[first + name[1:]] = _function(kind, first + row[1:])
+    return functions
 
 
 @cache

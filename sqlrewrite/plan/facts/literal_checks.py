@@ -77,7 +77,9 @@ def reads_moments(pattern: Expression) -> bool:
 
 def _expression(args: Args) -> bool:
     """A regular expression of plain characters, classes, groups and anchors."""
-    return all(isinstance(it, Literal) and it.kind == "string" and _reads(it) for it in args[1:2])
+    return all(
+        isinstance(arg, Literal) and arg.kind == "string" and _reads(arg) for arg in args[1:2]
+    )
 
 
 def _reads(pattern: Literal) -> bool:
@@ -90,9 +92,9 @@ def _groups(args: Args) -> bool:
     pattern, *which = args[1:3]
     if not _expression(args) or not isinstance(pattern, Literal):
         return False
-    asked = which[0] if which else Literal("number", "1")
+    group = which[0] if which else Literal("number", "1")
     count = len(_GROUP.findall(re.sub(r"\[.*?\]", "", pattern.text)))
-    return isinstance(asked, Literal) and asked.text.isdigit() and int(asked.text) <= count
+    return isinstance(group, Literal) and group.text.isdigit() and int(group.text) <= count
 
 
 def _replacement(args: Args) -> bool:
@@ -112,11 +114,11 @@ def _nonzero(args: Args) -> bool:
 
 def _unescaped(args: Args) -> bool:
     """LIKE patterns without a backslash, or with an ESCAPE only before ``_``, ``%`` and itself."""
-    patterns = [it.text for it in _listed(args[1]) if isinstance(it, Literal)]
+    patterns = [like.text for like in _listed(args[1]) if isinstance(like, Literal)]
     if len(patterns) < len(_listed(args[1])):
         return False
     if len(args) == 2:
-        return all("\\" not in it for it in patterns)
+        return all("\\" not in pattern for pattern in patterns)
     if not isinstance(args[2], Literal) or len(args[2].text) != 1:
         return False
     sign = re.escape(args[2].text)
@@ -141,11 +143,11 @@ def is_instant(text: str) -> bool:
 def _small(args: Args) -> bool:
     """Numbers so small that no sum or product overflows, or constants that stay in range."""
     nodes = [node for arg in args for node in walk(arg)]
-    digits = sum(len(it.text) for it in nodes if isinstance(it, Literal))
+    digits = sum(len(node.text) for node in nodes if isinstance(node, Literal))
     numbers = all(
-        (isinstance(it, Literal) and it.kind in ("number", "null"))
-        or (isinstance(it, Call) and it.name in ("+", "-", "*"))
-        for it in nodes
+        (isinstance(node, Literal) and node.kind in ("number", "null"))
+        or (isinstance(node, Call) and node.name in ("+", "-", "*"))
+        for node in nodes
     )
     return digits <= _DIGITS if numbers else stays_in_range(args)
 
@@ -205,7 +207,7 @@ def _divisor(args: Args) -> bool:
 
 def _behind(test: Callable[[str], bool]) -> Callable[[Args], bool]:
     """A check that all arguments behind the first are literals whose texts pass a test."""
-    return lambda args: all(isinstance(it, Literal) and test(it.text) for it in args[1:])
+    return lambda args: all(isinstance(arg, Literal) and test(arg.text) for arg in args[1:])
 
 
 def _text_of(arg: Expression) -> str:
@@ -239,11 +241,11 @@ def _schema(args: Args) -> bool:
 
 def _steps(args: Args) -> bool:
     """A sequence of a few numbers, or of the days or months between two literal dates."""
-    ends = [it.text for it in args[:2] if isinstance(it, Literal)]
+    ends = [arg.text for arg in args[:2] if isinstance(arg, Literal)]
     step = args[2] if len(args) > 2 else None
     if len(ends) < 2 or not (step is None or isinstance(step, Literal)):
         return False
-    if all(len(it) <= _FEW and it.isdigit() for it in ends):
+    if all(len(end) <= _FEW and end.isdigit() for end in ends):
         plain = step is None or (step.text.isdigit() and len(step.text) <= _FEW)
         return plain and (step is None or (int(step.text) > 0 and int(ends[0]) <= int(ends[1])))
     units = ("interval day", "interval month")
@@ -253,7 +255,7 @@ def _steps(args: Args) -> bool:
 
 def _zones(args: Args) -> bool:
     """Known names of time zones, in all arguments but one."""
-    others = [it for it in args if not (isinstance(it, Literal) and it.text in zones())]
+    others = [arg for arg in args if not (isinstance(arg, Literal) and arg.text in zones())]
     return len(others) == 1
 
 

@@ -29,8 +29,8 @@ def number_type(text: str) -> Type | None:
     if "." in text:
         return _exactly(text)
     value = int(text)
-    found = next((kind for kind in (types.INT, types.BIGINT) if _in_range(value, kind)), None)
-    return _exactly(text) if found is None else found
+    kind = next((kind for kind in (types.INT, types.BIGINT) if _in_range(value, kind)), None)
+    return _exactly(text) if kind is None else kind
 
 
 def row_count(text: str) -> int:

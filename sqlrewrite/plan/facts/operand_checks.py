@@ -49,7 +49,9 @@ def never_raises(call: Call, of: TypeOf) -> bool:
             return True
         case Call(name="+" | "-" | "*", args=args):
             kinds = [of(arg) for arg in args]
-            floating = any(it in types.FLOATING for it in kinds) and all(map(_is_number, kinds))
+            floating = any(operand in types.FLOATING for operand in kinds) and all(
+                map(_is_number, kinds)
+            )
             return floating or _has_room(call.name, kinds)
         case Call(name="unix_timestamp" | "to_unix_timestamp", args=(arg, *_)):
             return of(arg) in types.MOMENTS
@@ -64,8 +66,8 @@ def never_raises(call: Call, of: TypeOf) -> bool:
             return small and of(start) == types.DATE
         case Call(name="decode", args=(one, *rest)) if len(rest) > 1:
             pairs = len(rest) // 2 * 2
-            given = (*rest[1:pairs:2], *rest[pairs:])
-            return _alike(of, (one, *rest[:pairs:2])) and _alike(of, given)
+            values = (*rest[1:pairs:2], *rest[pairs:])
+            return _alike(of, (one, *rest[:pairs:2])) and _alike(of, values)
         case Call(name="decode", args=(Call(name="encode", args=inner), *rest)):
             return CHECKS["utf8"](inner) and CHECKS["utf8"]((inner[0], *rest))
         case Call(name="map", args=args):
@@ -76,8 +78,12 @@ def never_raises(call: Call, of: TypeOf) -> bool:
         ):
             return len(keys) == len(values) and _different(keys)
         case Call(name="map_from_entries", args=(Call(name="array", args=entries),)):
-            made = [it.args for it in entries if isinstance(it, Call) and it.name == "struct"]
-            return len(made) == len(entries) and _different([it[0] for it in made])
+            structs = [
+                entry.args
+                for entry in entries
+                if isinstance(entry, Call) and entry.name == "struct"
+            ]
+            return len(structs) == len(entries) and _different([struct[0] for struct in structs])
         case Call(name="format_string" | "printf", args=(Literal(kind="string", text=text), *args)):
             return _formats(text, [of(arg) for arg in args])
         case Call(name="to_char" | "to_varchar", args=(one, Literal(kind="string", text=text))):
@@ -95,20 +101,20 @@ def never_raises(call: Call, of: TypeOf) -> bool:
 
 def _different(keys: Sequence[Expression]) -> bool:
     """Whether keys are different string literals."""
-    texts = {it.text for it in keys if isinstance(it, Literal) and it.kind == "string"}
+    texts = {key.text for key in keys if isinstance(key, Literal) and key.kind == "string"}
     return len(texts) == len(keys)
 
 
 def _formats(text: str, kinds: list[Type | None]) -> bool:
     """Whether a format takes no more values than there are, each of a type that fits."""
-    found = list(_CONVERSION.finditer(text))
-    asked = [it[it.lastindex] for it in found if it.lastindex]
-    if "%" in _CONVERSION.sub("", text) or len(asked) > len(kinds):
+    conversions = list(_CONVERSION.finditer(text))
+    signs = [conversion[conversion.lastindex] for conversion in conversions if conversion.lastindex]
+    if "%" in _CONVERSION.sub("", text) or len(signs) > len(kinds):
         return False
     return all(
         kind is not None
         and (sign == "s" or (kind in types.FLOATING if sign == "f" else is_integral(kind)))
-        for sign, kind in zip(asked, kinds, strict=False)
+        for sign, kind in zip(signs, kinds, strict=False)
     )
 
 
@@ -132,10 +138,10 @@ def _has_room(sign: str, kinds: Sequence[Type | None]) -> bool:
     result's type without losing digits."""
     if len(kinds) != 2 or not any(map(_is_decimal, kinds)):
         return False
-    known = [as_decimal(it) for it in kinds if _is_exact(it)]
+    known = [as_decimal(kind) for kind in kinds if _is_exact(kind)]
     if len(known) < 2:
         return False
-    (p1, s1), (p2, s2) = ((it.numbers[0], it.numbers[1]) for it in known)
+    (p1, s1), (p2, s2) = ((decimal.numbers[0], decimal.numbers[1]) for decimal in known)
     digits = p1 + p2 if sign == "*" else max(s1, s2) + max(p1 - s1, p2 - s2)
     return digits + 1 <= types.MAX_PRECISION
 
@@ -156,21 +162,21 @@ def _is_number(kind: Type | None) -> bool:
 
 def _of_one_type(args: tuple[Expression, ...], of: TypeOf) -> bool:
     """Whether no comparison and no value of a CASE needs a cast that can fail."""
-    found, asked = set(), types.BOOLEAN
+    value_types, condition_type = set(), types.BOOLEAN
     for arg in args:
         match arg:
             case Call(name="if", args=(condition, value)):
-                if of(condition) != asked:
+                if of(condition) != condition_type:
                     return False
-                found.add(of(value))
+                value_types.add(of(value))
             case _ if arg is args[0]:  # the operand of the CASE
                 operand = of(arg)
                 if operand is None:
                     return False
-                asked = operand
+                condition_type = operand
             case _:
-                found.add(of(arg))
-    if None in found:
+                value_types.add(of(arg))
+    if None in value_types:
         return False
-    kinds = {it for it in found if it is not None and it.name != "void"}
+    kinds = {kind for kind in value_types if kind is not None and kind.name != "void"}
     return len(kinds) == 1 or all(map(_is_number, kinds))

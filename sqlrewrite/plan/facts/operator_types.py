@@ -50,8 +50,8 @@ def unary(sign: str, operand: Type) -> Type | None:
 def binary(sign: str, one: Type, other: Type, settings: ExactSettings) -> Type | None:
     """The type of an operator with two operands. A literal integer beside a decimal is passed as
     the decimal of its own digits."""
-    found = _RESULTS.get(sign)
-    return None if found is None else found(one, other, settings)
+    result = _RESULTS.get(sign)
+    return None if result is None else result(one, other, settings)
 
 
 def _add(one: Type, other: Type, settings: ExactSettings) -> Type | None:
@@ -77,8 +77,8 @@ def _subtract(one: Type, other: Type, settings: ExactSettings) -> Type | None:
         return one
     if one == types.VOID and fields_of(other) is not None:
         return other
-    found = _of_intervals(one, other, settings) or _between(one, other, settings)
-    return found or _arithmetic("-", one, other, settings)
+    interval = _of_intervals(one, other, settings) or _between(one, other, settings)
+    return interval or _arithmetic("-", one, other, settings)
 
 
 def _of_intervals(one: Type, other: Type, settings: ExactSettings) -> Type | None:
@@ -131,10 +131,10 @@ def _multiply(one: Type, other: Type, settings: ExactSettings) -> Type | None:
 def _divide(one: Type, other: Type, settings: ExactSettings) -> Type | None:
     if _is_factor(other) and _scaled(one) is not None:
         return _scaled(one)
-    found = _arithmetic("/", one, other, settings)
-    if found is None or one == types.VOID:
-        return None if found is None else types.DOUBLE
-    return found if is_decimal(found) else types.DOUBLE
+    quotient = _arithmetic("/", one, other, settings)
+    if quotient is None or one == types.VOID:
+        return None if quotient is None else types.DOUBLE
+    return quotient if is_decimal(quotient) else types.DOUBLE
 
 
 def _scaled(kind: Type) -> Type | None:

@@ -81,7 +81,7 @@ def _sum(kind: Type) -> Type:
 
 def _avg(kind: Type) -> Type:
     if coercion.is_decimal(kind):
-        return types.decimal(*(min(types.MAX_PRECISION, it + 4) for it in kind.numbers))
+        return types.decimal(*(min(types.MAX_PRECISION, number + 4) for number in kind.numbers))
     return _middle(kind)
 
 
@@ -202,10 +202,10 @@ def _nanvl(kinds: _Types, call: Arguments) -> Argument:
 
 def _sequence(kinds: _Types, call: Arguments) -> Argument:
     if set(kinds[:2]) <= {*types.MOMENTS}:
-        found = coercion.common_of_all(kinds[:2], call.settings.ansi)
+        element = coercion.common_of_all(kinds[:2], call.settings.ansi)
     else:
-        found = _integral(kinds[:3], call)
-    return None if found is None else types.array(found)
+        element = _integral(kinds[:3], call)
+    return None if element is None else types.array(element)
 
 
 def _arrays_zip(kinds: _Types, call: Arguments) -> Argument:
@@ -326,7 +326,7 @@ def _to_number(call: Arguments) -> Argument:
     if text is None:
         return None
     whole, _, part = text.upper().replace("D", ".").partition(".")
-    digits, scale = (sum(it in "09" for it in side) for side in (whole, part))
+    digits, scale = (sum(sign in "09" for sign in side) for side in (whole, part))
     fits = 0 < digits + scale <= types.MAX_PRECISION
     return types.decimal(digits + scale, scale) if fits else None
 
@@ -359,9 +359,9 @@ def _stack(call: Arguments) -> Argument:
         return None
     width = -(-len(kinds) // rows)
     columns = [[kind for kind in kinds[at::width] if kind != types.VOID] for at in range(width)]
-    if any(len({*found}) > 1 for found in columns):
+    if any(len({*column}) > 1 for column in columns):
         return None
-    firsts = (found[0] if found else types.VOID for found in columns)
+    firsts = (column[0] if column else types.VOID for column in columns)
     return types.struct(*((f"col{at}", kind) for at, kind in enumerate(firsts)))
 
 

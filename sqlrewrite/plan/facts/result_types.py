@@ -30,7 +30,9 @@ _NTZ = frozenset({"to_timestamp", "try_to_timestamp"})
 """
 _SCHEMAS = frozenset({"from_json", "from_csv", "from_xml"})
 _OPERATOR = "@operator "
-_FIXED = {str(it): it for it in (types.BOOLEAN, types.INT, types.BIGINT, types.DOUBLE, types.DATE)}
+_FIXED = {
+    str(kind): kind for kind in (types.BOOLEAN, types.INT, types.BIGINT, types.DOUBLE, types.DATE)
+}
 """Result types in signatures that depend on no argument and no setting."""
 
 
@@ -38,29 +40,29 @@ _FIXED = {str(it): it for it in (types.BOOLEAN, types.INT, types.BIGINT, types.D
 def fixed_result(name: str, count: int) -> Argument:
     """The type of a call with ``count`` arguments if it does not depend on their types, as BOOLEAN
     for a comparison; else None."""
-    found = function(name)
-    if found is None or not takes(name, count):
+    row = function(name)
+    if row is None or not takes(name, count):
         return None
-    return _FIXED.get(signature(found.signature).result)
+    return _FIXED.get(signature(row.signature).result)
 
 
 def takes(name: str, count: int) -> bool:
     """Whether a call of a function may have ``count`` arguments."""
-    found = function(name)
-    return found is not None and signature(found.signature).takes(count)
+    row = function(name)
+    return row is not None and signature(row.signature).takes(count)
 
 
 def result_type(name: str, call: Arguments) -> Argument:
     """The type of a call by name; for a generator a struct of its columns."""
-    found = function(name)
-    return None if found is None else result_type_of(found, call)
+    row = function(name)
+    return None if row is None else result_type_of(row, call)
 
 
-def result_type_of(found: Function, call: Arguments) -> Argument:
+def result_type_of(row: Function, call: Arguments) -> Argument:
     """The type of a call of a function."""
     kinds = tuple(map(_plain, call.types))
     call = call if kinds == call.types else replace(call, types=kinds)
-    form = signature(found.signature)
+    form = signature(row.signature)
     rule = RESULTS.get(form.result)
     if form.result.startswith(_OPERATOR):
         kind = _operator(form.result.removeprefix(_OPERATOR), call)
@@ -70,19 +72,19 @@ def result_type_of(found: Function, call: Arguments) -> Argument:
         kind = None
         if form.takes(len(call.types)):
             kind = type_of_pattern(form.result, letter_types(form, call.types, call.settings))
-    if call.settings.ntz and found.name in _NTZ and kind == types.TIMESTAMP:
+    if call.settings.ntz and row.name in _NTZ and kind == types.TIMESTAMP:
         return types.TIMESTAMP_NTZ
-    if call.settings.ntz and found.name in _SCHEMAS and "timestamp" in str(kind):
+    if call.settings.ntz and row.name in _SCHEMAS and "timestamp" in str(kind):
         return None
     return None if kind is not None and _is_open(kind, call) else kind
 
 
 def lambda_parameters(name: str, call: Arguments) -> tuple[tuple[Argument, ...], ...]:
     """The types of the parameters of each lambda in a call, in order."""
-    found = function(name)
-    if found is None:
+    row = function(name)
+    if row is None:
         return ()
-    form = signature(found.signature)
+    form = signature(row.signature)
     known = letter_types(form, tuple(map(_plain, call.types)), call.settings)
     return tuple(
         tuple(type_of_pattern(part, known) for part in parameter.given)
@@ -124,10 +126,10 @@ def _is_open(kind: Type, call: Arguments) -> bool:
     dates is, on a setting."""
     text = str(kind)
     if call.settings.legacy_interval is not False and "interval" in text:
-        return not any("interval" in str(given) for given in call.types)
+        return not any("interval" in str(argument) for argument in call.types)
     if "string" not in text:
         return False
     if None in call.types:
         return True
-    collations = {name for it in call.types if it is not None for name in it.collations}
+    collations = {name for type_ in call.types if type_ is not None for name in type_.collations}
     return len(collations) > 1 or (bool(collations) and collations != kind.collations)

@@ -30,8 +30,8 @@ class SessionSettings:
     def possible(self) -> Iterator[ExactSettings]:
         """Each combination of values that the session may have."""
         values = [
-            (False, True) if it is None else (it,)
-            for it in (self.ansi, self.precision_loss, self.ntz)
+            (False, True) if setting is None else (setting,)
+            for setting in (self.ansi, self.precision_loss, self.ntz)
         ]
         return (
             ExactSettings(ansi, precision_loss, ntz, self.legacy_interval, self.double_quoted)

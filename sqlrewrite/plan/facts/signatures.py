@@ -50,8 +50,8 @@ class Arguments:
     def known(self, start: int = 0, step: int = 1) -> tuple[Type, ...] | None:
         """The types of every ``step``-th argument from ``start`` on; None if one is not known."""
         some = self.types[start::step]
-        found = tuple(kind for kind in some if kind is not None)
-        return found if len(found) == len(some) else None
+        known = tuple(kind for kind in some if kind is not None)
+        return known if len(known) == len(some) else None
 
 
 _NESTED = re.compile(r"(array|map)<(.*)>")
@@ -85,7 +85,7 @@ class Signature:
 
     def takes(self, count: int) -> bool:
         """Whether a call may have ``count`` arguments."""
-        least = sum(not (it.optional or it.repeated) for it in self.parameters)
+        least = sum(not (parameter.optional or parameter.repeated) for parameter in self.parameters)
         last = self.parameters[-1] if self.parameters else None
         many = last is not None and last.repeated
         return least <= count and (many or count <= len(self.parameters))
@@ -94,17 +94,17 @@ class Signature:
 @cache
 def signature(text: str) -> Signature:
     """The signature in a text of the table."""
-    given, _, result = f" {text}".partition(" -> ")
-    return Signature(tuple(_parameter(word) for word in given.split()), result.strip())
+    parameters, _, result = f" {text}".partition(" -> ")
+    return Signature(tuple(_parameter(word) for word in parameters.split()), result.strip())
 
 
 def _parameter(word: str) -> SignatureParameter:
     pattern = word.rstrip("?*")
     marks = word[len(pattern) :]
-    found = _LAMBDA.fullmatch(pattern)
+    function = _LAMBDA.fullmatch(pattern)
     names: tuple[str, ...] = ()
-    if found is not None:
-        names, pattern = tuple(it.rstrip("?") for it in found[1].split(",")), found[2]
+    if function is not None:
+        names, pattern = tuple(part.rstrip("?") for part in function[1].split(",")), function[2]
     return SignatureParameter(pattern, "?" in marks, "*" in marks, names)
 
 
@@ -112,18 +112,18 @@ def letter_types(
     signature: Signature, arguments: Sequence[Argument], settings: ExactSettings
 ) -> Mapping[str, Argument]:
     """The type of each letter of a signature in a call; None: not known."""
-    found: dict[str, list[Argument]] = {}
+    letters: dict[str, list[Argument]] = {}
     for position, kind in enumerate(arguments):
         parameter = signature.parameter(position, len(arguments))
         if parameter is not None:
-            _match(parameter.pattern, kind, found)
-    return {letter: common_of_known(kinds, settings.ansi) for letter, kinds in found.items()}
+            _match(parameter.pattern, kind, letters)
+    return {letter: common_of_known(kinds, settings.ansi) for letter, kinds in letters.items()}
 
 
-def _match(pattern: str, kind: Argument, found: dict[str, list[Argument]]) -> None:
+def _match(pattern: str, kind: Argument, letters: dict[str, list[Argument]]) -> None:
     """Adds, for each letter of a pattern, the type in its place."""
     if len(pattern) == 1:
-        found.setdefault(pattern, []).append(kind)
+        letters.setdefault(pattern, []).append(kind)
         return
     nested = _NESTED.fullmatch(pattern)
     if nested is None:
@@ -133,25 +133,25 @@ def _match(pattern: str, kind: Argument, found: dict[str, list[Argument]]) -> No
     if kind is not None and kind.name == nested[1]:
         items = kind.items
     for part, item in zip(inner, items, strict=True):
-        _match(part, item, found)
+        _match(part, item, letters)
 
 
-def type_of_pattern(pattern: str, found: Mapping[str, Argument]) -> Argument:
+def type_of_pattern(pattern: str, letters: Mapping[str, Argument]) -> Argument:
     """The type of a pattern with these types for its letters."""
     if len(pattern) == 1:
-        return found.get(pattern)
+        return letters.get(pattern)
     nested = _NESTED.fullmatch(pattern)
     if nested is None:
         return parse(pattern)
     if pattern == "array<struct<key:k,value:v>>":
-        return _entries(found)
-    items = [type_of_pattern(part, found) for part in _parts(nested[2])]
+        return _entries(letters)
+    items = [type_of_pattern(part, letters) for part in _parts(nested[2])]
     known = tuple(item for item in items if item is not None)
     return Type(nested[1], items=known) if len(known) == len(items) else None
 
 
-def _entries(found: Mapping[str, Argument]) -> Argument:
-    key, value = found.get("k"), found.get("v")
+def _entries(letters: Mapping[str, Argument]) -> Argument:
+    key, value = letters.get("k"), letters.get("v")
     if key is None or value is None:
         return None
     return Type("array", items=(Type("struct", items=(key, value), names=("key", "value")),))

@@ -14,8 +14,11 @@ from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.types import Type
 
 _PLAIN = {
-    **{it.name: it for it in (types.BOOLEAN, types.BINARY, types.VARIANT, types.VOID, types.DATE)},
-    **{it.name: it for it in (*types.BITS, *types.FLOATING)},
+    **{
+        kind.name: kind
+        for kind in (types.BOOLEAN, types.BINARY, types.VARIANT, types.VOID, types.DATE)
+    },
+    **{kind.name: kind for kind in (*types.BITS, *types.FLOATING)},
     "byte": types.TINYINT,
     "short": types.SMALLINT,
     "integer": types.INT,
@@ -54,10 +57,10 @@ def parse(text: str) -> Type | None:
     """The type that a text names, or None where it names none of Spark's."""
     try:
         reader = _Reader(text)
-        found = reader.type()
+        kind = reader.type()
     except _UnreadableError:
         return None
-    return found if reader.at == len(reader.tokens) else None
+    return kind if reader.at == len(reader.tokens) else None
 
 
 class _UnreadableError(Exception):
@@ -73,12 +76,12 @@ class _Reader:
         self.at = 0
         place, text = 0, text.rstrip()
         while place < len(text):
-            found = _TOKEN.match(text, place)
-            if found is None:
+            token = _TOKEN.match(text, place)
+            if token is None:
                 raise _UnreadableError
-            string, word, quoted, sign = found.groups()
+            string, word, quoted, sign = token.groups()
             self.tokens.append("'" if string else word or sign or f"`{quoted}")
-            place = found.end()
+            place = token.end()
 
     def type(self) -> Type:
         """Reads a type."""
@@ -149,12 +152,12 @@ class _Reader:
     def within(self, count: int) -> tuple[Type, ...]:
         """Reads ``count`` types in angle brackets."""
         self.need("<")
-        found = [self.type()]
-        while len(found) < count:
+        items = [self.type()]
+        while len(items) < count:
             self.need(",")
-            found.append(self.type())
+            items.append(self.type())
         self.need(">")
-        return tuple(found)
+        return tuple(items)
 
     def struct(self) -> Type:
         """Reads what follows STRUCT."""
@@ -177,21 +180,21 @@ class _Reader:
         """Reads a COLLATE clause, if there is one: the collation as Spark spells it."""
         if not self.take("collate"):
             return None
-        found = collation(self.name())
-        self.check(found is not None)
-        return found
+        name = collation(self.name())
+        self.check(name is not None)
+        return name
 
     def numbers(self, most: int) -> tuple[int, ...]:
         """Reads numbers in parentheses, if there are any; at most ``most``."""
         if not self.take("("):
             return ()
-        found: list[int] = []
-        while not found or self.take(","):
+        numbers: list[int] = []
+        while not numbers or self.take(","):
             number = self.word()
-            self.check(number.isdigit() and len(found) < most)
-            found.append(int(number))
+            self.check(number.isdigit() and len(numbers) < most)
+            numbers.append(int(number))
         self.need(")")
-        return tuple(found)
+        return tuple(numbers)
 
     def name(self) -> str:
         """Reads a name, which may be quoted."""
@@ -208,8 +211,8 @@ class _Reader:
 
     def take(self, *wanted: str) -> bool:
         """Reads these words and signs if they follow; returns whether they do."""
-        found = self.tokens[self.at : self.at + len(wanted)]
-        if [it.lower() for it in found] != [*wanted]:
+        tokens = self.tokens[self.at : self.at + len(wanted)]
+        if [token.lower() for token in tokens] != [*wanted]:
             return False
         self.at += len(wanted)
         return True
@@ -228,18 +231,18 @@ class _Reader:
 def collation(text: str) -> str | None:
     """A collation's name as Spark spells it: ``unicode_CI`` is ``UNICODE_CI``; None for other
     names."""
-    wanted = text.lower()
+    lower = text.lower()
     for name in _BYTEWISE_COLLATIONS:
-        if wanted in (name.lower(), f"{name.lower()}_rtrim"):
+        if lower in (name.lower(), f"{name.lower()}_rtrim"):
             return name + text[len(name) :].upper()
-    parts, given = wanted.split("_"), []
+    parts, modifiers = lower.split("_"), []
     while parts and any(parts[-1] in kinds for kinds in _MODIFIERS) and len(parts) > 1:
-        given.append(parts.pop())
+        modifiers.append(parts.pop())
     locale = _LOCALES.get("_".join(parts))
     if locale is None:
         return None
     for kinds in _MODIFIERS:
-        if sum(given.count(kind) for kind in kinds) > 1:
+        if sum(modifiers.count(kind) for kind in kinds) > 1:
             return None
-    kept = [kinds[0].upper() for kinds in _MODIFIERS if kinds[0] in given]
+    kept = [kinds[0].upper() for kinds in _MODIFIERS if kinds[0] in modifiers]
     return "_".join([locale, *kept])

@@ -44,13 +44,13 @@ class Type:
     @property
     def collated(self) -> bool:
         """Whether it has, or contains, a string with a named collation."""
-        return self.collation is not None or any(it.collated for it in self.items)
+        return self.collation is not None or any(item.collated for item in self.items)
 
     @property
     def collations(self) -> frozenset[str]:
         """The collations of the strings in it."""
         own = {self.collation or BINARY_COLLATION} if self.is_string else ()
-        return frozenset(own).union(*(it.collations for it in self.items))
+        return frozenset(own).union(*(item.collations for item in self.items))
 
     @property
     def element(self) -> Type:
@@ -141,12 +141,12 @@ def field_of(kind: Type | None, name: str) -> Type | None:
     or the type is none of these."""
     match kind:
         case Type(name="array", items=(Type(name="struct") as inner,)):
-            found = field_of(inner, name)
-            return None if found is None else array(found)
+            inside = field_of(inner, name)
+            return None if inside is None else array(inside)
         case Type(name="map", items=(key, value)) if key == STRING:
             return valued(value)
         case Type(name="struct", names=fields, items=items):
-            names = [it.lower() for it in fields]
+            names = [field.lower() for field in fields]
             return valued(items[names.index(name)]) if names.count(name) == 1 else None
         case _:
             return None
@@ -162,14 +162,14 @@ def fields_of(kind: Type) -> tuple[str, str] | None:
 
 def is_year_month(kind: Type) -> bool:
     """Whether a type is an interval of years and months."""
-    found = fields_of(kind)
-    return found is not None and found[0] in YEAR_MONTH
+    fields = fields_of(kind)
+    return fields is not None and fields[0] in YEAR_MONTH
 
 
 def is_day_time(kind: Type) -> bool:
     """Whether a type is an interval of days down to seconds."""
-    found = fields_of(kind)
-    return found is not None and found[0] in DAY_TIME
+    fields = fields_of(kind)
+    return fields is not None and fields[0] in DAY_TIME
 
 
 # Some of Spark's spatial reference systems; a type of any other is unknown here.
@@ -184,9 +184,9 @@ def _quoted(name: str) -> str:
 def _shown(kind: Type, field: Callable[[str], str]) -> str:
     if kind.name == "struct":
         pairs = zip(kind.names, kind.items, strict=True)
-        return f"struct<{','.join(f'{field(name)}:{_shown(it, field)}' for name, it in pairs)}>"
+        return f"struct<{','.join(f'{field(name)}:{_shown(item, field)}' for name, item in pairs)}>"
     if kind.items:
-        return f"{kind.name}<{','.join(_shown(it, field) for it in kind.items)}>"
+        return f"{kind.name}<{','.join(_shown(item, field) for item in kind.items)}>"
     if kind.name in SRIDS:
         return f"{kind.name}({kind.numbers[0] if kind.numbers else 'any'})"
     numbers = f"({','.join(map(str, kind.numbers))})" if kind.numbers else ""
