@@ -1,5 +1,4 @@
-"""A language server: findings as one types, fixes, what prunes a scan, over the same documents.
+"""A language server: findings while one types, their fixes, and what prunes a scan.
 
-``protocol`` alone speaks to the editor; ``analysis`` reads a text again after a keystroke, and of
-it only what has changed.
+``protocol`` alone speaks to the editor; the other modules are the same without it.
 """

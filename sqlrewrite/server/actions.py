@@ -1,17 +1,18 @@
 """The actions that an editor offers at a finding: write the predicate, refresh or suppress it.
 
 In: an analysis and findings of it. Out: actions, each a title with changes of the file's text. A
-comment is offered only where reading the file with it shows that it suppresses the finding.
+comment is offered only where linting the file with it shows that it suppresses the finding.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from sqlrewrite.linting.findings import Finding, Fix, unsuppressed
 from sqlrewrite.linting.suppressing_comments import counted, in_region
-from sqlrewrite.server.analysis import Analysis, local
+from sqlrewrite.server.analysis import Analysis, analyse, local
 from sqlrewrite.text.hosts.region import Change, Region, Unwritable, changed
 
 _TITLES = {
@@ -21,6 +22,8 @@ _TITLES = {
 }
 _UNSUPPRESSED = frozenset({"DPP008", "DPP009"})
 """Findings that no comment suppresses."""
+_MOST_COMMENTS = 4
+"""For each comment that is offered the file is linted once more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,55 +36,50 @@ class Action:
     preferred: bool = False
 
 
-def actions(
-    analysis: Analysis, found: Iterable[Finding], again: Callable[[str], Analysis]
-) -> Iterator[Action]:
-    """The actions for findings; ``again`` reads the file with another text."""
-    for it in unsuppressed(found):
-        if it.fix is not None:
-            title = _TITLES.get(it.code, "Mend this as `dpp-rewrite --write` does")
-            about = f" on {it.subject}" if it.subject else ""
-            yield Action(f"{title}{about}", it, tuple(changes(it.fix)), preferred=True)
-        suppressing = _suppressing(analysis, it, again)
+def actions(analysis: Analysis, findings: Sequence[Finding]) -> Iterator[Action]:
+    """The actions for findings: each fix, and for the first few the comment that suppresses it."""
+    for number, finding in enumerate(unsuppressed(findings)):
+        if finding.fix is not None:
+            title = _TITLES.get(finding.code, "Mend this as `dpp-rewrite --write` does")
+            about = f" on {finding.subject}" if finding.subject else ""
+            yield Action(f"{title}{about}", finding, tuple(changes(finding.fix)), preferred=True)
+        suppressing = _suppressing(analysis, finding) if number < _MOST_COMMENTS else None
         if suppressing is not None:
             yield suppressing
 
 
 def changes(fix: Fix) -> Iterator[Change]:
     """What a fix changes."""
-    return ((it.place.span, it.text) for it in fix.replacements)
+    return ((change.place.span, change.text) for change in fix.replacements)
 
 
 def everything(analysis: Analysis) -> tuple[Change, ...]:
     """All that the fixes of a file change: what ``dpp-rewrite --write`` does."""
-    found = (it.fix for it in unsuppressed(analysis.findings) if it.fix is not None)
-    return tuple(dict.fromkeys(change for fix in found for change in changes(fix)))
+    fixes = [it.fix for it in unsuppressed(analysis.findings) if it.fix is not None]
+    return tuple(dict.fromkeys(change for fix in fixes for change in changes(fix)))
 
 
-def _suppressing(
-    analysis: Analysis, found: Finding, again: Callable[[str], Analysis]
-) -> Action | None:
-    """The comment that suppresses a finding, None where there is no place for one."""
-    if found.code in _UNSUPPRESSED:
+@lru_cache(maxsize=16)
+def _suppressing(analysis: Analysis, finding: Finding) -> Action | None:
+    """The comment that suppresses a finding; None if no comment does that and nothing else."""
+    region = _region(analysis, finding)
+    if region is None or finding.code in _UNSUPPRESSED:
         return None
-    region = _region(analysis, found)
-    if region is None:
-        return None
-    at = local(region, found.place.span.start)
+    at = local(region, finding.place.span.start)
     try:
-        change = in_region(analysis.host, region, at, [found.code])
+        change = in_region(analysis.host, region, at, [finding.code])
     except Unwritable:
         return None
-    then = again(changed(analysis.host.text, [change]))
-    here = (found.code, found.place.line)
-    stays = (it for it in unsuppressed(analysis.findings) if (it.code, it.place.line) != here)
-    if counted(unsuppressed(then.findings)) != counted(stays):  # it would do more, or nothing
+    then = analyse(analysis.path, changed(analysis.host.text, [change]), analysis.project)
+    here = (finding.code, finding.place.line)
+    stay = (it for it in unsuppressed(analysis.findings) if (it.code, it.place.line) != here)
+    if counted(unsuppressed(then.findings)) != counted(stay):
         return None
-    return Action(f"Suppress {found.code} here", found, (change,))
+    return Action(f"Suppress {finding.code} here", finding, (change,))
 
 
-def _region(analysis: Analysis, found: Finding) -> Region | None:
-    start = found.place.span.start
+def _region(analysis: Analysis, finding: Finding) -> Region | None:
+    start = finding.place.span.start
     for region in analysis.host.regions:
         offsets = region.sql.offsets
         if region.written and offsets[0] <= start <= offsets[-1]:

@@ -1,7 +1,10 @@
 """The server itself: requests of an editor and their answers (Language Server Protocol 3.17).
 
-Editors that can pull diagnostics do; to others they are pushed while the user types. Texts are read
-in the event loop, a statement at a time, so that keystrokes and cancellations are seen in between.
+Editors that can pull diagnostics do; to others they are pushed while the user types. A text is
+linted as a whole, once the user pauses, in a thread of its own: requests are answered meanwhile.
+
+Offsets here count code points. An editor's lines count from 0, and its columns are units of UTF-16
+unless it has agreed to another encoding.
 """
 
 from __future__ import annotations
@@ -9,15 +12,17 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
+from pygls.workspace import PositionCodec
 
 from sqlrewrite import __version__
 from sqlrewrite.linting.files import unread
@@ -25,18 +30,21 @@ from sqlrewrite.linting.findings import Finding, Severity, unsuppressed
 from sqlrewrite.results import ConfigError
 from sqlrewrite.run.file_content import UnreadFileError, check_size
 from sqlrewrite.run.runner import internal_error
-from sqlrewrite.server import actions, hover
-from sqlrewrite.server.analysis import Analysis, Reader, analyse
-from sqlrewrite.server.positions import Positions
-from sqlrewrite.server.project import ServerProject, Workspace
+from sqlrewrite.server.actions import Action, actions, everything
+from sqlrewrite.server.analysis import Analysis, ServerProject, Workspace, analyse
+from sqlrewrite.server.hover import hover
+from sqlrewrite.text.edits import Span
 from sqlrewrite.text.hosts.region import Change, Host
+from sqlrewrite.text.source import LINE_END, Lines
 from sqlrewrite.warehouse import CatalogError
+
+T = TypeVar("T")
 
 _NAME = "dpp-rewrite"
 _FIX_ALL = "source.fixAll.dpp-rewrite"
 _WATCHED = ("**/{pyproject,dpp-rewrite}.toml", "**/*.{sql,hql,ddl,sparksql,sql.j2,json,yml}")
-_SLICE = 0.01
-"""The seconds of reading after which other requests have a turn."""
+_PAUSE = 0.2
+"""The seconds without a change after which a text is linted."""
 _SEVERITIES = {
     Severity.ERROR: types.DiagnosticSeverity.Error,
     Severity.WARNING: types.DiagnosticSeverity.Warning,
@@ -49,13 +57,45 @@ _KINDS = types.CodeActionOptions([types.CodeActionKind.QuickFix, _FIX_ALL])
 
 
 class _Open:
-    """The state of an open file: its reader, and the analysis of its last text."""
+    """The state of an open file: when it was changed, and the analysis of its last text."""
 
     def __init__(self) -> None:
-        self.reader = Reader()
         self.lock = asyncio.Lock()
-        self.last: tuple[str, ServerProject, Analysis] | None = None
+        self.changed = 0.0
+        self.last: Analysis | None = None
         self.pushing: asyncio.Task[None] | None = None
+
+
+class Positions:
+    """A text's offsets as places of an editor, and the other way round."""
+
+    def __init__(self, text: str, codec: PositionCodec) -> None:
+        self._text = text
+        self._lines = Lines(text)
+        self._codec = codec
+
+    def position(self, offset: int) -> types.Position:
+        """The place of an offset."""
+        line, column = self._lines.place(offset)
+        before = self._text[offset - column + 1 : offset]
+        return types.Position(line - 1, self._codec.client_num_units(before))
+
+    def range(self, span: Span) -> types.Range:
+        """The places of a span's ends."""
+        return types.Range(self.position(span.start), self.position(span.end))
+
+    def offset(self, position: types.Position) -> int:
+        """The offset of a place; beyond the end of a line, that end."""
+        try:
+            start = self._lines.offset(position.line + 1)
+        except IndexError:
+            return len(self._text)
+        end = LINE_END.search(self._text, start)
+        line = self._text[start : end.start() if end else len(self._text)]
+        # pygls takes a place behind the line for one before its last character.
+        inside = min(position.character, self._codec.client_num_units(line))
+        here = types.Position(0, inside)
+        return start + self._codec.position_from_client_units([line], here).character
 
 
 class Server(LanguageServer):
@@ -67,6 +107,7 @@ class Server(LanguageServer):
         self.projects = Workspace(config, chosen, isolated=isolated)
         self.open: dict[str, _Open] = {}
         self.errors_shown: dict[str, str] = {}
+        self.reader = ThreadPoolExecutor(max_workers=1)
 
     @property
     def pulled(self) -> bool:
@@ -82,7 +123,7 @@ class Server(LanguageServer):
         """The project of a file; None where it cannot be read, which is shown to the user once."""
         path = path_of(uri)
         try:
-            found = self.projects.of(path)
+            project = self.projects.of(path)
         except (ConfigError, CatalogError) as error:
             if self.errors_shown.get(path) != str(error):
                 self.errors_shown[path] = str(error)
@@ -90,57 +131,44 @@ class Server(LanguageServer):
                 self.window_show_message(types.ShowMessageParams(types.MessageType.Error, message))
             return None
         self.errors_shown.pop(path, None)
-        return found
+        return project
 
-    async def analysis(self, uri: str) -> tuple[ServerProject, Analysis] | None:
+    async def run(self, function: Callable[..., T], *arguments: object) -> T:
+        """The result of a function, which runs beside the event loop, one at a time."""
+        return await asyncio.get_running_loop().run_in_executor(self.reader, function, *arguments)
+
+    async def analysis(self, uri: str) -> Analysis | None:
         """The analysis of a file's present text; None where its project cannot be read."""
         state = self.open.setdefault(uri, _Open())
         async with state.lock:
             while True:
+                while (wait := state.changed + _PAUSE - time.monotonic()) > 0:
+                    await asyncio.sleep(wait)
                 text = self.workspace.get_text_document(uri).source
                 project = self.project(uri)
                 if project is None:
                     return None
-                if state.last is not None and state.last[0] == text and state.last[1] is project:
-                    return project, state.last[2]
-                try:
-                    done = await self._read(uri, text, project, state.reader)
-                except Exception as error:  # a bug of ours: the server goes on with the next text
-                    state.reader = Reader()
-                    message = internal_error(error).message
-                    log = types.LogMessageParams(types.MessageType.Error, message)
-                    self.window_log_message(log)
-                    done = Analysis(path_of(uri), Host(text), project.options)
-                if done is not None:
-                    state.last = (text, project, done)
-                    return project, done
+                last = state.last
+                if last is not None and last.host.text == text and last.project is project:
+                    return last
+                state.last = await self._analysed(path_of(uri), text, project)
 
-    async def _read(
-        self, uri: str, text: str, project: ServerProject, reader: Reader
-    ) -> Analysis | None:
-        """The analysis of a text; None where there is a newer text meanwhile."""
-        path, size = path_of(uri), len(text.encode("utf-8", "surrogatepass"))
+    async def _analysed(self, path: str, text: str, project: ServerProject) -> Analysis:
         try:
+            size = len(text.encode("utf-8", "surrogatepass"))
             check_size(size, project.settings.file_limit)
+            return await self.run(analyse, path, text, project)
         except UnreadFileError as error:
-            findings = unread(path, error.problem).findings
-            return Analysis(path, Host(text), project.options, findings=findings)
-        done: Analysis | None = None
-        since = time.monotonic()
-        document = self.workspace.get_text_document(uri)
-        for step in reader.steps(path, text, project.catalog, project.options):
-            done = step
-            if time.monotonic() - since > _SLICE:
-                await asyncio.sleep(0)
-                since = time.monotonic()
-                if document.source is not text and document.source != text:
-                    return None
-        return done
+            return Analysis(path, Host(text), project, unread(path, error.problem).findings)
+        except Exception as error:  # a bug of ours: the server goes on with the next text
+            message = internal_error(error).message
+            self.window_log_message(types.LogMessageParams(types.MessageType.Error, message))
+            return Analysis(path, Host(text), project)
 
-    def diagnostics(self, project: ServerProject, analysis: Analysis) -> list[types.Diagnostic]:
+    def diagnostics(self, analysis: Analysis) -> list[types.Diagnostic]:
         """The findings that count, as the editor shows them."""
         places = self.positions(analysis)
-        return [_diagnostic(it, places) for it in _shown(project, analysis)]
+        return [_diagnostic(finding, places) for finding in _shown(analysis)]
 
     def push(self, uri: str) -> None:
         """Pushes the findings when the text is read; cancels an earlier push that is under way."""
@@ -153,8 +181,8 @@ class Server(LanguageServer):
 
     async def _push(self, uri: str) -> None:
         version = self.workspace.get_text_document(uri).version
-        done = await self.analysis(uri)
-        items = [] if done is None else self.diagnostics(*done)
+        analysis = await self.analysis(uri)
+        items = [] if analysis is None else self.diagnostics(analysis)
         self.text_document_publish_diagnostics(
             types.PublishDiagnosticsParams(uri, items, version=version)
         )
@@ -165,13 +193,13 @@ def path_of(uri: str) -> str:
     return to_fs_path(uri) or urlsplit(uri).path
 
 
-def _diagnostic(found: Finding, places: Positions) -> types.Diagnostic:
-    message = f"{found.message}\n{found.help}" if found.help else found.message
+def _diagnostic(finding: Finding, places: Positions) -> types.Diagnostic:
+    message = f"{finding.message}\n{finding.help}" if finding.help else finding.message
     return types.Diagnostic(
-        range=places.range(found.place.span),
+        range=places.range(finding.place.span),
         message=message,
-        severity=_SEVERITIES[found.severity],
-        code=found.code,
+        severity=_SEVERITIES[finding.severity],
+        code=finding.code,
         source=_NAME,
     )
 
@@ -211,7 +239,9 @@ async def _opened(server: Server, params: types.DidOpenTextDocumentParams) -> No
 
 
 async def _changed(server: Server, params: types.DidChangeTextDocumentParams) -> None:
-    server.push(params.text_document.uri)
+    uri = params.text_document.uri
+    server.open.setdefault(uri, _Open()).changed = time.monotonic()
+    server.push(uri)
 
 
 async def _saved(
@@ -240,8 +270,8 @@ async def _closed(server: Server, params: types.DidCloseTextDocumentParams) -> N
 async def _diagnose(
     server: Server, params: types.DocumentDiagnosticParams
 ) -> types.DocumentDiagnosticReport:
-    done = await server.analysis(params.text_document.uri)
-    items = [] if done is None else server.diagnostics(*done)
+    analysis = await server.analysis(params.text_document.uri)
+    items = [] if analysis is None else server.diagnostics(analysis)
     name = f"{hash(tuple(map(repr, items))):x}"
     if params.previous_result_id == name:
         return types.RelatedUnchangedDocumentDiagnosticReport(name)
@@ -249,63 +279,58 @@ async def _diagnose(
 
 
 async def _hover(server: Server, params: types.HoverParams) -> types.Hover | None:
-    done = await server.analysis(params.text_document.uri)
-    if done is None:
+    analysis = await server.analysis(params.text_document.uri)
+    if analysis is None:
         return None
-    places = server.positions(done[1])
-    found = hover.hover(done[1], places.offset(params.position))
-    if found is None:
+    places = server.positions(analysis)
+    hovered = await server.run(hover, analysis, places.offset(params.position))
+    if hovered is None:
         return None
-    text, span = found
+    text, span = hovered
     content = types.MarkupContent(types.MarkupKind.Markdown, text)
     return types.Hover(content, places.range(span))
 
 
 async def _actions(server: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
     uri = params.text_document.uri
-    done = await server.analysis(uri)
-    if done is None:
+    analysis = await server.analysis(uri)
+    if analysis is None:
         return []
-    project, analysis = done
     places = server.positions(analysis)
-    found: list[types.CodeAction] = []
+    answer: list[types.CodeAction] = []
     if _is_requested(params, types.CodeActionKind.QuickFix):
         start, end = map(places.offset, (params.range.start, params.range.end))
-        shown = _shown(project, analysis)
-        near = [it for it in shown if it.place.span.start <= end and start <= it.place.span.end]
-        reader = server.open[uri].reader
-
-        def again(text: str) -> Analysis:
-            return analyse(analysis.path, text, project.catalog, project.options, reader)
-
-        offered = actions.actions(analysis, near, again)
-        found += (_action(uri, it, places) for it in offered)
-    every = actions.everything(analysis) if _is_requested(params, _FIX_ALL) else ()
-    if every:
+        spans = [(finding, finding.place.span) for finding in _shown(analysis)]
+        near = [finding for finding, span in spans if span.start <= end and start <= span.end]
+        offered = await server.run(lambda: list(actions(analysis, near)))
+        answer += (_action(uri, action, places) for action in offered)
+    changes = everything(analysis) if _is_requested(params, _FIX_ALL) else ()
+    if changes:
         title = "Write and refresh all pruning predicates"
-        edit = _edit(uri, every, places)
-        found.append(types.CodeAction(title, kind=_FIX_ALL, edit=edit))
-    return found
+        edit = _edit(uri, changes, places)
+        answer.append(types.CodeAction(title, kind=_FIX_ALL, edit=edit))
+    return answer
 
 
-def _action(uri: str, it: actions.Action, places: Positions) -> types.CodeAction:
+def _action(uri: str, action: Action, places: Positions) -> types.CodeAction:
     return types.CodeAction(
-        it.title,
+        action.title,
         kind=types.CodeActionKind.QuickFix,
-        diagnostics=[_diagnostic(it.finding, places)],
-        is_preferred=it.preferred,
-        edit=_edit(uri, it.changes, places),
+        diagnostics=[_diagnostic(action.finding, places)],
+        is_preferred=action.preferred,
+        edit=_edit(uri, action.changes, places),
     )
 
 
-def _shown(project: ServerProject, analysis: Analysis) -> Iterable[Finding]:
-    return unsuppressed(project.finding_filter.applied(analysis.path, analysis.findings))
+def _shown(analysis: Analysis) -> Iterable[Finding]:
+    applied = analysis.project.finding_filter.applied
+    return unsuppressed(applied(analysis.path, analysis.findings))
 
 
 def _is_requested(params: types.CodeActionParams, kind: str) -> bool:
     """Whether an action of a kind is requested: by that kind, a more general one, or none."""
     only = params.context.only
-    return not only or any(kind == it or kind.startswith(f"{it}.") for it in only)
+    return not only or any(f"{kind}.".startswith(f"{wide}.") for wide in only)
 
 
 def _edit(uri: str, changes: Iterable[Change], places: Positions) -> types.WorkspaceEdit:
