@@ -1,4 +1,5 @@
-"""Who imports whom: the rooms against the imports that there are (docs/design.md, "The rooms")."""
+"""Who imports whom, the rooms against the imports that there are (docs/design.md, "The rooms"); and
+what names may not be given."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import ast
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -131,6 +133,42 @@ def _types(node: ast.stmt) -> list[str]:
         case _:
             names = []
     return [it for it in names if re.fullmatch("[A-Z][A-Za-z]*[a-z][A-Za-z]*", it)]
+
+
+EMPTY_NAMES = frozenset("it found done said told made given asked held left known wanted".split())
+"""Names that say nothing of what they name. ``left`` is one unless ``right`` stands beside it."""
+
+MOST_EMPTY_NAMES = {"sqlrewrite": 2080, "tests": 1280, "benchmarks": 214}
+"""How many there are at most: a number here only ever gets smaller."""
+
+
+@pytest.mark.parametrize("folder", MOST_EMPTY_NAMES)
+def test_a_name_says_what_it_names(folder: str) -> None:
+    """A loop variable is the singular of its collection, a result is called what it is."""
+    places = [
+        f"{path.relative_to(PACKAGE.parent)}:{name.lineno}: {name.id}"
+        for path in sorted((PACKAGE.parent / folder).rglob("*.py"))
+        for name in _empty_names(ast.parse(path.read_bytes()))
+    ]
+    assert len(places) <= MOST_EMPTY_NAMES[folder], "\n".join(places)
+
+
+def _empty_names(scope: ast.AST) -> Iterator[ast.Name]:
+    """Where a name of a module, class, function or comprehension is bound to a value."""
+    names, scopes = list[ast.Name](), list[ast.AST]()
+    nodes = list(ast.iter_child_nodes(scope))
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            scopes.append(node)
+            continue
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.append(node)
+        nodes.extend(ast.iter_child_nodes(node))
+    sides = any(name.id == "right" for name in names)
+    yield from (n for n in names if n.id in EMPTY_NAMES and not (n.id == "left" and sides))
+    for inner in scopes:
+        yield from _empty_names(inner)
 
 
 def test_every_room_is_there() -> None:
