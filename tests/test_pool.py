@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlrewrite.run.pool import WORTH, PoolError, each
+from sqlrewrite.run.jobs import WORTH, PoolError, map_in_order
 from tests.cli.conftest import invoke
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -41,23 +41,23 @@ def _fail(number: int) -> int:
 
 def test_results_come_in_order() -> None:
     items = range(10 * WORTH)
-    assert list(each(_double, items, 3)) == [_double(item) for item in items]
+    assert list(map_in_order(_double, items, 3)) == [_double(item) for item in items]
 
 
 def test_processes_are_started_where_they_are_worth_it() -> None:
-    assert set(each(_process, range(WORTH - 1), 2)) == {os.getpid()}
-    assert set(each(_process, range(WORTH), 1)) == {os.getpid()}
-    assert os.getpid() not in set(each(_process, range(WORTH), 2))
+    assert set(map_in_order(_process, range(WORTH - 1), 2)) == {os.getpid()}
+    assert set(map_in_order(_process, range(WORTH), 1)) == {os.getpid()}
+    assert os.getpid() not in set(map_in_order(_process, range(WORTH), 2))
 
 
 def test_what_work_raises_is_raised() -> None:
     with pytest.raises(ValueError, match="half"):
-        list(each(_fail, range(WORTH), 2))
+        list(map_in_order(_fail, range(WORTH), 2))
 
 
 def test_a_worker_that_dies() -> None:
     with pytest.raises(PoolError, match="try -j 1"):
-        list(each(_die, range(WORTH), 2))
+        list(map_in_order(_die, range(WORTH), 2))
 
 
 @pytest.mark.parametrize(
@@ -91,11 +91,11 @@ def test_workers_end_with_the_process_that_started_them(tmp_path: Path) -> None:
     begun = tmp_path / "workers"
     program = (
         "import os, time\n"
-        "from sqlrewrite.run.pool import WORTH, each\n"
+        "from sqlrewrite.run.jobs import WORTH, map_in_order\n"
         "def work(_):\n"
         f"    with open({str(begun)!r}, 'a') as file: file.write(f'{{os.getpid()}}\\n')\n"
         "    time.sleep(30)\n"
-        "list(each(work, range(WORTH), 2))\n"
+        "list(map_in_order(work, range(WORTH), 2))\n"
     )
     parent = subprocess.Popen([sys.executable, "-c", program], cwd=ROOT)
     assert _eventually(lambda: begun.exists() and len(begun.read_text().split()) == 2)

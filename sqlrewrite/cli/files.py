@@ -22,8 +22,7 @@ from sqlrewrite.report.printer import Printer, counted, shown
 from sqlrewrite.results import Problem
 from sqlrewrite.run.catalogs import load_catalog
 from sqlrewrite.run.files import STDIN
-from sqlrewrite.run.jobs import Job, each, once
-from sqlrewrite.run.pool import WORTH
+from sqlrewrite.run.jobs import WORTH, Job, run_each, run_once
 from sqlrewrite.run.projects import Gathered, ProjectFiles, gather
 from sqlrewrite.run.runner import Request
 from sqlrewrite.settings.table import Settings, section
@@ -155,7 +154,7 @@ def _of_group(run: FileRun, group: FileGroup, job: Job[Result]) -> Iterator[Resu
     if STDIN in group.files:  # only this process can read it
         name = run.options.stdin_filename or "<stdin>"
         for path in group.files:
-            yield job.of_stdin(name, run.stdin) if path == STDIN else once(job, path)
+            yield job.of_stdin(name, run.stdin) if path == STDIN else run_once(job, path)
         return
     cached = None
     if run.count >= WORTH:
@@ -164,7 +163,7 @@ def _of_group(run: FileRun, group: FileGroup, job: Job[Result]) -> Iterator[Resu
         cached = cache_for(group.request, job.cache_key)
     # An engine that is asked has one session, which only this process can use.
     processes = 1 if group.request.asks else group.settings.jobs
-    yield from each(job, group.files, processes, cached)
+    yield from run_each(job, group.files, processes, cached)
 
 
 def statistics(needed: bool) -> Statistics | None:

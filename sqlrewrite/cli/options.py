@@ -12,7 +12,7 @@ import click
 from sqlrewrite.cli.streams import CommandFailure, clean_exit
 from sqlrewrite.results import ConfigError
 from sqlrewrite.rulebook import rules_folder
-from sqlrewrite.run.pool import PoolError
+from sqlrewrite.run.jobs import PoolError
 from sqlrewrite.settings.config import Projects
 from sqlrewrite.settings.table import TABLE, Setting, Settings, named
 from sqlrewrite.settings.value_kinds import BOOLEAN, CODES, PATHS, SIZE, ValueKind

@@ -262,7 +262,6 @@ def _job(options: RewriteOptions, request: Request) -> RewriteTask:
         plans=people and not (options.quiet or counting) and explain == "logical",
         # Where the plan decides, files are written after it is read.
         write=options.write and not options.uses_plan(settings),
-        text=not (from_files and (options.write or (options.check and not options.diff))),
         unchanged=not (from_files and (options.write or options.check or options.diff)),
         statements=not (people and (options.quiet or options.statistics or options.strip)),
         statistics=options.statistics,

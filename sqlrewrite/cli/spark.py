@@ -25,7 +25,7 @@ from sqlrewrite.report.printer import Line, Printer
 from sqlrewrite.results import ConfigError, Rewrite, Verdict
 from sqlrewrite.run.catalogs import load_catalog
 from sqlrewrite.run.files import STDIN
-from sqlrewrite.run.jobs import once
+from sqlrewrite.run.jobs import run_once
 from sqlrewrite.run.projects import gather
 from sqlrewrite.run.runner import FileResult, Request, RewriteTask
 from sqlrewrite.settings.forms import VALUES
@@ -181,7 +181,7 @@ def _request(
 def _rewritten(path: str, request: Request) -> RewrittenFile:
     name = "<stdin>" if path == STDIN else path
     job = RewriteTask(request, plans=False, statements=True)
-    result = job.of_stdin(name, read_stdin()) if path == STDIN else once(job, path)
+    result = job.of_stdin(name, read_stdin()) if path == STDIN else run_once(job, path)
     if result.failure is not None:
         raise CommandFailure(f"{name}: {result.failure.message}")
     assert result.rewrite is not None

@@ -15,7 +15,6 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from sqlrewrite.linting.findings import (
-    BY_CODE,
     Finding,
     Fix,
     Place,
@@ -24,17 +23,17 @@ from sqlrewrite.linting.findings import (
     unsuppressed,
 )
 from sqlrewrite.linting.linter import lint
-from sqlrewrite.linting.not_known import is_view_model, of_file
+from sqlrewrite.linting.not_known import of_file
 from sqlrewrite.results import NOT_PARSED, ConfigError, Problem
 from sqlrewrite.run.file_content import UnreadFileError, read_source
 from sqlrewrite.run.runner import Request, file_statistics, internal_error, run
-from sqlrewrite.sql.deep import TOO_DEEP
 from sqlrewrite.text.edits import Span
 from sqlrewrite.text.hosts import host_of
-from sqlrewrite.text.source import LINE_END, decode
+from sqlrewrite.text.source import LINE_END
 from sqlrewrite.warehouse import CatalogError
 
 if TYPE_CHECKING:
+    from sqlrewrite.run.statements import Silent
     from sqlrewrite.run.statistics import Statistics
 
 CONTEXT_LINES = 1
@@ -155,10 +154,6 @@ def with_report_paths(results: Iterable[LintedFile], root: str) -> list[LintedFi
     return [replace(it, path=prefix(at) + name, given=it.path) for it, at, name in split]
 
 
-_Kept = tuple[tuple[Finding, ...], tuple[tuple[int, str], ...]]
-"""What a cache keeps of a file: its findings, and the lines around them."""
-
-
 @dataclass(frozen=True, slots=True)
 class LintTask:
     """What is done with each of many files, in any process: all findings are looked for, also those
@@ -168,8 +163,6 @@ class LintTask:
     request: Request
     text: bool = True
     statistics: bool = False
-    kept_type = _Kept
-    cache_key = ("lint",)
 
     def __call__(self, path: str, data: bytes) -> LintedFile:
         """The result for a file's bytes."""
@@ -182,6 +175,11 @@ class LintTask:
     of_stdin = __call__
 
     @property
+    def cache_key(self) -> tuple[object, ...] | None:
+        """What tells its cached files from those of other jobs; None if none may be cached."""
+        return None if self.statistics else ("lint",)
+
+    @property
     def limit(self) -> int:
         """A file of more bytes is not read."""
         return self.request.settings.file_limit
@@ -190,25 +188,13 @@ class LintTask:
         """The result for a file that is not read."""
         return unread(path, why)
 
-    def keep(self, result: LintedFile) -> _Kept | None:
-        """The findings with their lines, of a file with which nothing went wrong."""
-        if (
-            self.statistics
-            or result.failures
-            or any(TOO_DEEP in it.message for it in result.findings)
-            or is_view_model(result.path, self.request.catalog)
-        ):
-            return None  # another run may do better, or another name have more findings
-        return (result.findings, result.lines)
+    def keep(self, result: LintedFile) -> Silent | None:
+        """What the cache keeps of a file without a finding."""
+        return None if result.findings or result.failures else (0, ())
 
-    def recall(self, path: str, data: bytes | None, kept: _Kept) -> LintedFile | None:
-        """The result for a file of those findings."""
-        findings, lines = of_file(path, self.request.catalog, kept[0]), kept[1]
-        if any(it.code not in BY_CODE for it in findings):
-            return None
-        if not self.text or not findings:
-            return LintedFile(path, "", findings, lines=lines)
-        return None if data is None else LintedFile(path, decode(data).text, findings, lines=lines)
+    def recall(self, path: str, silent: Silent) -> LintedFile:
+        """The result for a file without a finding."""
+        return LintedFile(path)
 
 
 @dataclass(slots=True)

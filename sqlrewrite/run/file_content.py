@@ -88,11 +88,3 @@ def content_hash(data: bytes, path: str) -> bytes:
     from hashlib import sha256  # a small run does not need it
 
     return sha256(kind_of(path).encode() + data).digest()
-
-
-def file_hash(path: str, limit: int = sys.maxsize) -> bytes | None:
-    """The same of a file; None where it cannot be read or is too large."""
-    try:
-        return content_hash(read_file(path, limit)[0], path)
-    except UnreadFileError:
-        return None

@@ -1,36 +1,39 @@
-"""Runs a job for each of many files: from the cache where that knows the file, else in processes.
+"""Runs a job for each of many files, in several processes if they are worth it.
 
-In: the job, the files' names, a cache or none. Out: the results, in the order of the files. This
-module decides what the cache is asked for, ``cache`` reads and writes it. A file whose stamp is
-unchanged is not read, unless its text is needed for the result.
+In: the job, the files' names, a cache or none. Out: the results, in the order of the files, each as
+soon as it and those before it are done. A file that the cache knows to be silent is not worked on.
+The work in flight is limited, so that memory stays flat.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import os
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from sqlrewrite.results import Problem
-from sqlrewrite.run import pool
-from sqlrewrite.run.file_content import (
-    Stamp,
-    UnreadFileError,
-    content_hash,
-    file_hash,
-    lasting_stamp,
-    read_file,
-)
+from sqlrewrite.run.file_content import UnreadFileError, content_hash, lasting_stamp, read_file
 
-if TYPE_CHECKING:  # sqlite3 and msgspec would slow down the start of a small run
-    from sqlrewrite.run.cache import Cache
+if TYPE_CHECKING:  # msgspec would slow down the start of a small run
+    from sqlrewrite.run.cache import Cache, Entry
+    from sqlrewrite.run.statements import Silent
 
+WORTH = 48
+"""With so many items processes are started: with fewer they cost more than they save."""
+_CHUNK = 16
+
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
+class PoolError(Exception):
+    """A worker died; the message says what to do."""
+
+
 class Job(Protocol[Result]):
-    """What is done with each file, and how its result is kept in the cache."""
+    """What is done with each file, and what the cache keeps of it."""
 
     def __call__(self, path: str, data: bytes) -> Result:
         """The result for a file of these bytes, fit to be sent to another process."""
@@ -46,64 +49,40 @@ class Job(Protocol[Result]):
         """The result for a file that is not read."""
 
     @property
-    def cache_key(self) -> tuple[object, ...]:
-        """What tells its cached results from those of other jobs."""
+    def cache_key(self) -> tuple[object, ...] | None:
+        """What tells its cached files from those of other jobs; None if none may be cached."""
 
-    @property
-    def kept_type(self) -> Any:
-        """The type of what ``keep`` returns; anything else in the cache is a miss."""
+    def keep(self, result: Result) -> Silent | None:
+        """What the cache keeps of a file; None where there is something to report."""
 
-    def keep(self, result: Result) -> object | None:
-        """What the cache keeps of a result; None where it should keep nothing."""
-
-    def recall(self, path: str, data: bytes | None, kept: Any) -> Result | None:
-        """The result again, from what was kept of it and the file's bytes; None where these are not
-        given and the result needs them."""
+    def recall(self, path: str, silent: Silent) -> Result:
+        """The result for an unchanged file of which that was kept."""
 
 
-@dataclass(frozen=True, slots=True)
-class CacheEntry:
-    """What the cache keeps of a file: its stamp, if that lasts, the hash of its content, and what
-    the job keeps of the result."""
-
-    stamp: Stamp | None
-    content: bytes
-    kept: bytes
-
-
-def each(
-    job: Job[Result], paths: Sequence[str], jobs: int | None, cache: Cache | None
+def run_each(
+    job: Job[Result], paths: Sequence[str], processes: int | None, cache: Cache | None
 ) -> Iterator[Result]:
-    """The job's result for each file in order: from the cache, or by several processes."""
+    """The job's result for each file in order, from the cache or by several processes."""
     if cache is None:
-        yield from pool.each(partial(once, job), paths, jobs)
+        yield from map_in_order(partial(run_once, job), paths, processes)
         return
-    # By its stamp a file's hash is known, and perhaps what was kept; else the file is read for it.
-    lookups = [(path, *(cache.seen(path) or (file_hash(path, job.limit), None))) for path in paths]
-    rest = [(path, content) for path, content, kept in lookups if kept is None]
-    known = cache.known(content for _, content in rest if content is not None)
-    stored = cache.values([content for _, content in rest if content in known and content])
-    unknown = [path for path, content in rest if content not in known]
-    fresh = pool.each(partial(_in_worker, job), unknown, jobs)
-    for path, content, kept in lookups:
-        if kept is not None and content is not None:  # its stamp is unchanged
-            result = _from_kept(job, path, kept)
-            if result is None:
-                result = _recalled(job, path, content, kept, cache)
-        elif content is not None and content in known:
-            result = _recalled(job, path, content, next(stored), cache)
-        else:
-            result = _stored(job, path, *next(fresh), cache)
-        if result is not None:
+    kept = [cache.get(path, job.limit) for path in paths]
+    rest = [path for path, silent in zip(paths, kept, strict=True) if silent is None]
+    fresh = map_in_order(partial(_run_and_keep, job), rest, processes)
+    try:
+        for path, silent in zip(paths, kept, strict=True):
+            if silent is not None:
+                yield job.recall(path, silent)
+                continue
+            result, entry = next(fresh)
+            if entry is not None:
+                cache.put(path, entry)
             yield result
-            continue
-        again, entry = _with_entry(job, path)  # it has changed meanwhile, or the entry is no use
-        _stored(job, path, again, entry, cache)
-        yield again
-    cache.close()
+    finally:
+        cache.close()
 
 
-def once(job: Job[Result], path: str) -> Result:
+def run_once(job: Job[Result], path: str) -> Result:
     """The job's result for one file."""
     try:
         data, _ = read_file(path, job.limit)
@@ -112,7 +91,7 @@ def once(job: Job[Result], path: str) -> Result:
     return job(path, data)
 
 
-def _with_entry(job: Job[Result], path: str) -> tuple[Result, CacheEntry | None]:
+def _run_and_keep(job: Job[Result], path: str) -> tuple[Result, Entry | None]:
     """The job's result for one file, with its entry in the cache."""
     from sqlrewrite.run.cache import packed
 
@@ -122,51 +101,74 @@ def _with_entry(job: Job[Result], path: str) -> tuple[Result, CacheEntry | None]
         return job.unread(path, error.problem), None
     stamp = lasting_stamp(status)
     result = job(path, data)
-    value = job.keep(result)
-    kept = None if value is None else packed(value)
-    entry = None if kept is None else CacheEntry(stamp, content_hash(data, path), kept)
-    return result, entry
+    silent = job.keep(result)
+    value = None if silent is None else packed(silent)
+    return result, None if value is None else (stamp, content_hash(data, path), value)
 
 
-def _in_worker(job: Job[Result], path: str) -> tuple[Result | None, CacheEntry | None]:
-    """The same, without a result that follows from the entry: it need not be sent."""
-    result, entry = _with_entry(job, path)
-    follows = entry is not None and _from_kept(job, path, entry.kept) is not None
-    return None if follows else result, entry
-
-
-def _stored(
-    job: Job[Result], path: str, result: Result | None, entry: CacheEntry | None, cache: Cache
-) -> Result | None:
-    """The result of a file that was worked on, after its entry is put into the cache."""
-    if entry is None:
-        return result
-    cache.put(entry.content, entry.kept)
-    cache.note(path, entry.stamp, entry.content, entry.kept)
-    return _from_kept(job, path, entry.kept) if result is None else result
-
-
-def _from_kept(job: Job[Result], path: str, kept: bytes) -> Result | None:
-    """The result of a file from what was kept of it alone."""
-    from sqlrewrite.run.cache import unpacked
-
-    value = unpacked(kept, job.kept_type)
-    return None if value is None else job.recall(path, None, value)
-
-
-def _recalled(
-    job: Job[Result], path: str, content: bytes, kept: bytes | None, cache: Cache
-) -> Result | None:
-    """The result from what was kept of a file and from its bytes, if these still have that hash."""
-    from sqlrewrite.run.cache import unpacked
-
+def cores() -> int:
+    """How many processors this process may use."""
     try:
-        data, status = read_file(path, job.limit)
-    except UnreadFileError:
-        return None
-    stamp = lasting_stamp(status)
-    value = unpacked(kept, job.kept_type)
-    if kept is None or value is None or content_hash(data, path) != content:
-        return None
-    cache.note(path, stamp, content, kept)
-    return job.recall(path, data, value)
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on Linux
+        return os.cpu_count() or 1
+
+
+def map_in_order(
+    function: Callable[[Item], Result], items: Sequence[Item], processes: int | None = None
+) -> Iterator[Result]:
+    """The function's result for each item in order; by default as many processes as cores.
+
+    The function, items and results must be picklable. Raises PoolError for a worker that died, and
+    what the function raises.
+    """
+    processes = processes or cores()
+    if processes == 1 or len(items) < WORTH:
+        yield from map(function, items)
+        return
+    from concurrent.futures import Future, ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+
+    pool = ProcessPoolExecutor(processes, initializer=_begin, initargs=(function,))
+    under_way: deque[Future[list[Any]]] = deque()
+    try:
+        for start in range(0, len(items), _CHUNK):
+            under_way.append(pool.submit(_chunk, items[start : start + _CHUNK]))
+            if len(under_way) > 2 * processes:
+                yield from under_way.popleft().result()
+        while under_way:
+            yield from under_way.popleft().result()
+    except BrokenProcessPool as error:
+        raise PoolError("a worker process died, of lack of memory perhaps: try -j 1") from error
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+_work: Callable[[Any], Any]
+
+
+def _begin(function: Callable[[Any], Any]) -> None:
+    """Makes a worker ready: the function is sent once; Ctrl-C is left to the parent process."""
+    import signal
+    from threading import Thread
+
+    global _work
+    _work = function
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """Ends this worker when its parent is killed: nothing else would. By SIGTERM, which waits for a
+    file that is being written."""
+    import signal
+    from multiprocessing import parent_process
+
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _chunk(items: Sequence[Any]) -> list[Any]:
+    return [_work(item) for item in items]

@@ -13,18 +13,16 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from sqlrewrite.document import Document
-from sqlrewrite.find.reading import BUG
 from sqlrewrite.find.summary import StatementSummary
 from sqlrewrite.results import ConfigError, PlanDiff, Problem, Rewrite, Verdict
 from sqlrewrite.rewriting import DocumentObserver, rewrite_with_options
 from sqlrewrite.run.file_content import UnreadFileError, read_source
-from sqlrewrite.run.statements import documents_of, summaries
+from sqlrewrite.run.statements import Silent, documents_of, summaries
 from sqlrewrite.settings.options import Options, Resolve, make_options, not_asked
 from sqlrewrite.settings.table import Settings
-from sqlrewrite.sql.deep import TOO_DEEP
 from sqlrewrite.stripping import stripped
 from sqlrewrite.text.hosts import host_of
-from sqlrewrite.text.source import Source, decode, unified_diff, write_atomically
+from sqlrewrite.text.source import Source, unified_diff, write_atomically
 from sqlrewrite.warehouse import CatalogError, Warehouse
 
 if TYPE_CHECKING:
@@ -214,48 +212,41 @@ def run(path: str, data: bytes, request: Request, *, with_statements: bool = Fal
     return FileResult(path, data, source, done, statements=summaries(documents, done))
 
 
-_Kept = int | tuple[Rewrite, tuple[StatementSummary, ...]]
-"""What the cache keeps of a file: the number of its statements, if there is nothing else to report,
-or its rewriting without the original text, and its statements."""
-
-
 @dataclass(frozen=True, slots=True)
 class RewriteTask:
     """What is done with each of many files, in any process, and what its result has to hold.
 
-    ``plans``: the explain diffs. ``write``: the changed files are written. ``text`` and
-    ``unchanged``: the texts of files that change, and of all others. ``verdicts``: the rules of
-    each candidate. ``statements``: the statements of the file. ``statistics``: its
-    statistics, which are not cached.
+    ``plans``: the explain diffs. ``write``: the changed files are written. ``unchanged``: the texts
+    also of files that do not change. ``verdicts``: the rules of each candidate. ``statements``: the
+    statements of the file. ``statistics``: its statistics.
     """
 
     request: Request
     plans: bool = True
     write: bool = False
-    text: bool = True
     unchanged: bool = True
     verdicts: bool = True
     statements: bool = False
     statistics: bool = False
-    kept_type = _Kept
 
     def __call__(self, path: str, data: bytes) -> FileResult:
         """The result for a file's bytes, fit to be sent to another process."""
         result = run(path, data, self.request, with_statements=self.statements or self.statistics)
         if result.rewrite is not None:
-            done = result.rewrite
+            rewrite = result.rewrite
             if self.statistics:
                 kept = result.statements if self.statements else ()
                 result = replace(
                     result, statements=kept, statistics=file_statistics(result, self.request)
                 )
             # Drawn, a diff no longer holds the plans themselves.
-            drawn = (PlanDiff(it.statement, it.line, it.lines) for it in done.plans)
+            drawn = (PlanDiff(diff.statement, diff.line, diff.lines) for diff in rewrite.plans)
             plans = tuple(drawn) if self.plans else ()
-            found = done.candidates
+            candidates = rewrite.candidates
             if not self.verdicts:
-                found = tuple(replace(it, rules=()) for it in found)
-            result = replace(result, rewrite=replace(done, plans=plans, candidates=found))
+                candidates = tuple(replace(candidate, rules=()) for candidate in candidates)
+            rewrite = replace(rewrite, plans=plans, candidates=candidates)
+            result = replace(result, rewrite=rewrite)
         return write(result) if self.write else result
 
     def of_stdin(self, name: str, data: bytes) -> FileResult:
@@ -263,9 +254,11 @@ class RewriteTask:
         return replace(self, write=False)(name, data)
 
     @property
-    def cache_key(self) -> tuple[object, ...]:
-        """What tells its cached results from those of other jobs."""
-        return ("rewrite", self.plans, self.verdicts, self.statements, self.statistics)
+    def cache_key(self) -> tuple[object, ...] | None:
+        """What tells its cached files from those of other jobs; None if none may be cached."""
+        if self.statistics or self.unchanged:
+            return None
+        return ("rewrite", self.plans, self.verdicts, self.statements)
 
     @property
     def limit(self) -> int:
@@ -276,27 +269,19 @@ class RewriteTask:
         """The result for a file that is not read."""
         return unread(path, why)
 
-    def keep(self, result: FileResult) -> _Kept | None:
-        """What the cache keeps of a file, see ``_Kept``; None where another run may do better."""
-        done = result.rewrite
-        if done is None or result.failure or self.statistics:
+    def keep(self, result: FileResult) -> Silent | None:
+        """What the cache keeps of a silent file, or of a quiet one if no verdict is reported."""
+        silent = result.silent or (result.quiet and not self.verdicts)
+        if not silent or result.rewrite is None or result.source is None:
             return None
-        if any(it.code == BUG or TOO_DEEP in it.message for it in (*done.errors, *done.skipped)):
+        if not result.source.is_utf_8:  # there is a note on such a file
             return None
-        if not self.statements and (result.silent or (result.quiet and not self.verdicts)):
-            return done.statements
-        return replace(done, original="", sql=done.sql if done.changed else ""), result.statements
+        reasoned = [it for it in result.statements if it.understood and it.reason]
+        return result.rewrite.statements, tuple(replace(it, relations=()) for it in reasoned)
 
-    def recall(self, path: str, data: bytes | None, kept: _Kept) -> FileResult | None:
-        """The result for a file, from what was kept of it."""
-        done, statements = (Rewrite("", "", kept), ()) if isinstance(kept, int) else kept
-        if data is None:
-            needs_text = (self.text or self.write) if done.sql else self.unchanged
-            return None if needs_text else FileResult(path, rewrite=done, statements=statements)
-        source = decode(data)
-        done = replace(done, original=source.text, sql=done.sql or source.text)
-        result = FileResult(path, data, source, done, statements=statements)
-        return write(result) if self.write else result
+    def recall(self, path: str, silent: Silent) -> FileResult:
+        """The result for an unchanged file of which that was kept."""
+        return FileResult(path, rewrite=Rewrite("", "", silent[0]), statements=silent[1])
 
 
 def file_statistics(result: FileResult, request: Request) -> Statistics | None:

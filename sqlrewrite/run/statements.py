@@ -12,6 +12,10 @@ from sqlrewrite.text.hosts import host_of
 from sqlrewrite.text.limits import Limits
 from sqlrewrite.warehouse import Warehouse
 
+Silent = tuple[int, tuple[StatementSummary, ...]]
+"""What the cache keeps of a file with nothing to report: how many statements it has, and those with
+a reason why they stay as they are."""
+
 
 def summaries(
     documents: Iterable[Document], done: Rewrite | None = None

@@ -26,6 +26,7 @@ OTHER_BOMS = (  # UTF-32 first: its little-endian mark begins like UTF-16's
     (b"\xfe\xff", "UTF-16"),
 )
 """Byte-order marks but that of UTF-8, each with its encoding."""
+_NO_UTF_8 = re.compile("[\udc80-\udcff]")
 _QUOTED = re.compile(r'^ |[\x00-\x1f\x7f"\\]')
 FOREIGN = frozenset({"node_modules", "venv", "dbt_packages", "site-packages", "__pycache__"})
 """Folders of what is installed, where nobody's own definitions are looked for."""
@@ -45,6 +46,11 @@ class Source:
 
     text: str
     bom: bool = False
+
+    @property
+    def is_utf_8(self) -> bool:
+        """Whether all its bytes are UTF-8."""
+        return self.text.isascii() or _NO_UTF_8.search(self.text) is None
 
     def encode(self, text: str | None = None) -> bytes:
         """The bytes of this source, or of another text in its place, with the same mark."""

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from sqlrewrite.catalog import ddl
-from sqlrewrite.run.pool import WORTH
+from sqlrewrite.run.jobs import WORTH
 from sqlrewrite.text.markers import MARKER
 from sqlrewrite.warehouse import Warehouse
 from tests.cli.conftest import Ran, invoke
