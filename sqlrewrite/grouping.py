@@ -25,7 +25,7 @@ from sqlrewrite.settings.spark_conf import engine_under
 from sqlrewrite.sql.managed.groups import GROUPS, GroupInsertions, find_groups
 from sqlrewrite.sql.managed.same_text import comparable
 from sqlrewrite.sql.parse.statements import Failure, Statement, lex, statements
-from sqlrewrite.sql.places.anchors import AnchorError, Anchors
+from sqlrewrite.sql.places import NoPlaceError, Places
 from sqlrewrite.text.edits import Edit, cut
 from sqlrewrite.text.limits import SPARK
 from sqlrewrite.text.markers import group_insertions
@@ -115,12 +115,13 @@ def _statement(
             raise Unsplit("predicates of an earlier run stand in the text: --strip takes them out")
         found_split = split(plan, options)
         count = group_count(found_split.joins, engine_under(options.engine, conf), options.groups)
-        anchors = Anchors(document.stripped.text, reading.statement.tokens)
-        made = edits(found_split, count, _cut(found_split, count), anchors)
+        tokens = reading.statement.tokens
+        places = Places(document.stripped.text, tokens, reading.bound)
+        made = edits(found_split, count, _cut(found_split, count), places)
         wrong = _wrong(reading.statement, document.stripped.original, made)
         if wrong:
             raise Unsplit(wrong)
-    except (Unsplit, AnchorError) as whole:
+    except (Unsplit, NoPlaceError) as whole:
         return [], [*notes, (reading.statement.start, f"not written by groups: {whole}")]
     names = " and ".join(scan.parts[-1] for scan, _ in found_split.scans)
     return made, [*notes, (reading.statement.start, f"written by {count} groups of {names}")]

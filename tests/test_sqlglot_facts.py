@@ -83,7 +83,7 @@ def test_the_name_of_a_function_has_a_position(call: str) -> None:
 
 @pytest.mark.parametrize("kind", [exp.Select, exp.Where, exp.Join, exp.Table, exp.Column])
 def test_clauses_have_no_positions(kind: type[exp.Expr]) -> None:
-    """Where this fails anchors.py could be simpler."""
+    """Where this fails our parser need not note their spans."""
     found = tree("SELECT a FROM t JOIN u ON t.k = u.k WHERE b > 1").find(kind)
     assert found is not None
     assert "start" not in found.meta
@@ -164,7 +164,7 @@ def test_a_clause_of_two_words_is_one_token(words: str, kind: TokenType, gap: st
 @pytest.mark.parametrize("words", ["GROUP {} BY a", "ORDER {} BY a"])
 @pytest.mark.parametrize("comment", ["/* c */", "-- c\n"])
 def test_a_comment_between_the_two_words_does_not_parse(words: str, comment: str) -> None:
-    """Were it read, anchors.py would not see where the WHERE before it ends."""
+    """Our own lexer makes one token of the two."""
     with pytest.raises(ParseError):
         tree("SELECT a FROM t WHERE a = 1 " + words.format(comment))
 

@@ -41,7 +41,8 @@ from sqlrewrite.sql.managed.recognition import (
     normalized_value,
 )
 from sqlrewrite.sql.managed.strip import ManagedClause
-from sqlrewrite.sql.places.anchors import AnchorError, Anchors
+from sqlrewrite.sql.managed.token_walk import Walk
+from sqlrewrite.sql.places import NoPlaceError, Places
 from sqlrewrite.text.edits import Edit
 from sqlrewrite.text.markers import MARKER
 from sqlrewrite.write import placement, postcheck
@@ -78,45 +79,47 @@ def decide_statement(
     judged = list(_at_references(plan, judged, unions, pairs))
     groups = _groups(judged) + unions
     statement, words = reading.statement, reading.words
-    anchors = Anchors(context.text.text, statement.tokens)
-    if context.suppressed is not None:
-        words = _unmanaged_words(anchors, words)
-    text = _Text(anchors, words, clauses, statement.end)
+    places = Places(context.text.text, statement.tokens, bound)
+    walk = None
+    if context.suppressed is not None and MARKER in places.text:
+        walk = Walk(places.text, statement.tokens)
+        words = _unmanaged_words(walk, words)
+    text = _Text(places, words, clauses, statement.end, walk)
     return _insertions(reading, bound, _with_predicates(judged, groups, text), text)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Text:
-    """The text of a statement, up to its ``end``: its tokens, its ``words`` in lower case, and the
-    ``clauses`` into which an earlier run wrote, by their offsets."""
+    """The text of a statement, up to its ``end``: its places, its ``words`` in lower case, and the
+    ``clauses`` into which an earlier run wrote, by their offsets; its tokens, where predicates of
+    ours may stay in it."""
 
-    anchors: Anchors
+    places: Places
     words: frozenset[str]
     clauses: Mapping[int, ManagedClause]
     end: int
+    walk: Walk | None
 
     def managed_clause(self, slot: placement.Slot) -> ManagedClause | None:
         """What an earlier run wrote into the clause of a slot. A WHERE that was all ours is looked
         for where a new one would go."""
-        clause, tokens = slot.clause, self.anchors.tokens
+        clause = slot.clause
         if not self.clauses:
             return None
         if clause.keyword is not None:
-            return self.clauses.get(tokens[clause.keyword].start)
-        behind = clause.condition.end
-        start = tokens[behind - 1].end + 1
-        end = tokens[behind].start if behind < len(tokens) else self.end
+            return self.clauses.get(clause.keyword)
+        start = clause.condition.end
+        end = self.places.next(start, self.end)
         return next((self.clauses[at] for at in range(start, end + 1) if at in self.clauses), None)
 
 
-def _unmanaged_words(anchors: Anchors, words: frozenset[str]) -> frozenset[str]:
+def _unmanaged_words(walk: Walk, words: frozenset[str]) -> frozenset[str]:
     """A statement's words without those in predicates of ours that a comment keeps: an alias in one
     of them is seen nowhere else, and what is derived beside them is to be the same without them."""
-    ours = list(managed_predicates(anchors)) if MARKER in anchors.text else []
-    if not ours:
+    inside = {index for managed in managed_predicates(walk) for index in range(*managed.tokens)}
+    if not inside:
         return words
-    inside = {index for found in ours for index in range(*found.tokens)}
-    return frozenset(t.text.lower() for n, t in enumerate(anchors.tokens) if n not in inside)
+    return frozenset(t.text.lower() for n, t in enumerate(walk.tokens) if n not in inside)
 
 
 def _alternatives(
@@ -220,21 +223,21 @@ def _with_predicates(
     judged: Sequence[PairDecision], groups: Sequence[_Group], text: _Text
 ) -> tuple[PairDecision, ...]:
     """The pairs with the predicates of those in ``groups``."""
-    anchors = text.anchors
+    places = text.places
     done = list(judged)
     for group in groups:
         items = [done[number] for number in group.numbers]
         proposals = [item.proposal for item in items]
         try:
-            slots = {placement.slot(proposal, anchors) for proposal in proposals}
+            slots = {placement.slot(proposal, places) for proposal in proposals}
             slot = slots.pop()
             if slots:
-                raise AnchorError("the columns have different places")
-            author = placement.author_text(slot, anchors)
+                raise NoPlaceError("the columns have different places")
+            author = placement.author_text(slot, places)
             proposals = _merged(proposals, group)
             union = group.union and len(proposals) > 1
             found = tuple(write(proposals, author, text.words, union=union))
-        except AnchorError as error:
+        except NoPlaceError as error:
             written = [_without_place(item, f"not written: {error}") for item in items]
         except RefusedError as error:
             names = [item.proposal.dimension_name for item in items]
@@ -292,7 +295,7 @@ def _forbidding_comment(
     text: _Text,
 ) -> str | None:
     """Why a comment of the author's forbids predicates, if one does."""
-    context, anchors = proposals[0].context, text.anchors
+    context = proposals[0].context
     if context.suppressed is None:
         return None
     mends = all(item.bounded in context.mended for item in found)
@@ -300,12 +303,13 @@ def _forbidding_comment(
         at = proposal.pair.at
         if at is not None and not mends and (why := context.suppresses(at)):
             return why
-    if any(has_managed_predicate(anchors, slot.clause.condition, item.value) for item in found):
+    walk, conjuncts = text.walk, slot.clause.conjuncts
+    if walk and any(has_managed_predicate(walk, conjuncts, it.value) for it in found):
         return "an earlier predicate for it is kept as it is"
     clause = text.managed_clause(slot)
     if clause is not None and all(stands_in(it, clause) for it in found):
         return None  # and nothing is written at another place
-    offsets = [edit.offset for edit in placement.edits(slot, found, anchors)]
+    offsets = [edit.offset for edit in placement.edits(slot, found, text.places)]
     return next((why for offset in offsets if (why := context.keeps(offset, mends))), None)
 
 
@@ -335,7 +339,7 @@ def _insertions(
         if item.slot is not None:
             predicates = slots.setdefault(item.slot, [])
             predicates += [found for found in item.predicates if found not in predicates]
-    anchors, refer = text.anchors, reading.statement.refer
+    places, refer = text.places, reading.statement.refer
     edits: list[Edit] = []
     bugs: list[tuple[int, str]] = []
     queries: set[str] = set()
@@ -343,8 +347,8 @@ def _insertions(
     written: dict[int, Mapping[str, str]] = {}
     # Where an ON and a new WHERE go to the same place in the text, the ON comes first.
     for slot, predicates in sorted(slots.items(), key=lambda item: item[0].clause.keyword is None):
-        made = placement.edits(slot, predicates, anchors)
-        wrong = postcheck.check(slot, predicates, made, anchors, bound, queries, refer)
+        made = placement.edits(slot, predicates, places)
+        wrong = postcheck.check(slot, predicates, made, places, bound, queries, refer)
         if wrong is None:
             clause = text.managed_clause(slot)
             if clause is not None:

@@ -65,7 +65,7 @@ def find_filter_pairs(plan: Plan) -> tuple[Pair, ...]:
 def _in_same_and(one: Conjunct, other: Conjunct) -> bool:
     """Whether two conditions stand in the same AND."""
     first, second = one.condition, other.condition
-    return first.clause == second.clause and not (first.path or second.path)
+    return first.clause == second.clause and not (first.in_or or second.in_or)
 
 
 def _source_path(

@@ -75,10 +75,9 @@ def _equalities_of_or(condition: ra.Condition) -> Iterator[ra.Condition]:
         return
     first, *others = (tuple(conjuncts(branch)) for branch in expression.args)
     rest = [{_equal_columns(part) for part in other} for other in others]
-    for ordinal, part in enumerate(first):
+    for part in first:
         if _equal_columns(part) is not None and all(_equal_columns(part) in them for them in rest):
-            path = (*condition.path, (0, len(expression.args)), (ordinal, len(first)))
-            yield replace(condition, expression=part, relations=relations(part), path=path)
+            yield replace(condition, expression=part, relations=relations(part), in_or=True)
 
 
 def _equal_columns(part: ra.Expression) -> frozenset[tuple[int, str]] | None:

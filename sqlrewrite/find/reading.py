@@ -115,8 +115,8 @@ def _bound(reading: Reading, text: str, around: frozenset[str] | None, whole: bo
         return reading
     plan = bound.plan
     pairs = (*find_filter_pairs(plan), *find_rank_pairs(plan), *find_pairs(plan))
-    if not pairs:
-        bound = replace(bound, selects={}, ons={})
+    if not pairs and not whole:
+        bound = replace(bound, selects={}, conditions={}, trees={})
     reading = replace(reading, bound=bound, pairs=pairs)
     why = None if pairs else unread_join(bound.plan)
     if why is None:

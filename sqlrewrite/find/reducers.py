@@ -48,7 +48,7 @@ def restrictions(plan: ra.Plan, pair: Pair, reach: Reach) -> tuple[Restriction, 
         if condition.relations == {dimension} and id(condition) not in known:
             found += (Conjunct(condition, condition.expression),)
         elif dimension in condition.relations:
-            implied = _implied(condition, condition.expression, dimension, condition.path)
+            implied = _implied(condition, condition.expression, dimension)
             found += tuple(item for item in implied if item not in found)
     return found
 
@@ -86,33 +86,27 @@ def own_conditions(plan: ra.Plan, relation: int, reach: Reach) -> tuple[Restrict
         if len(condition.relations) == 1:
             inside.append(Conjunct(condition, condition.expression))
         else:
-            inside += _implied(condition, condition.expression, relation, condition.path)
+            inside += _implied(condition, condition.expression, relation)
     return (*inside, *_from_readers(plan, relation, reach))
 
 
 def _implied(
-    condition: ra.Condition,
-    expression: ra.Expression,
-    relation: int,
-    path: tuple[tuple[int, int], ...],
+    condition: ra.Condition, expression: ra.Expression, relation: int
 ) -> tuple[Restriction, ...]:
     """The restriction that an OR puts on one relation: the conjuncts on it alone, if each branch
     has some."""
     if not isinstance(expression, ra.Call) or expression.name != "or":
         return ()
     branches: list[tuple[Restriction, ...]] = []
-    for number, branch in enumerate(expression.args):
-        below = (*path, (number, len(expression.args)))
-        parts = tuple(conjuncts(branch))
+    for branch in expression.args:
         own: list[Restriction] = []
-        for ordinal, part in enumerate(parts):
-            here = (*below, (ordinal, len(parts)))
+        for part in conjuncts(branch):
             about = relations(part)
             if about == {relation}:
-                found = replace(condition, expression=part, relations=about, path=here)
-                own.append(Conjunct(found, part))
+                conjunct = replace(condition, expression=part, relations=about, in_or=True)
+                own.append(Conjunct(conjunct, part))
             elif relation in about:
-                own += _implied(condition, part, relation, here)
+                own += _implied(condition, part, relation)
         branches.append(tuple(own))
     return any_of(branches)
 

@@ -113,25 +113,21 @@ class JoinType(Enum):
 
 
 class Clause(NamedTuple):
-    """A WHERE or ON in the text, identified by the offset of a token inside it."""
+    """A WHERE, ON or HAVING of the text, by the offset at which its condition begins."""
 
     kind: str
-    anchor: int
+    start: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Condition:
-    """A conjunct: its ``relations``, and its place (``ordinal``) among the ``of`` conjuncts of its
-    ``clause``, which is None for the equalities of USING and NATURAL. A part of an OR has a
-    ``path``: in turn (branch, number of branches) and (conjunct, number of conjuncts in that
-    branch)."""
+    """A conjunct of a ``clause``, which is None for the equalities of USING and NATURAL, or a
+    conjunct in one branch of an OR there (``in_or``); and its ``relations``."""
 
     expression: Expression
     relations: frozenset[int]
     clause: Clause | None = None
-    ordinal: int = 0
-    of: int = 1
-    path: tuple[tuple[int, int], ...] = ()
+    in_or: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

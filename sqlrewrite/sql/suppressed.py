@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from sqlglot import TokenType
 
 from sqlrewrite.sql.managed.recognition import ManagedPredicate, bounded_value, managed_predicates
+from sqlrewrite.sql.managed.token_walk import NoFormError, Walk
 from sqlrewrite.sql.parse.statements import lex
-from sqlrewrite.sql.places.anchors import AnchorError, Anchors
 from sqlrewrite.sql.statements.directives import ADDING, MENDING, Directive, Directives
 from sqlrewrite.warehouse import Warehouse
 
@@ -37,72 +37,73 @@ class Suppressed:
         return _said(self.directives.region(offset, codes))
 
     def kept(
-        self, anchors: Anchors, found: Sequence[ManagedPredicate]
+        self, walk: Walk, found: Sequence[ManagedPredicate]
     ) -> dict[ManagedPredicate, Directive]:
         """Those of a text's managed predicates that stay, each with the directive that says so: it
         covers a line of the predicate, or the scan that it is for. With one of them all stay that
         bound the same, as the ends of a range do."""
-        own = {it: asked for it in found if (asked := self._covering(anchors, it)) is not None}
+        own = {it: asked for it in found if (asked := self._covering(walk, it)) is not None}
         if not own:
             return own
-        of = {_about(anchors, it): asked for it, asked in own.items()}
-        both = ((it, own.get(it) or of.get(_about(anchors, it))) for it in found)
+        of = {_about(walk, it): asked for it, asked in own.items()}
+        both = ((it, own.get(it) or of.get(_about(walk, it))) for it in found)
         return {it: asked for it, asked in both if asked is not None}
 
     def owners(self, text: str) -> dict[int, Directive]:
         """The directive by which each managed predicate of a text stays, by where that begins."""
-        anchors = Anchors(text, lex(text).tokens)
-        kept = self.kept(anchors, list(managed_predicates(anchors)))
+        walk = Walk(text, lex(text).tokens)
+        kept = self.kept(walk, list(managed_predicates(walk)))
         return {it.span.start: asked for it, asked in kept.items()}
 
-    def _covering(self, anchors: Anchors, managed: ManagedPredicate) -> Directive | None:
+    def _covering(self, walk: Walk, managed: ManagedPredicate) -> Directive | None:
         first, span = managed.tokens.start, managed.span
         lines = (self.directives.covering(at, MENDING) for at in (span.start, span.end - 1))
         found = next(filter(None, lines), None)
-        wanted, block = self._names(anchors, managed), _block(anchors, span.start)
+        wanted, block = self._names(walk, managed), _block(walk, span.start)
         if found is not None or block is None:
             return found
-        for index, token in enumerate(anchors.tokens[:first]):
+        for index, token in enumerate(walk.tokens[:first]):
             # What a dot follows is a qualifier: `f` of `f.p` stands where a column is named.
-            if token.text.lower() in wanted and anchors.kind(index + 1) is not TokenType.DOT:
-                found = self.directives.covering(_named(anchors, index), MENDING)
-                if found is not None and _block(anchors, token.start) == block:
+            if token.text.lower() in wanted and walk.kind(index + 1) is not TokenType.DOT:
+                found = self.directives.covering(_named(walk, index), MENDING)
+                if found is not None and _block(walk, token.start) == block:
                     return found
         return None
 
-    def _names(self, anchors: Anchors, managed: ManagedPredicate) -> frozenset[str]:
+    def _names(self, walk: Walk, managed: ManagedPredicate) -> frozenset[str]:
         """What a FROM may call a predicate's scan: its qualifiers, or tables partitioned so."""
         found: set[str] = set()
         for index in range(*managed.value):
-            name = anchors.tokens[index].text.lower()
-            if anchors.kind(index + 1) is TokenType.DOT:
+            name = walk.tokens[index].text.lower()
+            if walk.kind(index + 1) is TokenType.DOT:
                 found.add(name)
-            elif anchors.kind(index - 1) is not TokenType.DOT:
+            elif walk.kind(index - 1) is not TokenType.DOT:
                 for table in self.catalog.tables:
                     if any(field.column.lower() == name for field in table.partitioned_by):
                         found.add(table.name[-1].lower())
         return frozenset(found)
 
 
-def _about(anchors: Anchors, managed: ManagedPredicate) -> tuple[int | None, str]:
+def _about(walk: Walk, managed: ManagedPredicate) -> tuple[int | None, str]:
     """What a predicate bounds, and in which block."""
-    return _block(anchors, managed.span.start), bounded_value(anchors, managed)
+    return _block(walk, managed.span.start), bounded_value(walk, managed)
 
 
-def _named(anchors: Anchors, index: int) -> int:
+def _named(walk: Walk, index: int) -> int:
     """The offset of a table's name, for the token of its alias or of the name itself."""
-    before = index - 1 - (anchors.kind(index - 1) is TokenType.ALIAS)
-    named = anchors.kind(before) in (TokenType.VAR, TokenType.IDENTIFIER)
-    return anchors.tokens[before if named else index].start
+    before = index - 1 - (walk.kind(index - 1) is TokenType.ALIAS)
+    named = walk.kind(before) in (TokenType.VAR, TokenType.IDENTIFIER)
+    return walk.tokens[before if named else index].start
 
 
 def _said(directive: Directive | None) -> str | None:
     return f"kept as it is: line {directive.line} says `{directive}`" if directive else None
 
 
-def _block(anchors: Anchors, offset: int) -> int | None:
-    """The SELECT to whose FROM or later clauses the token at an offset belongs."""
+def _block(walk: Walk, offset: int) -> int | None:
+    """The SELECT, DELETE or UPDATE to whose clauses the token at an offset belongs."""
     try:
-        return anchors.where(offset).lead
-    except AnchorError:
+        lead = walk.lead(walk.index(offset))
+    except NoFormError:
         return None
+    return None if walk.kind(lead) is TokenType.MERGE else lead

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 
 from sqlrewrite.find.join_edges import Side
@@ -13,11 +13,10 @@ from sqlrewrite.judge.attempts import exact_attempts, form_of
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan.algebra import Call, ColumnRef, CteReference, Derived, Expression
 from sqlrewrite.plan.columns import arithmetic, column_names, harmless
-from sqlrewrite.plan.expressions import columns, walk
-from sqlrewrite.sql.places.anchors import AnchorError, Anchors, Range
+from sqlrewrite.plan.expressions import operands, walk
+from sqlrewrite.sql.places import NoPlaceError, Places
 from sqlrewrite.text.edits import Span
-from sqlrewrite.text.masking import mask
-from sqlrewrite.write.names import AuthorText, computed
+from sqlrewrite.write.names import AuthorText, computed, named_in
 
 
 def repeated_side(
@@ -29,55 +28,48 @@ def repeated_side(
     """The author's text of one side of a join, each column ``named`` anew, so that it raises no
     error and gives what the join compares."""
     expression = side.expression
-    tokens = _side_tokens(proposal, side, author.anchors)
+    span = _side_span(side, author.places)
     wrapping = arithmetic(proposal.plan, expression)
     forms = None if wrapping is not None else exact_attempts(proposal, expression)
     if forms:
-        return attempted(author, tokens, expression, forms, named)
+        return attempted(author, span, expression, forms, named)
     wrapping = wrapping or harmless(proposal.plan, expression)
-    return computed(author, tokens, expression, named, wrapping)
+    return computed(author, span, expression, named, wrapping)
 
 
-def _side_tokens(proposal: Proposal, side: Side, anchors: Anchors) -> Range:
-    """The text of a side: an operand of the condition, or what an IN's subquery gives."""
-    if side.operand is not None:
-        return anchors.operand(proposal.pair.edge.condition, side.operand)
-    first = next(iter(columns(side.expression)), None)
-    if first is None or first.span is None:
-        raise AnchorError("a value without a column in the text")
-    from sqlrewrite.sql.places.operands import written  # few keys need it
+def _side_span(side: Side, places: Places) -> Span:
+    """Where a side stands: an operand of the condition, or what an IN's subquery gives."""
+    return places.item(side.expression) if side.operand is None else places.span(side.expression)
 
-    item = anchors.item(first.span.start)
-    span = anchors.span(item)
-    written(anchors.text[span.start : span.end], span.start, side.expression, [()])
-    return item
+
+class _Missing:
+    """An operand that the text does not have: the unit of a time, which no form repeats."""
+
+    def __format__(self, _: str) -> str:
+        raise NoPlaceError("an operand that the text does not have")
 
 
 def attempted(
     author: AuthorText,
-    tokens: Range,
+    span: Span,
     expression: Expression,
     forms: Forms,
     named: Callable[[ColumnRef], str],
+    written: Expression | None = None,
 ) -> str:
     """The author's text of an expression, each column ``named`` anew and what can raise an error
-    in its form."""
-    from sqlrewrite.sql.places.operands import written  # few conditions need it
-
-    anchors = author.anchors
-    replaced: dict[Span, str] = {}
-    for ref in columns(expression):
-        if ref.span is None:
-            raise AnchorError("a column that the text does not name")
-        replaced[ref.span] = named(ref)
-    span = anchors.span(tokens)
-    text = mask(anchors.text[span.start : span.end]).text  # the names of templates, in their places
-    found = written(text, span.start, expression, [path for path, _ in forms])
+    in its form. ``written`` is the expression in the text, where ``expression`` is that over other
+    columns."""
+    places = author.places
+    replaced = {place: named(ref) for place, ref in named_in(span, expression)}
     for path, form in sorted(forms, key=lambda it: len(it[0]), reverse=True):  # from the inside
-        place = found[path]
-        operands = [_copied(anchors, operand, replaced) for operand in place.operands]
-        replaced[place.span] = author.word(form).format(*operands)
-    return _copied(anchors, span, replaced)
+        node = written or expression
+        for step in path:
+            node = operands(node)[step]
+        spans = places.operands(node)
+        texts = (_Missing() if it is None else places.copy(it, replaced) for it in spans)
+        replaced[places.bare(node)] = author.word(form).format(*texts)
+    return places.copy(span, replaced)
 
 
 def steadied_texts(proposal: Proposal, author: AuthorText) -> dict[Span, str]:
@@ -96,12 +88,12 @@ def steadied_texts(proposal: Proposal, author: AuthorText) -> dict[Span, str]:
         replaced |= _steadied(proposal, call, author)
     for call in _among(found, [it.expression for it in block.having]):
         replaced |= _steadied(proposal, call, author)
-        anchors = author.anchors
-        clause = anchors.having(anchors.whole_select(_start(call)))
+        clause = author.places.having(block)
         if clause is not None:
-            text = anchors.copy(Range(clause.start + 1, clause.end), replaced)
+            whole, condition = clause
+            text = author.places.copy(condition, replaced)
             kept = f"{author.word('HAVING')} ({text}) {author.word('IS NOT FALSE')}"
-            replaced[anchors.span(clause)] = kept
+            replaced[whole] = kept
     return replaced
 
 
@@ -112,25 +104,9 @@ def _among(found: set[int], expressions: Iterable[Expression]) -> Iterator[Call]
             yield node
 
 
-def _start(call: Call) -> int:
-    """Where a column in a call stands."""
-    return next(ref.span.start for ref in columns(call) if ref.span is not None)
-
-
 def _steadied(proposal: Proposal, call: Call, author: AuthorText) -> dict[Span, str]:
     """The form of an aggregate, by the place of the call."""
-    anchors = author.anchors
-    tokens, form = anchors.call(_start(call), call.name), form_of(proposal, call)
+    (span, inside), form = author.places.call(call), form_of(proposal, call)
     if form is None:
-        raise AnchorError("an aggregate without a form")
-    argument = anchors.copy(Range(tokens.start + 2, tokens.end - 1))
-    return {anchors.span(tokens): author.word(form.text).format(argument)}
-
-
-def _copied(anchors: Anchors, span: Span, replaced: Mapping[Span, str]) -> str:
-    """A part of the text with what is replaced in it; of what begins at one place, the longest."""
-    inside = {
-        it: new for it, new in replaced.items() if span.start <= it.start <= it.end <= span.end
-    }
-    longest = {it.start: it for it in sorted(inside, key=lambda it: it.end)}
-    return anchors.copy(anchors.covering(span), {it: inside[it] for it in longest.values()})
+        raise NoPlaceError("an aggregate without a form")
+    return {span: author.word(form.text).format(author.places.copy(inside))}

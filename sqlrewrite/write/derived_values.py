@@ -18,16 +18,16 @@ from sqlrewrite.plan.facts.comparisons import compare_alike
 from sqlrewrite.plan.facts.derivations import TEXT
 from sqlrewrite.plan.facts.types import DATE, Type
 from sqlrewrite.sql.bind.formulas import with_bigint_casts, with_try_casts
-from sqlrewrite.sql.places.anchors import AnchorError
+from sqlrewrite.sql.places import NoPlaceError
 from sqlrewrite.write.fact_values import disjunction, fact_value
 from sqlrewrite.write.names import AuthorText
 
 
 def checked_bound(proposal: Proposal) -> DerivedBound:
-    """The way of a proposal that passed. Raises AnchorError for one that did not."""
+    """The way of a proposal that passed. Raises NoPlaceError for one that did not."""
     found = derived_bound(proposal)
     if isinstance(found, tuple):
-        raise AnchorError(found[1])
+        raise NoPlaceError(found[1])
     return found
 
 

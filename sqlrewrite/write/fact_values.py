@@ -13,7 +13,7 @@ from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import column_names
 from sqlrewrite.plan.expressions import walk
 from sqlrewrite.plan.relations import joins, leaves
-from sqlrewrite.sql.places.anchors import AnchorError, Anchors
+from sqlrewrite.sql.places import NoPlaceError, Places
 from sqlrewrite.write.attempts import repeated_side
 from sqlrewrite.write.hidden_columns import refuse_lost_columns
 from sqlrewrite.write.names import AuthorText, quoted, spelled
@@ -24,17 +24,17 @@ def fact_value(proposal: Proposal, author: AuthorText) -> str:
     expression over it, which stands in the same block."""
     pair = proposal.pair
     _refuse_struct_fields(proposal.target_block.source, pair.target.alias.lower())
-    refuse_lost_columns(proposal, author.anchors)
+    refuse_lost_columns(proposal, author.places)
     if by_day(pair):
-        return author.word("CAST({} AS DATE)").replace("{}", _column(proposal, author.anchors))
+        return author.word("CAST({} AS DATE)").replace("{}", _column(proposal, author.places))
     if pair.derived is None and not pair.fact_plain:
         found = repeated_side(
-            proposal, pair.fact_side, author, partial(_unambiguous, proposal, author.anchors)
+            proposal, pair.fact_side, author, partial(_unambiguous, proposal, author.places)
         )
         if any(map(_is_phrase, walk(pair.fact_side.expression))):
             found = f"({found})"
         return found
-    column = _column(proposal, author.anchors)
+    column = _column(proposal, author.places)
     bound = derived_bound(proposal) if pair.derived is not None else None
     if isinstance(bound, DerivedBound) and bound.step == THROUGH:
         return repeated_side(proposal, pair.fact_side, author, lambda _: column)
@@ -46,7 +46,7 @@ def fact_values(proposal: Proposal, author: AuthorText) -> list[str]:
     bound = derived_bound(proposal) if proposal.pair.derived is not None else None
     if not isinstance(bound, DerivedBound) or not bound.apart:
         return [fact_value(proposal, author)]
-    column = _column(proposal, author.anchors)
+    column = _column(proposal, author.places)
     days = (f"date_add({column}, {by})" if by else column for by in bound.apart)
     return [
         repeated_side(proposal, proposal.pair.fact_side, author, partial(_instead, day))
@@ -64,12 +64,12 @@ def disjunction(author: AuthorText, texts: Sequence[str]) -> str:
     return joined if len(texts) == 1 else f"({joined})"
 
 
-def _column(proposal: Proposal, anchors: Anchors) -> str:
+def _column(proposal: Proposal, places: Places) -> str:
     pair, source = proposal.pair, proposal.target_block.source
     same = pair.fact.relation == pair.target.relation and pair.derived is None
     if same and pair.fact.span is not None:
-        column = spelled(pair.fact, anchors)
-        written = anchors.copy(anchors.covering(pair.fact.span))
+        column = spelled(pair.fact, places)
+        written = places.copy(pair.fact.span)
         # Written without its table, it is clear only where no other relation has the name.
         if written != column or _is_unique_name(source, pair.target_column):
             return written
@@ -91,22 +91,22 @@ def _is_phrase(node: ra.Expression) -> bool:
 
 
 def _refuse_struct_fields(source: ra.Node, alias: str) -> None:
-    """Raises AnchorError where ``alias.k`` could be the field k of a column: Spark takes it for one
-    before it looks among the columns that USING and NATURAL have hidden."""
+    """Raises NoPlaceError where ``alias.k`` could be the field k of a column: Spark takes it for
+    one before it looks among the columns that USING and NATURAL have hidden."""
     if not any(join.using or join.natural for join in joins(source)):
         return
     for names in map(column_names, leaves(source)):
         if names is None or alias in names:
             may = "may be" if names is None else "is"
-            raise AnchorError(f"{alias} {may} the name of a column, too")
+            raise NoPlaceError(f"{alias} {may} the name of a column, too")
 
 
-def _unambiguous(proposal: Proposal, anchors: Anchors, ref: ra.ColumnRef) -> str:
+def _unambiguous(proposal: Proposal, places: Places, ref: ra.ColumnRef) -> str:
     """A column of the fact in the author's expression. Written without its table in an ON, it is
     clear in WHERE only where no relation joined later has the name."""
     assert ref.span is not None
-    written = anchors.copy(anchors.covering(ref.span))
-    if written != spelled(ref, anchors) or _is_unique_name(proposal.target_block.source, ref.name):
+    written = places.copy(ref.span)
+    if written != spelled(ref, places) or _is_unique_name(proposal.target_block.source, ref.name):
         return written
     return f"{quoted(proposal.pair.target.alias)}.{written}"
 

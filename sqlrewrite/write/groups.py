@@ -7,14 +7,12 @@ it stands in: a condition in WHERE or ON would say something else of an outer jo
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 
 from sqlrewrite.judge.partition_wise.aggregates import Unsplit
 from sqlrewrite.judge.partition_wise.split import Split
 from sqlrewrite.plan.algebra import Scan
-from sqlrewrite.plan.relations import numbers
-from sqlrewrite.sql.places.anchors import AnchorError, Anchors, Range
+from sqlrewrite.sql.places import NoPlaceError, Places
 from sqlrewrite.text.edits import Edit, Span
 from sqlrewrite.text.markers import between_group_marks
 from sqlrewrite.text.templates import templated
@@ -24,8 +22,6 @@ from sqlrewrite.write.names import quoted
 
 Cut = Callable[[str, int], str]
 """The condition on a column by which its rows are those of a group, by its number from 0."""
-
-_SORTED = re.compile(r"(?:asc|desc)?\s*(?:nulls\s+(?:first|last))?", re.IGNORECASE)
 
 
 def by_hash(count: int, *, cast: bool) -> Cut:
@@ -79,24 +75,21 @@ def _literal(value: BoundValue) -> str:
     return f"'{value}'" if isinstance(value, str) else str(value)
 
 
-def edits(split: Split, count: int, cut: Cut, anchors: Anchors) -> list[Edit]:
+def edits(split: Split, count: int, cut: Cut, places: Places) -> list[Edit]:
     """The insertions that write the block as one branch for each group. Raises Unsplit and
-    AnchorError."""
-    inside = numbers(split.block.source)
-    home = next(scan for scan, _ in split.scans if scan.relation in inside)
-    select = anchors.whole_select(_span(home).start)
-    _check(split, anchors, select)
-    end = anchors.tokens[select.end - 1].end + 1
-    newline = "\n" if "\n" in anchors.text[anchors.span(select).start : end] else " "
+    NoPlaceError."""
+    select = places.core(split.block)
+    _check(split, places, select)
+    newline = "\n" if "\n" in select.of(places.text) else " "
     union = "UNION" if split.distinct else "UNION ALL"
-    written = frame(split, anchors, select)
+    written = frame(split, places, select)
     branches = ""
     for group in range(1, count):
         replaced = {
-            _span(scan): f"(SELECT * FROM {_raw(anchors, scan)}{_behind(scan, column, cut, group)}"
+            _span(scan): f"(SELECT * FROM {_raw(places, scan)}{_behind(scan, column, cut, group)}"
             for scan, column in split.scans
         }
-        pieces = (anchors.copy(it, replaced) for it in written.branch)
+        pieces = (places.copy(it, replaced) for it in written.branch)
         branches += f"{newline}{union}{newline}{f'{written.more} '.join(pieces)}"
     found = [Edit(offset, text) for offset, text in written.inside]
     for scan, column in split.scans:
@@ -104,18 +97,18 @@ def edits(split: Split, count: int, cut: Cut, anchors: Anchors) -> list[Edit]:
         found.append(Edit(span.start, "(SELECT * FROM "))
         found.append(Edit(span.end, _behind(scan, column, cut, 0)))
     # At one place, what closes a table stands before the branches.
-    found.append(Edit(end, f"{written.closing}{branches}{written.behind}"))
+    found.append(Edit(select.end, f"{written.closing}{branches}{written.behind}"))
     return sorted(map(between_group_marks, found), key=lambda it: it.offset)
 
 
 def _span(scan: Scan) -> Span:
     if scan.span is None:
-        raise AnchorError(f"{scan.alias} is not found in the text")
+        raise NoPlaceError(f"{scan.alias} is not found in the text")
     return scan.span
 
 
-def _raw(anchors: Anchors, scan: Scan) -> str:
-    return anchors.copy(anchors.covering(_span(scan)))
+def _raw(places: Places, scan: Scan) -> str:
+    return places.copy(_span(scan))
 
 
 def _behind(scan: Scan, column: str, cut: Cut, group: int) -> str:
@@ -125,11 +118,10 @@ def _behind(scan: Scan, column: str, cut: Cut, group: int) -> str:
     return f" WHERE {cut(name, group)}){alias}"
 
 
-def _check(split: Split, anchors: Anchors, select: Range) -> None:
+def _check(split: Split, places: Places, select: Span) -> None:
     """Raises Unsplit for what cannot be copied, or would be no more found in a derived table."""
-    words = [token.text.lower() for token in anchors.tokens[select.start : select.end]]
-    span = anchors.span(select)
-    if templated(anchors.text[span.start : span.end]) or "?" in words:
+    words = [it.text.lower() for it in places.tokens if select.start <= it.start < select.end]
+    if templated(select.of(places.text)) or "?" in words:
         raise Unsplit("a template or a positional parameter in it cannot be copied")
     if "_metadata" in words:
         raise Unsplit("_metadata is not found in a derived table")
@@ -139,18 +131,15 @@ def _check(split: Split, anchors: Anchors, select: Range) -> None:
     for scan, _ in split.scans:
         if not scan.aliased and scan.parts[-1].lower() in qualified:
             raise Unsplit(f"columns are named by the schema of {scan.parts[-1]}: give it an alias")
-    if anchors.orders(select.end):
-        _check_order(split, anchors, select.end)
-    elif anchors.spreads(select.end):
+    _check_order(split, places)
+    if places.spreads(split.block):
         raise Unsplit("SORT BY, CLUSTER BY or DISTRIBUTE BY stands behind it")
 
 
-def _check_order(split: Split, anchors: Anchors, start: int) -> None:
+def _check_order(split: Split, places: Places) -> None:
     """Behind a UNION, ORDER BY finds columns of the result alone."""
     names = [it.name for it in split.block.outputs]
-    for item in anchors.order(start):
-        name = anchors.raw(item.start).lower().strip("`")
-        rest = anchors.copy(Range(item.start + 1, item.end))
-        known = names.count(name) == 1 or name.isdigit()
-        if not known or not _SORTED.fullmatch(rest.strip()):
+    for key in places.order(split.block):
+        name = places.copy(key).lower().strip("`")
+        if names.count(name) != 1 and not name.isdigit():
             raise Unsplit("ORDER BY is not by columns of the result alone")

@@ -20,39 +20,39 @@ from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.algebra import Generate, Join, JoinType, Node, Plan, Relation
 from sqlrewrite.plan.expressions import walk
 from sqlrewrite.plan.relations import joins, leaves, read_by, relations_of
-from sqlrewrite.sql.places.anchors import AnchorError, Anchors
+from sqlrewrite.sql.places import NoPlaceError, Places
 from sqlrewrite.warehouse import Name
 
 _LEFT = frozenset({JoinType.RIGHT, JoinType.FULL, JoinType.UNKNOWN})
 _RIGHT = frozenset(JoinType) - {JoinType.RIGHT}
 
 
-def refuse_lost_columns(proposal: Proposal, anchors: Anchors) -> None:
-    """Raises AnchorError where the predicate could make Spark lose a hidden column."""
+def refuse_lost_columns(proposal: Proposal, places: Places) -> None:
+    """Raises NoPlaceError where the predicate could make Spark lose a hidden column."""
     plan, block = proposal.plan, proposal.target_block
-    _refuse_below(proposal, anchors)
-    _refuse_beside(proposal, anchors)
+    _refuse_below(proposal, places)
+    _refuse_beside(proposal, places)
     first = block.parent is None and len(plan.query.top) == 1  # whose columns keep their numbers
     if first and not plan.ctes:
         return
     hidden = {relation.relation for relation, _ in _hidden(block.source)}
     if proposal.pair.target.relation in hidden:
-        raise AnchorError(
+        raise NoPlaceError(
             "USING or NATURAL hides its column, which Spark may lose where its table is read again"
         )
     if not _cte_bodies(plan, block.number):
         return
     for other in plan.blocks:
         for relation, keys in _hidden(other.source):
-            if _is_named(anchors, relation.alias.lower(), keys):
-                raise AnchorError(
+            if _is_named(places, relation.alias.lower(), keys):
+                raise NoPlaceError(
                     f"a hidden column of {relation.alias} is named elsewhere, which Spark may "
                     "lose where a CTE has a subquery"
                 )
 
 
-def _refuse_below(proposal: Proposal, anchors: Anchors) -> None:
-    """Raises AnchorError where the predicate goes into an ON below a USING whose hidden column is
+def _refuse_below(proposal: Proposal, places: Places) -> None:
+    """Raises NoPlaceError where the predicate goes into an ON below a USING whose hidden column is
     named."""
     edge, block = proposal.pair.edge, proposal.target_block
     if block.number != edge.block.number or edge.join is None:
@@ -62,15 +62,15 @@ def _refuse_below(proposal: Proposal, anchors: Anchors) -> None:
     for join in joins(block.source):
         if any(edge.join is below for side in (join.left, join.right) for below in joins(side)):
             for relation, keys in _hidden_by(join):
-                if _is_named(anchors, relation.alias.lower(), keys):
-                    raise AnchorError(
+                if _is_named(places, relation.alias.lower(), keys):
+                    raise NoPlaceError(
                         f"a hidden column of {relation.alias} is named, which Spark may lose where "
                         "a join below its USING has a subquery"
                     )
 
 
-def _refuse_beside(proposal: Proposal, anchors: Anchors) -> None:
-    """Raises AnchorError where the predicate may come to stand on the left of a join or union with
+def _refuse_beside(proposal: Proposal, places: Places) -> None:
+    """Raises NoPlaceError where the predicate may come to stand on the left of a join or union with
     such a column, or a window that QUALIFY alone computes, of one of its tables on the right."""
     plan, block = proposal.plan, proposal.target_block
     only = clause_for(proposal.pair) is ClauseKind.WHERE and not block.no_where
@@ -82,19 +82,19 @@ def _refuse_beside(proposal: Proposal, anchors: Anchors) -> None:
         below = block.number in enclosing
         if other is block or (below and only) or not _cte_bodies(plan, other.number) <= bodies:
             continue
-        lost = _losable_column(other, anchors)
+        lost = _losable_column(other, places)
         if (
             lost
             and other.number not in _enclosing_blocks(plan, block.number)
             and _reads_its_tables(proposal, other)
         ):
-            raise AnchorError(
+            raise NoPlaceError(
                 f"{lost} elsewhere, which Spark may lose where a subquery on the left of it reads "
                 "its table"
             )
 
 
-def _losable_column(block: ra.Block, anchors: Anchors) -> str:
+def _losable_column(block: ra.Block, places: Places) -> str:
     """What of a block's columns Spark may lose, if anything; of a view it has its own."""
     if block.in_view:
         return ""
@@ -102,7 +102,7 @@ def _losable_column(block: ra.Block, anchors: Anchors) -> str:
     if any(isinstance(node, ra.Call) and node.name == "over" for node in nodes):
         return "QUALIFY has a window"
     for relation, keys in _hidden(block.source):
-        if _is_named(anchors, relation.alias.lower(), keys):
+        if _is_named(places, relation.alias.lower(), keys):
             return f"a hidden column of {relation.alias} is named"
     return ""
 
@@ -165,9 +165,9 @@ def _hidden_by(join: Join) -> Iterator[tuple[Relation | Generate, frozenset[str]
         yield from ((leaf, keys) for side in sides for leaf in leaves(side))
 
 
-def _is_named(anchors: Anchors, alias: str, keys: frozenset[str]) -> bool:
+def _is_named(places: Places, alias: str, keys: frozenset[str]) -> bool:
     """Whether a key, or the star, is named behind the alias and a dot."""
-    texts = [token.text.lower() for token in anchors.tokens]
+    texts = [token.text.lower() for token in places.tokens]
     return any(
         first == alias and dot == "." and (last == "*" or not keys or last in keys)
         for first, dot, last in zip(texts, texts[1:], texts[2:], strict=False)

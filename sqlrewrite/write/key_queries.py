@@ -23,8 +23,7 @@ from sqlrewrite.judge.raising import raising_below
 from sqlrewrite.judge.soundness.key_types import in_sides
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import arithmetic, column_names, computed_as
-from sqlrewrite.plan.expressions import columns
-from sqlrewrite.sql.places.anchors import AnchorError, Anchors
+from sqlrewrite.sql.places import NoPlaceError, Places
 from sqlrewrite.text.edits import Span
 from sqlrewrite.write.attempts import attempted, repeated_side, steadied_texts
 from sqlrewrite.write.derived_values import days_around, derived_value
@@ -85,8 +84,9 @@ class KeyQueries:
         (proposal,) = proposals
         pair, query = proposal.pair, proposal.pair.edge.query
         if pair.key.span is None or query is None:
-            raise AnchorError("a column that the text does not name")
-        inside = self.author.anchors.copy(self.author.anchors.query_of_in(pair.key.span.start))
+            raise NoPlaceError("a column that the text does not name")
+        places, condition = self.author.places, pair.edge.condition.expression
+        inside = places.copy(places.query_of_in(condition))
         outputs = [it.expression for it in proposal.plan.blocks[query.top[0]].outputs]
         if wrapped == "{}" and len(outputs) == 1:
             return inside
@@ -131,7 +131,7 @@ class KeyQueryWriter:
         alias, word = self.alias(relation), self.author.word
         broadcast = f"/*+ {word('BROADCAST')}({alias}) */ " if hint else ""
         shown = (f"{word('DISTINCT')} " if distinct else "") + ", ".join(v(alias) for v in values)
-        source = source or _source(relation, self.author.anchors)
+        source = source or _source(relation, self.author.places)
         query = (
             f"{word('SELECT')} {broadcast}{shown} {word('FROM')} "
             f"{source} {word('AS')} {alias}{_listed(relation)}"
@@ -158,9 +158,9 @@ class KeyQueryWriter:
         word = self.author.word
         first = proposals[0].pair  # whose columns name those of the union
         if any(in_sides(proposal)[1] != "{}" for proposal in proposals):
-            raise AnchorError("keys of several references that are compared as another type")
+            raise NoPlaceError("keys of several references that are compared as another type")
         plain = first.key_plain and first.derived is None
-        column = spelled(first.key, self.author.anchors) if plain else self.unused("k", set())
+        column = spelled(first.key, self.author.places) if plain else self.unused("k", set())
         named = "{}" if plain else f"{{}} {word('AS')} {column}"
         keys: list[str] = []
         for proposal in proposals:
@@ -196,7 +196,7 @@ class KeyQueryWriter:
                     anew |= self.anew(proposal, expression)
                 for expression in attempted_group_keys(proposal):
                     anew |= self.anew(proposal, expression, grouped=True)
-        return _source(relation, self.author.anchors, anew)
+        return _source(relation, self.author.places, anew)
 
     def anew(
         self, proposal: Proposal, expression: ra.Expression, *, grouped: bool = False
@@ -207,21 +207,18 @@ class KeyQueryWriter:
         forms = None if wrapping is not None else exact_attempts(proposal, expression)
         if wrapping is None and not forms:
             return {}
-        anchors, first = self.author.anchors, next(iter(columns(expression)), None)
-        if first is None or first.span is None:
-            raise AnchorError("a sum that the text does not have")
-        find = anchors.group_key if grouped else anchors.item
-        tokens = find(first.span.start)
+        places = self.author.places
+        span = places.group_key(expression) if grouped else places.item(expression)
         if forms:
-            text = attempted(self.author, tokens, expression, forms, self.as_written)
+            text = attempted(self.author, span, expression, forms, self.as_written)
         else:
-            text = computed(self.author, tokens, expression, self.as_written, wrapping)
-        return {anchors.span(tokens): text}
+            text = computed(self.author, span, expression, self.as_written, wrapping)
+        return {span: text}
 
     def as_written(self, ref: ra.ColumnRef) -> str:
         """A column as the author has it."""
         assert ref.span is not None
-        return self.author.anchors.copy(self.author.anchors.covering(ref.span))
+        return self.author.places.copy(ref.span)
 
     def value(self, side: Side, proposal: Proposal, wrapped: str = "{}", end: str = "") -> Value:
         """A key, as a column or as the author's own text of an expression; of a derived column what
@@ -246,7 +243,7 @@ class KeyQueryWriter:
 
     def column(self, ref: ra.ColumnRef) -> Value:
         """A column of the relation."""
-        name = spelled(ref, self.author.anchors)
+        name = spelled(ref, self.author.places)
         return lambda alias: f"{alias}.{name}"
 
     def alias(self, relation: ra.Relation) -> str:
@@ -275,7 +272,7 @@ class KeyQueryWriter:
                 joined = f" {self.author.word('OR')} ".join(texts)
                 return texts[0] if len(texts) == 1 else f"({joined})"
             case SemiJoin(key=key, relation=relation, other=other, inner=inner):
-                column = f"{alias}.{spelled(key, self.author.anchors)}"
+                column = f"{alias}.{spelled(key, self.author.places)}"
                 query = self.query(relation, [self.column(other)], inner)
                 return f"{column} {self.author.word('IN')} ({query})"
 
@@ -288,37 +285,34 @@ class KeyQueryWriter:
     def conjunct(self, item: Conjunct, alias: str) -> str:
         """The author's own text of a conjunct, its columns qualified with the alias."""
         author, named = self.author, self.named(alias)
-        anchors = author.anchors
-        tokens, tried = anchors.conjunct(item.condition), item.attempts
+        written, tried = item.condition.expression, item.attempts
+        span = author.places.bare(written)
         if tried is None:
-            text = computed(author, tokens, item.expression, named)
+            text = computed(author, span, item.expression, named)
         else:
-            text = attempted(author, tokens, item.expression, tried.forms, named)
+            text = attempted(author, span, item.expression, tried.forms, named, written)
             if tried.doubtful:
                 return f"({text}) {author.word('IS NOT FALSE')}"
-        return f"({text})" if anchors.disjunction(tokens) else text
+        disjunction = isinstance(written, ra.Call) and written.name == "or"
+        return f"({text})" if disjunction else text
 
     def named(self, alias: str) -> Callable[[ra.ColumnRef], str]:
         """How a column is named, qualified with an alias."""
-        return lambda ref: f"{alias}.{spelled(ref, self.author.anchors)}"
+        return lambda ref: f"{alias}.{spelled(ref, self.author.places)}"
 
 
-def _source(relation: ra.Relation, anchors: Anchors, anew: Mapping[Span, str] | None = None) -> str:
+def _source(relation: ra.Relation, places: Places, anew: Mapping[Span, str] | None = None) -> str:
     match relation:
         case ra.CteReference() if anew:
-            return anchors.copy(anchors.query_around(next(iter(anew)).start), anew)
-        case ra.Inline(span=span) if span is not None:
-            return anchors.copy(anchors.values(span))
+            return places.copy(places.query(relation.query), anew)
         case ra.Derived(span=span, view=()) if span is not None:
-            return anchors.copy(anchors.relation(span.start), anew)
-        case ra.Scan(span=span) | ra.CteReference(span=span) | ra.Derived(span=span) if (
-            span is not None
-        ):
-            return anchors.copy(anchors.covering(span))
+            return places.copy(places.relation(span.start), anew)
+        case ra.Scan() | ra.CteReference() | ra.Derived() | ra.Inline() if relation.span:
+            return places.copy(relation.span)
         case ra.Derived(anchor=anchor) if anchor is not None:
-            return anchors.copy(anchors.parenthesised(anchor), anew)
+            return places.copy(places.parenthesised(anchor), anew)
         case _:
-            raise AnchorError("a relation that has no text to repeat")
+            raise NoPlaceError("a relation that has no text to repeat")
 
 
 def _listed(relation: ra.Relation) -> str:

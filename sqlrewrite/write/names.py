@@ -7,13 +7,14 @@ It is the author's own text; each column of it is named so that it can be taken 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from sqlrewrite.plan.algebra import ColumnRef, Expression
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.facts.arithmetic import Wrapping
-from sqlrewrite.sql.places.anchors import AnchorError, Anchors, Range
+from sqlrewrite.sql.places import NoPlaceError, Places
+from sqlrewrite.text.edits import Span
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -33,7 +34,7 @@ class AuthorText:
     """The text of a statement as its author wrote it: where its parts are, and whether its keywords
     are in lower case."""
 
-    anchors: Anchors
+    places: Places
     lower: bool
 
     def word(self, keyword: str) -> str:
@@ -47,7 +48,7 @@ class AuthorText:
 
 def computed(
     author: AuthorText,
-    tokens: Range,
+    span: Span,
     expression: Expression,
     named: Callable[[ColumnRef], str],
     wrapping: Wrapping | None = None,
@@ -57,18 +58,25 @@ def computed(
     if wrapping is not None and wrapping.anew:
         return wrapping.whole.format(*map(named, columns(expression)))
     column, whole = ("{}", "{}") if wrapping is None else (wrapping.column, wrapping.whole)
-    replaced = {}
+    replaced = {
+        place: author.word(column).format(named(ref)) for place, ref in named_in(span, expression)
+    }
+    return author.word(whole).format(author.places.copy(span, replaced))
+
+
+def named_in(span: Span, expression: Expression) -> Iterator[tuple[Span, ColumnRef]]:
+    """The columns of an expression that stands in a span, each with its place. Raises NoPlaceError
+    for one that is named elsewhere, or nowhere."""
     for ref in columns(expression):
-        if ref.span is None:
-            raise AnchorError("a column that the text does not name")
-        replaced[ref.span] = author.word(column).format(named(ref))
-    return author.word(whole).format(author.anchors.copy(tokens, replaced))
+        if ref.span is None or not span.start <= ref.span.start < ref.span.end <= span.end:
+            raise NoPlaceError("a column that the text does not name")
+        yield ref.span, ref
 
 
-def spelled(ref: ColumnRef, anchors: Anchors) -> str:
+def spelled(ref: ColumnRef, places: Places) -> str:
     """A column's own name, as the author wrote it where that is still its name."""
     if ref.span is not None:
-        written = anchors.raw(anchors.covering(ref.span).end - 1)
+        written = places.raw(places.index(ref.span.end - 1))
         if written.strip("`").lower() == ref.name:
             return written
     return quoted(ref.name)

@@ -14,7 +14,7 @@ from sqlrewrite.sql.bind.binder import Bound
 from sqlrewrite.sql.managed.recognition import QUERY_PLACEHOLDER
 from sqlrewrite.sql.managed.strip import strip_text
 from sqlrewrite.sql.parse.statements import TokenError, tokenize
-from sqlrewrite.sql.places.anchors import Anchors
+from sqlrewrite.sql.places import Places
 from sqlrewrite.text.edits import Edit
 from sqlrewrite.text.markers import MARKER
 from sqlrewrite.text.source import apply
@@ -27,7 +27,7 @@ def check(
     found: Slot,
     predicates: Sequence[Predicate],
     edits: Sequence[Edit],
-    anchors: Anchors,
+    places: Places,
     bound: Bound,
     parsed: set[str],
     refer: Refer,
@@ -35,18 +35,16 @@ def check(
     """What is wrong with the edits of one clause, or None; ``parsed`` collects the key queries that
     have been parsed, each of which several clauses of a statement may share; ``refer`` is what the
     statement's templates were read with."""
-    clause, tokens, text = found.clause, anchors.tokens, anchors.text
+    clause, text = found.clause, places.text
     # What has to be seen: the FROM (or SELECT) before a new WHERE, the whole of a condition that
     # gets parentheses, else its last conjunct, which the predicates follow.
     if clause.keyword is None:
         behind = clause.opening == clause.lead  # and the FROM before the SELECT
-        lead, first = "" if behind else "SELECT 1 ", clause.opening
+        lead, start = "" if behind else "SELECT 1 ", clause.opening
     else:
-        lead = f"SELECT {anchors.raw(clause.keyword)} "
-        ends = [] if clause.disjunction else anchors.connectives(clause.condition)
-        first = max([clause.keyword, *ends]) + 1
-    start = tokens[first].start
-    end = max(tokens[clause.condition.end - 1].end + 1, edits[-1].offset)
+        lead = f"SELECT {places.raw(places.index(clause.keyword))} "
+        start = clause.conjuncts[-1].start
+    end = max(clause.condition.end, edits[-1].offset)
     # A query that is one by itself reads the same between any two tokens: each is parsed once, and
     # the clause with a number in its place.
     queries = tuple(dict.fromkeys(query for item in predicates for query in item.queries))

@@ -10,7 +10,7 @@ from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan.relations import joins
 from sqlrewrite.settings.forms import FILTERED, IN, RANGE, RANKED, SET, SINGLE, VALUES
 from sqlrewrite.settings.options import NotAskedError
-from sqlrewrite.sql.places.anchors import AnchorError
+from sqlrewrite.sql.places import NoPlaceError
 from sqlrewrite.text.limits import SPARK
 from sqlrewrite.write.fact_values import fact_value
 from sqlrewrite.write.forms import (
@@ -49,7 +49,7 @@ def write(
 
     Several proposals are the columns of a tuple, with one dimension and ``in`` as their form; or,
     with ``union``, what each of several references allows one column to be. ``words`` are those of
-    the statement, in lower case. Raises AnchorError where a part of a predicate is not found in it.
+    the statement, in lower case. Raises NoPlaceError where a part of one is not found in it.
     """
     first = proposals[0]
     if not union:
@@ -76,21 +76,21 @@ def _may_stay(proposal: Proposal) -> bool:
 
 
 def _in_dialect(found: list[Predicate], proposal: Proposal) -> list[Predicate]:
-    """The predicates, where the dialect of the text has words for them. Raises AnchorError."""
+    """The predicates, where the dialect of the text has words for them. Raises NoPlaceError."""
     name, pair = proposal.options.limits.dialect, proposal.pair
     if name == SPARK:
         return found
     if pair.derived is not None:
-        raise AnchorError(f"what {pair.pruned} is computed from is said in Spark's words")
+        raise NoPlaceError(f"what {pair.pruned} is computed from is said in Spark's words")
     from sqlrewrite.dialects import dialect  # Spark's own texts do without this import
 
     written_in = dialect(name)
     assert written_in is not None
     merged = {it for join in joins(proposal.target_block.source) for it in join.using}
     if not written_in.qualifies_merged and pair.target_column in merged:
-        raise AnchorError(f"{pair.target_column}, which USING merges, has no table there")
+        raise NoPlaceError(f"{pair.target_column}, which USING merges, has no table there")
     for why in filter(None, (written_in.why_unwritable(it.text) for it in found)):
-        raise AnchorError(why)
+        raise NoPlaceError(why)
     quoted = written_in.with_quotes
     return [
         Predicate(quoted(it.text), quoted(it.value), tuple(map(quoted, it.queries)), it.note)

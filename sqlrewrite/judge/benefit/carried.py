@@ -63,7 +63,7 @@ def _on_key(
     plan: ra.Plan, relation: ra.Node, key: str, found: tuple[Restriction, ...]
 ) -> list[ra.Expression] | None:
     """The conditions on a relation's rows and inside it, if each is one of constants on its key."""
-    if not all(isinstance(it, Conjunct) and not it.condition.path for it in found):
+    if not all(isinstance(it, Conjunct) and not it.condition.in_or for it in found):
         return None
     here = [it.expression for it in found if isinstance(it, Conjunct)]
     if not all(_constants_on(it, key) for it in here):

@@ -15,10 +15,9 @@ from sqlglot import exp
 
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import outputs
-from sqlrewrite.plan.expressions import columns, relations
+from sqlrewrite.plan.expressions import relations
 from sqlrewrite.plan.joins import simplify
 from sqlrewrite.plan.outer_joins import simplify_inner_blocks
-from sqlrewrite.plan.relations import leaves
 from sqlrewrite.sql.bind.closed_world import is_plain_query, not_understood, syntax_reason
 from sqlrewrite.sql.bind.dml import query_run_by
 from sqlrewrite.sql.bind.from_clause import FromBinder
@@ -32,7 +31,7 @@ from sqlrewrite.sql.bind.select_clauses import (
     order_keys,
     select_list,
 )
-from sqlrewrite.sql.bind.translate import Facts, Translator
+from sqlrewrite.sql.bind.translate import Facts, Translator, Trees
 from sqlrewrite.sql.bind.trees import (
     bare,
     conjunct_trees,
@@ -42,6 +41,7 @@ from sqlrewrite.sql.bind.trees import (
     short_names,
 )
 from sqlrewrite.sql.parse.query_grammar import NO_WHERE, SELECT_OFFSET
+from sqlrewrite.sql.parse.spans import span_of
 from sqlrewrite.warehouse import Warehouse
 
 _NO_CTES: Mapping[str, int] = {}
@@ -49,17 +49,18 @@ _NO_CTES: Mapping[str, int] = {}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bound:
-    """A statement's plan, with the trees of its SELECTs and ONs, against which edits are
-    checked."""
+    """A statement's plan, with the trees that it is made of: its SELECTs, the conditions of its
+    clauses, its expressions. Edits are placed by them, and checked against them."""
 
     plan: ra.Plan
     selects: Mapping[int, exp.Select]
-    ons: Mapping[ra.Clause, exp.Expr]
+    conditions: Mapping[ra.Clause, exp.Expr]
+    trees: Trees
 
     def condition(self, block: int, on: ra.Clause | None) -> exp.Expr | None:
         """The condition of an ON, or else of a block's WHERE."""
         if on is not None:
-            return self.ons.get(on)
+            return self.conditions.get(on)
         where = self.selects[block].args.get("where")
         return where.this if where is not None else None
 
@@ -97,7 +98,7 @@ def bind(
         _unbound(tree, binder),
         read_elsewhere=isinstance(tree, exp.Create) and tree.kind == "VIEW",
     )
-    return Bound(simplify_inner_blocks(plan), binder.selects, binder.ons)
+    return Bound(simplify_inner_blocks(plan), binder.selects, binder.clauses, binder.trees)
 
 
 def _unbound(tree: exp.Expr, binder: Binder) -> frozenset[int]:
@@ -165,7 +166,8 @@ class Binder(FromBinder):
         self.blocks: list[ra.Block] = []
         self.ctes: list[ra.Cte] = []
         self.selects: dict[int, exp.Select] = {}
-        self.ons: dict[ra.Clause, exp.Expr] = {}
+        self.clauses: dict[ra.Clause, exp.Expr] = {}
+        self.trees: Trees = {}
         self._next_block = 0
         self.whole = False
         self._role = _Role("query")
@@ -334,7 +336,7 @@ class Binder(FromBinder):
         scope = Scope(outer.ctes, outer.parent)
         windows = {it.name.lower(): it for it in node.args.get("windows") or []}
         found = Translator(self.text, self.in_view, self.subquery, scope, Facts(), windows)
-        found.possible_names = self.possible_names
+        found.possible_names, found.trees = self.possible_names, self.trees
         return found
 
     def _generating(
@@ -358,35 +360,18 @@ class Binder(FromBinder):
     def conditions(
         self, clause: exp.Expr | None, kind: str, translator: Translator
     ) -> tuple[ra.Condition, ...]:
-        """The conjuncts of a clause, numbered as ``anchors`` will find them in its tokens."""
+        """The conjuncts of a clause."""
         if clause is None:
             return ()
         bare = isinstance(clause, exp.Where | exp.Having | exp.Qualify)
-        trees = conjunct_trees(clause.this if bare else clause)
+        condition = clause.this if bare else clause
         translate = translator.conjunct if kind == "where" else translator.translate
-        expressions = [translate(tree) for tree in trees]
-        place = None if self.in_view else self._clause(kind, expressions, translator.scope.source)
-        if place is not None and kind == "on":
-            self.ons[place] = clause
-        return tuple(
-            [
-                ra.Condition(expression, relations(expression), place, ordinal, len(trees))
-                for ordinal, expression in enumerate(expressions)
-            ]
-        )
-
-    def _clause(
-        self, kind: str, expressions: list[ra.Expression], source: ra.Node | None
-    ) -> ra.Clause | None:
-        for expression in expressions:
-            for ref in columns(expression, inside=False):
-                if ref.span is not None:
-                    return ra.Clause(kind, ref.span.start)
-        if kind == "where":  # of subqueries alone: its SELECT is found from its FROM
-            for leaf in leaves(source):
-                if isinstance(leaf, ra.Scan | ra.CteReference) and leaf.span is not None:
-                    return ra.Clause(kind, leaf.span.start)
-        return None
+        expressions = [translate(tree) for tree in conjunct_trees(condition)]
+        span = None if self.in_view else span_of(condition)
+        place = None if span is None else ra.Clause(kind, span.start)
+        if place is not None:
+            self.clauses[place] = condition
+        return tuple([ra.Condition(it, relations(it), place) for it in expressions])
 
     def subquery(
         self,

@@ -37,9 +37,9 @@ from sqlrewrite.sql.bind.trees import (
     is_query,
     may_be_comma,
 )
-from sqlrewrite.sql.parse.expression_grammar import EXTENT
 from sqlrewrite.sql.parse.pipe_grammar import PIPED
 from sqlrewrite.sql.parse.query_grammar import SHARED
+from sqlrewrite.sql.parse.spans import span_of
 from sqlrewrite.text.edits import Span
 from sqlrewrite.warehouse import Name
 
@@ -240,8 +240,7 @@ class FromBinder(TableBinder):
             why = f"VALUES other than up to {_MOST_ROWS} rows of constants"
             return ra.Opaque(number, alias, why, columns=listed)
         columns = listed or tuple(f"col{at}" for at in range(1, widths.pop() + 1))
-        start, end = node.meta.get(EXTENT), node.expressions[-1].meta.get(EXTENT)
-        span = None if self.in_view or start is None or end is None else Span(start, end)
+        span = None if self.in_view else span_of(node)
         return ra.Inline(number, tuple(cells), columns, alias, span, listed or ())
 
     def _joined(self, tree: ra.Node, node: exp.Expr, translator: Translator) -> ra.Node:
@@ -274,12 +273,12 @@ class FromBinder(TableBinder):
         scope.outer.extend(outside.outer)
         columns = alias_columns(node) or ()
         alias = NAMELESS if PIPED in node.meta else alias_of(node)
-        start = None if self.in_view else node.meta.get(EXTENT)
+        span = None if self.in_view else span_of(node)
         bound: ra.Relation = ra.Derived(
             number,
             query,
             alias,
-            None if start is None else Span(start, start + 1),
+            span,
             columns,
             listed=columns,
             anchor=None if self.in_view else alias_offset(node),

@@ -61,6 +61,9 @@ class Facts:
     uncertain: bool = False
 
 
+Trees = dict[int, tuple[ra.Expression, exp.Expr]]
+"""The trees of expressions, by the ids of these."""
+
 BindSubquery = Callable[[exp.Expr, Scope, str, ra.Expression | None, bool, bool], ra.Subquery]
 
 
@@ -74,6 +77,7 @@ class Translator:
     ``first``: the aliases that come before a column of FROM where HAVING is translated.
     ``possible_names``: the words of the text that may be names, where "…" may be one.
     ``variables``: the parameters of the lambdas around the place.
+    ``trees``: what each expression is translated from; nothing in a view.
     """
 
     text: str
@@ -86,6 +90,7 @@ class Translator:
     first: frozenset[str] = frozenset()
     possible_names: frozenset[str] | None = None
     variables: dict[str, ra.Variable] = field(default_factory=dict)
+    trees: Trees = field(default_factory=dict)
     _under_over: exp.Expr | None = None
 
     def translate(self, node: exp.Expr | None) -> ra.Expression:
@@ -93,7 +98,14 @@ class Translator:
         that are cut."""
         if node is None:
             return ra.Unknown("an operand is missing", ())
-        return _HANDLERS.get(type(node), Translator._call)(self, node)
+        return self._of(node, _HANDLERS.get(type(node), Translator._call)(self, node))
+
+    def _of(self, node: exp.Expr, expression: ra.Expression) -> ra.Expression:
+        """The expression, noted as that of a tree. A column that stands for an alias is that of the
+        item of the list."""
+        if not self.in_view:
+            self.trees.setdefault(id(expression), (expression, node))
+        return expression
 
     def skim(self, node: exp.Expr) -> ra.Expression:
         """The expression of an item whose value nothing needs: Unknown, with its functions
@@ -123,6 +135,9 @@ class Translator:
     def _deciding(self, node: exp.Expr, required: bool, negated: bool) -> ra.Expression:
         while isinstance(node, exp.Paren):
             node = node.this
+        return self._of(node, self._decided(node, required, negated))
+
+    def _decided(self, node: exp.Expr, required: bool, negated: bool) -> ra.Expression:
         match node:
             case exp.Not():
                 return ra.Call("not", (self._deciding(node.this, required and not negated, True),))
@@ -350,7 +365,8 @@ class Translator:
 
     def _variable(self, node: exp.Expr) -> ra.Expression:
         name = node.name.lower()
-        return self.variables.get(name) or ra.Unknown(f"{name} is not understood")
+        variable = self.variables.get(name)
+        return replace(variable) if variable else ra.Unknown(f"{name} is not understood")
 
     def _note(self, node: exp.Expr) -> str:
         """Adds a function to the facts, and returns its name."""

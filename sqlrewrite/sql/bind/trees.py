@@ -11,8 +11,8 @@ from sqlglot import exp
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.sql.bind.plan_names import function_name
 from sqlrewrite.sql.parse.dialect import SPELLED
-from sqlrewrite.sql.parse.expression_grammar import EXTENT
 from sqlrewrite.sql.parse.query_grammar import NO_WHERE
+from sqlrewrite.sql.parse.spans import SPAN
 from sqlrewrite.warehouse import Name, has_template, may_render_to
 
 ANY = "*"
@@ -234,13 +234,13 @@ def listed_whole(node: exp.Expr) -> exp.Expr:
     first = query
     while isinstance(first, exp.SetOperation):
         first = first.this
-    if not isinstance(first, exp.Select) or EXTENT not in node.meta or not _makes_rows(query):
+    if not isinstance(first, exp.Select) or SPAN not in node.meta or not _makes_rows(query):
         return node
     if any(item.is_star or isinstance(item, exp.Aliases) for item in first.expressions):
         return node
     names = [exp.to_identifier(f"key{at}") for at, _ in enumerate(first.expressions, 1)]
     table = exp.Subquery(this=query, alias=exp.TableAlias(columns=names))
-    table.meta[EXTENT] = node.meta[EXTENT]
+    table.meta[SPAN] = node.meta[SPAN]
     select = exp.Select(expressions=[exp.Star()], from_=exp.From(this=table))
     select.meta[NO_WHERE] = "the query of an IN is read as a whole"
     return select

@@ -1,5 +1,4 @@
-"""Which tokens open, close and end what: the tables by which ``anchors`` finds clauses, and which
-are names all the same."""
+"""Which tokens open, close and end what, and which are names all the same."""
 
 from __future__ import annotations
 

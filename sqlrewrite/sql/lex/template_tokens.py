@@ -299,6 +299,10 @@ def _up_to_name(tokens: Sequence[Token]) -> Sequence[Token]:
     return tokens[:end]
 
 
+WEAKENED = "weakened"
+"""The key in the ``meta`` of a call of an unknown function: what stands there."""
+
+
 def weaken_templates(tree: exp.Expr) -> None:
     """Turns templates that may be more than one operand into calls of unknown functions. A constant
     that is no operand may be several, or a column; a whole condition or an operator may hold an OR,
@@ -314,4 +318,6 @@ def weaken_templates(tree: exp.Expr) -> None:
             whole = whole.parent
         condition = whole is not node or isinstance(node.parent, _CONDITIONS)
         if condition or (isinstance(node, exp.Placeholder) and not isinstance(node.parent, _ONE)):
-            whole.replace(exp.Anonymous(this=node.name if operator else node.this))
+            unknown = exp.Anonymous(this=node.name if operator else node.this)
+            whole.replace(unknown)
+            unknown.meta[WEAKENED] = whole

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -21,7 +21,7 @@ from sqlrewrite.settings.forms import FORMS
 from sqlrewrite.sql.lex.keywords import CHANGES, NO_QUERY, token_types
 from sqlrewrite.sql.lex.lexemes import lexemes
 from sqlrewrite.sql.managed.statements import statement_openers
-from sqlrewrite.sql.places.anchors import AnchorError, Anchors, Range
+from sqlrewrite.sql.managed.token_walk import NoFormError, Range, Walk
 from sqlrewrite.text.edits import Span
 from sqlrewrite.text.markers import MARKER, marker_behind, read_keys_note
 
@@ -69,29 +69,29 @@ class ManagedPredicate:
     moved: Span | None = None
 
 
-def managed_predicates(anchors: Anchors, in_dml: bool = False) -> Iterator[ManagedPredicate]:
+def managed_predicates(walk: Walk, in_dml: bool = False) -> Iterator[ManagedPredicate]:
     """The predicates that a marker follows, white space between, and that are written as one of the
     forms is, or as several under an OR, in parentheses. ``in_dml`` says whether those in the
     condition of a DELETE or UPDATE itself are among them."""
-    text, tokens = anchors.text, anchors.tokens
+    text, tokens = walk.text, walk.tokens
     at = text.find(MARKER)
     if at < 0:
         return
-    starts, opener = [token.start for token in tokens], statement_openers(anchors)
+    starts, opener = [token.start for token in tokens], statement_openers(walk)
     ends: dict[int, int] = {}
     while at >= 0:
         last = bisect_right(starts, at) - 1
-        found = _predicate_before(anchors, last, at) if last >= 0 else None
-        if found is not None and not _interrupted(anchors, found.tokens, ends):
+        found = _predicate_before(walk, last, at) if last >= 0 else None
+        if found is not None and not _interrupted(walk, found.tokens, ends):
             ends[at] = (found.moved or found.span).end
-            if _ours(anchors, found, opener(found.word), in_dml):
+            if _ours(walk, found, opener(found.word), in_dml):
                 yield found
         at = text.find(MARKER, at + 1)
 
 
-def marker_offsets(anchors: Anchors) -> Iterator[int]:
+def marker_offsets(walk: Walk) -> Iterator[int]:
     """Where our marker stands as a comment of its own, and not inside a string."""
-    text, tokens = anchors.text, anchors.tokens
+    text, tokens = walk.text, walk.tokens
     starts = [token.start for token in tokens]
     at = text.find(MARKER)
     while at >= 0:
@@ -108,19 +108,19 @@ def _in_lexeme(text: str, tokens: Sequence[Token], index: int, at: int) -> bool:
     return any(since + start < at < since + end for _, start, end in found)
 
 
-def has_managed_predicate(anchors: Anchors, condition: Range, value: str) -> bool:
-    """Whether a condition has a managed predicate at its top that bounds a value: one that stays,
-    since all others have been taken out."""
-    pieces = anchors.pieces(condition) if MARKER in anchors.text else []
+def has_managed_predicate(walk: Walk, conjuncts: Container[Span], value: str) -> bool:
+    """Whether one of the conjuncts of a condition is a managed predicate that bounds a value: one
+    that stays, since all others have been taken out."""
     return any(
-        found.tokens in pieces and bounded_value(anchors, found) == normalized_value(value)
-        for found in managed_predicates(anchors)
+        walk.span(managed.tokens) in conjuncts
+        and bounded_value(walk, managed) == normalized_value(value)
+        for managed in managed_predicates(walk)
     )
 
 
-def bounded_value(anchors: Anchors, managed: ManagedPredicate) -> str:
+def bounded_value(walk: Walk, managed: ManagedPredicate) -> str:
     """The text of what a managed predicate bounds, in lower case, on one line."""
-    return normalized_value(anchors.span(managed.value).of(anchors.text))
+    return normalized_value(walk.span(managed.value).of(walk.text))
 
 
 def normalized_value(value: str) -> str:
@@ -128,131 +128,129 @@ def normalized_value(value: str) -> str:
     return _PADDING.sub("", " ".join(value.lower().split()))
 
 
-def _predicate_before(anchors: Anchors, last: int, at: int) -> ManagedPredicate | None:
+def _predicate_before(walk: Walk, last: int, at: int) -> ManagedPredicate | None:
     """The predicate of ours that ends at a token, or before one that its marker was moved behind,
     for a marker at that offset; None for none."""
     behind, end = last, at + len(MARKER)
-    if not _adjoins(anchors, last, at):
+    if not _adjoins(walk, last, at):
         return None
-    if anchors.raw(last).lower() in _PASSED:
+    if walk.raw(last).lower() in _PASSED:
         last -= 1
-        if last < 0 or not _adjoins(anchors, last, anchors.tokens[behind].start):
+        if last < 0 or not _adjoins(walk, last, walk.tokens[behind].start):
             return None
     note, found = None, None
-    comment = read_keys_note(anchors.text, end)
+    comment = read_keys_note(walk.text, end)
     if comment is not None:
         when, query, end = comment
-        found = _single(anchors, last, True) or _disjunction(anchors, last)
+        found = _single(walk, last, True) or _disjunction(walk, last)
         note = (when, query) if found is not None else None
-    found = found or _single(anchors, last, False) or _disjunction(anchors, last)
-    if found is None or marker_behind(anchors.text, end) is not None:
+    found = found or _single(walk, last, False) or _disjunction(walk, last)
+    if found is None or marker_behind(walk.text, end) is not None:
         return None  # a second marker would be left, on what stands before
     tokens, moved = Range(found.first, last + 1), None
-    span = Span(anchors.tokens[found.first].start, end)
+    span = Span(walk.tokens[found.first].start, end)
     if behind != last:
-        span, moved = anchors.span(tokens), Span(anchors.tokens[behind].end + 1, end)
+        span, moved = walk.span(tokens), Span(walk.tokens[behind].end + 1, end)
     return ManagedPredicate(tokens, found.word, found.value, span, at, note, moved)
 
 
-def apart(anchors: Anchors, markers: Sequence[int]) -> Iterator[int]:
+def apart(walk: Walk, markers: Sequence[int]) -> Iterator[int]:
     """For each of the markers that may have come away from its predicate, where what it stands
     behind is: a formatter moves it behind the end of a clause, an author writes a comment or a
     condition between the two."""
-    starts = [token.start for token in anchors.tokens] if markers else []
+    starts = [token.start for token in walk.tokens] if markers else []
     for at in markers:
         last = bisect_right(starts, at) - 1
-        passed = last >= 0 and anchors.raw(last).lower() in _PASSED
-        if (passed and _adjoins(anchors, last, at)) or _beside_ours(anchors, last):
+        passed = last >= 0 and walk.raw(last).lower() in _PASSED
+        if (passed and _adjoins(walk, last, at)) or _beside_ours(walk, last):
             yield starts[last]
 
 
-def _beside_ours(anchors: Anchors, last: int) -> bool:
+def _beside_ours(walk: Walk, last: int) -> bool:
     """Whether the clause that a token is in, or closes, has a conjunct that looks like ours."""
     for index in (last, last - 1):
-        with suppress(AnchorError):
-            first = _opening(anchors, index) if anchors.kind(index) is TokenType.R_PAREN else index
-            pieces = anchors.pieces(anchors.enclosing(first).condition)
-            if any(looks_written(anchors, piece) for piece in pieces):
+        with suppress(NoFormError):
+            first = _opening(walk, index) if walk.kind(index) is TokenType.R_PAREN else index
+            pieces = walk.pieces(walk.enclosing(first).condition)
+            if any(looks_written(walk, piece) for piece in pieces):
                 return True
     return False
 
 
-def _lists_its_own(anchors: Anchors, managed: ManagedPredicate) -> bool:
+def _lists_its_own(walk: Walk, managed: ManagedPredicate) -> bool:
     """Whether a predicate compares with a list of literals that stands nowhere else in the text:
     where we write one without a comment, it is a copy of the author's."""
-    with suppress(AnchorError):
+    with suppress(NoFormError):
         last = managed.tokens.end - 1
-        opening = _before_literals(anchors, last) + 1
-        literals = anchors.span(Range(opening, last + 1)).of(anchors.text)
-        return not _opens_query(anchors, opening) and anchors.text.count(literals) == 1
+        opening = _before_literals(walk, last) + 1
+        literals = walk.span(Range(opening, last + 1)).of(walk.text)
+        return not _opens_query(walk, opening) and walk.text.count(literals) == 1
     return False
 
 
-def looks_written(anchors: Anchors, piece: Range) -> bool:
+def looks_written(walk: Walk, piece: Range) -> bool:
     """Whether a conjunct without a marker is as we write one with a key query: ``AS`` names what it
     reads, and before that each column is called by the name."""
-    found = _single(anchors, piece.end - 1, False)
+    found = _single(walk, piece.end - 1, False)
     if found is None or found.first != piece.start:
         return False
-    if marker_behind(anchors.text, anchors.tokens[piece.end - 1].end + 1) is not None:
+    if marker_behind(walk.text, walk.tokens[piece.end - 1].end + 1) is not None:
         return False
-    words = [anchors.raw(index).lower() for index in range(found.word, piece.end)]
+    words = [walk.raw(index).lower() for index in range(found.word, piece.end)]
     if "select" not in words:
         return False
     called = {name for name, dot in pairwise(words) if dot == "."}
     return any(word == "as" and alias in called for word, alias in pairwise(words))
 
 
-def _adjoins(anchors: Anchors, last: int, at: int) -> bool:
+def _adjoins(walk: Walk, last: int, at: int) -> bool:
     """Whether only white space stands between a token and an offset behind it."""
-    between = anchors.text[anchors.tokens[last].end + 1 : at]
+    between = walk.text[walk.tokens[last].end + 1 : at]
     return not between or between.isspace()
 
 
-def is_unmarked(anchors: Anchors, piece: Range, managed: ManagedPredicate) -> bool:
+def is_unmarked(walk: Walk, piece: Range, managed: ManagedPredicate) -> bool:
     """Whether a conjunct looks like a predicate of ours whose marker is gone: then a marker that
     was moved may be its marker, and ``managed`` the author's. So may one right behind a list of
     constants, which an author may have written between the two."""
     if managed.moved is None:
         if managed.note is not None or piece.end > managed.tokens.start:
             return False
-        return _lists_its_own(anchors, managed) and looks_written(anchors, piece)
+        return _lists_its_own(walk, managed) and looks_written(walk, piece)
     last = piece.end - 1
-    found = _single(anchors, last, managed.note is not None) or _disjunction(anchors, last)
+    found = _single(walk, last, managed.note is not None) or _disjunction(walk, last)
     if found is None or found.first != piece.start:
         return False
     # A computed value is bounded by a key query alone.
-    with suppress(AnchorError):
-        if _opens_query(anchors, _opening(anchors, last)):
+    with suppress(NoFormError):
+        if _opens_query(walk, _opening(walk, last)):
             return True
-    return all(anchors.kind(index) is not TokenType.L_PAREN for index in range(*found.value))
+    return all(walk.kind(index) is not TokenType.L_PAREN for index in range(*found.value))
 
 
-def _ours(
-    anchors: Anchors, found: ManagedPredicate, opener: TokenType | None, in_dml: bool
-) -> bool:
+def _ours(walk: Walk, found: ManagedPredicate, opener: TokenType | None, in_dml: bool) -> bool:
     """Whether a predicate stands where a run may have written it: in a query of its statement, or
     literals in the ON of a MERGE, or, with ``in_dml``, in the condition of a DELETE or UPDATE."""
-    if opener is None or anchors.in_query(found.word):
+    if opener is None or walk.in_query(found.word):
         return opener is not None
     try:
-        statement = anchors.kind(anchors.lead(found.word))
-    except AnchorError:
+        statement = walk.kind(walk.lead(found.word))
+    except NoFormError:
         statement = opener
     if statement is TokenType.MERGE:
         return found.note is not None
     return in_dml if statement in CHANGES else opener not in NO_QUERY
 
 
-def _interrupted(anchors: Anchors, tokens: Range, ours: Mapping[int, int]) -> bool:
+def _interrupted(walk: Walk, tokens: Range, ours: Mapping[int, int]) -> bool:
     """Whether a comment or the end of a statement stands inside a predicate: the author has edited
     it then. The markers of other predicates of ours, which a template has moved into it, are no
     such comments: ``ours`` has where they begin and end."""
-    for one, other in pairwise(anchors.tokens[tokens.start : tokens.end]):
+    for one, other in pairwise(walk.tokens[tokens.start : tokens.end]):
         if one.token_type is TokenType.SEMICOLON:
             return True
         start = one.end + 1
-        between = anchors.text[start : other.start]
+        between = walk.text[start : other.start]
         comment = between.strip()
         start += between.find(comment)
         if comment and ours.get(start) != start + len(comment):
@@ -268,19 +266,19 @@ class _Found(NamedTuple):
     value: Range
 
 
-def _single(anchors: Anchors, last: int, noted: bool) -> _Found | None:
+def _single(walk: Walk, last: int, noted: bool) -> _Found | None:
     """The predicate of ours that ends at a token, ``noted`` or not, and is under no OR."""
-    with suppress(AnchorError):
-        function = _opening(anchors, last) - 1
-        named = function >= 0 and anchors.raw(function).lower() in _functions(noted)
-        if named and _opens_query(anchors, function + 2):
-            value = Range(anchors.opening(function + 2) + 2, last)  # behind the query and a comma
+    with suppress(NoFormError):
+        function = _opening(walk, last) - 1
+        named = function >= 0 and walk.raw(function).lower() in _functions(noted)
+        if named and _opens_query(walk, function + 2):
+            value = Range(walk.opening(function + 2) + 2, last)  # behind the query and a comma
             return _Found(function, function, value)
     for right, signs in _comparisons(noted).items():
-        with suppress(AnchorError):
-            word = _BEFORE[right](anchors, last)
-            if anchors.kind(word) in signs:
-                first = _first_of_value(anchors, word)
+        with suppress(NoFormError):
+            word = _BEFORE[right](walk, last)
+            if walk.kind(word) in signs:
+                first = _first_of_value(walk, word)
                 return _Found(first, word, Range(first, word))
     return None
 
@@ -301,74 +299,74 @@ def _comparisons(noted: bool) -> Mapping[str, frozenset[TokenType]]:
     return {right: frozenset(signs) for right, signs in found.items()}
 
 
-def _first_of_value(anchors: Anchors, word: int) -> int:
-    """The first token of the value that a sign compares. Raises AnchorError where it has none."""
-    index = _operand(anchors, word - 1)
-    while anchors.kind(index - 1) in _ARITHMETIC:
-        alone = anchors.kind(index - 2) in _NO_FUNCTION  # a sign, and no operator
-        index = index - 1 if alone else _operand(anchors, index - 2)
+def _first_of_value(walk: Walk, word: int) -> int:
+    """The first token of the value that a sign compares. Raises NoFormError where it has none."""
+    index = _operand(walk, word - 1)
+    while walk.kind(index - 1) in _ARITHMETIC:
+        alone = walk.kind(index - 2) in _NO_FUNCTION  # a sign, and no operator
+        index = index - 1 if alone else _operand(walk, index - 2)
     if index <= 0:
-        raise AnchorError("no value before a sign")
+        raise NoFormError("no value before a sign")
     return index
 
 
-def _opening(anchors: Anchors, last: int) -> int:
-    """The parenthesis that one at a token closes. Raises AnchorError where none does."""
-    if anchors.kind(last) is not TokenType.R_PAREN:
-        raise AnchorError("no parenthesis closes there")
-    return anchors.opening(last)
+def _opening(walk: Walk, last: int) -> int:
+    """The parenthesis that one at a token closes. Raises NoFormError where none does."""
+    if walk.kind(last) is not TokenType.R_PAREN:
+        raise NoFormError("no parenthesis closes there")
+    return walk.opening(last)
 
 
-def _before_query(anchors: Anchors, last: int) -> int:
+def _before_query(walk: Walk, last: int) -> int:
     """The word before a key query that ends at a token."""
-    opening = _opening(anchors, last)
-    if not _opens_query(anchors, opening):
-        raise AnchorError("no key query")
+    opening = _opening(walk, last)
+    if not _opens_query(walk, opening):
+        raise NoFormError("no key query")
     return opening - 1
 
 
-def _before_list(anchors: Anchors, last: int) -> int:
+def _before_list(walk: Walk, last: int) -> int:
     """The word before the parentheses that end at a token."""
-    return _opening(anchors, last) - 1
+    return _opening(walk, last) - 1
 
 
-def _before_call(anchors: Anchors, last: int) -> int:
+def _before_call(walk: Walk, last: int) -> int:
     """The word before a call that ends at a token."""
-    opening = _opening(anchors, last)
-    if _opens_query(anchors, opening) or not anchors.raw(opening - 1).isidentifier():
-        raise AnchorError("no call")
+    opening = _opening(walk, last)
+    if _opens_query(walk, opening) or not walk.raw(opening - 1).isidentifier():
+        raise NoFormError("no call")
     return opening - 2
 
 
-def _before_literals(anchors: Anchors, last: int) -> int:
+def _before_literals(walk: Walk, last: int) -> int:
     """The word before the literals in parentheses that end at a token."""
-    opening, index = _opening(anchors, last), last
+    opening, index = _opening(walk, last), last
     while index > opening:
-        index = _before_literal(anchors, index - 1)
-        if anchors.kind(index) is not TokenType.COMMA and index != opening:
-            raise AnchorError("no list of literals")
+        index = _before_literal(walk, index - 1)
+        if walk.kind(index) is not TokenType.COMMA and index != opening:
+            raise NoFormError("no list of literals")
     return opening - 1
 
 
-def _before_literal(anchors: Anchors, last: int) -> int:
+def _before_literal(walk: Walk, last: int) -> int:
     """The word before a literal, ``-1`` or ``DATE '…'``, that ends at a token."""
-    kind, before = anchors.kind(last), anchors.kind(last - 1)
+    kind, before = walk.kind(last), walk.kind(last - 1)
     if kind is TokenType.NUMBER:
         return last - 1 - (before is TokenType.DASH)
     if kind is TokenType.STRING:
         return last - 1 - (before is TokenType.DATE)
-    raise AnchorError("no literal")
+    raise NoFormError("no literal")
 
 
-def _before_both(anchors: Anchors, last: int) -> int:
+def _before_both(walk: Walk, last: int) -> int:
     """The word before two literals with an AND between."""
-    word = _before_literal(anchors, last)
-    if anchors.kind(word) is not TokenType.AND:
-        raise AnchorError("no AND")
-    return _before_literal(anchors, word - 1)
+    word = _before_literal(walk, last)
+    if walk.kind(word) is not TokenType.AND:
+        raise NoFormError("no AND")
+    return _before_literal(walk, word - 1)
 
 
-_BEFORE: Mapping[str, Callable[[Anchors, int], int]] = {
+_BEFORE: Mapping[str, Callable[[Walk, int], int]] = {
     "query": _before_query,
     "call": _before_call,
     "list": _before_list,
@@ -377,63 +375,62 @@ _BEFORE: Mapping[str, Callable[[Anchors, int], int]] = {
     "literal AND literal": _before_both,
 }
 """For what a predicate compares with: gives the word before the one that ends at a token. Raises
-AnchorError where something else ends there."""
+NoFormError where something else ends there."""
 
 
-def _disjunction(anchors: Anchors, last: int) -> _Found | None:
+def _disjunction(walk: Walk, last: int) -> _Found | None:
     """The predicate of ours that ends at a token and is several under an OR, in parentheses, whose
     value is that of the first; its word is the parenthesis that opens it."""
-    with suppress(AnchorError):
-        opening = _opening(anchors, last)
-        if anchors.kind(opening - 1) in (TokenType.AND, TokenType.WHERE, TokenType.ON):
-            value = _value_of_disjuncts(anchors, anchors.disjuncts(Range(opening, last + 1)))
+    with suppress(NoFormError):
+        opening = _opening(walk, last)
+        if walk.kind(opening - 1) in (TokenType.AND, TokenType.WHERE, TokenType.ON):
+            value = _value_of_disjuncts(walk, walk.disjuncts(Range(opening, last + 1)))
             return None if value is None else _Found(opening, opening, value)
     return None
 
 
-def _value_of_disjuncts(anchors: Anchors, parts: Sequence[Range]) -> Range | None:
+def _value_of_disjuncts(walk: Walk, parts: Sequence[Range]) -> Range | None:
     """The value of the first of several parts, all of which we write; None where one is not, or
     there is but one."""
-    values = [_value_of_disjunct(anchors, part) for part in parts]
+    values = [_value_of_disjunct(walk, part) for part in parts]
     return values[0] if len(values) > 1 and all(values) else None
 
 
-def _value_of_disjunct(anchors: Anchors, part: Range) -> Range | None:
+def _value_of_disjunct(walk: Walk, part: Range) -> Range | None:
     """The value of a part of an OR, if it is one that we write: a predicate by itself, ``value IS
     NULL``, or what holds where the first of several columns is equal."""
     last = part.end - 1
-    if anchors.kind(last) is TokenType.NULL and anchors.kind(last - 1) is TokenType.IS:
-        whole = _operand(anchors, last - 2) == part.start
+    if walk.kind(last) is TokenType.NULL and walk.kind(last - 1) is TokenType.IS:
+        whole = _operand(walk, last - 2) == part.start
         return Range(part.start, last - 1) if whole else None
     for noted in (False, True):
-        found = _single(anchors, last, noted)
+        found = _single(walk, last, noted)
         if found is not None and found.first == part.start:
             return found.value
-    if anchors.kind(last) is not TokenType.R_PAREN or anchors.opening(last) != part.start:
+    if walk.kind(last) is not TokenType.R_PAREN or walk.opening(last) != part.start:
         return None
     inner = Range(part.start + 1, last)
-    pieces = anchors.pieces(inner)
-    return _value_of_disjuncts(anchors, pieces if len(pieces) > 1 else anchors.disjuncts(inner))
+    pieces = walk.pieces(inner)
+    return _value_of_disjuncts(walk, pieces if len(pieces) > 1 else walk.disjuncts(inner))
 
 
-def _opens_query(anchors: Anchors, index: int) -> bool:
+def _opens_query(walk: Walk, index: int) -> bool:
     """Whether a parenthesis opens a key query, or stands for one."""
-    if anchors.kind(index) is not TokenType.L_PAREN:
+    if walk.kind(index) is not TokenType.L_PAREN:
         return False
     return (
-        anchors.kind(index + 1) is TokenType.SELECT
-        or anchors.raw(index + 1) == QUERY_PLACEHOLDER[1:-1]
+        walk.kind(index + 1) is TokenType.SELECT or walk.raw(index + 1) == QUERY_PLACEHOLDER[1:-1]
     )
 
 
-def _operand(anchors: Anchors, index: int) -> int:
+def _operand(walk: Walk, index: int) -> int:
     """The first token of the operand that ends at a token: a name with its qualifiers, a literal,
     a call, or a list in parentheses, with the types behind it that ``::`` casts it to."""
-    if anchors.kind(index) is TokenType.R_PAREN:
-        index = anchors.opening(index)
-        if anchors.kind(index - 1) in _NO_FUNCTION or not anchors.raw(index - 1).isidentifier():
+    if walk.kind(index) is TokenType.R_PAREN:
+        index = walk.opening(index)
+        if walk.kind(index - 1) in _NO_FUNCTION or not walk.raw(index - 1).isidentifier():
             return index
         index -= 1
-    while anchors.kind(index - 1) is TokenType.DOT:
+    while walk.kind(index - 1) is TokenType.DOT:
         index -= 2
-    return _operand(anchors, index - 2) if anchors.kind(index - 1) is TokenType.DCOLON else index
+    return _operand(walk, index - 2) if walk.kind(index - 1) is TokenType.DCOLON else index

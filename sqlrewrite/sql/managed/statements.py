@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from sqlglot import Token, TokenType
 
 from sqlrewrite.sql.lex.keywords import CHANGES, CLOSE, OPEN, token_types
+from sqlrewrite.sql.managed.token_walk import Walk
 from sqlrewrite.sql.parse.scripts import Piece, pieces
 from sqlrewrite.sql.parse.statement_kinds import opens_query
 from sqlrewrite.sql.parse.statements import misread
-from sqlrewrite.sql.places.anchors import Anchors
 
 # What opens a statement that is bound, and so may get a predicate.
 _OPENERS = token_types(
@@ -27,16 +27,16 @@ _BEFORE_KIND = 8
 """So many words may stand between CREATE and what it makes: OR REPLACE GLOBAL TEMPORARY …."""
 
 
-def statement_openers(anchors: Anchors) -> Callable[[int], TokenType | None]:
+def statement_openers(walk: Walk) -> Callable[[int], TokenType | None]:
     """What opens the statement that a token is in; None where we write nothing in it."""
-    found = list(pieces(anchors.text, anchors.tokens))
+    found = list(pieces(walk.text, walk.tokens))
     starts = [piece.tokens[0].start for piece in found]
     openers: dict[int, TokenType | None] = {}
 
     def opener(index: int) -> TokenType | None:
-        place = bisect_right(starts, anchors.tokens[index].start) - 1
+        place = bisect_right(starts, walk.tokens[index].start) - 1
         if place not in openers:
-            openers[place] = _opener(anchors.text, found[place])
+            openers[place] = _opener(walk.text, found[place])
         return openers[place]
 
     return opener

@@ -23,7 +23,7 @@ from sqlrewrite.sql.managed.recognition import (
     managed_predicates,
     marker_offsets,
 )
-from sqlrewrite.sql.places.anchors import AnchorError, Anchors, ConditionClause, Range
+from sqlrewrite.sql.managed.token_walk import EnclosingClause, NoFormError, Range, Walk
 from sqlrewrite.text.edits import Edit, Span, cut
 from sqlrewrite.text.markers import MARKER
 from sqlrewrite.text.source import LINE_END
@@ -139,7 +139,7 @@ class Stripped:
         return found
 
 
-Keep = Callable[[Anchors, Sequence[ManagedPredicate]], Container[ManagedPredicate]]
+Keep = Callable[[Walk, Sequence[ManagedPredicate]], Container[ManagedPredicate]]
 """The managed predicates that stay: the author asked to leave them, or their scans, alone."""
 
 
@@ -151,33 +151,33 @@ def strip(
     what stands in the condition of a DELETE or UPDATE goes, too, and so must come back."""
     if MARKER not in text:
         return Stripped(text, text)
-    anchors = Anchors(text, tokens)
-    found = list(managed_predicates(anchors, in_dml))
-    clauses, outer = _clauses(anchors, found, keep(anchors, found) if keep is not None else ())
+    walk = Walk(text, tokens)
+    found = list(managed_predicates(walk, in_dml))
+    clauses, outer = _clauses(walk, found, keep(walk, found) if keep is not None else ())
     gone = sorted((it for clause in clauses for it in clause.ours), key=lambda it: it.marker)
     recognised = {it.marker for it in found if _inside(it.span.start, outer)}
     spans = _spans(clauses)
     stripped = _offsets_without(spans)
-    foreign = tuple(at for at in marker_offsets(anchors) if at not in recognised)
+    foreign = tuple(at for at in marker_offsets(walk) if at not in recognised)
     return replace(
         Stripped.of(text, spans, [it.span for it in gone]),
         foreign=foreign,
-        unsure=tuple(map(stripped, apart(anchors, foreign))),
+        unsure=tuple(map(stripped, apart(walk, foreign))),
         clauses=tuple(
-            sorted((_managed_clause(anchors, it, stripped) for it in clauses), key=lambda it: it.at)
+            sorted((_managed_clause(walk, it, stripped) for it in clauses), key=lambda it: it.at)
         ),
     )
 
 
-def _removed(anchors: Anchors, managed: ManagedPredicate) -> RemovedPredicate:
-    text, span = anchors.text, managed.span
+def _removed(walk: Walk, managed: ManagedPredicate) -> RemovedPredicate:
+    text, span = walk.text, managed.span
     marker = "" if managed.moved is None else f" {managed.moved.of(text).lstrip()}"
     single = managed.value.start == managed.tokens.start
-    value, whole = anchors.span(managed.value), anchors.span(managed.tokens)
+    value, whole = walk.span(managed.value), walk.span(managed.tokens)
     return RemovedPredicate(
         span,
         span.of(text) + marker,
-        bounded_value(anchors, managed),
+        bounded_value(walk, managed),
         text[value.end : whole.end] if single else "",
         managed.note,
     )
@@ -194,18 +194,18 @@ def strip_text(text: str, tokens: Sequence[Token]) -> str:
     """The text that ``strip`` leaves, and nothing else of it."""
     if MARKER not in text:
         return text
-    anchors = Anchors(text, tokens)
-    return cut(text, _spans(_clauses(anchors, list(managed_predicates(anchors)))[0]))
+    walk = Walk(text, tokens)
+    return cut(text, _spans(_clauses(walk, list(managed_predicates(walk)))[0]))
 
 
 def _clauses(
-    anchors: Anchors, found: Sequence[ManagedPredicate], staying: Container[ManagedPredicate] = ()
+    walk: Walk, found: Sequence[ManagedPredicate], staying: Container[ManagedPredicate] = ()
 ) -> tuple[list[_ClauseSpans], list[Span]]:
     """What is taken out of each clause, and the predicates inside no other."""
     kept = [it.span for it in found if it in staying]
-    clauses = list(_by_clause(anchors, [it for it in found if it not in staying]))
+    clauses = list(_by_clause(walk, [it for it in found if it not in staying]))
     outer = _outermost([*kept, *(it.span for clause in clauses for it in clause.ours)])
-    begins = [anchors.tokens[it.clause.lead].start for it in clauses]
+    begins = [walk.tokens[it.clause.keyword].start for it in clauses]
     outside = [it for it, at in zip(clauses, begins, strict=True) if not _inside(at, outer)]
     return outside, outer
 
@@ -237,32 +237,32 @@ def _inside(offset: int, spans: Sequence[Span]) -> bool:
 class _ClauseSpans:
     """What is taken out of a clause: the predicates, and the spans of them and what joins them."""
 
-    clause: ConditionClause
+    clause: EnclosingClause
     ours: tuple[ManagedPredicate, ...]
     spans: tuple[Span, ...]
 
 
-def _by_clause(anchors: Anchors, taken: Sequence[ManagedPredicate]) -> Iterator[_ClauseSpans]:
+def _by_clause(walk: Walk, taken: Sequence[ManagedPredicate]) -> Iterator[_ClauseSpans]:
     """The predicates that are conjuncts at the top of a clause, clause by clause."""
-    clauses: dict[ConditionClause, dict[int, ManagedPredicate]] = {}
-    clause: ConditionClause | None = None
+    clauses: dict[EnclosingClause, dict[int, ManagedPredicate]] = {}
+    clause: EnclosingClause | None = None
     for found in taken:
         try:
-            if clause is None or not anchors.at_top(found.word, clause.condition):
-                clause = anchors.enclosing(found.word)
-        except AnchorError:
+            if clause is None or not walk.at_top(found.word, clause.condition):
+                clause = walk.enclosing(found.word)
+        except NoFormError:
             continue
         clauses.setdefault(clause, {})[found.tokens.start] = found
     for clause, managed in clauses.items():
         if clause.disjunction:
             continue
-        pieces = anchors.pieces(clause.condition)
+        pieces = walk.pieces(clause.condition)
         ours = [m if (m := managed.get(p.start)) and m.tokens == p else None for p in pieces]
         unmarked = [piece for one, piece in zip(ours, pieces, strict=True) if one is None]
         for index, one in enumerate(ours):
-            if one is not None and any(is_unmarked(anchors, it, one) for it in unmarked):
+            if one is not None and any(is_unmarked(walk, it, one) for it in unmarked):
                 ours[index] = None
-        spans = sorted(_clause_spans(anchors, clause, pieces, ours), key=_start)
+        spans = sorted(_clause_spans(walk, clause, pieces, ours), key=_start)
         if spans:
             gone = tuple(it for it in ours if it is not None)
             spans += [it.moved for it in gone if it.moved is not None]
@@ -270,88 +270,88 @@ def _by_clause(anchors: Anchors, taken: Sequence[ManagedPredicate]) -> Iterator[
 
 
 def _managed_clause(
-    anchors: Anchors, taken: _ClauseSpans, stripped: Callable[[int], int]
+    walk: Walk, taken: _ClauseSpans, stripped: Callable[[int], int]
 ) -> ManagedClause:
     """What was taken out of a clause; ``stripped`` gives the offsets in the text without all."""
-    keyword = anchors.tokens[taken.clause.keyword or 0].start
-    text = anchors.text
+    keyword = walk.tokens[taken.clause.keyword].start
+    text = walk.text
     return ManagedClause(
         stripped(min(keyword, taken.spans[0].start)),
         tuple(Edit(stripped(it.start), it.of(text)) for it in taken.spans),
-        tuple(_removed(anchors, it) for it in taken.ours),
-        anchors.kind(anchors.lead(taken.ours[0].word)) in CHANGES,
+        tuple(_removed(walk, it) for it in taken.ours),
+        walk.kind(walk.lead(taken.ours[0].word)) in CHANGES,
     )
 
 
 def _clause_spans(
-    anchors: Anchors,
-    clause: ConditionClause,
+    walk: Walk,
+    clause: EnclosingClause,
     pieces: list[Range],
     ours: list[ManagedPredicate | None],
 ) -> Iterator[Span]:
     """The spans of those of a clause's conjuncts that are ours, with the AND before each; of those
     that open the clause, with what we put around them. None where a whole ON is ours."""
     leading = next((index for index, m in enumerate(ours) if m is None), len(ours))
-    tokens, keyword = anchors.tokens, clause.keyword
-    if leading == len(pieces) and keyword is not None:
-        if anchors.kind(keyword) is TokenType.WHERE:
+    tokens, keyword = walk.tokens, clause.keyword
+    if leading == len(pieces):
+        if walk.kind(keyword) is TokenType.WHERE:
             for word, found in zip((keyword, *(p.end for p in pieces)), ours, strict=False):
                 assert found is not None
-                yield from _with_word(anchors, word, found.span)
+                yield from _with_word(walk, word, found.span)
         return
     if leading:
         parts = [found.span for found in ours[:leading] if found is not None]
-        parts += [_token(anchors, piece.end) for piece in pieces[:leading]]
+        parts += [_token(walk, piece.end) for piece in pieces[:leading]]
         behind = pieces[leading]
-        if leading == len(pieces) - 1 and anchors.wraps_disjunction(behind):
+        if leading == len(pieces) - 1 and walk.wraps_disjunction(behind):
             # With the white space that a formatter has put inside the parentheses.
-            parts += [_token(anchors, behind.start)]
-            end = anchors.tokens[behind.end - 1].end + 1
-            yield Span(_blank_before(anchors, behind.end - 1, end), end)
-            yield from _joined(anchors, parts, anchors.tokens[behind.start + 1].start)
+            parts += [_token(walk, behind.start)]
+            end = walk.tokens[behind.end - 1].end + 1
+            yield Span(_blank_before(walk, behind.end - 1, end), end)
+            yield from _joined(walk, parts, walk.tokens[behind.start + 1].start)
         else:
             # A condition that is cut off behind an AND goes on nowhere.
             cut = behind.start == len(tokens)
-            yield from _joined(anchors, parts, None if cut else tokens[behind.start].start)
+            yield from _joined(walk, parts, None if cut else tokens[behind.start].start)
     for piece, found in zip(pieces[leading:], ours[leading:], strict=True):
         if found is not None:
-            yield from _with_word(anchors, piece.start - 1, found.span)
+            yield from _with_word(walk, piece.start - 1, found.span)
 
 
-def _with_word(anchors: Anchors, index: int, ours: Span) -> Iterator[Span]:
+def _with_word(walk: Walk, index: int, ours: Span) -> Iterator[Span]:
     """A predicate with the WHERE or AND before it; the author's comment between them stays."""
-    word = _token(anchors, index)
-    if anchors.text[word.end : ours.start].strip():
-        yield Span(_blank_before(anchors, index, word.end), word.end)
+    word = _token(walk, index)
+    if walk.text[word.end : ours.start].strip():
+        yield Span(_blank_before(walk, index, word.end), word.end)
         yield ours
     else:
-        yield Span(_blank_before(anchors, index, ours.end), ours.end)
+        yield Span(_blank_before(walk, index, ours.end), ours.end)
 
 
-def _token(anchors: Anchors, index: int) -> Span:
-    token = anchors.tokens[index]
+def _token(walk: Walk, index: int) -> Span:
+    token = walk.tokens[index]
     return Span(token.start, token.end + 1)
 
 
-def _joined(anchors: Anchors, parts: list[Span], until: int | None) -> Iterator[Span]:
+def _joined(walk: Walk, parts: list[Span], until: int | None) -> Iterator[Span]:
     """The parts in order, joined where only white space is between them; comments stay."""
     found: list[Span] = []
     ends = [Span(until, until)] if until is not None else []
     for part in sorted(parts, key=lambda part: part.start) + ends:
-        if found and not anchors.text[found[-1].end : part.start].strip():
+        if found and not walk.text[found[-1].end : part.start].strip():
             found[-1] = Span(found[-1].start, part.end)
         elif part.end > part.start:
             found.append(part)
     yield from found
 
 
-def _blank_before(anchors: Anchors, index: int, end: int) -> int:
+def _blank_before(walk: Walk, index: int, end: int) -> int:
     """Where the white space before a token begins, that is to be taken out up to ``end``. The line
     break that ends a comment stays, unless there is another behind: it would swallow what is."""
-    text, start = anchors.text, anchors.tokens[index].start
+    text, start = walk.text, walk.tokens[index].start
     while start > 0 and text[start - 1].isspace():
         start -= 1
-    before = anchors.tokens[index - 1].end + 1 if index else 0
+    before = walk.tokens[index - 1].end + 1 if index else 0
     if "--" in text[before:start] and not _LINE_ENDS.match(text, end):
         broken = LINE_END.search(text, start, end)
         return broken.end() if broken else start

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 
 from sqlrewrite.sql.managed.recognition import ManagedPredicate
 from sqlrewrite.sql.managed.strip import Keep, Stripped, strip
+from sqlrewrite.sql.managed.token_walk import Walk
 from sqlrewrite.sql.parse.statements import Lexed, lex, statements
-from sqlrewrite.sql.places.anchors import Anchors
 from sqlrewrite.sql.verify import same_statements
 from sqlrewrite.text.edits import Span, cut
 from sqlrewrite.text.if_blocks import Rendering, renderings
@@ -82,7 +82,7 @@ def keep_in_blocks(text: str, lexed: Lexed) -> Keep:
         if any(at.start < it.end and it.start < at.end for at in block_tags(lexed, text))
     ]
 
-    def keep(anchors: Anchors, found: Sequence[ManagedPredicate]) -> list[ManagedPredicate]:
+    def keep(walk: Walk, found: Sequence[ManagedPredicate]) -> list[ManagedPredicate]:
         return [it for it in found if any(at.start <= it.span.start < at.end for at in spans)]
 
     return keep

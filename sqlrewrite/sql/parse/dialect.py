@@ -71,6 +71,7 @@ class SparkSqlParser(PipeParser):
             self._retreat(index + 2)
             found = _call(token, self._parse_function_args(True))
         self._match_r_paren(found)
+        self._placed(token.start, found)
         if kind is TokenType.VAR and token.text.upper() == "TRANSFORM":
             script = self._curr.token_type is TokenType.USING
             if script or self._match_text_seq("ROW", "FORMAT", advance=False):

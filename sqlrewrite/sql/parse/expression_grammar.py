@@ -7,13 +7,16 @@ NOT; COLLATE belongs to the operand before it; ``|``, ``^`` and ``&`` have level
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from sqlglot import Token, TokenType, exp
 
 from sqlrewrite.sql.lex.keywords import token_types
 from sqlrewrite.sql.parse.base_parser import QuickParser
+from sqlrewrite.sql.parse.spans import SPAN, span_of
 from sqlrewrite.text.templates import is_template
+
+E = TypeVar("E", bound=exp.Expr)
 
 _UNARY = 8
 _SHIFT = 5
@@ -53,11 +56,6 @@ _LIKES: dict[TokenType, type[exp.Expr]] = {TokenType.LIKE: exp.Like, TokenType.I
 _QUANTIFIERS = {TokenType.ANY: exp.Any, TokenType.SOME: exp.Any, TokenType.ALL: exp.All}
 
 
-EXTENT = "extent"
-"""The key in the ``meta`` of VALUES: where they, or the parenthesis around them, begin in the text;
-in that of a row: where it ends; in that of the query of an IN: where its parenthesis is."""
-
-
 class ExpressionParser(QuickParser):
     """Reads conditions and values; see the module."""
 
@@ -70,10 +68,19 @@ class ExpressionParser(QuickParser):
 
     def _parse_equality(self, parse_is: bool = True) -> exp.Expr | None:
         """An operand of AND or OR."""
+        start = self._curr.start
         if self._match(TokenType.NOT):
-            return exp.Not(this=self._needed(self._parse_equality()))
+            return self._placed(start, exp.Not(this=self._needed(self._parse_equality())))
         value = self._value(0)
-        return self._predicate(value) if self._curr.token_type in _PREDICATES else value
+        if self._curr.token_type in _PREDICATES:
+            return self._placed(start, self._predicate(value))
+        return value
+
+    def _placed(self, start: int, node: E | None) -> E | None:
+        """The node, which the tokens since an offset make, with its span."""
+        if node is not None and type(node) is not exp.Column:
+            node.meta[SPAN] = start, self._prev.end + 1
+        return node
 
     def _predicate(self, value: exp.Expr | None) -> exp.Expr | None:
         index = self._index
@@ -110,10 +117,10 @@ class ExpressionParser(QuickParser):
         items = self._parse_csv(self._parse_select_or_expression)
         if alone and len(items) == 1 and isinstance(items[0], exp.Query):
             found = exp.In(this=this, query=items[0].subquery(copy=False))
-            found.args["query"].meta[EXTENT] = start
         else:
             found = exp.In(this=this, expressions=items)
         self._match_r_paren()
+        self._placed(start, found.args.get("query"))
         return found
 
     def _list_of_template(self) -> exp.Expr:
@@ -159,6 +166,7 @@ class ExpressionParser(QuickParser):
 
     def _value(self, least: int) -> exp.Expr | None:
         """A value whose operators all bind tighter than the level ``least``."""
+        start = self._curr.start
         value = self._parse_unary()
         while True:
             kind = self._curr.token_type
@@ -166,7 +174,7 @@ class ExpressionParser(QuickParser):
             if kind in _SHIFTS and self._next.token_type is kind:
                 if least >= _SHIFT:
                     return value
-                value = self._shift(self._needed(value), kind)
+                value = self._placed(start, self._shift(self._needed(value), kind))
                 continue
             if operator is None or level <= least:
                 return value
@@ -177,6 +185,7 @@ class ExpressionParser(QuickParser):
                 self._retreat(index)
                 return value
             value = self.expression(operator(this=value, expression=self._needed(right)))
+            self._placed(start, value)
 
     def _operand(self, least: int) -> exp.Expr:
         """A value that must be there."""
@@ -196,6 +205,10 @@ class ExpressionParser(QuickParser):
         return _SHIFTS[kind](this=value, expression=self._operand(_SHIFT))
 
     def _parse_unary(self) -> exp.Expr | None:
+        start = self._curr.start
+        return self._placed(start, self._unary())
+
+    def _unary(self) -> exp.Expr | None:
         kind = self._curr.token_type
         if kind in _PREFIXES:
             self._advance()
@@ -210,6 +223,22 @@ class ExpressionParser(QuickParser):
         while self._curr.token_type is TokenType.COLLATE and self._match(TokenType.COLLATE):
             value = exp.Collate(this=value, expression=self._parse_id_var())
         return value
+
+    def _parse_bracket(self, this: exp.Expr | None = None) -> exp.Expr | None:
+        """An element behind ``this``; sqlglot comes back here for the next one."""
+        start = None if this is None else span_of(this)
+        if start is None and isinstance(this, exp.Bracket):
+            start = span_of(this.this)
+            self._placed(start.start, this) if start is not None else None
+        if self._curr.token_type not in self.BRACKETS:
+            return this
+        found: exp.Expr | None = super()._parse_bracket(this)
+        return found if start is None else self._placed(start.start, found)
+
+    def _parse_lambda(self, alias: bool = False) -> exp.Expr | None:
+        """An argument of a call."""
+        start = self._curr.start
+        return self._placed(start, super()._parse_lambda(alias))
 
     def _parse_cast(self, strict: bool, safe: bool | None = None) -> exp.Expr:
         found = super()._parse_cast(strict, safe)

@@ -8,11 +8,13 @@ one statement that runs them all (AstBuilder.visitFromStatement, visitMultiInser
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 from sqlglot import TokenType, exp
 
-from sqlrewrite.sql.parse.expression_grammar import EXTENT, ExpressionParser
+from sqlrewrite.sql.parse.expression_grammar import ExpressionParser
+from sqlrewrite.sql.parse.spans import FROM_END, SPAN
 
 SELECT_OFFSET = "select offset"
 """The key in the ``meta`` of a SELECT behind its FROM: the offset of its word SELECT."""
@@ -34,8 +36,29 @@ _NO_QUERY = _WORDS | {TokenType.NUMBER, TokenType.STRING, TokenType.CASE}
 _BEHIND_STREAM = _WORDS | {TokenType.DOT, TokenType.ALIAS, TokenType.L_PAREN}
 
 
+_Clause = tuple[str, exp.Expr | list[exp.Expr] | None]
+
+
+def _placed_clause(parse: Callable[[Any], _Clause]) -> Callable[[Any], _Clause]:
+    """Parses a clause as ``parse`` does, and notes its span."""
+
+    def placed(it: QueryParser) -> _Clause:
+        start = it._curr.start
+        name, clause = parse(it)
+        for node in clause if isinstance(clause, list) else (clause,):
+            it._placed(start, node)
+        return name, clause
+
+    return placed
+
+
 class QueryParser(ExpressionParser):
     """Reads statements and queries; see the module."""
+
+    QUERY_MODIFIER_PARSERS: ClassVar[dict[TokenType, Any]] = {
+        kind: _placed_clause(parse)
+        for kind, parse in ExpressionParser.QUERY_MODIFIER_PARSERS.items()
+    }
 
     def _warn_unsupported(self) -> None:
         """Keeps sqlglot from logging syntax that it does not parse: our reports name it where it
@@ -103,22 +126,24 @@ class QueryParser(ExpressionParser):
         return found
 
     def _parse_derived_table_values(self, *args: Any, **given: Any) -> exp.Values | None:
-        start = self._curr.start
+        start = self._curr
         found = super()._parse_derived_table_values(*args, **given)
-        if found is not None:
-            found.meta[EXTENT] = start
+        if found is not None and found.expressions:
+            end = found.expressions[-1].meta[SPAN][1]
+            if start.token_type is TokenType.L_PAREN:  # it closes right behind the last row
+                end = next(it.end + 1 for it in self._tokens if it.start >= end)
+            found.meta[SPAN] = start.start, end
         return found
 
     def _parse_value(self, values: bool = True) -> exp.Tuple | None:
         """A row of VALUES. An alias behind a row without parentheses is left for the whole."""
+        start = self._curr.start
         if self._curr.token_type is TokenType.L_PAREN:
             row = super()._parse_value(values)
         else:
             cell = self._parse_assignment()
             row = exp.Tuple(expressions=[cell]) if cell is not None else None
-        if row is not None:
-            row.meta[EXTENT] = self._prev.end + 1
-        return row
+        return self._placed(start, row)
 
     def _parse_select_query(
         self,
@@ -141,9 +166,25 @@ class QueryParser(ExpressionParser):
             return self._parse_set_operations(found)
         return found
 
+    def _parse_query_modifiers(self, this: Any) -> Any:
+        """The clauses behind the list of a SELECT, or behind another query."""
+        if isinstance(this, exp.Select) and FROM_END not in this.meta:
+            for join in self._parse_joins():
+                this.append("joins", join)
+            for lateral in iter(self._parse_lateral, None):
+                this.append("laterals", lateral)
+            this.meta[FROM_END] = self._prev.end + 1
+        return super()._parse_query_modifiers(this)
+
+    def _parse_from(self, *args: Any, **given: Any) -> exp.From | None:
+        start = self._curr.start
+        from_: exp.From | None = super()._parse_from(*args, **given)
+        return self._placed(start, from_)
+
     def _parse_statement(self) -> exp.Expr | None:
         if self._is_table_query():
-            return self._parse_query_modifiers(self._parse_select())
+            query: exp.Expr | None = self._parse_query_modifiers(self._parse_select())
+            return query
         if self._match(TokenType.REPLACE):
             return self._parse_create()
         if self._match_pair(TokenType.ALTER, TokenType.VIEW):
@@ -154,7 +195,8 @@ class QueryParser(ExpressionParser):
     def _parse_wrapped_select(self, table: bool = False) -> exp.Expr | None:
         if self._is_table_query():
             found = self._parse_select(nested=True, parse_set_operation=False)
-            return self._parse_query_modifiers(self._parse_set_operations(found))
+            query: exp.Expr | None = self._parse_query_modifiers(self._parse_set_operations(found))
+            return query
         return super()._parse_wrapped_select(table)
 
     def _is_table_query(self) -> bool:

@@ -8,7 +8,10 @@ from collections.abc import Sequence
 from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan.algebra import Call, ColumnRef, Expression, Literal
+from sqlrewrite.plan.expressions import operands
 from sqlrewrite.plan.facts.comparisons import compare_alike
+from sqlrewrite.sql.places import Places
+from sqlrewrite.text.edits import Span
 from sqlrewrite.write.fact_values import fact_value
 from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.key_queries import KeyQueries
@@ -25,11 +28,17 @@ def write(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predicate]
             return []
         if proposal.pair.fact.relation in item.condition.relations:
             return []  # the fact's own, which it would be asked twice
-        lists.add(author.anchors.constants(author.anchors.conjunct(item.condition)))
+        lists.add(_constants(author.places, item.condition.expression))
     if len(lists) != 1:
         return []
     value = fact_value(proposal, author)
     return [Predicate(f"{value} {author.word('IN')} ({lists.pop()})", value)]
+
+
+def _constants(places: Places, condition: Expression) -> str:
+    """The text right of ``=``, or in the parentheses of IN."""
+    _, *values = operands(condition)
+    return places.copy(Span(places.span(values[0]).start, places.span(values[-1]).end))
 
 
 def _is_constant(proposal: Proposal, expression: Expression) -> bool:

@@ -14,7 +14,7 @@ from sqlrewrite.judge.soundness.filters import compared_type, constants, read_co
 from sqlrewrite.plan.algebra import Expression, Literal, Subquery
 from sqlrewrite.plan.expressions import walk
 from sqlrewrite.sql.bind.formulas import is_call
-from sqlrewrite.sql.places.anchors import AnchorError, Anchors, Range
+from sqlrewrite.sql.places import NoPlaceError, Places
 from sqlrewrite.write.derived_values import (
     checked_bound,
     derived_value,
@@ -36,14 +36,14 @@ def write(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predicate]
     operator = proposal.pair.operator
     if operator in ("=", "in"):
         if found.ranged and len(texts) > 1:
-            raise AnchorError("several values that may each be some days apart")
+            raise NoPlaceError("several values that may each be some days apart")
         ends = (">", "<") if found.ranged else ("",)
     else:
         ends = (operator[0],)
     subqueries = (
         ()
         if proposal.pair.key_side.operand is None
-        else tuple(_subqueries(proposal, author.anchors))
+        else tuple(_subqueries(proposal, author.places))
     )
     return [
         Predicate(
@@ -57,12 +57,12 @@ def write(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predicate]
     ]
 
 
-def _subqueries(proposal: Proposal, anchors: Anchors) -> Iterator[str]:
+def _subqueries(proposal: Proposal, places: Places) -> Iterator[str]:
     """The subqueries of what the column is compared with, outermost ones alone."""
     if not any(isinstance(it, Subquery) for one in constants(proposal) for it in walk(one)):
         return
-    for tokens in _constant_tokens(proposal, anchors):
-        yield from map(anchors.copy, anchors.subqueries(tokens))
+    for constant in constants(proposal):
+        yield from map(places.copy, places.subqueries(places.span(constant)))
 
 
 def _predicate_text(
@@ -116,22 +116,13 @@ def _constant_texts(proposal: Proposal, author: AuthorText) -> list[tuple[Expres
         assert isinstance(end, Literal)
         typed = author.word("DATE") + " " if end.type == "date" else ""
         return [(end, f"{typed}'{end.text}'")]
-    tokens = _constant_tokens(proposal, author.anchors)
     found: list[tuple[Expression, str]] = []
-    for constant, its in zip(constants(proposal), tokens, strict=True):
+    for constant in constants(proposal):
         read = None if side is None else read_constant(proposal, constant, side)
         if read is None:
-            raise AnchorError("a constant of a type that is not known")
-        text = author.anchors.copy(its)
+            raise NoPlaceError("a constant of a type that is not known")
+        text = author.places.copy(author.places.span(constant))
         if read.cast:
             text = author.word(read.cast.upper()).replace("{}", text)
         found.append((constant, text))
     return found
-
-
-def _constant_tokens(proposal: Proposal, anchors: Anchors) -> list[Range]:
-    """Where the text has what the column is compared with."""
-    edge = proposal.pair.edge
-    if proposal.pair.operator == "in":
-        return anchors.listed(anchors.conjunct(edge.condition))
-    return [anchors.operand(edge.condition, proposal.pair.key_side.operand)]

@@ -1,19 +1,21 @@
-"""The tokens of a statement, and the way from one place among them to another.
+"""The tokens of a text that is not parsed yet, and the way from one place among them to another.
 
-Outward to the SELECT that a token belongs to, along its own depth of parentheses to the next token
-of some kind, and to the words that stand at the top of a condition.
+Outward to the SELECT that a token belongs to and to the WHERE or ON around it, along its own depth
+of parentheses to the next token of some kind, and to the parts at the top of a condition.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from sqlglot import Token, TokenType
 
 from sqlrewrite.sql.lex.keywords import (
     AFTER_NAME,
+    AFTER_ON,
+    AFTER_WHERE,
     ALSO_FUNCTIONS,
     BEFORE_STATEMENT,
     BETWEEN_QUERIES,
@@ -21,18 +23,20 @@ from sqlrewrite.sql.lex.keywords import (
     CLOSE,
     NO_QUERY,
     OPEN,
+    OPENERS,
     OR,
     STEPS,
     token_types,
 )
+from sqlrewrite.text.edits import Span
 
-ENDS_OPERAND = token_types("r_paren var identifier number string null true false end")
+_ENDS_OPERAND = token_types("r_paren var identifier number string null true false end")
 _TO_SELECT = BETWEEN_QUERIES | {TokenType.SELECT}
-_QUERY = frozenset({TokenType.SELECT, TokenType.WITH})
+_AFTER_MERGE_ON = AFTER_ON | {TokenType.WHEN}
 
 
-class AnchorError(Exception):
-    """The text around a place does not have the form that the tree promises."""
+class NoFormError(Exception):
+    """The tokens around a place do not have the form that is looked for."""
 
 
 class Range(NamedTuple):
@@ -42,8 +46,23 @@ class Range(NamedTuple):
     end: int
 
 
+def _between(whole: Range, ends: Sequence[int]) -> list[Range]:
+    """The ranges before, between and behind some tokens of a range."""
+    starts = (whole.start, *(end + 1 for end in ends))
+    return [Range(s, e) for s, e in zip(starts, (*ends, whole.end), strict=True)]
+
+
+class EnclosingClause(NamedTuple):
+    """A WHERE or ON around a token: its ``keyword``, its ``condition``, and whether an OR stands at
+    the top of that."""
+
+    keyword: int
+    condition: Range
+    disjunction: bool
+
+
 class Walk:
-    """The tokens of one statement, with their parentheses paired, and searches among them."""
+    """The tokens of a text, with their parentheses paired, and searches among them."""
 
     def __init__(self, text: str, tokens: Sequence[Token]) -> None:
         self.text = text
@@ -58,10 +77,10 @@ class Walk:
         self._ands: dict[Range, list[int]] = {}
 
     def index(self, offset: int) -> int:
-        """The token at an offset. Raises AnchorError where there is none."""
+        """The token at an offset. Raises NoFormError where there is none."""
         index = bisect_right(self._starts, offset) - 1
         if index < 0 or self.tokens[index].end < offset:
-            raise AnchorError(f"no token at {offset}")
+            raise NoFormError(f"no token at {offset}")
         return index
 
     def kind(self, index: int) -> TokenType | None:
@@ -85,17 +104,9 @@ class Walk:
         around it."""
         try:
             self._outward(index, opening)
-        except AnchorError:
+        except NoFormError:
             return False
         return True
-
-    def select(self, index: int) -> int:
-        """The SELECT that a token belongs to, which may stand behind its FROM. Where there is none:
-        the first word of the operator behind ``|>``, or of the query."""
-        found = self.lead(index)
-        if self.kind(found) in NO_QUERY and self.kind(found - 1) in BEFORE_STATEMENT:
-            raise AnchorError("no SELECT around the place")
-        return found
 
     def lead(self, index: int) -> int:
         """Like ``select``, but for a token in no query: the DELETE, UPDATE or MERGE of its
@@ -117,14 +128,14 @@ class Walk:
             select = self._find(index, _TO_SELECT)
             if self.kind(select) is TokenType.SELECT and self._opens(index) is TokenType.FROM:
                 if self.kind(self._find(select, _TO_SELECT)) is TokenType.SELECT:
-                    raise AnchorError("several SELECTs share the FROM")
+                    raise NoFormError("several SELECTs share the FROM")
                 return select
             if self.kind(start + 1) in (TokenType.FROM, TokenType.WITH) or (
                 self.kind(start) is not OPEN and self._opens(index) is TokenType.FROM
             ):
                 return start + 1  # of a FROM that no SELECT stands behind
             if self.kind(start) is not OPEN:
-                raise AnchorError("no SELECT around the place")
+                raise NoFormError("no SELECT around the place")
             index = start - 1
 
     def _opens(self, index: int) -> TokenType | None:
@@ -156,7 +167,7 @@ class Walk:
             if kind is CLOSE:
                 index = self.opening(index)
             index -= 1
-        raise AnchorError(f"no {wanted.name} around the place")
+        raise NoFormError(f"no {wanted.name} around the place")
 
     def _find(self, start: int, wanted: frozenset[TokenType | None]) -> int:
         """The next token of these types at a token's depth, or where that depth ends."""
@@ -185,25 +196,10 @@ class Walk:
         return not (kind in ALSO_FUNCTIONS and self.kind(index + 1) is OPEN)
 
     def opening(self, close: int) -> int:
-        """The other parenthesis of a pair. Raises AnchorError where there is none."""
+        """The other parenthesis of a pair. Raises NoFormError where there is none."""
         if close not in self._partner:
-            raise AnchorError("parentheses do not match")
+            raise NoFormError("parentheses do not match")
         return self._partner[close]
-
-    def group(self, opening: int) -> Range:
-        """The parentheses, both included, that open at a token. Raises AnchorError where they do
-        not close."""
-        return Range(opening, self.opening(opening) + 1)
-
-    def subqueries(self, tokens: Range) -> Iterator[Range]:
-        """The subqueries among tokens, with their parentheses, but not those inside another one."""
-        at = tokens.start
-        while at < tokens.end:
-            if self.kind(at) is OPEN and self.kind(at + 1) in _QUERY:
-                found = self.group(at)
-                yield found
-                at = found.end
-            at += 1
 
     def _unwrapped(self, condition: Range) -> Range:
         """A condition without the parentheses around the whole of it."""
@@ -217,11 +213,11 @@ class Walk:
             start, end = start + 1, end - 1
         return Range(start, end)
 
-    def disjunction(self, condition: Range) -> bool:
+    def _disjunction(self, condition: Range) -> bool:
         """Whether a condition has an OR at its top."""
         return any(self._types[index] in OR for index in self._top(condition))
 
-    def connectives(self, condition: Range) -> list[int]:
+    def _connectives(self, condition: Range) -> list[int]:
         """The ANDs at the top of a condition, without those of BETWEEN."""
         found = self._ands.get(condition)
         if found is not None:
@@ -259,11 +255,71 @@ class Walk:
                 found.append(index)
         return found
 
+    def enclosing(self, index: int) -> EnclosingClause:
+        """The WHERE or ON in whose condition a token stands, outside of parentheses and CASE."""
+        keyword = index - 1
+        while (kind := self.kind(keyword)) not in OPENERS:
+            if kind is CLOSE:
+                keyword = self.opening(keyword)
+            elif kind in (None, OPEN, TokenType.SELECT):
+                raise NoFormError("not at the top of a condition")
+            keyword -= 1
+        if self.kind(keyword - 1) is OPEN:
+            raise NoFormError("the WHERE of an aggregate's FILTER")
+        after = AFTER_ON if self.kind(keyword) is TokenType.ON else AFTER_WHERE
+        if after is AFTER_ON and self._of_merge(keyword):
+            after = _AFTER_MERGE_ON
+        elif self.kind(self.lead(keyword)) is TokenType.MERGE:
+            raise NoFormError("no SELECT around the place")
+        condition = Range(keyword + 1, self._find(keyword, after))
+        if not self.at_top(index, condition):
+            raise NoFormError("not at the top of a condition")
+        return EnclosingClause(keyword, condition, self._disjunction(condition))
+
+    def at_top(self, index: int, condition: Range) -> bool:
+        """Whether a token stands in a condition, outside of parentheses and CASE."""
+        if not condition.start <= index < condition.end:
+            return False
+        if self.kind(index) is OPEN:  # as the first of a conjunct
+            return index == condition.start or self.at_top(index - 1, condition)
+        top = self._top(condition)
+        place = bisect_right(top, index) - 1
+        return place >= 0 and top[place] == index
+
+    def pieces(self, condition: Range) -> list[Range]:
+        """The conjuncts at the top of a condition, with their parentheses."""
+        return _between(condition, self._connectives(condition))
+
+    def wraps_disjunction(self, piece: Range) -> bool:
+        """Whether a piece is a disjunction in one pair of parentheses."""
+        inner = Range(piece.start + 1, piece.end - 1)
+        return (
+            self.kind(piece.start) is OPEN
+            and self.kind(piece.end - 1) is CLOSE
+            and self.opening(piece.end - 1) == piece.start
+            and self._disjunction(inner)
+        )
+
+    def disjuncts(self, condition: Range) -> list[Range]:
+        """The operands of the OR at the top of a condition, parentheses kept."""
+        condition = self._unwrapped(condition)
+        ends = [index for index in self._top(condition) if self._types[index] in OR]
+        return _between(condition, ends)
+
+    def raw(self, index: int) -> str:
+        """A token as the author wrote it."""
+        token = self.tokens[index]
+        return self.text[token.start : token.end + 1]
+
+    def span(self, tokens: Range) -> Span:
+        """Where tokens stand in the text."""
+        return Span(self.tokens[tokens.start].start, self.tokens[tokens.end - 1].end + 1)
+
 
 def _end_queries_of_loops(types: list[TokenType], tokens: Sequence[Token]) -> None:
     """Makes the DO behind a FOR's query end it: behind an operand DO is no name."""
     for index, token in enumerate(tokens):
-        if token.text.upper() == "DO" and types[index - 1] in ENDS_OPERAND:
+        if token.text.upper() == "DO" and types[index - 1] in _ENDS_OPERAND:
             types[index] = TokenType.SEMICOLON
 
 

@@ -1,0 +1,48 @@
+"""Where the nodes of a tree stand in the text: noted by the parser as it makes them."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from sqlrewrite.sql.lex.template_tokens import WEAKENED
+from sqlrewrite.text.edits import Span
+
+SPAN = "span"
+"""The key in the ``meta`` of an expression or a clause: where it begins and ends. Columns have
+none: their names have places. Of VALUES it is without their alias, of the query of an IN with its
+parentheses."""
+
+FROM_END = "from end"
+"""The key in the ``meta`` of a SELECT: where its FROM ends, and a WHERE may begin."""
+
+
+def unweakened(tree: exp.Expr) -> exp.Expr:
+    """What stands in the text for a tree that templates have made unknown."""
+    found: exp.Expr = tree.meta.get(WEAKENED, tree)
+    return found
+
+
+def span_of(tree: exp.Expr) -> Span | None:
+    """Where an expression or a clause stands in the text; None if unknown."""
+    tree = unweakened(tree)
+    if SPAN in tree.meta:
+        return Span(*tree.meta[SPAN])
+    match tree:
+        case exp.Identifier() | exp.Star() | exp.Literal() if "start" in tree.meta:
+            return Span(tree.meta["start"], tree.meta["end"] + 1)
+        case exp.Column():
+            return _both(tree.parts[0], tree.parts[-1])
+        case exp.Dot():
+            return _both(tree.this, tree.expression)
+        case exp.Connector():
+            first = tree.this
+            while isinstance(first, exp.Connector):  # chains run to thousands
+                first = first.this
+            return _both(first, tree.expression)
+        case _:
+            return None
+
+
+def _both(one: exp.Expr, other: exp.Expr) -> Span | None:
+    first, last = span_of(one), span_of(other)
+    return None if first is None or last is None else Span(first.start, last.end)

@@ -1,0 +1,335 @@
+"""Where clauses, expressions and relations of a statement stand in its text, and copies of them.
+
+The parser notes where each node begins and ends (``SPAN``), and the binder of which tree each
+expression of the plan is; tokens say what stands before and behind.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from sqlglot import Token, TokenType, exp
+
+from sqlrewrite.plan.algebra import Block, Clause, Expression, Query, Subquery
+from sqlrewrite.plan.expressions import operands
+from sqlrewrite.sql.bind.binder import Bound
+from sqlrewrite.sql.bind.trees import chained
+from sqlrewrite.sql.lex.keywords import CHANGES, CLOSE, OPEN
+from sqlrewrite.sql.parse.spans import FROM_END, span_of, unweakened
+from sqlrewrite.text.edits import Span
+
+_ENDS = ("order", "sort", "cluster", "distribute", "limit", "offset")
+_OF_THE_CORE = ("where", "group", "having", "qualify", "windows")
+
+
+class NoPlaceError(Exception):
+    """The text has no place for what is to be written, or nothing to copy for it; says why."""
+
+
+class ConditionClause(NamedTuple):
+    """A WHERE or ON.
+
+    ``keyword``: its offset; None where a WHERE is yet to be written.
+    ``condition``: empty without a keyword, and behind the FROM clause then.
+    ``conjuncts``: the spans of those at the top of the condition, with their parentheses.
+    ``disjunction``: whether an OR stands at the top of the condition.
+    ``lead``: the offset of the word that opens the block (SELECT) or join (ON).
+    ``opening``: that of the FROM; of the SELECT where that has its FROM before it.
+    """
+
+    keyword: int | None
+    condition: Span
+    conjuncts: tuple[Span, ...]
+    disjunction: bool
+    lead: int
+    opening: int
+
+
+class Places:
+    """The places in the text of a statement, given its tokens and what it is bound to."""
+
+    def __init__(self, text: str, tokens: Sequence[Token], bound: Bound) -> None:
+        self.text = text
+        self.tokens = tokens
+        self._bound = bound
+        self._starts = [token.start for token in tokens]
+
+    # --- clauses -----------------------------------------------------------------------------
+
+    def clause(self, clause: Clause) -> ConditionClause:
+        """The clause of a condition."""
+        condition = self._bound.conditions[clause]
+        select = condition.parent.parent if isinstance(condition.parent, exp.Where) else None
+        return self._clause(condition, select)
+
+    def where(self, block: Block) -> ConditionClause:
+        """The WHERE of a block, or the place for one. Raises NoPlaceError."""
+        select = self._bound.selects[block.number]
+        where, from_ = select.args.get("where"), select.args.get("from_")
+        if where is not None:
+            return self._clause(where.this, select)
+        start, end = self._word(select), select.meta.get(FROM_END)
+        if start is None or end is None:
+            raise NoPlaceError("no SELECT around the place")
+        if from_ is None:
+            raise NoPlaceError("a SELECT without FROM")
+        if self.kind(self.index(end - 1)) is TokenType.ALIAS:
+            raise NoPlaceError("an alias without a name")
+        opening = start if block.select_offset is not None else _span(from_).start
+        return ConditionClause(None, Span(end, end), (), False, start, opening)
+
+    def _word(self, select: exp.Expr) -> int | None:
+        """Where the word SELECT of a query stands; None if it has none, as behind ``|>``."""
+        first = select.expressions[0] if select.expressions else None
+        named = first.this if isinstance(first, exp.Alias | exp.Aliases) else first
+        span = None if named is None else span_of(named)
+        if span is None:
+            return None
+        at = range(self.index(span.start) - 1, -1, -1)
+        return next(self.tokens[it].start for it in at if self.kind(it) is TokenType.SELECT)
+
+    def _clause(self, condition: exp.Expr, select: exp.Expr | None) -> ConditionClause:
+        """The clause of a condition: the WHERE of a SELECT, DELETE or UPDATE, or else an ON."""
+        span = _span(condition)
+        keyword = self.tokens[self.index(span.start) - 1].start
+        lead = keyword
+        if select is not None:
+            changes = (it.start for it in self.tokens if it.token_type in CHANGES)
+            word = self._word(select) if FROM_END in select.meta else next(changes, None)
+            lead = keyword if word is None else word
+        conjuncts = tuple(map(_span, chained(unweakened(condition), exp.And)))
+        disjunction = isinstance(unweakened(condition), exp.Or)
+        return ConditionClause(keyword, span, conjuncts, disjunction, lead, keyword)
+
+    def core(self, block: Block) -> Span:
+        """A SELECT up to its ORDER BY or LIMIT."""
+        select = self._bound.selects[block.number]
+        start = self._word(select)
+        if start is None:
+            raise NoPlaceError("no SELECT around the place")
+        clauses = (_last(select.args.get(name)) for name in _OF_THE_CORE)
+        ends = (_span(it).end for it in clauses if it is not None)
+        return Span(start, max([select.meta[FROM_END], *ends]))
+
+    def items(self, block: Block) -> list[tuple[Span, Span]]:
+        """The items of a SELECT list, each without and with its alias."""
+        found: list[tuple[Span, Span]] = []
+        for item in self._bound.selects[block.number].expressions:
+            span = _span(item.unalias())
+            alias = item.args.get("alias") if isinstance(item, exp.Alias) else None
+            end = span.end if alias is None else alias.meta["end"] + 1
+            found.append((span, Span(span.start, end)))
+        return found
+
+    def having(self, block: Block) -> tuple[Span, Span] | None:
+        """The HAVING of a block with its keyword, and its condition; or None."""
+        having = self._bound.selects[block.number].args.get("having")
+        return None if having is None else (_span(having), _span(having.this))
+
+    def order(self, block: Block) -> list[Span]:
+        """The keys of a block's ORDER BY, without ASC and the like."""
+        order = self._bound.selects[block.number].args.get("order")
+        return [] if order is None else [_span(it.this) for it in order.expressions]
+
+    def spreads(self, block: Block) -> bool:
+        """Whether a block has a SORT BY, CLUSTER BY or DISTRIBUTE BY."""
+        args = self._bound.selects[block.number].args
+        return any(args.get(name) for name in ("sort", "cluster", "distribute"))
+
+    # --- expressions -------------------------------------------------------------------------
+
+    def _tree(self, expression: Expression) -> exp.Expr:
+        entry = self._bound.trees.get(id(expression))
+        if entry is None:
+            raise NoPlaceError("an expression that the text does not have")
+        return entry[1]
+
+    def bare(self, expression: Expression) -> Span:
+        """An expression without parentheses around it. Raises NoPlaceError."""
+        return _span(self._tree(expression))
+
+    def span(self, expression: Expression) -> Span:
+        """An expression with the parentheses around it. Raises NoPlaceError."""
+        return _span(_wrapped(self._tree(expression)))
+
+    def item(self, expression: Expression) -> Span:
+        """An item of a SELECT list without its alias. Raises NoPlaceError for anything else."""
+        tree = _wrapped(self._tree(expression))
+        item = tree.parent if isinstance(tree.parent, exp.Alias) else tree
+        if item.arg_key != "expressions" or not isinstance(item.parent, exp.Select):
+            raise NoPlaceError("not an item of a SELECT list")
+        return _span(tree)
+
+    def group_key(self, expression: Expression) -> Span:
+        """An item of a GROUP BY. Raises NoPlaceError for anything else."""
+        tree = _wrapped(self._tree(expression))
+        if not isinstance(tree.parent, exp.Group):
+            raise NoPlaceError("not an item of a GROUP BY")
+        return _span(tree)
+
+    def operands(self, expression: Expression) -> list[Span | None]:
+        """The operands of an expression, with their parentheses; None for one that the text does
+        not have. That of a scalar subquery is its query."""
+        if isinstance(expression, Subquery) and expression.kind == "scalar":
+            return [self._query_inside(self._tree(expression))]
+        entries = [self._bound.trees.get(id(it)) for it in operands(expression)]
+        return [None if it is None else span_of(_wrapped(it[1])) for it in entries]
+
+    def _query_inside(self, tree: exp.Expr) -> Span:
+        """The query in a pair of parentheses. Raises NoPlaceError where no LIMIT may follow it."""
+        span = _span(tree)
+        first, last = self.index(span.start), self.index(span.end - 1)
+        inside = self.tokens[first + 1 : last]
+        piped = any(it.token_type is TokenType.PIPE_GT for it in inside)
+        if not isinstance(tree, exp.Subquery) or piped or any(map(tree.this.args.get, _ENDS)):
+            raise NoPlaceError("a query that no LIMIT can follow")
+        return Span(inside[0].start, inside[-1].end + 1)
+
+    def call(self, call: Expression) -> tuple[Span, Span]:
+        """The call of a function, and what stands in its parentheses. Raises NoPlaceError."""
+        start = self._tree(call).meta.get("start")
+        if start is None:
+            raise NoPlaceError("a call that the text does not have")
+        opening = self.index(start) + 1
+        closing = self.closing(opening)
+        inside = Span(self.tokens[opening].end + 1, self.tokens[closing].start)
+        return Span(start, self.tokens[closing].end + 1), inside
+
+    def query_of_in(self, condition: Expression) -> Span:
+        """The subquery of an IN, with its parentheses. Raises NoPlaceError for anything else."""
+        query = self._tree(condition).args.get("query")
+        if query is None:
+            raise NoPlaceError("no IN around the place")
+        return _span(query)
+
+    # --- relations ---------------------------------------------------------------------------
+
+    def query(self, query: Query) -> Span:
+        """A query in parentheses, with these. Raises NoPlaceError for any other."""
+        word = self._word(self._bound.selects[query.top[0]])
+        opening = -1 if word is None else self.index(word) - 1
+        if self.kind(opening) is not OPEN:
+            raise NoPlaceError("no query in parentheses around the place")
+        return self._group(opening)
+
+    def parenthesised(self, alias: int) -> Span:
+        """The derived table, with its parentheses, before the alias at an offset."""
+        close = self.index(alias) - 1
+        if self.kind(close) is TokenType.ALIAS:
+            close -= 1
+        if self.kind(close) is not CLOSE:
+            raise NoPlaceError("no parenthesis before the alias")
+        return Span(self.tokens[self._partners[close]].start, self.tokens[close].end + 1)
+
+    def relation(self, start: int) -> Span:
+        """The query in parentheses that begins at an offset, or the call of a function."""
+        index = self.index(start)
+        opening = index + (self.kind(index) is not OPEN)
+        if self.kind(opening) is not OPEN:
+            raise NoPlaceError("neither a query nor a call at the place")
+        return Span(start, self._group(opening).end)
+
+    def subqueries(self, span: Span) -> list[Span]:
+        """The subqueries in a span, with their parentheses, but not those inside another one."""
+        found: list[Span] = []
+        for index in range(self.index(span.start), self.index(span.end - 1)):
+            opens = self.kind(index) is OPEN and self.kind(index + 1) in _QUERY
+            if opens and not (found and self.tokens[index].start < found[-1].end):
+                found.append(self._group(index))
+        return found
+
+    # --- tokens ------------------------------------------------------------------------------
+
+    def index(self, offset: int) -> int:
+        """The index of the token at an offset, or of the last one before it."""
+        return bisect_right(self._starts, offset) - 1
+
+    def next(self, offset: int, end: int) -> int:
+        """Where the next token begins behind an offset; ``end`` if none does."""
+        index = self.index(offset - 1) + 1
+        return self._starts[index] if index < len(self.tokens) else end
+
+    def kind(self, index: int) -> TokenType | None:
+        """The type of a token; None beyond the last."""
+        return self.tokens[index].token_type if 0 <= index < len(self.tokens) else None
+
+    def closing(self, opening: int) -> int:
+        """The index of the parenthesis that closes one. Raises NoPlaceError for any other token."""
+        if self.kind(opening) is not OPEN or opening not in self._partners:
+            raise NoPlaceError("parentheses do not match")
+        return self._partners[opening]
+
+    def _group(self, opening: int) -> Span:
+        return Span(self.tokens[opening].start, self.tokens[self.closing(opening)].end + 1)
+
+    @cached_property
+    def _partners(self) -> dict[int, int]:
+        """The index of each parenthesis' partner, both ways."""
+        partners: dict[int, int] = {}
+        opened: list[int] = []
+        for index, token in enumerate(self.tokens):
+            if token.token_type is OPEN:
+                opened.append(index)
+            elif token.token_type is CLOSE and opened:
+                start = opened.pop()
+                partners[index], partners[start] = start, index
+        return partners
+
+    def raw(self, index: int) -> str:
+        """A token as the author wrote it."""
+        token = self.tokens[index]
+        return self.text[token.start : token.end + 1]
+
+    def copy(self, span: Span, replaced: Mapping[Span, str] | None = None) -> str:
+        """A part of the text on one line without comments, with the texts of ``replaced`` in place
+        of its spans; of two that begin at one offset the longer."""
+        starts: dict[int, tuple[int, str]] = {}
+        for it, new in (replaced or {}).items():
+            if it.end > starts.get(it.start, (0, ""))[0] and it.end <= span.end:
+                starts[it.start] = it.end, new
+        pieces: list[str] = []
+        end = None
+        index = self.index(span.start)
+        while index < len(self.tokens) and self.tokens[index].start < span.end:
+            token = self.tokens[index]
+            if end is not None and token.start > end and not self._hugs(index, end):
+                pieces.append(" ")
+            stop, new = starts.get(token.start, (token.end + 1, ""))
+            pieces.append(new or self.raw(index))
+            while index < len(self.tokens) and self.tokens[index].start < stop:
+                index += 1
+            end = stop
+        return "".join(pieces)
+
+    def _hugs(self, index: int, end: int) -> bool:
+        """Whether a gap is dropped: at a dot, or a line break next to a parenthesis or before a
+        comma."""
+        if TokenType.DOT in (self.kind(index - 1), self.kind(index)):
+            return True
+        if "\n" not in self.text[end : self.tokens[index].start]:
+            return False
+        return self.kind(index - 1) is OPEN or self.kind(index) in (CLOSE, TokenType.COMMA)
+
+
+_QUERY = frozenset({TokenType.SELECT, TokenType.WITH})
+
+
+def _span(tree: exp.Expr) -> Span:
+    span = span_of(tree)
+    if span is None:
+        raise NoPlaceError("an expression that the text does not have")
+    return span
+
+
+def _wrapped(tree: exp.Expr) -> exp.Expr:
+    """A tree with the parentheses around it."""
+    while isinstance(tree.parent, exp.Paren):
+        tree = tree.parent
+    return tree
+
+
+def _last(clause: exp.Expr | list[exp.Expr] | None) -> exp.Expr | None:
+    return (clause[-1] if clause else None) if isinstance(clause, list) else clause
