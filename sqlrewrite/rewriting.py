@@ -9,14 +9,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import repeat
+from typing import TYPE_CHECKING
 
 from sqlrewrite.decision.refresh import bounded_columns, left_to_engine, stale
 from sqlrewrite.decision.statement_decision import StatementDecision
 from sqlrewrite.document import Decision, Document, decide, read
 from sqlrewrite.find.reading import BUG
 from sqlrewrite.find.transliterated import in_dialect
-from sqlrewrite.results import Candidate, PlanDiff, Problem, Removed, Rewrite
+from sqlrewrite.results import (
+    NOT_PARSED,
+    Candidate,
+    PlanDiff,
+    Problem,
+    Removed,
+    Rewrite,
+    Verdict,
+)
 from sqlrewrite.settings.forms import IN, VALUES
 from sqlrewrite.settings.options import Options, Resolve, make_options
 from sqlrewrite.sql.collector import at_rest
@@ -25,10 +33,19 @@ from sqlrewrite.sql.parse.statements import Failure, Statement, lex
 from sqlrewrite.sql.statements.directives import directives
 from sqlrewrite.stripping import foreign
 from sqlrewrite.text.edits import Span
+from sqlrewrite.text.hosts.region import changed
 from sqlrewrite.text.limits import SPARK, Limits
 from sqlrewrite.text.markers import MARKER, noted_queries
 from sqlrewrite.text.source import apply
 from sqlrewrite.warehouse import Warehouse
+
+if TYPE_CHECKING:
+    from sqlrewrite.text.blocks import Rendering
+
+_IN_A_BLOCK = (
+    "the predicate on {} would stand in a template block, or be wrong in another text that the "
+    "block renders to: left alone (as dbt compiles it, in target/compiled, it can be written)"
+)
 
 DocumentObserver = Callable[[Document], None]
 """Is given each document before the decision on it."""
@@ -122,42 +139,85 @@ def _rewritten(
 def rendered(
     sql: str, catalog: Warehouse, options: Options, observe: DocumentObserver | None = None
 ) -> Rewrite | None:
-    """A text with ``{% if %}`` blocks, rewritten so that it is right in whatever it may render to;
-    None where that cannot be, or a rendering is not read. ``observe`` is given the document of the
-    last rendering, which has most in it."""
-    if options.limits.dialect != SPARK:
-        return None
-    from sqlrewrite.sql.verify import same_statements  # few texts need both
-    from sqlrewrite.text import if_blocks
+    """A text with ``{% if %}`` blocks, rewritten outside of them; None where a rendering is not
+    read, or what an earlier run wrote would have to change in a block. ``observe`` is given the
+    document of the last rendering, which has most in it.
 
-    every = if_blocks.renderings(sql)
-    directive_sets = {directives(it.text, lex(it.text).tokens).found for it in every}
-    if (
-        len(directive_sets) != 1 or options.form == VALUES
-    ):  # a directive in a block would not hold in all
+    What is written outside of a block is a part of all renderings. It may come between a clause and
+    its continuation in a block (``ON … WHERE`` before ``{% if x %} AND …``, parentheses around an
+    OR) and change what the author wrote: so it must be right, and say the same, in each of them.
+    """
+    if options.limits.dialect != SPARK or options.form == VALUES:
         return None
+    from sqlrewrite.text.blocks import blocks, renderings  # few texts need it
 
     @cache
     def decided(text: str) -> Decision:
         return decide(read(text, catalog, options.limits, named=observe is not None), options)
 
-    def changed(it: if_blocks.Rendering) -> if_blocks.Changes | None:
-        decision = decided(it.text)
-        if _is_read(decision) and all(map(_alike, repeat(it.text), it.rendered)):
-            return tuple(changes(decision))
-        return None
-
-    def same(one: if_blocks.Rendering, other: if_blocks.Rendering) -> bool:
-        return same_statements(*(_written(decided(it.text).document) for it in (one, other)))
-
-    done = if_blocks.changed_in_all(sql, changed, same)
-    kept = [result(decided(it.text)) for n, it in enumerate(every) if done and n not in done[1]]
-    if done is None or not kept:
+    every = renderings(sql)
+    directive_sets = {directives(it.text, lex(it.text).tokens).found for it in every}
+    if len(directive_sets) != 1 or not all(_is_read(it, decided) for it in every):
+        return None  # a directive in a block would not hold in all
+    text, now = sql, every
+    for number in range(len(every)):
+        wanted = list(changes(decided(now[number].text)))
+        outside = not any(_is_within(span, block) for block in blocks(text) for span, _ in wanted)
+        new = changed(text, wanted) if outside else text
+        if new != text and _holds_in_all(now, renderings(new), decided):
+            text, now = new, renderings(new)
+    if any(_taken_out(decided(it.text)) for it in now):
         return None
     if observe is not None:
         observe(decided(every[-1].text).document)
-    found = {(it.statement, it.fact, it.dimension): it for one in kept for it in one.candidates}
-    return replace(kept[-1], original=sql, sql=done[0], candidates=tuple(found.values()))
+    results = [result(decided(it.text)) for it in every]
+    unwritten = [bool(list(changes(decided(it.text)))) for it in now]
+    return _of_renderings(replace(results[-1], sql=text, original=sql), results, unwritten)
+
+
+def _of_renderings(last: Rewrite, results: Sequence[Rewrite], unwritten: Sequence[bool]) -> Rewrite:
+    """The result for a text, from those for its renderings. Where a predicate is unwritten in a
+    rendering, its place is told."""
+    both = [
+        (it, lacks) for one, lacks in zip(results, unwritten, strict=True) for it in one.candidates
+    ]
+    candidates = {(it.statement, it.fact, it.dimension): it for it, lacks in both if not lacks}
+    written = {it.fact for it in candidates.values() if it.verdict is Verdict.REWRITTEN}
+    skipped = dict.fromkeys(last.skipped)
+    for candidate, lacks in both:
+        fact = candidate.fact
+        if lacks and candidate.verdict is Verdict.REWRITTEN and fact not in written:
+            why = _IN_A_BLOCK.format(f"{fact.alias}.{fact.column}")
+            skipped[Problem(NOT_PARSED, why, fact.line, fact.column_number)] = None
+    if unwritten[-1]:
+        last = replace(last, plans=(), removed=())
+    return replace(last, candidates=tuple(candidates.values()), skipped=tuple(skipped))
+
+
+def _is_within(span: Span, block: Span) -> bool:
+    return span.start < block.end and block.start < span.end
+
+
+def _holds_in_all(
+    before: Sequence[Rendering], after: Sequence[Rendering], decided: Callable[[str], Decision]
+) -> bool:
+    """Whether each rendering says the same as before, and loses no more of its text."""
+    from sqlrewrite.sql.verify import same_statements
+
+    for one, other in zip(before, after, strict=True):
+        if not _is_read(other, decided):
+            return False
+        old, new = decided(one.text), decided(other.text)
+        if len(_taken_out(new)) > len(_taken_out(old)):
+            return False
+        if not same_statements(_written(old.document), _written(new.document)):
+            return False
+    return True
+
+
+def _taken_out(decision: Decision) -> list[Span]:
+    """What a decision takes out of the text, or replaces."""
+    return [span for span, _ in changes(decision) if span.start < span.end]
 
 
 def _written(document: Document) -> list[Statement]:
@@ -165,9 +225,12 @@ def _written(document: Document) -> list[Statement]:
     return [it.statement for it in document.statements]
 
 
-def _is_read(decision: Decision) -> bool:
-    """Whether the decision covers the whole text: each statement parses, and each that has a
-    predicate of ours was decided again."""
+def _is_read(rendering: Rendering, decided: Callable[[str], Decision]) -> bool:
+    """Whether a rendering has the tokens that Jinja renders, each statement of it parses, and each
+    that has a predicate of ours was decided again."""
+    if not all(_alike(rendering.text, text) for text in rendering.rendered):
+        return False
+    decision = decided(rendering.text)
     document, failed = decision.document, [it for it in decision.statements if it.failure]
     spans = document.stripped.predicates
     held = (

@@ -16,7 +16,7 @@ from jinja2 import Environment
 from sqlrewrite import Catalog, Verdict, lint, rewrite
 from sqlrewrite.run.runner import Request, run
 from sqlrewrite.stripping import stripped
-from sqlrewrite.text.if_blocks import renderings
+from sqlrewrite.text.blocks import renderings
 from tests.support.strip_by_markers import without_predicates
 
 CATALOG = Catalog.load(
@@ -104,9 +104,16 @@ REWRITTEN = [
         f"{HEAD}where\n{INCREMENTAL}\n  s.id > 7 and\n{END}\n  d.year = 2024\n",
         id="at-the-beginning",
     ),
+    pytest.param(f"select id{X}, 1 as one{END} from ({HEAD}{TAIL}) t\n", id="in-a-select-list"),
+    pytest.param(
+        f"{HEAD}-- dpp-rewrite: off\n{TAIL}-- dpp-rewrite: on\n{X} limit 1 {END};\n{HEAD}{TAIL}",
+        id="with-a-comment-of-ours",
+    ),
+]
+
+IN_A_BLOCK = [
     pytest.param(f"{HEAD}{X}{TAIL}{END}", id="the-where-itself"),
     pytest.param(f"{HEAD}{TAIL}{X} and d.season = 'w' {END}", id="other-keys"),
-    pytest.param(f"select id{X}, 1 as one{END} from ({HEAD}{TAIL}) t\n", id="in-a-select-list"),
     pytest.param(
         f"{HEAD}{TAIL}{INCREMENTAL}{NEW}{{% else %}} and s.id > 0{END}\n{X} limit 10 {END}",
         id="two-blocks",
@@ -130,10 +137,6 @@ REWRITTEN = [
     pytest.param(
         f"{HEAD}{X}where d.year = 2024 {{% else %}}where s.id > 7 and d.year = 2025 {END}",
         id="a-where-or-another",
-    ),
-    pytest.param(
-        f"{HEAD}-- dpp-rewrite: off\n{TAIL}-- dpp-rewrite: on\n{X} limit 1 {END};\n{HEAD}{TAIL}",
-        id="with-a-comment-of-ours",
     ),
 ]
 
@@ -159,6 +162,15 @@ def test_right_in_all_that_it_renders_to(text: str) -> None:
         assert after == before or not rewrite(after, CATALOG).changed, after
         changed += after != before
     assert changed
+
+
+@pytest.mark.parametrize("text", IN_A_BLOCK)
+def test_what_would_stand_in_a_block_or_is_not_right_in_all_is_told(text: str) -> None:
+    done = rewrite(text, CATALOG)
+    assert not done.changed
+    (told,) = done.skipped
+    assert "would stand in a template block" in told.message
+    assert all(it.fix is None for it in lint(text, CATALOG))
 
 
 @pytest.mark.parametrize(
@@ -187,6 +199,16 @@ def test_left_alone(text: str) -> None:
     done = rewrite(text, CATALOG)
     assert not done.changed
     assert done.skipped or all(it.verdict is Verdict.REJECTED for it in done.candidates)
+
+
+def test_outside_of_a_block_it_is_written_all_the_same() -> None:
+    text = f"{HEAD}{TAIL};\n{X}{HEAD}{TAIL}{END}"
+    done = rewrite(text, CATALOG)
+    assert done.sql == f"{rewrite(HEAD + TAIL, CATALOG).sql};\n{X}{HEAD}{TAIL}{END}"
+    assert [it.line for it in done.skipped] == [7]
+    assert [it.verdict for it in done.candidates] == [Verdict.REWRITTEN]
+    assert not rewrite(done.sql, CATALOG).changed
+    assert stripped(done.sql).sql == text
 
 
 def test_what_has_become_wrong_is_mended() -> None:

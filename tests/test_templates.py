@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.sql.parse.statements import lex, statements
-from sqlrewrite.text.for_blocks import loop
+from sqlrewrite.text.blocks import loop
 from sqlrewrite.text.masking import mask
 from sqlrewrite.text.template_kinds import TemplateKind
 from sqlrewrite.warehouse import Name, Reference

@@ -12,8 +12,8 @@ from dataclasses import replace
 from sqlrewrite.linting.findings import Finding, Fix, LintResult, Replacement
 from sqlrewrite.linting.statement import place_of
 from sqlrewrite.results import NOT_PARSED, Rewrite
+from sqlrewrite.text.blocks import renderings
 from sqlrewrite.text.edits import Span
-from sqlrewrite.text.if_blocks import renderings
 from sqlrewrite.text.source import Lines
 
 

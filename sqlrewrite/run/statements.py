@@ -38,7 +38,7 @@ def documents_of(path: str, text: str, catalog: Warehouse, limits: Limits) -> It
     host = host_of(path, text)
     if host is None:
         if "{%" in text:
-            from sqlrewrite.text.if_blocks import renderings  # few texts need it
+            from sqlrewrite.text.blocks import renderings  # few texts need it
 
             text = next((it.text for it in reversed(renderings(text))), text)
         yield read(text, catalog, limits, heed=False, named=True)

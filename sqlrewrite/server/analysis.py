@@ -25,9 +25,9 @@ from sqlrewrite.run.file_content import Stamp, stamps
 from sqlrewrite.settings.config import Projects, files_above
 from sqlrewrite.settings.options import Options, make_options
 from sqlrewrite.settings.table import Settings
+from sqlrewrite.text.blocks import renderings
 from sqlrewrite.text.hosts import host_of
 from sqlrewrite.text.hosts.region import Host, Region, plain
-from sqlrewrite.text.if_blocks import renderings
 from sqlrewrite.warehouse import Warehouse
 
 

@@ -190,7 +190,7 @@ class TemplateScan:
             return None if self._draws(start, end, context) else self._loop(start)
         if name != "set" and (name not in DEFINES or self._within(start)):
             return None
-        from sqlrewrite.text.for_blocks import block_end  # few texts need it
+        from sqlrewrite.text.blocks import block_end  # few texts need it
 
         stop = block_end(self.text, start)
         if stop is None:
@@ -207,7 +207,7 @@ class TemplateScan:
 
     def _loop(self, start: int) -> int | None:
         """Takes in a loop over items of a list; where it ends, None where it is none."""
-        from sqlrewrite.text.for_blocks import loop  # few texts need it
+        from sqlrewrite.text.blocks import loop  # few texts need it
 
         found = loop(self.text, start)
         if found is None or _touches(self.text[found.end : found.end + 1], _BEHIND):

@@ -1,0 +1,330 @@
+"""Template blocks: what ``{% if %}`` may render to, and ``{% for %}`` over items of a list.
+
+dbt's ``{% if is_incremental() %}`` makes two queries of one text. A *rendering* is the text with
+one branch of each block and the rest blanked, so that offsets hold in all renderings.
+
+A ``Loop`` is a ``for`` that stands for items of a list, such as columns of a SELECT. A block counts
+as one only if all that it may render to is items of a list: parentheses in its body are closed, no
+clause, query or connective stands in it, and no ``-`` of a tag joins two words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sqlrewrite.text.edits import Span, blank, cut, spliced
+from sqlrewrite.text.template_kinds import UNITS
+
+MAX_RENDERINGS = 16
+"""A text of more renderings is left alone."""
+
+_UNIT = re.compile("|".join([r"\{#.*?#\}", *(unit.pattern for unit in UNITS.values())]), re.DOTALL)
+_OPENED = re.compile(r"\{[{%#]")
+_TAG = re.compile(r"\{%([-+]?)\s*+(\w++)(.*?)([-+]?)%\}", re.DOTALL)
+_LINE_START = re.compile(r"(?:\A|(?<=\n))[ \t]*\Z")
+_NEWLINE = re.compile(r"\r?\n")
+
+# What is the same wherever it stands in a text, for as long as dbt compiles it.
+_CONSTANT = re.compile(
+    r"(not\s+)?(is_incremental\(\)|flags\.\w+|(?:target\.\w+|var\([^()]*\))(?:\s*==\s*[\w.'\"]+)?)"
+)
+
+_NAMES = re.compile(
+    r"\{%[-+]?\s*(?:set\s[^=%]*|macro\s+|(?:from|import)\s[^%]*)"
+    r"\b(?:is_incremental|flags|target|var)\b"
+)
+"""What gives one of these names another meaning."""
+
+_SEPARATOR = re.compile(
+    r"\{%[-+]?\s*if\s+not\s+loop\.last\s*[-+]?%\}[^{}]*\{%[-+]?\s*endif\s*[-+]?%\}", re.IGNORECASE
+)
+_COMMA = re.compile(
+    r"\{\{\s*(['\"])\s*,\s*\1\s+if\s+not\s+loop\.last(?:\s+else\s+(['\"])\s*\2)?\s*\}\}"
+)
+"""What stands between two rounds of a loop, and not behind the last."""
+
+_EXPRESSION = re.compile(r"\{\{[^-].*?[^-]\}\}", re.DOTALL)
+_WORDS = re.compile(
+    r"'(?:[^'\\]|\\.|'')*'|\"(?:[^\"\\]|\\.|\"\")*\"|`[^`]*`|\w+|[<>=!|&:*/^~%+.-]+|[^\w\s]",
+    re.DOTALL,
+)
+_CLAUSES = frozenset(
+    """
+    select from where group having order limit offset union except intersect minus join on using
+    with lateral window qualify values insert into set and or cluster distribute sort
+    """.split()
+)
+_UNREAD = frozenset("'\"`;{}#\\")
+_BEFORE = re.compile(r"\S?\s*\Z")
+_BEHIND = re.compile(r"\A\s*\S?")
+_ENDS_ITEM = re.compile(r"\s*(?:[,)]|from\b)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tag:
+    """A tag of an ``if``: its place, its word, and the condition behind that."""
+
+    span: Span
+    word: str
+    condition: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rendering:
+    """One of the texts that a template renders to.
+
+    ``text``: the whole text, with what is not rendered blanked.
+    ``hidden``: the spans that are not rendered, tags among them.
+    ``rendered``: what Jinja makes of it, without and with ``trim_blocks``.
+    """
+
+    text: str
+    hidden: tuple[Span, ...]
+    rendered: tuple[str, ...] = field(repr=False)
+
+    def shows(self, span: Span) -> bool:
+        """Whether no part of a span is hidden."""
+        return not any(it.start < span.end and span.start < it.end for it in self.hidden)
+
+
+def renderings(text: str) -> tuple[Rendering, ...]:
+    """All that a text may render to, the one of all first branches last. None where it has no
+    ``if``, more than ``MAX_RENDERINGS``, or tags whose blocks cannot be told."""
+    tags = _tags(text) if "{%" in text and not _NAMES.search(text) else []
+    ways = _ways(tags)
+    eaten = [_trimmed(text, tags, trim) for trim in (False, True)] if ways else []
+    return tuple(
+        Rendering(
+            spliced(text, ((span, blank(span.of(text))) for span in hidden)),
+            hidden,
+            tuple(cut(text, _merged((*hidden, *spans))) for spans in eaten),
+        )
+        for hidden in reversed(dict.fromkeys(ways))
+    )
+
+
+def blocks(text: str) -> list[Span]:
+    """The outermost ``if`` blocks of a text that has renderings."""
+    spans: list[Span] = []
+    depth = start = 0
+    for tag in _tags(text):
+        start = tag.span.start if depth == 0 else start
+        depth += {"if": 1, "endif": -1}.get(tag.word, 0)
+        if depth == 0:
+            spans.append(Span(start, tag.span.end))
+    return spans
+
+
+def _tags(text: str) -> list[_Tag]:
+    """The tags of ``if`` blocks at the top; none where they are not told apart."""
+    units = _units(text)
+    ends = {tag[2] for _, tag in units or ()}
+    tags: list[_Tag] = []
+    depth = 0
+    for span, tag in units or ():
+        word, rest = tag[2], tag[3]
+        if word == "raw":
+            return []
+        if word in ("if", "elif", "else", "endif"):
+            if depth == 0:
+                tags.append(_Tag(span, word, " ".join(rest.split())))
+        elif word.startswith("end"):
+            depth -= 1
+        elif f"end{word}" in ends and not (word == "set" and "=" in rest):
+            depth += 1
+    return tags if depth == 0 else []
+
+
+def _units(text: str, since: int = 0) -> list[tuple[Span, re.Match[str]]] | None:
+    """The tags of a text, outside of comments and expressions; None where one does not end. Groups
+    of a tag: the sign, the word, what follows, the sign at its end."""
+    tags: list[tuple[Span, re.Match[str]]] = []
+    at = since
+    while opened := _OPENED.search(text, at):
+        unit = _UNIT.match(text, opened.start())
+        if unit is None:
+            return None
+        tag = _TAG.fullmatch(unit.group())
+        if tag is not None:
+            tags.append((Span(*unit.span()), tag))
+        at = unit.end()
+    return tags
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """A way through the tags read so far: what it hides, the conditions that are known on it, and
+    for each open block whether a branch was taken, and whether the present one is shown."""
+
+    hidden: tuple[Span, ...] = ()
+    facts: Mapping[str, bool] = field(default_factory=dict)
+    open: tuple[tuple[bool, bool], ...] = ()
+
+    @property
+    def shown(self) -> bool:
+        """Whether text is shown here."""
+        return not self.open or self.open[-1][1]
+
+
+def _ways(tags: Sequence[_Tag]) -> list[tuple[Span, ...]]:
+    """What is hidden in each way to choose branches, the first branches first; none for no tags,
+    for too many ways, and for blocks that do not end."""
+    ways = [_Way()] if tags else []
+    last = 0
+    for tag in tags:
+        ways = [way for before in ways for way in _behind(tag, before, last)]
+        if not 0 < len(ways) <= MAX_RENDERINGS:
+            return []
+        last = tag.span.end
+    return [] if any(way.open for way in ways) else [_merged(way.hidden) for way in ways]
+
+
+def _behind(tag: _Tag, way: _Way, last: int) -> list[_Way]:
+    """The ways behind a tag, where ``last`` is the end of the tag before it."""
+    hidden = (*way.hidden, tag.span if way.shown else Span(last, tag.span.end))
+    if tag.word != "if" and not way.open:
+        return []
+    if tag.word == "endif":
+        return [_Way(hidden, way.facts, way.open[:-1])]
+    around, taken = (way.open, not way.shown) if tag.word == "if" else (way.open[:-1], None)
+    if taken is None:
+        taken = way.open[-1][0]
+    if taken:  # an earlier branch is shown, or nothing around the block
+        return [_Way(hidden, way.facts, (*around, (True, False)))]
+    ways: list[_Way] = []
+    for value in (True, False):
+        facts = _facts_if(way.facts, tag.condition, value)
+        if facts is not None:
+            ways.append(_Way(hidden, facts, (*around, (value, value))))
+    return ways
+
+
+def _facts_if(facts: Mapping[str, bool], condition: str, value: bool) -> Mapping[str, bool] | None:
+    """What is known where a condition has a value; None where it cannot. Else has no condition."""
+    if not condition:
+        return facts if value else None
+    constant = _CONSTANT.fullmatch(condition)
+    if constant is None:
+        return facts
+    name, holds = constant[2], value != bool(constant[1])
+    return None if facts.get(name, holds) != holds else {**facts, name: holds}
+
+
+def _trimmed(text: str, tags: Sequence[_Tag], trim: bool) -> list[Span]:
+    """The white space that goes with the tags: for a ``-`` all of it, and under ``trim_blocks`` and
+    ``lstrip_blocks`` what stands before a tag on its line, and one line end behind."""
+    spans: list[Span] = []
+    for tag in tags:
+        start, end = tag.span.start, tag.span.end
+        before, unit = text[:start], text[start:end]
+        if unit[2] == "-":
+            spans.append(Span(len(before.rstrip()), start))
+        elif trim and unit[2] != "+" and (indent := _LINE_START.search(before)):
+            spans.append(Span(indent.start(), start))
+        if unit[-3] == "-":
+            spans.append(Span(end, end + len(text[end:]) - len(text[end:].lstrip())))
+        elif trim and unit[-3] != "+" and (line := _NEWLINE.match(text, end)):
+            spans.append(Span(end, line.end()))
+    return spans
+
+
+def _merged(spans: Sequence[Span]) -> tuple[Span, ...]:
+    """Spans in order, those that touch as one."""
+    merged: list[Span] = []
+    for span in sorted(spans, key=lambda it: (it.start, it.end)):
+        if merged and span.start <= merged[-1].end:
+            merged[-1] = Span(merged[-1].start, max(span.end, merged[-1].end))
+        else:
+            merged.append(span)
+    return tuple(merged)
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A ``for`` over items: where it ends, and whether it begins or ends with a comma."""
+
+    end: int
+    leads: bool
+    trails: bool
+
+
+def block_end(text: str, start: int) -> int | None:
+    """Where the block ends whose tag begins at a place; None where it does not."""
+    block = _block(text, start)
+    return block[-1][0].end if block else None
+
+
+def _block(text: str, start: int) -> list[tuple[Span, re.Match[str]]]:
+    """The tags of the block that begins at a place, to its last; none where it does not end."""
+    units = _units(text, start) or []
+    word, depth = units[0][1][2] if units else "", 0
+    for number, (_, tag) in enumerate(units, 1):
+        depth += (tag[2] == word) - (tag[2] == f"end{word}")
+        if depth == 0:
+            return units[:number]
+    return []
+
+
+def loop(text: str, start: int) -> Loop | None:
+    """The ``for`` that begins at a place, if it stands for items of a list."""
+    block = _block(text, start)
+    if not block:
+        return None
+    (first, opening), (last, closing), end = block[0], block[-1], block[-1][0].end
+    body = text[first.end : last.start]
+    once = _plain(_COMMA.sub("", _SEPARATOR.sub(" ", body)))
+    body = _plain(_COMMA.sub(",", body))
+    if not _keeps_words(text[:start], opening, body, closing, text[end:]):
+        return None
+    rounds = [_WORDS.findall(way) for way in _bodies(once)]
+    if not all(map(_is_closed, (*rounds, *(_WORDS.findall(way) for way in _bodies(body))))):
+        return None
+    commas = {(words[0] == ",", words[-1] == ",") for words in rounds if words}
+    if len(commas) != 1 or (True, True) in commas:
+        return None
+    leads, trails = commas.pop()
+    if closing[4] == "-" and not (trails or _ENDS_ITEM.match(text, end)):
+        return None  # it would take away the space before what is inserted there
+    return Loop(end, leads, trails)
+
+
+def _plain(body: str) -> str:
+    """A body with a word for each expression; one that takes white space away stays."""
+    return _EXPRESSION.sub("x", body)
+
+
+def _bodies(body: str) -> list[str]:
+    """What a round may render to; a text that nobody reads where that is not known."""
+    if "{" not in body:
+        return [body]
+    return [rendering.text for rendering in renderings(body)] or ["{"]
+
+
+def _keeps_words(
+    before: str, opening: re.Match[str], body: str, closing: re.Match[str], behind: str
+) -> bool:
+    """Whether the words are the same with and without the white space that the tags take away, in
+    none, one and two rounds: each is written as an ``if`` with the signs of the loop's own tags."""
+    first = f"{{%{opening[1]} if a {opening[4]}%}}"
+    last = f"{{%{closing[1]} endif {closing[4]}%}}"
+    edges: list[str] = []
+    for edge in (*_BEFORE.findall(before)[:1], *_BEHIND.findall(behind)[:1]):
+        whole = re.sub(r"(['\"`])", r"\1x\1", edge)  # a string's end, or its beginning
+        edges.append(re.sub(r"[{}]", "x", whole))
+    every = renderings((body.join((first, last)) * 2).join(edges))
+    return bool(every) and all(
+        _WORDS.findall(it.rendered[0]) == _WORDS.findall(it.text) for it in every
+    )
+
+
+def _is_closed(words: Sequence[str]) -> bool:
+    """Whether words are whole items: parentheses and CASEs end, and no clause begins."""
+    depth = 0
+    for word in map(str.lower, words):
+        depth += (word in ("(", "[", "case")) - (word in (")", "]", "end"))
+        unread = word == "select" or word in _UNREAD or word.startswith(("--", "/*"))
+        if depth < 0 or unread or (depth == 0 and word in _CLAUSES):
+            return False
+    return depth == 0
