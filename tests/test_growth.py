@@ -1,6 +1,6 @@
 """Texts whose blocks share readers: the steps that they take grow about as the texts do.
 
-A step is counted and not timed (``plan/steps.py``). What read each shared CTE again for each of its
+A step is counted and not timed (``plan/memo.py``). What read each shared CTE again for each of its
 readers took twice as many for one more.
 """
 
@@ -13,7 +13,7 @@ import pytest
 
 from sqlrewrite import Catalog, embedded, rewrite
 from sqlrewrite.find import reading
-from sqlrewrite.plan import steps
+from sqlrewrite.plan import memo
 from sqlrewrite.rewriting import rewrite_with_options
 from sqlrewrite.settings.options import make_options
 from sqlrewrite.text.hosts import host_of
@@ -125,9 +125,9 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> list[int]:
             try:
                 return work()
             finally:
-                taken.append(most - steps._budget.remaining)
+                taken.append(most - memo._budget.remaining)
 
-        return steps.within(most, counted)
+        return memo.within(most, counted)
 
     monkeypatch.setattr(reading, "within", within)
     return taken

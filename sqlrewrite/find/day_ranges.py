@@ -17,7 +17,7 @@ from sqlrewrite.find.join_edges import FLIPPED
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal
 from sqlrewrite.plan.facts.derivations import unit
 from sqlrewrite.plan.facts.functions import tagged
-from sqlrewrite.plan.facts.literal_checks import is_instant
+from sqlrewrite.plan.facts.literals import is_instant
 from sqlrewrite.plan.facts.types import DATE, TIMESTAMP, Type
 
 DayRange = tuple[date | None, date | None]

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
-from sqlrewrite.plan.steps import TooManyStepsError, within
+from sqlrewrite.plan.memo import TooManyStepsError, within
 from sqlrewrite.results import ConfigError
 from sqlrewrite.settings.options import ResolveError
 from sqlrewrite.sql.deep import TOO_DEEP, deep

@@ -19,7 +19,7 @@ from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin,
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.expressions import columns, conjuncts, relations, substitute
-from sqlrewrite.plan.facts.comparisons import identical
+from sqlrewrite.plan.facts.coercion import identical
 from sqlrewrite.plan.joins import null_extended, reaching_conditions
 from sqlrewrite.plan.lineage import steps
 from sqlrewrite.plan.memo import remembered

@@ -22,7 +22,7 @@ from sqlrewrite.plan.expressions import canonical, columns, operands, walk
 
 def key_is_attempted(proposal: Proposal) -> bool:
     """Whether the key query repeats the text of a derived table or CTE and writes the key's
-    expression there in a form that raises no error (``plan/facts/arithmetic.py``, ``attempts``)."""
+    expression there in a form that raises no error (``plan/facts/error_free.py``)."""
     query = proposal.dimension_query
     if query is None or not _text_can_be_repeated(proposal):
         return False

@@ -34,7 +34,7 @@ from sqlrewrite.plan.algebra import (
 )
 from sqlrewrite.plan.columns import computed_as, is_when
 from sqlrewrite.plan.expressions import operands, walk, written_in
-from sqlrewrite.plan.facts.attempts import (
+from sqlrewrite.plan.facts.error_free import (
     Attempt,
     attempt,
     attempted_cast,
@@ -43,7 +43,7 @@ from sqlrewrite.plan.facts.attempts import (
     legacy_sum,
     moved,
 )
-from sqlrewrite.plan.facts.literal_checks import CHECKS, reads_moments, stays_in_range
+from sqlrewrite.plan.facts.literals import CHECKS, reads_moments, stays_in_range
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import TIMESTAMP, TIMESTAMP_NTZ
 from sqlrewrite.text.limits import SPARK

@@ -40,7 +40,7 @@ from sqlrewrite.judge.repeatable import (
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.expressions import columns, walk
-from sqlrewrite.plan.facts.comparisons import compare_alike, family
+from sqlrewrite.plan.facts.coercion import compare_alike, family
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.facts.types import FLOATING, Type
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan.algebra import CteReference, Derived, Limit, Query, Scan
-from sqlrewrite.plan.facts.comparisons import identical
+from sqlrewrite.plan.facts.coercion import identical
 from sqlrewrite.plan.memo import remembered
 from sqlrewrite.plan.relations import one_row
 from sqlrewrite.settings.forms import AUTO, IN, SET, VALUES

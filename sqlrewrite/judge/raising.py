@@ -17,10 +17,10 @@ from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import computed_as, type_of
 from sqlrewrite.plan.expressions import walk
-from sqlrewrite.plan.facts.arithmetic import in_range
 from sqlrewrite.plan.facts.coercion import is_numeric, never_fails
+from sqlrewrite.plan.facts.error_free import in_range
 from sqlrewrite.plan.facts.functions import Function, tagged
-from sqlrewrite.plan.facts.literal_checks import CHECKS, is_instant
+from sqlrewrite.plan.facts.literals import CHECKS, is_instant
 from sqlrewrite.plan.facts.operand_checks import never_raises
 from sqlrewrite.plan.facts.signatures import signature
 from sqlrewrite.plan.facts.type_text import parse

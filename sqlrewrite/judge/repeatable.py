@@ -16,7 +16,7 @@ from sqlrewrite.judge.proposal import Objection, Proposal, called, relation_name
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import column_names, computed_as, type_of
 from sqlrewrite.plan.expressions import columns, walk
-from sqlrewrite.plan.facts.comparisons import identical
+from sqlrewrite.plan.facts.coercion import identical
 from sqlrewrite.plan.facts.functions import tagged
 from sqlrewrite.plan.lineage import among
 from sqlrewrite.plan.relations import deciding_expressions, relations_of

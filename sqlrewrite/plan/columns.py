@@ -7,22 +7,16 @@ from functools import partial
 from typing import TypeGuard
 
 from sqlrewrite.plan import algebra as ra
-from sqlrewrite.plan.facts.arithmetic import Wrapping, wrapping
-from sqlrewrite.plan.facts.attempts import attempted_day
 from sqlrewrite.plan.facts.coercion import common_of_known
+from sqlrewrite.plan.facts.error_free import Wrapping, attempted_day, wrapping
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.facts.literals import number_type
-from sqlrewrite.plan.facts.result_types import (
-    fixed_result,
-    lambda_parameters,
-    result_type,
-    takes,
-)
+from sqlrewrite.plan.facts.result_types import fixed_result, lambda_parameters, result_type, takes
 from sqlrewrite.plan.facts.session import ExactSettings, SessionSettings
 from sqlrewrite.plan.facts.signatures import Arguments
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import BOOLEAN, STRING, VOID, Type, field_of, valued
-from sqlrewrite.plan.steps import count_steps
+from sqlrewrite.plan.memo import count_steps
 from sqlrewrite.warehouse import Table
 
 

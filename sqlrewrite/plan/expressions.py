@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from sqlrewrite.plan import algebra as ra
-from sqlrewrite.plan.steps import count_steps
+from sqlrewrite.plan.memo import count_steps
 
 
 def children(expression: ra.Expression) -> tuple[ra.Expression, ...]:

@@ -14,8 +14,7 @@ from typing import assert_never
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import column_names
 from sqlrewrite.plan.expressions import columns
-from sqlrewrite.plan.memo import remembered
-from sqlrewrite.plan.steps import count_steps
+from sqlrewrite.plan.memo import count_steps, remembered
 
 _AGGREGATIONS = {
     "global": "a global aggregate",

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.facts.functions import function
-from sqlrewrite.plan.memo import remembered
-from sqlrewrite.plan.steps import count_steps
+from sqlrewrite.plan.memo import count_steps, remembered
 
 LEFT_ONLY = (ra.JoinType.SEMI, ra.JoinType.ANTI)
 """Joins above which only the columns of the left side can be named."""

@@ -11,7 +11,7 @@ SPARK = "spark"
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What is left alone: bytes of a file and of a statement, how deep a statement may be nested,
-    and how many steps it may take to judge it (``plan/steps.py``). ``double_quoted`` says whether
+    and how many steps it may take to judge it (``plan/memo.py``). ``double_quoted`` says whether
     Spark reads ``"…"`` as a name (True) or as a string (False); where it is not known (None), what
     may be either is left alone. ``dialect`` is the one that the texts are in."""
 

@@ -14,7 +14,7 @@ from sqlrewrite.find.derived_columns import DAY, DerivedColumn, is_day, smaller_
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.judge.soundness.derived_column import ITSELF, DerivedBound, derived_bound
 from sqlrewrite.plan.algebra import Cast, ColumnRef
-from sqlrewrite.plan.facts.comparisons import compare_alike
+from sqlrewrite.plan.facts.coercion import compare_alike
 from sqlrewrite.plan.facts.derivations import TEXT
 from sqlrewrite.plan.facts.types import DATE, Type
 from sqlrewrite.sql.bind.formulas import with_bigint_casts, with_try_casts

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from sqlrewrite.plan.algebra import ColumnRef, Expression
 from sqlrewrite.plan.expressions import columns
-from sqlrewrite.plan.facts.arithmetic import Wrapping
+from sqlrewrite.plan.facts.error_free import Wrapping
 from sqlrewrite.sql.places import NoPlaceError, Places
 from sqlrewrite.text.edits import Span
 

@@ -31,7 +31,7 @@ from sqlrewrite.judge.rules import RULES
 from sqlrewrite.judge.soundness import filters, guards
 from sqlrewrite.judge.soundness.join_type import LEGAL, ClauseKind
 from sqlrewrite.plan import columns, joins
-from sqlrewrite.plan.facts import attempts, functions, result_rules, result_types
+from sqlrewrite.plan.facts import error_free, functions, result_rules, result_types
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import STRING, Type
 from tests.support.cases import catalog, query_cases, read, retail_cases
@@ -111,10 +111,10 @@ def switches() -> Iterator[Switch]:
     yield from _flags()
     for said in ("value", "null"):
         yield Switch(f"attempt {said}", lambda said=said: _exact(said))  # type: ignore[misc]
-    for of in sorted(attempts._CLASSES.keys() - {"cast"}):  # that is asked elsewhere
+    for of in sorted(error_free._CLASSES.keys() - {"cast"}):  # that is asked elsewhere
         yield Switch(
             f"attempt of {of}",
-            lambda of=of: _row(attempts._CLASSES, of, lambda kinds: True),  # type: ignore[misc]
+            lambda of=of: _row(error_free._CLASSES, of, lambda kinds: True),  # type: ignore[misc]
         )
     for label, fault in TYPES.items():
         yield Switch(f"type of {label}", lambda fault=fault: _row(*fault))  # type: ignore[misc]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sqlrewrite.plan.facts.comparisons import compare_alike, lossless, stored_alike
+from sqlrewrite.plan.facts.coercion import compare_alike, lossless, stored_alike
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import Type
 

@@ -16,7 +16,7 @@ from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.expressions import columns, walk
-from sqlrewrite.plan.facts.comparisons import identical
+from sqlrewrite.plan.facts.coercion import identical
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.memo import remembered
 from sqlrewrite.settings.forms import VALUES

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from sqlrewrite.plan.algebra import Block, Call, Cast, ColumnRef, Expression, Literal, Plan
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.expressions import columns, substitute, walk
-from sqlrewrite.plan.facts.coercion import is_decimal, is_integral
-from sqlrewrite.plan.facts.comparisons import family
+from sqlrewrite.plan.facts.coercion import family, is_decimal, is_integral
 from sqlrewrite.plan.facts.functions import function, reaggregation
 from sqlrewrite.plan.facts.types import BIGINT, FLOATING, MAX_PRECISION
 from sqlrewrite.text.edits import Span

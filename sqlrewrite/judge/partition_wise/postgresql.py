@@ -24,8 +24,7 @@ from math import inf
 from sqlrewrite.find.scan_joins import JoinKey, ScanJoin
 from sqlrewrite.plan.algebra import ColumnRef, JoinType, Plan
 from sqlrewrite.plan.columns import type_of
-from sqlrewrite.plan.facts.coercion import is_integral
-from sqlrewrite.plan.facts.comparisons import read_as
+from sqlrewrite.plan.facts.coercion import is_integral, read_as
 from sqlrewrite.plan.facts.types import DATE, STRING, Type
 from sqlrewrite.warehouse import BoundValue, Part, PartitionBound, Parts
 

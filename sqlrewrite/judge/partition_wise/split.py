@@ -16,8 +16,7 @@ from sqlrewrite.judge.partition_wise.aggregates import Combination, Unsplit, com
 from sqlrewrite.judge.repeatable import objections_to_functions
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import type_of
-from sqlrewrite.plan.facts.coercion import is_integral
-from sqlrewrite.plan.facts.comparisons import family, read_as
+from sqlrewrite.plan.facts.coercion import family, is_integral, read_as
 from sqlrewrite.plan.facts.types import BIGINT, FLOATING, Type
 from sqlrewrite.plan.joins import null_extended
 from sqlrewrite.plan.relations import leaves

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from sqlrewrite.find.scan_joins import ScanJoin, scan_joins
 from sqlrewrite.plan.algebra import ColumnRef, JoinType, Plan
 from sqlrewrite.plan.columns import type_of
-from sqlrewrite.plan.facts.comparisons import read_as
+from sqlrewrite.plan.facts.coercion import read_as
 from sqlrewrite.plan.facts.types import FLOATING
 from sqlrewrite.rulebook import Engine
 from sqlrewrite.settings import spark_conf

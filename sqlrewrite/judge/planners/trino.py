@@ -26,7 +26,7 @@ from sqlrewrite.judge.planners.joins import (
 )
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan.algebra import Node, Scan
-from sqlrewrite.plan.facts.comparisons import family
+from sqlrewrite.plan.facts.coercion import family
 from sqlrewrite.plan.facts.types import DATE, FLOATING, MOMENTS
 from sqlrewrite.plan.relations import leaves, numbers
 

@@ -2,7 +2,7 @@
 
 Measured (ANSI mode off): ``p STRING = k INT`` finds '01', ``p IN (SELECT k …)`` does not, because
 IN casts both sides to string. So the types must be known, and ``=``, IN, array_contains and the
-order of values must compare them as one type (``plan/facts/comparisons.py``). An IN may also get
+order of values must compare them as one type (``plan/facts/coercion.py``). An IN may also get
 casts that make it compare as the join does (docs/soundness.md, "Types").
 """
 
@@ -13,15 +13,15 @@ from sqlrewrite.judge.conditions import why_unlike
 from sqlrewrite.judge.form import chosen_form
 from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed, unknown
 from sqlrewrite.plan.algebra import ColumnRef, Expression
-from sqlrewrite.plan.facts.attempts import legacy_cast
-from sqlrewrite.plan.facts.coercion import is_integral
-from sqlrewrite.plan.facts.comparisons import (
+from sqlrewrite.plan.facts.coercion import (
     compare_alike,
     identical,
+    is_integral,
     lossless,
     read_as,
     stored_alike,
 )
+from sqlrewrite.plan.facts.error_free import legacy_cast
 from sqlrewrite.plan.facts.types import BIGINT, DATE, STRING, Type
 from sqlrewrite.settings.forms import IN
 from sqlrewrite.text.limits import SPARK

@@ -12,7 +12,7 @@ from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
 from sqlrewrite.judge.raising import raising_inside
 from sqlrewrite.judge.repeatable import objections_to_copying, objections_to_relation
 from sqlrewrite.plan.algebra import Scan
-from sqlrewrite.plan.facts.comparisons import identical
+from sqlrewrite.plan.facts.coercion import identical
 
 
 def judge_repeated(proposal: Proposal) -> Judgement:

@@ -6,11 +6,9 @@
   reads that file
 - Which type has a constant (``literals``), an operator (``operator_types``), a call
   (``result_types``, by the table's ``signatures`` and by ``result_rules``)?
-- Which type do two types meet in (``coercion``), and do all comparisons agree on it
-  (``comparisons``)?
-- Can a call raise an error, given its literals (``literal_checks``) or the types of its operands
-  (``operand_checks``)? Is there a form of it that gives NULL instead (``attempts``), or of integer
-  arithmetic one that wraps around (``arithmetic``)?
+- Which type do two types meet in, and do all comparisons agree on it (``coercion``)?
+- Can a call raise an error, given its literals (``literals``) or the types of its operands
+  (``operand_checks``)? Is there a form of it that cannot (``error_free``)?
 - How does an expression depend on one column: does it keep the order, the NULLs, the period
   (``derivations``)?
 

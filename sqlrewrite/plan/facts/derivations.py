@@ -14,9 +14,8 @@ from dataclasses import dataclass, replace
 
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal
 from sqlrewrite.plan.expressions import canonical
-from sqlrewrite.plan.facts.arithmetic import TypeOf
-from sqlrewrite.plan.facts.coercion import is_integral
-from sqlrewrite.plan.facts.comparisons import lossless
+from sqlrewrite.plan.facts.coercion import is_integral, lossless
+from sqlrewrite.plan.facts.error_free import TypeOf
 from sqlrewrite.plan.facts.functions import function, tagged
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import (

@@ -12,10 +12,10 @@ from typing import TypeGuard
 
 from sqlrewrite.plan.algebra import Call, Expression, Literal
 from sqlrewrite.plan.facts import types
-from sqlrewrite.plan.facts.arithmetic import TypeOf
 from sqlrewrite.plan.facts.coercion import as_decimal, is_decimal, is_integral
+from sqlrewrite.plan.facts.error_free import TypeOf
 from sqlrewrite.plan.facts.functions import tagged
-from sqlrewrite.plan.facts.literal_checks import CHECKS, stays_in_range
+from sqlrewrite.plan.facts.literals import CHECKS, stays_in_range
 from sqlrewrite.plan.facts.types import Type
 
 _LONG_UNITS = frozenset("millisecond second minute hour day week month quarter year".split())

@@ -16,8 +16,7 @@ from sqlglot import exp
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import outputs
 from sqlrewrite.plan.expressions import relations
-from sqlrewrite.plan.joins import simplify
-from sqlrewrite.plan.outer_joins import simplify_inner_blocks
+from sqlrewrite.plan.joins import simplify, simplify_inner_blocks
 from sqlrewrite.sql.bind.closed_world import is_plain_query, not_understood, syntax_reason
 from sqlrewrite.sql.bind.dml import query_run_by
 from sqlrewrite.sql.bind.from_clause import FromBinder

@@ -9,7 +9,7 @@ from functools import lru_cache
 from sqlglot import exp
 
 from sqlrewrite.plan import algebra as ra
-from sqlrewrite.plan.steps import count_steps
+from sqlrewrite.plan.memo import count_steps
 from sqlrewrite.sql.bind.scope import Scope
 from sqlrewrite.sql.bind.translate import Translator
 from sqlrewrite.sql.bind.trees import alias_columns, alias_of, names_of, streamed

@@ -9,7 +9,7 @@ from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan.algebra import Call, ColumnRef, Expression, Literal
 from sqlrewrite.plan.expressions import operands
-from sqlrewrite.plan.facts.comparisons import compare_alike
+from sqlrewrite.plan.facts.coercion import compare_alike
 from sqlrewrite.sql.places import Places
 from sqlrewrite.text.edits import Span
 from sqlrewrite.write.fact_values import fact_value
