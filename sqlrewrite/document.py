@@ -13,14 +13,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from sqlrewrite.catalog.inherited_columns import followed
-from sqlrewrite.decision.refresh import changes_dml_condition, stale
-from sqlrewrite.decision.statement_decision import StatementDecision
-from sqlrewrite.find.context import StatementContext
-from sqlrewrite.find.reading import Reading, guarded, missing_relation, read_statement
-from sqlrewrite.find.transliterated import (
+from sqlrewrite.decision.statement_decision import StatementDecision, changes_dml_condition, stale
+from sqlrewrite.find.reading import (
+    Reading,
+    StatementContext,
     cross_checked,
+    guarded,
     in_dialect,
     left_alone,
+    missing_relation,
+    read_statement,
     to_spark,
     with_temporaries_of,
     with_views_of,

@@ -10,14 +10,12 @@ from __future__ import annotations
 from functools import partial
 
 from sqlrewrite.document import Document, read
-from sqlrewrite.find.reading import Reading, guarded
-from sqlrewrite.find.scan_joins import ScanJoin
-from sqlrewrite.find.transliterated import in_dialect
+from sqlrewrite.find.join_edges import ScanJoin
+from sqlrewrite.find.reading import Reading, guarded, in_dialect
 from sqlrewrite.judge.partition_wise.aggregates import Unsplit
-from sqlrewrite.judge.partition_wise.group_count import group_count
 from sqlrewrite.judge.partition_wise.postgresql import partition_joins
 from sqlrewrite.judge.partition_wise.split import Split, partition_columns, split
-from sqlrewrite.judge.partition_wise.storage import joins_with_storage, remedies
+from sqlrewrite.judge.partition_wise.storage import group_count, joins_with_storage, remedies
 from sqlrewrite.plan.algebra import Plan, Scan
 from sqlrewrite.results import Problem, Rewrite
 from sqlrewrite.settings.options import Options

@@ -11,11 +11,14 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from sqlrewrite.decision.refresh import bounded_columns, left_to_engine, stale
-from sqlrewrite.decision.statement_decision import StatementDecision
+from sqlrewrite.decision.statement_decision import (
+    StatementDecision,
+    bounded_columns,
+    left_to_engine,
+    stale,
+)
 from sqlrewrite.document import Decision, Document, decide, read
-from sqlrewrite.find.reading import BUG
-from sqlrewrite.find.transliterated import in_dialect
+from sqlrewrite.find.reading import BUG, in_dialect
 from sqlrewrite.results import (
     NOT_PARSED,
     Candidate,

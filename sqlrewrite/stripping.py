@@ -8,7 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import replace
 
-from sqlrewrite.find.transliterated import in_dialect, to_spark
+from sqlrewrite.find.reading import in_dialect, to_spark
 from sqlrewrite.results import NOT_PARSED, Problem, Removed, Rewrite
 from sqlrewrite.sql.managed.groups import GROUPS, find_groups
 from sqlrewrite.sql.managed.strip import Stripped, strip

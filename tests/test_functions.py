@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from sqlrewrite import Catalog, rewrite
-from sqlrewrite.find import prefixes
+from sqlrewrite.find import implied_ranges
 from sqlrewrite.find.derived_columns import decided_by_weeks
 from sqlrewrite.judge.partition_wise import aggregates
 from sqlrewrite.plan.algebra import Call, ColumnRef, Literal
@@ -153,8 +153,8 @@ def test_a_function_that_no_rule_has_met_is_no_value_and_no_beginning(
     monkeypatch.setattr(aggregates, "function", lambda name: new)
     assert not aggregates._is_row_function("new")
     text, one, two = ColumnRef(1, "x", None), Literal("number", "1"), Literal("number", "2")
-    assert prefixes._prefix_length(Call("new", (text, one, two))) is None
-    assert prefixes._prefix_length(Call("substring", (text, one, two))) == 2
+    assert implied_ranges._prefix_length(Call("new", (text, one, two))) is None
+    assert implied_ranges._prefix_length(Call("substring", (text, one, two))) == 2
 
 
 def test_what_a_day_decides_of_a_week_is_told_by_name() -> None:

@@ -16,7 +16,7 @@ import pytest
 
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.decision import decide
-from sqlrewrite.find import reducers, restrictions, shared_ctes
+from sqlrewrite.find import pairs, reducers, restrictions
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.find.restrictions import AnyOf, Restriction
 from sqlrewrite.plan import joins, lineage
@@ -83,7 +83,7 @@ CASES = (
     ),
     Patched(
         "a CTE is bounded from outside only if each reference is",
-        shared_ctes,
+        pairs,
         "_cover",
         any_covering,
         "WITH c AS (SELECT p, v FROM facts) SELECT c.v FROM c JOIN dim d ON c.p = d.k "

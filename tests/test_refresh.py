@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from sqlrewrite import Catalog, Verdict, rewrite
-from sqlrewrite.decision.refresh import same_tokens
+from sqlrewrite.decision.statement_decision import same_tokens
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.settings.options import make_options
 from sqlrewrite.sql.managed.strip import strip

@@ -17,7 +17,7 @@ from functools import lru_cache
 from types import FrameType
 
 from sqlrewrite.document import Decision, decide, read
-from sqlrewrite.judge.benefit.estimate import BY_RATIO
+from sqlrewrite.judge.benefit.benefit import BY_RATIO
 from sqlrewrite.linting.merges import MERGED, whole
 from sqlrewrite.results import Candidate, Outcome, Rewrite, Verdict
 from sqlrewrite.rewriting import result

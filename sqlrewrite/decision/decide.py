@@ -9,17 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from sqlrewrite.decision.refresh import as_they_stand, stands_in
-from sqlrewrite.decision.statement_decision import PairDecision, StatementDecision
-from sqlrewrite.find.context import StatementContext
-from sqlrewrite.find.pairs import Pair, at_reference
-from sqlrewrite.find.reading import Reading
+from sqlrewrite.decision.statement_decision import (
+    PairDecision,
+    StatementDecision,
+    as_they_stand,
+    stands_in,
+)
+from sqlrewrite.find.pairs import Pair, at_reference, coverings
+from sqlrewrite.find.reading import Reading, StatementContext
 from sqlrewrite.find.reducers import alternatives
 from sqlrewrite.find.restrictions import any_of, same_rows
-from sqlrewrite.find.shared_ctes import coverings
-from sqlrewrite.judge.examination import examine
+from sqlrewrite.judge.benefit.keys import has_one_key, is_whole_in_query
 from sqlrewrite.judge.form import chosen_form
-from sqlrewrite.judge.keys import has_one_key, is_whole_in_query
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.judge.rules import (
     CLAUSE,
@@ -29,6 +30,7 @@ from sqlrewrite.judge.rules import (
     OF_THE_DIMENSION,
     SHARED,
     Rule,
+    examine,
 )
 from sqlrewrite.plan.algebra import Plan
 from sqlrewrite.results import Outcome, RuleResult, Verdict

@@ -8,7 +8,7 @@ from functools import partial
 from sqlrewrite.decision.statement_decision import PairDecision, StatementDecision
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.find.reading import guarded
-from sqlrewrite.judge.benefit.estimate import estimate
+from sqlrewrite.judge.benefit.benefit import estimate
 from sqlrewrite.judge.benefit.missed_by_engine import engine_alone
 from sqlrewrite.judge.proposal import Proposal, relation_name
 from sqlrewrite.plan.algebra import ColumnRef, Derived, Plan

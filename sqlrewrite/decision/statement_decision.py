@@ -16,6 +16,20 @@ if TYPE_CHECKING:
     from sqlrewrite.plan.algebra import Plan
     from sqlrewrite.write.forms.predicate import Predicate
     from sqlrewrite.write.placement import Slot
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import takewhile
+
+from sqlrewrite.results import Candidate
+from sqlrewrite.settings.options import LEFT_TO_ENGINE
+from sqlrewrite.sql.managed.same_text import comparable
+from sqlrewrite.sql.managed.strip import ManagedClause, RemovedPredicate, Stripped
+from sqlrewrite.text.edits import Span
+from sqlrewrite.text.markers import MARKER, read_keys_note
+
+if TYPE_CHECKING:
+    from sqlrewrite.write.forms.predicate import Predicate
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,3 +86,99 @@ class StatementDecision:
     def unasked(self) -> frozenset[str]:
         """What predicates of literals would bound, had someone been asked for the keys."""
         return frozenset(item.unasked for item in self.judged if item.unasked)
+
+
+def as_they_stand(
+    clause: ManagedClause, predicates: Sequence[Predicate]
+) -> dict[Predicate, Predicate] | None:
+    """Each of the ``predicates`` that follow now as it stands in a clause already; None where the
+    clause does not have just these."""
+    if len(clause.predicates) != len(predicates):
+        return None
+    left = [it.text for it in clause.predicates]
+    standing: dict[Predicate, Predicate] = {}
+    for predicate in predicates:
+        same = next((text for text in left if same_tokens(text, predicate.marked)), None)
+        if same is None:
+            return None
+        left.remove(same)
+        text = predicate.text if same == predicate.marked else same.partition(MARKER)[0].rstrip()
+        standing[predicate] = replace(predicate, text=text)
+    return standing
+
+
+def stands_in(predicate: Predicate, clause: ManagedClause) -> bool:
+    """Whether a predicate is one of those that stand in a clause already."""
+    return any(same_tokens(it.text, predicate.marked) for it in clause.predicates)
+
+
+def same_tokens(one: str, other: str) -> bool:
+    """Whether two marked predicates differ in no more than a formatter changes: the white space
+    between tokens, and the case of words."""
+    if one == other:
+        return True
+    if any(text.count(MARKER) > 1 for text in (one, other)):
+        return False
+    (before, _, note), (after, _, other_note) = one.partition(MARKER), other.partition(MARKER)
+    return _comparable_note(note) == _comparable_note(other_note) and (
+        comparable(before) == comparable(after)
+    )
+
+
+def _comparable_note(note: str) -> tuple[str, tuple[str, ...]] | None:
+    """The time and the key query of the comment behind a marker; None if there is none."""
+    read = read_keys_note(note, 0)
+    return None if read is None else (read[0], comparable(read[1]))
+
+
+def stale(stripped: Stripped, decided: StatementDecision) -> dict[Span, str]:
+    """The predicates of an earlier run in a statement, by their spans in the original, that are not
+    the ones that follow now in their clauses; each with the one that does in its place, if one
+    does."""
+    if decided.failure is not None:  # they are put back
+        return {}
+    clauses, statement = stripped.clauses, decided.reading.statement
+    gone: list[tuple[RemovedPredicate, dict[str, str]]] = []
+    first = bisect_left(clauses, statement.start, key=lambda clause: clause.at)
+    for clause in takewhile(lambda clause: clause.at <= statement.end, clauses[first:]):
+        follow = dict(decided.written.get(clause.at, {}))
+        gone += [(it, follow) for it in clause.predicates if follow.pop(it.text, None) is None]
+    elsewhere = decided.bounded if gone else {}
+    found: dict[Span, str] = {}
+    for removed, follow in gone:
+        here = next((text for text, value in follow.items() if value == removed.value), None)
+        found[removed.span] = here or elsewhere.get(removed.value, "")
+        if here:
+            del follow[here]
+    return found
+
+
+def changes_dml_condition(stripped: Stripped, decided: StatementDecision) -> bool:
+    """Whether a DELETE or UPDATE would lose a predicate of its own condition that an earlier run
+    has written there, or get another: then it would change other rows, if an author had put our
+    marker there."""
+    start, end = decided.reading.statement.start, decided.reading.statement.end
+    for clause in stripped.clauses:
+        if clause.in_dml and start <= clause.at <= end:
+            follow = decided.written.get(clause.at, {})
+            if {it.text for it in clause.predicates} != follow.keys():
+                return True
+    return False
+
+
+def left_to_engine(candidates: Sequence[Candidate]) -> dict[str, str]:
+    """Why no predicate is written for a column (``day``, ``s.day``), where that is because the
+    engine prunes by itself."""
+    found: dict[str, str] = {}
+    for it in candidates:
+        reason = it.reason if it.verdict is not Verdict.REWRITTEN else None
+        if reason is not None and reason.code == LEFT_TO_ENGINE:
+            names = ("", f"{it.fact.alias.lower()}.", f"{it.fact.table.lower()}.")
+            for name in names:
+                found.setdefault(name + it.fact.column, reason.message)
+    return found
+
+
+def bounded_columns(value: str) -> list[str]:
+    """The columns in the value that a predicate bounds: one, or those of a tuple."""
+    return [column.strip().replace("`", "") for column in value.strip("()").split(",")]

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from sqlrewrite.find.day_ranges import day_range, end_comparisons, is_part, narrowed
 from sqlrewrite.find.derived_columns import (
     DAY,
     SAME,
@@ -21,9 +20,15 @@ from sqlrewrite.find.derived_columns import (
     derived_columns,
     stands_for,
 )
+from sqlrewrite.find.implied_ranges import (
+    day_range,
+    end_comparisons,
+    is_part,
+    narrowed,
+    prefix_bounds,
+)
 from sqlrewrite.find.join_edges import FILTER, FLIPPED, JoinEdge, Side
 from sqlrewrite.find.pairs import MOST_PATHS, Pair, derived_target
-from sqlrewrite.find.prefixes import prefix_bounds
 from sqlrewrite.find.reducers import own_conditions
 from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Plan, Scan, Subquery, Unknown

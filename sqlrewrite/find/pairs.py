@@ -7,7 +7,7 @@ judged.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -21,12 +21,13 @@ from sqlrewrite.find.derived_columns import (
 )
 from sqlrewrite.find.join_edges import FILTER, FLIPPED, JoinEdge, Side, columns_of, join_edges
 from sqlrewrite.plan import algebra as ra
+from sqlrewrite.plan.algebra import Plan
 from sqlrewrite.plan.columns import column_names
 from sqlrewrite.plan.expressions import walk
 from sqlrewrite.plan.joins import LEFT, RIGHT, null_extended
 from sqlrewrite.plan.lineage import LineagePath, ends_along, trace, trace_query
 from sqlrewrite.plan.memo import remembered
-from sqlrewrite.plan.relations import joins, leaves, numbers
+from sqlrewrite.plan.relations import joins, leaves, numbers, readers
 from sqlrewrite.sql.bind.scope import NAMELESS, PRECEDENCE
 
 # CTEs that each read the one before twice have exponentially many paths: later ones are not tried.
@@ -340,3 +341,42 @@ def _not_understood(plan: ra.Plan, block: ra.Block) -> Iterator[str]:
         if isinstance(leaf, ra.Derived | ra.CteReference):
             for number in leaf.query.blocks:
                 yield from plan.blocks[number].unknown_syntax
+
+
+# CTEs that each read the one before twice have exponentially many paths: later ones are not tried.
+_MOST_PATHS = 100
+
+
+def coverings(plan: Plan, pairs: Sequence[Pair]) -> list[tuple[Pair, ...]]:
+    """The sets of ``pairs`` that together stand on every path to a fact."""
+    found: list[tuple[Pair, ...]] = []
+    facts: dict[tuple[int, str], dict[tuple[int, ...], Pair]] = {}
+    for pair in pairs:
+        # For a derived column each reference may keep other rows besides: no common bound.
+        if pair.operator == "=" and pair.target is pair.scan and pair.derived is None:
+            by_path = facts.setdefault((pair.scan.relation, pair.pruned), {})
+            by_path.setdefault(tuple(it.relation for it in pair.path.relations), pair)
+    for (fact, _), by_path in facts.items():
+        covering = _cover(plan, (fact,), by_path)
+        if covering and len(set(covering)) > 1:
+            found.append(tuple(dict.fromkeys(covering)))
+    return found
+
+
+def _cover(
+    plan: Plan, path: tuple[int, ...], by_path: Mapping[tuple[int, ...], Pair]
+) -> list[Pair] | None:
+    """The pairs on every path that ends with ``path``; None where a path has none."""
+    if path in by_path:
+        return [by_path[path]]
+    block = plan.owner[path[0]]
+    reading = readers(plan, block)
+    if reading is None or plan.blocks[block].role == "view":
+        return None
+    found: list[Pair] = []
+    for reader in reading:
+        covering = _cover(plan, (reader, *path), by_path)
+        if covering is None or len(found) > _MOST_PATHS:
+            return None
+        found += covering
+    return found or None

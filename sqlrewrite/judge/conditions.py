@@ -11,23 +11,23 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin, any_of
-from sqlrewrite.judge.attempted_dimension import (
+from sqlrewrite.judge.benefit.keys import restricts
+from sqlrewrite.judge.errors.attempted import (
     attempted_aggregate_ids,
+    attempts,
 )
-from sqlrewrite.judge.attempts import attempts
-from sqlrewrite.judge.benefit.selective_predicate import restricts
-from sqlrewrite.judge.proposal import (
-    Objection,
-    Proposal,
-    called,
-    relation_name,
-)
-from sqlrewrite.judge.raising import (
+from sqlrewrite.judge.errors.raising import (
     is_boolean,
     raising_below,
     raising_in_subquery,
     raising_inside,
     total,
+)
+from sqlrewrite.judge.proposal import (
+    Objection,
+    Proposal,
+    called,
+    relation_name,
 )
 from sqlrewrite.judge.repeatable import (
     DETERMINISM,

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from sqlrewrite.find.restrictions import merges_subqueries
-from sqlrewrite.judge.benefit.selective_predicate import is_selective
-from sqlrewrite.judge.copied import raising_for_constant, raising_for_keys
-from sqlrewrite.judge.keys import has_few_keys, has_one_key, is_whole_in_query, key_count
+from sqlrewrite.judge.benefit.keys import (
+    has_few_keys,
+    has_one_key,
+    is_selective,
+    is_whole_in_query,
+    key_count,
+)
+from sqlrewrite.judge.errors.copied import raising_for_constant, raising_for_keys
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.judge.soundness.derived_column import ITSELF, derived_bound
 from sqlrewrite.plan.memo import remembered

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlrewrite.find.context import StatementContext
 from sqlrewrite.find.pairs import Pair
+from sqlrewrite.find.reading import StatementContext
 from sqlrewrite.find.restrictions import Restriction
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import type_of

@@ -7,32 +7,32 @@ the soundness rules (a predicate would be right), then the benefit rules (it wou
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from sqlrewrite.judge.benefit import (
-    already_pruned,
-    benefit,
-    key_size,
-    missed_by_engine,
-    selective_predicate,
-)
+from sqlrewrite.find.pairs import Pair
+from sqlrewrite.find.rank_pairs import conditions_on_ranked_rows
+from sqlrewrite.find.reading import StatementContext
+from sqlrewrite.find.reducers import restrictions, restrictions_on_fact
+from sqlrewrite.find.restrictions import Conjunct
+from sqlrewrite.judge import conditions
+from sqlrewrite.judge.benefit import already_pruned, benefit, keys, missed_by_engine
+from sqlrewrite.judge.benefit.benefit import estimate, has_statistics, pays
+from sqlrewrite.judge.benefit.keys import is_filtered
+from sqlrewrite.judge.errors.attempted import attempted_aggregates
 from sqlrewrite.judge.proposal import Judgement, Proposal, passed
+from sqlrewrite.judge.repeatable import objections_to_copying, objections_to_relation
 from sqlrewrite.judge.soundness import (
-    barriers,
-    clause,
     derived_column,
-    determinism,
-    equi_join,
+    dimension,
+    fact,
     filters,
-    guards,
     join_type,
-    key_types,
     partition_column,
-    ranks,
-    rereading,
-    streaming,
 )
-from sqlrewrite.settings.options import LEFT_TO_ENGINE
+from sqlrewrite.plan.algebra import Plan
+from sqlrewrite.results import Outcome, RuleResult, Verdict
+from sqlrewrite.settings.options import LEFT_TO_ENGINE, Options, Reach
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,38 +54,40 @@ class Rule:
 
 UNBOUNDED = Rule("DPP121", "unbounded", "benefit", "fact", already_pruned.judge_bound)
 NOT_YET_PRUNED = Rule("DPP122", "not-yet-pruned", "benefit", "fact", already_pruned.judge_pruned)
-PARTITION_COLUMN = Rule("DPP103", "partition-column", "soundness", "fact", partition_column.judge)
-SHARED = Rule("DPP106", "shared-cte", "soundness", "fact", barriers.judge_shared)
-DETERMINISM = Rule("DPP108", "determinism", "soundness", "fact", determinism.judge)
-DERIVED = Rule("DPP117", "derived-column", "soundness", "pair", derived_column.judge)
+PARTITION_COLUMN = Rule(
+    "DPP103", "partition-column", "soundness", "fact", partition_column.judge_column
+)
+SHARED = Rule("DPP106", "shared-cte", "soundness", "fact", fact.judge_shared)
+DETERMINISM = Rule("DPP108", "determinism", "soundness", "fact", fact.judge_determinism)
+DERIVED = Rule("DPP117", "derived-column", "soundness", "pair", derived_column.judge_derived)
 ZONE = Rule("DPP118", "time-zone", "soundness", "pair", derived_column.judge_zone)
-CLAUSE = Rule("DPP116", "clause", "soundness", "fact", clause.judge)
-MISSED = Rule(LEFT_TO_ENGINE, "missed-by-engine", "benefit", "pair", missed_by_engine.judge)
+CLAUSE = Rule("DPP116", "clause", "soundness", "fact", fact.judge_clause)
+MISSED = Rule(LEFT_TO_ENGINE, "missed-by-engine", "benefit", "pair", missed_by_engine.judge_missed)
 
 RULES: tuple[Rule, ...] = (
     UNBOUNDED,
     NOT_YET_PRUNED,
-    Rule("DPP101", "join-type", "soundness", "pair", join_type.judge),
-    Rule("DPP102", "equi-join", "soundness", "pair", equi_join.judge),
+    Rule("DPP101", "join-type", "soundness", "pair", join_type.judge_join_type),
+    Rule("DPP102", "equi-join", "soundness", "pair", join_type.judge_equi_join),
     PARTITION_COLUMN,
     Rule("DPP104", "key-column", "soundness", "dimension", partition_column.judge_key),
-    Rule("DPP105", "barriers", "soundness", "fact", barriers.judge),
+    Rule("DPP105", "barriers", "soundness", "fact", fact.judge_barriers),
     SHARED,
-    Rule("DPP107", "streaming", "soundness", "pair", streaming.judge),
+    Rule("DPP107", "streaming", "soundness", "pair", fact.judge_streaming),
     DETERMINISM,
-    Rule("DPP109", "repeatable", "soundness", "pair", rereading.judge_repeatable),
-    Rule("DPP110", "row-limit", "soundness", "dimension", rereading.judge_row_limit),
-    Rule("DPP111", "correlated", "soundness", "dimension", rereading.judge_correlated),
-    Rule("DPP112", "key-types", "soundness", "pair", key_types.judge),
-    Rule("DPP113", "names", "soundness", "dimension", rereading.judge_names),
-    Rule("DPP114", "guards", "soundness", "pair", guards.judge),
-    Rule("DPP115", "parameters", "soundness", "dimension", rereading.judge_parameters),
+    Rule("DPP109", "repeatable", "soundness", "pair", dimension.judge_repeatable),
+    Rule("DPP110", "row-limit", "soundness", "dimension", dimension.judge_row_limit),
+    Rule("DPP111", "correlated", "soundness", "dimension", dimension.judge_correlated),
+    Rule("DPP112", "key-types", "soundness", "pair", dimension.judge_key_types),
+    Rule("DPP113", "names", "soundness", "dimension", dimension.judge_names),
+    Rule("DPP114", "guards", "soundness", "pair", dimension.judge_guards),
+    Rule("DPP115", "parameters", "soundness", "dimension", dimension.judge_parameters),
     CLAUSE,
     DERIVED,
     ZONE,
-    Rule("DPP120", "selective-predicate", "benefit", "dimension", selective_predicate.judge),
-    Rule("DPP123", "benefit", "benefit", "dimension", benefit.judge),
-    Rule("DPP124", "key-size", "benefit", "dimension", key_size.judge),
+    Rule("DPP120", "selective-predicate", "benefit", "dimension", keys.judge_selective),
+    Rule("DPP123", "benefit", "benefit", "dimension", benefit.judge_benefit),
+    Rule("DPP124", "key-size", "benefit", "dimension", benefit.judge_key_size),
     MISSED,
 )
 
@@ -96,7 +98,7 @@ FOR_FILTERS: tuple[Rule, ...] = (
     DETERMINISM,
     Rule("DPP109", "repeatable", "soundness", "pair", filters.judge_constant),
     Rule("DPP112", "key-types", "soundness", "pair", filters.judge_types),
-    Rule("DPP114", "guards", "soundness", "pair", filters.judge_guards),
+    Rule("DPP114", "guards", "soundness", "pair", filters.judge_constant_guards),
     DERIVED,
     ZONE,
 )
@@ -130,7 +132,76 @@ FOR_RANKS: tuple[Rule, ...] = (
     UNBOUNDED,
     PARTITION_COLUMN,
     DETERMINISM,
-    Rule("DPP109", "repeatable", "soundness", "pair", ranks.judge_repeated),
-    Rule("DPP112", "key-types", "soundness", "pair", ranks.judge_type),
+    Rule("DPP109", "repeatable", "soundness", "pair", filters.judge_repeated),
+    Rule("DPP112", "key-types", "soundness", "pair", filters.judge_type),
 )
 """The rules for a pair of a rank: the predicate reads the scan again, and no other relation."""
+
+
+class Examination(NamedTuple):
+    """A proposal with what every rule said of it."""
+
+    proposal: Proposal
+    results: tuple[RuleResult, ...]
+    verdict: Verdict
+
+
+def examine(
+    plan: Plan, pair: Pair, pairs: tuple[Pair, ...], options: Options, context: StatementContext
+) -> Examination:
+    """Runs all rules on one of a statement's ``pairs``. Where a rule is not decided, ``DECIDED``
+    fails. Neighbours are followed through facts where that is asked for, or pays."""
+    proposal = Proposal(plan, pair, pairs, options, context)
+    if pair.filtered:
+        return _run(FOR_FILTERS, proposal)
+    if pair.first:
+        asked, own = conditions_on_ranked_rows(plan, pair), {pair.key.relation}
+        repeated = tuple([Conjunct(it, it.expression) for it in asked if it.relations == own])
+        return _run(FOR_RANKS, replace(proposal, restrictions=repeated))
+    through_facts = options.reach.through_facts
+    near = _examine_join(proposal, options.reach._replace(through_facts=False))
+    if through_facts is False or (through_facts is None and not has_statistics(near.proposal)):
+        return near
+    far = _examine_join(proposal, options.reach._replace(through_facts=True))
+    if far.verdict is not Verdict.REWRITTEN:
+        return near if through_facts is None or near.verdict is Verdict.REWRITTEN else far
+    return far if through_facts or _pays(far, near) else near
+
+
+def _examine_join(proposal: Proposal, reach: Reach) -> Examination:
+    """Runs all rules on a join whose neighbours are followed as far as ``reach`` says."""
+    plan, pair = proposal.plan, proposal.pair
+    repeated, dropped = conditions.sift(proposal, restrictions(plan, pair, reach))
+    proposal = replace(proposal, restrictions=repeated, dropped=dropped)
+    if not is_filtered(proposal):
+        more, others = conditions.sift(proposal, restrictions_on_fact(plan, pair, reach))
+        proposal = replace(proposal, restrictions=repeated + more, dropped=dropped + others)
+    attempted = frozenset(map(id, attempted_aggregates(proposal)))
+    reading = objections_to_relation(proposal, pair.dimension, attempted)
+    objections = dict.fromkeys((*reading, *objections_to_copying(pair.dimension)))
+    return _run(RULES, replace(proposal, objections=tuple(objections)))
+
+
+def _pays(far: Examination, near: Examination) -> bool:
+    """Whether following neighbours through facts (``far``) saves more than it reads, compared with
+    what is saved without: by a predicate, or by the engine, which reads nothing for it."""
+    failing = {it.code for it in near.results if it.outcome is not Outcome.PASS}
+    written = near.verdict is Verdict.REWRITTEN
+    before = estimate(near.proposal) if written or failing == {MISSED.code} else None
+    reads = before.reads if before and written else 0
+    return pays(estimate(far.proposal), before.saves if before else 0, reads)
+
+
+def _run(rules: tuple[Rule, ...], proposal: Proposal) -> Examination:
+    off = (Outcome.PASS, "switched off")
+    disabled = proposal.options.disabled
+    judged = [(it, off if it.code in disabled else it.judge(proposal)) for it in rules]
+    results = tuple([RuleResult(it.code, it.name, *found) for it, found in judged])
+    undecided = next((r for r in results if r.outcome is Outcome.UNKNOWN), None)
+    if undecided is not None:
+        why = f"{undecided.name} is not decided: {undecided.message}"
+        results += (RuleResult(DECIDED.code, DECIDED.name, Outcome.FAIL, why),)
+    failing = {result.code for result in results if result.outcome is not Outcome.PASS}
+    if failing & {UNBOUNDED.code, NOT_YET_PRUNED.code}:
+        return Examination(proposal, results, Verdict.ALREADY_PRUNED)
+    return Examination(proposal, results, Verdict.REJECTED if failing else Verdict.REWRITTEN)

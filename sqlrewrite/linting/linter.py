@@ -11,12 +11,12 @@ from contextlib import suppress as suppress_errors
 from dataclasses import replace
 
 from sqlrewrite.document import Document, decide, heeded, read
-from sqlrewrite.find.transliterated import in_dialect
-from sqlrewrite.linting import joins, managed, merges, scans, wrapped
-from sqlrewrite.linting.findings import Finding, LintResult, of_no_statement
-from sqlrewrite.linting.statement import CheckedStatement, checked_statements, place_of
+from sqlrewrite.find.reading import in_dialect
+from sqlrewrite.linting import join_checks, merges, predicate_checks, scan_checks, wrapped
+from sqlrewrite.linting.checked_statement import CheckedStatement, checked_statements, place_of
+from sqlrewrite.linting.findings import Finding, Fix, LintResult, Replacement, of_no_statement
 from sqlrewrite.linting.suppression import suppress
-from sqlrewrite.results import NOT_PARSED
+from sqlrewrite.results import NOT_PARSED, Rewrite
 from sqlrewrite.rewriting import errors, rendered
 from sqlrewrite.settings.options import Options, make_options
 from sqlrewrite.settings.spark_conf import affects_pruning
@@ -24,20 +24,22 @@ from sqlrewrite.settings.table import LEAVING
 from sqlrewrite.sql.collector import at_rest
 from sqlrewrite.sql.deep import deep
 from sqlrewrite.stripping import FOREIGN, foreign
+from sqlrewrite.text.blocks import renderings
 from sqlrewrite.text.edits import Span
 from sqlrewrite.text.markers import MARKER
+from sqlrewrite.text.source import Lines
 from sqlrewrite.warehouse import Warehouse
 
 CHECKS: tuple[Callable[[CheckedStatement], Iterator[Finding]], ...] = (
-    joins.missing_predicate,
-    joins.key_types_differ,
-    joins.outer_join_undone,
+    join_checks.missing_predicate,
+    join_checks.key_types_differ,
+    join_checks.outer_join_undone,
     wrapped.wrapped_partition_column,
-    scans.unbounded_scan,
+    scan_checks.unbounded_scan,
     merges.merge_reads_all,
-    joins.latest_partition,
-    joins.build_side,
-    joins.exchanged_alike,
+    join_checks.latest_partition,
+    join_checks.build_side,
+    join_checks.exchanged_alike,
 )
 
 
@@ -57,9 +59,7 @@ def lint(sql: str, catalog: Warehouse, options: Options | None = None) -> LintRe
         done = rendered(sql, catalog, chosen) if "{%" in sql else None
         if done is None:
             return found(sql)
-        from sqlrewrite.linting import template_blocks  # only texts of dbt need it
-
-        return template_blocks.lint(sql, done, found)
+        return lint_renderings(sql, done, found)
 
 
 def findings(document: Document, options: Options) -> LintResult:
@@ -85,7 +85,7 @@ def _statement(checked: CheckedStatement) -> list[Finding]:
     """All findings of one statement; an unbounded scan is one only where nothing else is."""
     if checked.decided.failure is not None:
         return [_not_parsed(checked)]
-    found = list(managed.check(checked))
+    found = list(predicate_checks.check(checked))
     decided = checked.decided
     if not decided.matters:
         return found
@@ -117,3 +117,36 @@ def _foreign(document: Document) -> Iterator[Finding]:
     for at, note in zip(document.stripped.foreign, notes, strict=True):
         place = place_of(document.directives.lines, Span(at, at + len(MARKER)))
         yield of_no_statement(FOREIGN, note.message, place)
+
+
+def lint_renderings(sql: str, done: Rewrite, of: Callable[[str], LintResult]) -> LintResult:
+    """The findings of a text, and what went wrong while looking for them."""
+    every = [(it, *of(it.text)) for it in renderings(sql)]
+    keys_by_rendering = [(it, {_key(one) for one in found}) for it, found, _ in every]
+    kept: dict[tuple[str, Span], Finding] = {}
+    for _, found, _ in every:
+        for one in found:
+            key = _key(one)
+            if one.code == NOT_PARSED or all(
+                key in others for it, others in keys_by_rendering if it.shows(one.place.span)
+            ):
+                kept[key] = one
+    fix = Fix(tuple(_change(sql, done.sql)))
+    fixed = (replace(it, fix=fix if it.fix and done.changed else None) for it in kept.values())
+    ordered = sorted(fixed, key=lambda it: (it.place.span.start, it.code))
+    return tuple(ordered), tuple(dict.fromkeys(bug for *_, bugs in every for bug in bugs))
+
+
+def _key(finding: Finding) -> tuple[str, Span]:
+    return finding.code, finding.place.span
+
+
+def _change(before: str, after: str) -> Iterator[Replacement]:
+    """The change from one text to the other: all between their common beginning and end."""
+    pairs = list(zip(before, after, strict=False))
+    start = next((n for n, (a, b) in enumerate(pairs) if a != b), len(pairs))
+    rest = min(len(before), len(after)) - start
+    ends = zip(reversed(before), reversed(after), strict=False)
+    same = next((n for n, (a, b) in enumerate(ends) if n >= rest or a != b), rest)
+    span = Span(start, len(before) - same)
+    yield Replacement(place_of(Lines(before), span), after[start : len(after) - same])

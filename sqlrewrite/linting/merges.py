@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlrewrite.find.pairs import Pair
+from sqlrewrite.linting.checked_statement import CheckedStatement
 from sqlrewrite.linting.findings import Finding
-from sqlrewrite.linting.scans import bounds
-from sqlrewrite.linting.statement import CheckedStatement
+from sqlrewrite.linting.scan_checks import bounds
 from sqlrewrite.plan.algebra import Call, Cast, Derived, Expression, Join, Literal, Plan, Scan
 from sqlrewrite.plan.expressions import columns, walk
 from sqlrewrite.plan.lineage import same_column

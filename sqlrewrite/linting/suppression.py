@@ -6,15 +6,20 @@ and a finding for each directive, or code in one, that is unknown or covers noth
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from sqlrewrite.document import Document
+from sqlrewrite.linting.checked_statement import place_of
 from sqlrewrite.linting.findings import BY_CODE, Finding, Suppression, of_no_statement
-from sqlrewrite.linting.statement import place_of
 from sqlrewrite.sql.statements.directives import BLOCK, KINDS, SIGN, Directive
 from sqlrewrite.sql.suppressed import Suppressed
+from sqlrewrite.text.edits import Edit, Span
+from sqlrewrite.text.hosts.region import Change, Host, Region
 from sqlrewrite.text.nearest import nearest
+from sqlrewrite.text.source import LINE_END
 
 UNUSED = "DPP008"
 _MANAGED = ("DPP002", "DPP003")
@@ -74,3 +79,32 @@ def _message(directive: Directive, used: set[str], closing: bool) -> str | None:
     if unused:
         return f"`{directive}` suppresses nothing of {', '.join(unused)}"
     return None if used else f"`{directive}` suppresses nothing"
+
+
+_OURS = re.compile(rf"--[ \t]*{SIGN}[ \t]*ignore[ \t]*\[[^\]]*(?=\])")
+
+
+def in_region(host: Host, region: Region, at: int, codes: Sequence[str]) -> Change:
+    """The comment for the line of SQL that an offset of a region's text is in. Raises
+    Unwritable."""
+    start = max(region.text.rfind("\n", 0, at), region.text.rfind("\r", 0, at)) + 1
+    edit = comment(region.text, start, codes)
+    return host.in_file(region, (Span(edit.offset, edit.offset), edit.text))
+
+
+def comment(text: str, start: int, codes: Sequence[str]) -> Edit:
+    """The comment for the line that begins there, or more codes for the comment that it has."""
+    end = LINE_END.search(text, start)
+    at = len(text) if end is None else end.start()
+    own = _OURS.search(text, start, at)
+    if own is not None:
+        return Edit(own.end(), "".join(f", {code}" for code in codes))
+    return Edit(at, f"  -- {SIGN} ignore[{', '.join(codes)}]")
+
+
+def counted(found: Iterable[Finding]) -> Counter[tuple[str, ...]]:
+    """Findings by what stays the same when a comment is added to their statement, counted; those
+    about comments by their code alone."""
+    return Counter(
+        (it.code,) if it.code == UNUSED else (it.code, it.subject, it.statement) for it in found
+    )

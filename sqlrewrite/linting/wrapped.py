@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from sqlrewrite.find.reducers import conditions_reaching, own_conditions
 from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.judge.benefit.already_pruned import binds_to_one_value
+from sqlrewrite.linting.checked_statement import CheckedStatement
 from sqlrewrite.linting.findings import Finding, Severity
-from sqlrewrite.linting.scans import bounds, partitions, read_whole, scans
-from sqlrewrite.linting.statement import CheckedStatement
+from sqlrewrite.linting.scan_checks import bounds, partitions, read_whole, scans
 from sqlrewrite.plan.algebra import (
     Call,
     Cast,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from sqlrewrite.document import Document, read
+from sqlrewrite.find.reading import in_dialect
 from sqlrewrite.find.summary import StatementSummary, summarize
-from sqlrewrite.find.transliterated import in_dialect
 from sqlrewrite.results import Rewrite
 from sqlrewrite.text.hosts import host_of
 from sqlrewrite.text.limits import Limits

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from sqlrewrite.linting.findings import Finding, Fix, unsuppressed
-from sqlrewrite.linting.suppressing_comments import counted, in_region
+from sqlrewrite.linting.suppression import counted, in_region
 from sqlrewrite.server.analysis import Analysis, analyse, local
 from sqlrewrite.text.hosts.region import Change, Region, Unwritable, changed
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sqlrewrite.document import Decision
-from sqlrewrite.linting.scans import partitions, scans
+from sqlrewrite.linting.scan_checks import partitions, scans
 from sqlrewrite.plan.algebra import Scan
 from sqlrewrite.results import Candidate, Outcome, Verdict
 from sqlrewrite.rewriting import candidates

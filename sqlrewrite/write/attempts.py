@@ -1,5 +1,5 @@
 """Writes an expression that is computed again so that it gives NULL where it could raise an error
-(`judge/attempts.py`)."""
+(`judge/errors/attempted.py`)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from itertools import chain
 
 from sqlrewrite.find.join_edges import Side
 from sqlrewrite.find.restrictions import Forms, columns_named
-from sqlrewrite.judge.attempted_dimension import attempted_aggregates
-from sqlrewrite.judge.attempts import exact_attempts, form_of
+from sqlrewrite.judge.errors.attempted import attempted_aggregates, exact_attempts, form_of
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan.algebra import Call, ColumnRef, CteReference, Derived, Expression
 from sqlrewrite.plan.columns import arithmetic, column_names, harmless

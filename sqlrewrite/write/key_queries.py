@@ -14,13 +14,12 @@ from itertools import count
 
 from sqlrewrite.find.join_edges import Side
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin
-from sqlrewrite.judge.attempted_dimension import attempted_group_keys
-from sqlrewrite.judge.attempts import exact_attempts
 from sqlrewrite.judge.benefit.already_pruned import is_authors_in
-from sqlrewrite.judge.keys import is_whole_in_query
+from sqlrewrite.judge.benefit.keys import is_whole_in_query
+from sqlrewrite.judge.errors.attempted import attempted_group_keys, exact_attempts
+from sqlrewrite.judge.errors.raising import raising_below
 from sqlrewrite.judge.proposal import Proposal
-from sqlrewrite.judge.raising import raising_below
-from sqlrewrite.judge.soundness.key_types import in_sides
+from sqlrewrite.judge.soundness.dimension import in_sides
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import arithmetic, column_names, computed_as
 from sqlrewrite.sql.places import NoPlaceError, Places

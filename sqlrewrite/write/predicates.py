@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from sqlrewrite.judge.copied import raising_for_constant
+from sqlrewrite.judge.errors.copied import raising_for_constant
 from sqlrewrite.judge.form import chosen_form
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan.relations import joins

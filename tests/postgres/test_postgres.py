@@ -11,7 +11,7 @@ import pytest
 
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.document import read
-from sqlrewrite.find.scan_joins import scan_joins
+from sqlrewrite.find.join_edges import scan_joins
 from sqlrewrite.judge.partition_wise.postgresql import PartitionJoins, partition_joins
 from sqlrewrite.text.limits import Limits
 from tests.postgres.tables import DDL, queries

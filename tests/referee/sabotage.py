@@ -28,7 +28,7 @@ from benchmarks import functions as asked
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.judge import form
 from sqlrewrite.judge.rules import RULES
-from sqlrewrite.judge.soundness import filters, guards
+from sqlrewrite.judge.soundness import dimension, filters
 from sqlrewrite.judge.soundness.join_type import LEGAL, ClauseKind
 from sqlrewrite.plan import columns, joins
 from sqlrewrite.plan.facts import error_free, functions, result_rules, result_types
@@ -52,12 +52,12 @@ class Switch:
 
 COPIED = (
     (form, "raising_for_keys"),
-    (guards, "raising_for_rows"),
-    (guards, "raising_where_tested"),
-    (guards, "raising_where_extended"),
+    (dimension, "raising_for_rows"),
+    (dimension, "raising_where_tested"),
+    (dimension, "raising_where_extended"),
     (filters, "raising_for_constant"),
 )
-"""Where what Spark copies (``judge/copied.py``, ``copied_rows.py``) is asked, and the question."""
+"""Where what Spark copies (``judge/errors/``) is asked, and the question."""
 
 
 def _reading(change: Callable[[Type], Type]) -> Callable[[str], Type | None]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sqlrewrite import Catalog, lint
-from sqlrewrite.linting import host_files
+from sqlrewrite.linting import files
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.selection import finding_filter
 from sqlrewrite.server.actions import actions
@@ -29,7 +29,7 @@ def linted(path: str, text: str, catalog: Catalog) -> Sequence[Finding]:
     host = host_of(path, text)
     if host is None:
         return lint(text, catalog)
-    return host_files.lint(host, catalog, OPTIONS)[0]
+    return files.lint_host(host, catalog, OPTIONS)[0]
 
 
 def analysed(path: str, text: str, catalog: Catalog = CATALOG) -> Analysis:

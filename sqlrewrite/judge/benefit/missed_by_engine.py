@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from sqlrewrite.judge.benefit.estimate import read_again
-from sqlrewrite.judge.planners import duckdb, flink, spark, trino
+from sqlrewrite.judge.benefit.benefit import read_again
+from sqlrewrite.judge.planners import build_side, flink, spark
 from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
 from sqlrewrite.plan.algebra import Opaque
 from sqlrewrite.results import ConfigError, EngineAlone, PrunesAlone
@@ -20,19 +20,19 @@ from sqlrewrite.settings.table import LEAVING
 
 PLANNERS: Mapping[str, Callable[[Proposal], str | None]] = {
     "spark": spark.missed,
-    "duckdb": duckdb.missed,
-    "trino": trino.missed,
+    "duckdb": build_side.missed_by_duckdb,
+    "trino": build_side.missed,
     "flink": flink.missed,
 }
 """By the name in an engine's file, the function that says why that engine does not find as good a
 bound by itself; None where it does."""
 
 
-BUILT: Mapping[str, Callable[[Proposal], str | None]] = {"trino": trino.on_build_side}
+BUILT: Mapping[str, Callable[[Proposal], str | None]] = {"trino": build_side.on_build_side}
 """For engines that prune only one side of a join: why a fact is on the other one, or None."""
 
 
-def judge(proposal: Proposal) -> Judgement:
+def judge_missed(proposal: Proposal) -> Judgement:
     """Whether the engine would not find as good a bound by itself; always, unless that matters.
     Raises ConfigError for an engine whose file names a planner that is not there."""
     if proposal.options.when not in LEAVING and any(_assumed(proposal)):

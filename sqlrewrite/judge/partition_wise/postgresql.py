@@ -21,7 +21,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from math import inf
 
-from sqlrewrite.find.scan_joins import JoinKey, ScanJoin
+from sqlrewrite.find.join_edges import JoinKey, ScanJoin
 from sqlrewrite.plan.algebra import ColumnRef, JoinType, Plan
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.facts.coercion import is_integral, read_as

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from sqlrewrite.find.scan_joins import ScanJoin, scan_joins
+from sqlrewrite.find.join_edges import ScanJoin, scan_joins
 from sqlrewrite.judge.partition_wise.aggregates import Combination, Unsplit, combination
 from sqlrewrite.judge.repeatable import objections_to_functions
 from sqlrewrite.plan import algebra as ra

@@ -16,10 +16,11 @@ For tables that are in none of these rows no advice is given.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlrewrite.find.scan_joins import ScanJoin, scan_joins
+from sqlrewrite.find.join_edges import ScanJoin, scan_joins
+from sqlrewrite.judge.partition_wise.aggregates import Unsplit
 from sqlrewrite.plan.algebra import ColumnRef, JoinType, Plan
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.facts.coercion import read_as
@@ -209,3 +210,63 @@ def remedies(found: Storage) -> Iterator[str]:
     """The advice as it would be written: definitions, then settings."""
     yield from found.ddl
     yield from (f"SET {name} = {value}" for name, value in found.settings)
+
+
+MOST = 4
+"""Up to this number, groups were faster than one sort-merge join, if a table has ``ENOUGH``
+bytes."""
+
+ENOUGH = 64 << 20
+"""The stored bytes of the larger table below which groups are not surely faster."""
+
+TIMES = 8
+"""The least ratio of the other table to the one that is broadcast: at five times, the groups did
+not save what the broadcasts cost."""
+
+_ROOM = 1.5
+"""Groups differ in size: they are cut by the hash of a value, or at bounds."""
+
+
+def group_count(joins: Sequence[ScanJoin], engine: Engine, asked: int | None) -> int:
+    """The number of groups that is asked for, or else pays. Raises Unsplit where none does."""
+    if asked is not None:
+        return asked
+    # The left side of a join further up is a join, no table that could be broadcast.
+    threshold = max(1, engine.broadcast_threshold)
+    first = min(joins, key=lambda it: it.other.relation)
+    count = max(_groups_needed(it, threshold, (0, 1) if it is first else (1,)) for it in joins)
+    if count == 1:
+        raise Unsplit("a side of it is small enough to be broadcast as it is")
+    if count > MOST:
+        raise Unsplit(
+            f"it would take {count} groups to broadcast a side of each, and more than {MOST} are "
+            "not known to be faster: see what Spark needs to join them part by part by itself, "
+            f"or write them by --groups {count} and measure by verify"
+        )
+    return count
+
+
+def _groups_needed(join: ScanJoin, threshold: int, sides: Sequence[int]) -> int:
+    """How many groups make one of these sides small enough to be broadcast; 1 where a side is small
+    already. Raises Unsplit where that is not known, or does not pay."""
+    sizes = join.one.table.size_in_bytes, join.other.table.size_in_bytes
+    known = [sizes[it] for it in sides if it in BROADCAST_SIDES.get(join.kind, ())]
+    if not known:
+        kind = join.kind.value.upper()
+        raise Unsplit(f"Spark broadcasts no table of its {kind} JOIN, so that groups save nothing")
+    if any(it is not None and it <= threshold for it in known):
+        return 1
+    if None in sizes:
+        raise Unsplit("the sizes of its tables are not known: --groups N says how many groups")
+    if max(it or 0 for it in sizes) < ENOUGH:
+        raise Unsplit(
+            f"its larger table has less than {ENOUGH >> 20} MB: groups of joins so small were not "
+            "faster when measured (--groups N writes them anyway, verify measures them)"
+        )
+    smaller = min(it or 0 for it in known)
+    if max(it or 0 for it in sizes) < TIMES * smaller:
+        raise Unsplit(
+            f"its larger table is less than {TIMES} times the other: broadcasting that in groups "
+            "then cost as much as it saved when measured (--groups N writes them anyway)"
+        )
+    return max(2, -(-int(smaller * _ROOM) // threshold))

@@ -1,1 +1,1 @@
-"""What each engine prunes by itself, one module for each; ``judge.native`` has the table."""
+"""What each engine prunes by itself; ``benefit/missed_by_engine.py`` has the table."""

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.find.reducers import conditions_on
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, flattened, neighbours
-from sqlrewrite.judge.planners.joins import hidden_column, join_of, operators, unlisted_join
+from sqlrewrite.judge.planners.join_order import hidden_column, join_of, operators, unlisted_join
 from sqlrewrite.judge.proposal import Proposal, relation_name, takes_keys
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import expression_type

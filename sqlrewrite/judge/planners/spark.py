@@ -27,8 +27,8 @@ from math import inf, prod
 
 from sqlrewrite.find.reducers import all_restrictions
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin
-from sqlrewrite.judge.benefit.selective_predicate import selective
-from sqlrewrite.judge.planners.joins import (
+from sqlrewrite.judge.benefit.keys import selective
+from sqlrewrite.judge.planners.join_order import (
     filtering_side,
     hidden_column,
     restricted_further,

@@ -22,8 +22,8 @@ from sqlrewrite.find.derived_columns import (
 )
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.judge.conditions import describe
+from sqlrewrite.judge.errors.raising import total
 from sqlrewrite.judge.proposal import Judgement, Objection, Proposal, failed, passed
-from sqlrewrite.judge.raising import total
 from sqlrewrite.plan.algebra import Call, Cast, Expression, Literal
 from sqlrewrite.plan.expressions import walk
 from sqlrewrite.plan.facts.coercion import is_integral
@@ -240,7 +240,7 @@ def _zone_not_declared(derived: DerivedColumn) -> str:
     )
 
 
-def judge(proposal: Proposal) -> Judgement:
+def judge_derived(proposal: Proposal) -> Judgement:
     """Whether the bound on the column bounds the partition column that is computed from it."""
     derived = proposal.pair.derived
     if derived is None:

@@ -10,7 +10,8 @@ from enum import Enum
 
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
-from sqlrewrite.judge.soundness.equi_join import never_null
+from sqlrewrite.plan.algebra import ColumnRef, Plan, Scan
+from sqlrewrite.plan.joins import null_extended
 
 
 class ClauseKind(Enum):
@@ -79,7 +80,7 @@ def clause_for(pair: Pair) -> ClauseKind | None:
     return ClauseKind.ON if found is ClauseKind.WHERE and not pair.edge.implied else found
 
 
-def judge(proposal: Proposal) -> Judgement:
+def judge_join_type(proposal: Proposal) -> Judgement:
     """Whether the fact's rows without a partner may be removed below the join."""
     pair = proposal.pair
     kind, side = pair.edge.kind, pair.side
@@ -105,3 +106,40 @@ def _known(proposal: Proposal, name: str) -> bool:
     """Whether a function is known to be no aggregate, which gives a row of its own."""
     found = proposal.options.function(name)
     return found is not None and found.deterministic
+
+
+_ENFORCING = frozenset({"delta", "iceberg"})
+
+
+def judge_equi_join(proposal: Proposal) -> Judgement:
+    """Whether a fact row's partners are those whose key equals its partition column."""
+    pair = proposal.pair
+    if pair.operator == "=":
+        return passed("the columns are tied by =")
+    if pair.operator in ("<", "<="):
+        return passed(f"tied by {pair.operator}: the largest key bounds the column")
+    if pair.operator in (">", ">="):
+        return passed(f"tied by {pair.operator}: the smallest key bounds the column")
+    # Of the comparison's own operand: what another relation has in its place says nothing of NULL.
+    own_key = pair.key_plain and pair.key_side.operand is not None
+    given = own_key and never_null(proposal.plan, pair.key)
+    if pair.fact_plain and (given or (pair.key_plain and never_null(proposal.plan, pair.fact))):
+        return passed("tied by <=>, and one side is NOT NULL")
+    if pair.derived is not None and pair.derived.strict:
+        return passed("tied by <=>: what is computed of NULL is NULL, and those rows stay")
+    return failed(
+        "<=> pairs NULL with NULL and IN does not: one of the columns must be NOT NULL in a table "
+        "that enforces it (Delta, Iceberg)"
+    )
+
+
+def never_null(plan: Plan, ref: ColumnRef) -> bool:
+    """Whether a column of a base table is NOT NULL where its block uses it."""
+    scan = plan.relations[ref.relation]
+    if not isinstance(scan, Scan) or scan.table.provider not in _ENFORCING:
+        return False
+    column = scan.table.column(ref.name)
+    block = plan.blocks[plan.owner[ref.relation]]
+    if column is None or column.nullable:
+        return False
+    return not null_extended(block.source, ref.relation)

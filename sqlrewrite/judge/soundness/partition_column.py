@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from sqlrewrite.find.join_edges import Side
 from sqlrewrite.find.pairs import by_day
-from sqlrewrite.judge.attempted_dimension import key_is_attempted
-from sqlrewrite.judge.attempts import exact_attempts
+from sqlrewrite.judge.benefit.keys import is_whole_in_query
 from sqlrewrite.judge.conditions import GUARDS, describe, objections_to_value
-from sqlrewrite.judge.keys import is_whole_in_query
+from sqlrewrite.judge.errors.attempted import exact_attempts, key_is_attempted
+from sqlrewrite.judge.errors.raising import raising_below, raising_in, rows_never_raise
 from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
-from sqlrewrite.judge.raising import raising_below, raising_in, rows_never_raise
 from sqlrewrite.judge.repeatable import objections_to_blocks
 from sqlrewrite.plan.algebra import Expression, Opaque, Subquery
 from sqlrewrite.plan.columns import expression_type, harmless, type_of
@@ -27,7 +26,7 @@ _HIDDEN = frozenset({"bucket", "truncate", "years", "months", "days", "hours"})
 _BY_HAND = "restrict {0} itself, by constants ({0} >= … AND {0} < …) or in an equality"
 
 
-def judge(proposal: Proposal) -> Judgement:
+def judge_column(proposal: Proposal) -> Judgement:
     """Whether the fact's column is a partition column, and reaches the join unchanged."""
     path, derived = proposal.pair.path, proposal.pair.derived
     if derived is not None and derived.ends:

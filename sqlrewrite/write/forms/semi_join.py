@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlrewrite.judge.keys import repeats_keys
+from sqlrewrite.judge.benefit.keys import repeats_keys
 from sqlrewrite.judge.proposal import Proposal
-from sqlrewrite.judge.soundness.key_types import in_sides
+from sqlrewrite.judge.soundness.dimension import in_sides
 from sqlrewrite.write.fact_values import fact_value
 from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.key_queries import KeyQueries

@@ -18,13 +18,16 @@ from dataclasses import replace
 
 from sqlrewrite.find.reducers import conditions_on
 from sqlrewrite.find.restrictions import Conjunct, SemiJoin
-from sqlrewrite.judge.planners.joins import (
+from sqlrewrite.judge.planners.join_order import (
+    filtering_side,
     hidden_column,
     join_of,
+    operators,
     restricted_further,
     unlisted_join,
 )
 from sqlrewrite.judge.proposal import Proposal
+from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.algebra import Node, Scan
 from sqlrewrite.plan.facts.coercion import family
 from sqlrewrite.plan.facts.types import DATE, FLOATING, MOMENTS
@@ -92,3 +95,23 @@ def _size(node: Node) -> int | None:
     found = [it.table.size_in_bytes if isinstance(it, Scan) else None for it in leaves(node)]
     known = [it for it in found if it is not None]
     return sum(known) if len(known) == len(found) else None
+
+
+_NO_WINDOW = (ra.SetOperation, ra.Project, ra.Filter, ra.Limit, ra.Aggregate)
+
+
+def missed_by_duckdb(proposal: Proposal) -> str | None:
+    """Why the engine does not find as good a bound by itself; None where it does."""
+    pair, why = proposal.pair, unlisted_join(proposal.engine, proposal.pair)
+    if why is not None:
+        return why
+    if pair.operator != "=" or not pair.fact_plain or not filtering_side(proposal.plan, pair):
+        return "no equality joins the fact's own column with the dimension itself"
+    if any(windowed(it.query) for it in pair.path.relations if isinstance(it, ra.Derived)):
+        return "no key passes a window"
+    return hidden_column(proposal) or restricted_further(proposal)
+
+
+def windowed(query: ra.Query) -> bool:
+    """Whether a query has a window, or an operator that is not known, above what it reads."""
+    return not all(isinstance(it, _NO_WINDOW) for it in operators(query))

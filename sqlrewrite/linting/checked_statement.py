@@ -12,8 +12,7 @@ from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from sqlrewrite.decision.refresh import stale
-from sqlrewrite.decision.statement_decision import StatementDecision
+from sqlrewrite.decision.statement_decision import StatementDecision, stale
 from sqlrewrite.document import Decision, Document
 from sqlrewrite.linting.findings import (
     BY_CODE,

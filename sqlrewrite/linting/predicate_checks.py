@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sqlrewrite.decision.refresh import bounded_columns, left_to_engine, stale
+from sqlrewrite.decision.statement_decision import bounded_columns, left_to_engine, stale
+from sqlrewrite.linting.checked_statement import CheckedStatement
 from sqlrewrite.linting.findings import Finding, Severity
-from sqlrewrite.linting.statement import CheckedStatement
 from sqlrewrite.results import Outcome, Verdict
 from sqlrewrite.text.markers import MARKER
 

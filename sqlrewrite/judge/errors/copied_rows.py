@@ -8,10 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlrewrite.judge.alike import ColumnId, Placed, alike, conditions_of, conditions_on
-from sqlrewrite.judge.copied import blocks_inside, blocks_tested
+from sqlrewrite.judge.errors.copied import (
+    ColumnId,
+    Placed,
+    alike,
+    blocks_inside,
+    blocks_tested,
+    conditions_of,
+    conditions_on,
+)
+from sqlrewrite.judge.errors.raising import raising_in
 from sqlrewrite.judge.proposal import Proposal
-from sqlrewrite.judge.raising import raising_in
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import computed_as
 from sqlrewrite.plan.expressions import columns, relations, walk

@@ -6,20 +6,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlrewrite.decision.statement_decision import PairDecision
+from sqlrewrite.find.join_edges import ScanJoin
 from sqlrewrite.find.reducers import own_conditions
 from sqlrewrite.find.restrictions import Conjunct
-from sqlrewrite.find.scan_joins import ScanJoin
 from sqlrewrite.judge.benefit.already_pruned import is_authors_in
-from sqlrewrite.judge.benefit.estimate import read_again
+from sqlrewrite.judge.benefit.benefit import read_again
+from sqlrewrite.judge.benefit.keys import has_few_keys, has_one_key, is_filtered
 from sqlrewrite.judge.benefit.missed_by_engine import BUILT
-from sqlrewrite.judge.benefit.selective_predicate import is_filtered
 from sqlrewrite.judge.form import chosen_form
-from sqlrewrite.judge.keys import has_few_keys, has_one_key
 from sqlrewrite.judge.partition_wise.storage import Storage, joins_with_storage, remedies
 from sqlrewrite.judge.proposal import Proposal, relation_name
+from sqlrewrite.linting.checked_statement import CheckedStatement
 from sqlrewrite.linting.findings import Finding, Severity
-from sqlrewrite.linting.managed import ASK
-from sqlrewrite.linting.statement import CheckedStatement
+from sqlrewrite.linting.predicate_checks import ASK
 from sqlrewrite.plan.algebra import Block, Join, JoinType, Node, Scan
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.nulls import rejects_null

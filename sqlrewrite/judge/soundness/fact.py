@@ -1,0 +1,130 @@
+"""DPP105 barriers and DPP106 shared-cte: what stands between the join and the fact's scan.
+
+``lineage`` finds the operators; which of them let a predicate through is docs/soundness.md,
+"Operators between the join and the scan".
+"""
+
+from __future__ import annotations
+
+from sqlrewrite.judge.form import has_key_query
+from sqlrewrite.judge.proposal import (
+    Judgement,
+    Proposal,
+    called,
+    failed,
+    passed,
+    relation_name,
+    unknown,
+)
+from sqlrewrite.judge.repeatable import STREAMING
+from sqlrewrite.judge.soundness.join_type import ClauseKind, clause_for
+from sqlrewrite.plan.algebra import CteReference, Opaque, Plan, Scan
+from sqlrewrite.plan.memo import remembered
+from sqlrewrite.settings.options import DECLARED_IN
+from sqlrewrite.text.templates import is_template
+from sqlrewrite.warehouse import TEMPORAL
+
+
+def judge_barriers(proposal: Proposal) -> Judgement:
+    """Whether a predicate may go down from the join to the scan."""
+    barriers = proposal.pair.path.barriers
+    if barriers:
+        return failed(f"the predicate cannot go below {', '.join(dict.fromkeys(barriers))}")
+    return passed("nothing between the join and the scan is in the way")
+
+
+def judge_shared(proposal: Proposal) -> Judgement:
+    """Whether no CTE on the way serves other references, which the predicate would bound too; where
+    each of them has a bound, ``find.shared`` finds so, and this verdict is overruled."""
+    for relation in proposal.pair.path.relations:
+        if relation is proposal.pair.target:
+            break  # a predicate there is on this reference alone
+        if not isinstance(relation, CteReference):
+            continue
+        every = (it for it in proposal.plan.relations.values() if isinstance(it, CteReference))
+        if relation.cte in proposal.plan.unbound or sum(it.cte == relation.cte for it in every) > 1:
+            name = relation_name(relation)
+            return failed(
+                f"{name} is referenced more than once: a bound for one reference would "
+                "take rows from the others"
+            )
+    return passed("no other reference reads the fact through the same CTE")
+
+
+def judge_streaming(proposal: Proposal) -> Judgement:
+    """Whether neither side reads a stream."""
+    if proposal.context.catalog.streaming:
+        return failed("execution.runtime-mode is not set to batch: all tables are read as streams")
+    scan = proposal.pair.scan
+    if scan.streaming:
+        why = f" ({scan.table.unsteady})" if scan.table.unsteady else ""
+        return failed(f"{scan.alias} is a stream{why}: a bound would change what it keeps")
+    reason = proposal.objection(STREAMING) or _beside_a_stream(proposal.plan)
+    return failed(reason) if reason else passed("neither side is a stream")
+
+
+@remembered
+def _beside_a_stream(plan: Plan) -> str:
+    """Why the statement reads a stream elsewhere: Flink runs it in one mode, so that beside a
+    stream bounded tables are joined by state as well."""
+    for it in plan.relations.values():
+        if isinstance(it, Scan) and it.streaming and it.table.unsteady:
+            return f"{it.alias}, read beside, is a stream ({it.table.unsteady})"
+        if isinstance(it, Opaque) and it.reason == TEMPORAL:
+            return f"{it.alias}, read beside, is a stream ({TEMPORAL})"
+    return ""
+
+
+def judge_determinism(proposal: Proposal) -> Judgement:
+    """Whether the blocks from the join down to the scan have only deterministic functions."""
+    for number in _blocks(proposal):
+        for reason in proposal.plan.blocks[number].unknown_syntax:
+            return unknown(f"the query around the fact is not understood: {reason}")
+        for name in sorted(proposal.plan.blocks[number].functions - {"?"}):
+            found = proposal.options.function(name)
+            if found is None:
+                advice = "" if is_template(name) else f": if it is, declare it in {DECLARED_IN}"
+                return unknown(
+                    f"{called(name)} in the fact's block is not known to be deterministic{advice}"
+                )
+            if not found.deterministic:
+                return failed(
+                    f"{name}() stands in the fact's block: a bound would change its values"
+                )
+    return passed("the fact's blocks are deterministic")
+
+
+def _blocks(proposal: Proposal) -> set[int]:
+    owners = {proposal.plan.owner[relation.relation] for relation in proposal.pair.path.relations}
+    return owners | {proposal.pair.edge.block.number}
+
+
+def judge_clause(proposal: Proposal) -> Judgement:
+    """Whether the predicate has a place to stand."""
+    pair = proposal.pair
+    if pair.at is None:
+        return failed(f"the text has no place for a condition on {pair.target.alias} alone")
+    if proposal.target_block.role == "change":
+        return _of_a_change(proposal)
+    elsewhere = proposal.target_block.number != pair.edge.block.number
+    if elsewhere or clause_for(pair) is not ClauseKind.ON:
+        return passed("in the WHERE of the fact's own block")
+    join = pair.edge.join
+    if join is None or join.using or join.natural:
+        return failed("the join has no ON to put the predicate into; write ON instead of USING")
+    if not any(condition.clause is not None for condition in join.conditions):
+        return failed("the ON cannot be found in the text")
+    if not proposal.engine.queries_in_on and has_key_query(proposal):
+        why = f"{proposal.engine.title} raises an error for a subquery in an ON"
+        return failed(f"{why}: --predicate values writes constants there")
+    return passed("in the ON of the join")
+
+
+def _of_a_change(proposal: Proposal) -> Judgement:
+    """Whether the condition of a DELETE or UPDATE may hold a query, which depends on the format."""
+    provider = proposal.pair.scan.table.provider
+    if provider == "iceberg":
+        return passed("in the condition of the DELETE or UPDATE, where Iceberg takes a query")
+    if provider == "delta":
+        return failed("Delta takes no query in the condition of a DELETE or UPDATE")
+    return failed("of Iceberg alone it is known that a DELETE or UPDATE takes a query there")
