@@ -18,6 +18,9 @@ LONG = ("tests/tpcds/", "tests/differential/", "tests/test_robustness.py")
 """What takes longest of the rest: begun first, so that it is not what one process ends with."""
 
 
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+"""Else each process that a test starts would compile the whole program, which takes a second."""
+
 LENGTHS = ("longest", "long")
 """Marks of tests that run only where they are asked for, each by the option of its name."""
 

@@ -33,8 +33,8 @@ def catalog(request: pytest.FixtureRequest) -> Catalog:
 def test_a_file_of_the_corpus(path: Path, catalog: Catalog) -> None:
     text = decode(path.read_bytes()).text
     result = rewrite(text, catalog)
-    assert without_predicates(result.sql) == text
-    assert tree_problem(text, result) is None
-    assert rewrite(result.sql, catalog).sql == result.sql
-    ours = [problem for problem in result.errors if problem.code != "DPP000"]
-    assert not ours
+    assert not [problem for problem in result.errors if problem.code != "DPP000"]
+    if result.sql != text:
+        assert without_predicates(result.sql) == text
+        assert tree_problem(text, result) is None
+        assert rewrite(result.sql, catalog).sql == result.sql

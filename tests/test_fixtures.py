@@ -66,6 +66,8 @@ def test_what_holds_of_any_result(case: Case) -> None:
     conjuncts."""
     text = case.text()
     result = rewritten(case, text)
+    if result.sql == text:
+        return
     again = rewritten(case, result.sql)
     assert again.sql == result.sql
     assert not again.changed
