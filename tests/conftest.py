@@ -14,9 +14,17 @@ ON_SPARK = ("tests/spark/", "tests/referee/")
 
 NOT_ON_SPARK = ("tests/referee/test_names.py", "tests/referee/test_sabotage.py")
 
-LONG = ("tests/tpcds/", "tests/differential/", "tests/test_robustness.py")
-"""What takes longest of the rest: begun first, so that it is not what one process ends with."""
+TPCDS = "tests/tpcds/"
 
+LONG = (
+    TPCDS,
+    "tests/test_fixtures.py",
+    "tests/test_corpus.py",
+    "tests/differential/",
+    "tests/referee/test_names.py",
+    "tests/test_robustness.py",
+)
+"""What takes longest of the rest: begun first, so that it is not what one process ends with."""
 
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 """Else each process that a test starts would compile the whole program, which takes a second."""
@@ -67,7 +75,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     class OneSpark(LoadScopeScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
-            return "spark" if _on_spark(nodeid) else nodeid.partition("::")[0]
+            if _on_spark(nodeid):
+                return "spark"
+            # The rows of TPC-DS are generated once for all of its modules.
+            return TPCDS if nodeid.startswith(TPCDS) else nodeid.partition("::")[0]
 
     config.option.loadscopereorder = False  # by number of tests: the order here is by their time
     return OneSpark(config, log)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from sqlrewrite.plan.facts.functions import function, names
@@ -49,11 +49,14 @@ def _texts(node: ast.AST) -> list[str]:
     return [it.value for it in found if isinstance(it, ast.Constant) and isinstance(it.value, str)]
 
 
-def _lists(path: Path) -> Iterator[list[str]]:
+@cache
+def _lists(path: Path) -> list[list[str]]:
+    lists = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         known = [it for text in _texts(node) if _is_function(it := text.lower())]
         if len(known) >= FEW:
-            yield known
+            lists.append(known)
+    return lists
 
 
 def _is_function(name: str) -> bool:
@@ -65,7 +68,7 @@ def test_no_module_has_a_list_of_functions() -> None:
     found = {}
     for path in PACKAGE.rglob("*.py"):
         name = path.relative_to(PACKAGE).as_posix()
-        lists = list(_lists(path))
+        lists = _lists(path)
         if lists and not any(name.startswith(it) for it in ELSEWHERE):
             found[name] = lists
     assert found == {}
@@ -73,7 +76,7 @@ def test_no_module_has_a_list_of_functions() -> None:
 
 def test_each_exception_is_needed() -> None:
     with_lists = [
-        path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py") if [*_lists(path)]
+        path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py") if _lists(path)
     ]
     assert [it for it in ELSEWHERE if not any(name.startswith(it) for name in with_lists)] == []
 

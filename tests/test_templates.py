@@ -18,6 +18,7 @@ from sqlrewrite.text.template_kinds import TemplateKind
 from sqlrewrite.warehouse import Name, Reference
 from tests.support.cases import QUERIES, query_cases
 from tests.support.strip_by_markers import without_predicates
+from tests.support.turns import TODAY
 
 NAMES: dict[Reference, Name] = {
     ("ref", "sales"): ("lake", "mart", "sales"),
@@ -381,9 +382,9 @@ def line_ends(text: str) -> list[int]:
 
 
 def test_masking_keeps_offsets_and_line_ends() -> None:
-    rng = random.Random(11)
+    rng = random.Random(TODAY)
     templates = 0
-    for number in range(4000):
+    for number in range(1500):
         text = rng.choice(("", " ", " ")).join(rng.choices(PIECES, k=rng.randint(1, 14)))
         if number % 7 == 0:
             text = f"-- Databricks notebook source\n{text}"
@@ -400,17 +401,17 @@ def test_masking_keeps_offsets_and_line_ends() -> None:
         lexed = lex(text, NAMES.get)
         ends = [0, *(token.end + 1 for token in lexed.tokens)]
         assert all(end <= t.start for end, t in zip(ends, lexed.tokens, strict=False)), repr(text)
-    assert templates > 1000
+    assert templates > 400
 
 
 def test_rewriting_texts_with_templates_strewn_in(catalog: Catalog) -> None:
     """Insertions or nothing, and a second run changes nothing, wherever templates stand."""
-    rng = random.Random(12)
+    rng = random.Random(TODAY)
     cases = [c.text() for c in query_cases() if "(not for DuckDB)" not in c.text()]
     cases = [text for text in cases if "dpp-rewrite" not in text]
     pieces = [piece for piece in PIECES if piece[0] in "{$"]
     changed = 0
-    for number in range(800):
+    for number in range(250):
         text = rng.choice(cases)
         for _ in range(rng.randint(1, 3)):
             gap = rng.choice([match.start() for match in re.finditer(r"\s|$", text)])
@@ -420,30 +421,30 @@ def test_rewriting_texts_with_templates_strewn_in(catalog: Catalog) -> None:
         assert rewrite(result.sql, catalog).sql == result.sql, f"number {number}: {text!r}"
         assert not [e for e in result.errors if e.code != "DPP000"], f"number {number}: {text!r}"
         changed += result.changed
-    assert changed > 40
+    assert changed > 12
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        pytest.param("{{" * 30_000, id="opened"),
-        pytest.param("{{ x }}" * 10_000, id="side by side"),
-        pytest.param("{{ x }} " * 10_000, id="many"),
-        pytest.param("{% if x %} " * 10_000, id="blocks not closed"),
-        pytest.param("{% if x %} " * 3_000 + "{% endif %} " * 3_000, id="nested blocks"),
-        pytest.param("{#- x -#} " * 10_000, id="comments"),
-        pytest.param("{{ ' }} " * 10_000, id="quotes"),
-        pytest.param("/* " + "{{ x }} " * 10_000, id="in a comment"),
-        pytest.param("'" + "{{ x }} " * 10_000, id="in a string"),
-        pytest.param("SELECT 1; " * 3_000 + "{{ x }}; " * 3_000, id="statements"),
+        pytest.param("{{" * 9_000, id="opened"),
+        pytest.param("{{ x }}" * 3_000, id="side by side"),
+        pytest.param("{{ x }} " * 3_000, id="many"),
+        pytest.param("{% if x %} " * 3_000, id="blocks not closed"),
+        pytest.param("{% if x %} " * 900 + "{% endif %} " * 900, id="nested blocks"),
+        pytest.param("{#- x -#} " * 3_000, id="comments"),
+        pytest.param("{{ ' }} " * 3_000, id="quotes"),
+        pytest.param("/* " + "{{ x }} " * 3_000, id="in a comment"),
+        pytest.param("'" + "{{ x }} " * 3_000, id="in a string"),
+        pytest.param("SELECT 1; " * 900 + "{{ x }}; " * 900, id="statements"),
     ],
 )
 def test_masking_takes_time_in_proportion(text: str) -> None:
-    """80 kB of the worst in a second: what grew with its square would take minutes."""
+    """24 kB of the worst in a third of a second: what grew with its square would take many."""
     started = time.process_time()
     assert len(mask(text).text) == len(text)
     assert list(statements(f"{text} SELECT 1"))
-    assert time.process_time() - started < 20
+    assert time.process_time() - started < 5
 
 
 def test_what_may_be_anything_is_named_as_it_is_written(catalog: Catalog) -> None:

@@ -46,7 +46,9 @@ def _databases() -> list[Database]:
 def _rewritten(sql: str, manner: Manner) -> str:
     """What the rewriter makes of a query, which is the same when it is run again."""
     once = library(sql, manner).sql
-    assert library(once, manner).sql == once, f"{manner.predicate}: a second run changes it"
+    assert once == sql or library(once, manner).sql == once, (
+        f"{manner.predicate}: a second run changes it"
+    )
     return once
 
 

@@ -14,16 +14,20 @@ from tests.support.duckdb_text import as_duckdb
 from tests.support.fixture_rows import database
 from tests.support.render_templates import rendered
 from tests.support.strip_by_markers import without_predicates
+from tests.support.turns import turn
 
 from .functions import scalars, wrong
 
 SEEDS = (0, 1)
-PORTABLE = [
-    case
-    for case in (*query_cases(), *retail_cases())
-    if BEYOND_DUCKDB not in read(case.sql).split("\n", 1)[0]
-]
-FEWEST = 350
+PORTABLE = turn(
+    [
+        case
+        for case in (*query_cases(), *retail_cases())
+        if BEYOND_DUCKDB not in read(case.sql).split("\n", 1)[0]
+    ],
+    2,
+)
+FEWEST = 165
 """So many of them are rewritten: as many as are under Spark's dialect, but for what DuckDB has no
 words for (try_divide), and what it prunes by an IN without a hint."""
 

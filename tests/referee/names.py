@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -186,14 +186,17 @@ def created_types(query: str, state: SessionState) -> Output | None:
     return plan_types(f"SELECT * FROM {table}", state)
 
 
-def run(part: str = "") -> tuple[Score, Score, Score]:
+def files() -> list[Path]:
+    """All files of answers."""
+    return sorted((CORPUS / "results").rglob("*.out"))
+
+
+def run(files: Iterable[Path]) -> tuple[Score, Score, Score]:
     """The scores of ``outputs``, of the bound plan, and of it where a table is created of the query
-    first, over all files with a part in their name."""
+    first, over these files."""
     score, planned, created = Score(), Score(), Score()
-    for file in sorted((CORPUS / "results").rglob("*.out")):
+    for file in files:
         name = str(file.relative_to(CORPUS / "results")).removesuffix(".out")
-        if part not in name:
-            continue
         state = session(name)
         for answer in answers(file):
             returned = answer.schema.startswith("struct<") and answer.schema != "struct<>"
@@ -208,7 +211,8 @@ def run(part: str = "") -> tuple[Score, Score, Score]:
 
 def main(part: str = "") -> None:
     """Prints the scores."""
-    for label, score in zip(("outputs", "the plan", "created tables"), run(part), strict=True):
+    scores = run(file for file in files() if part in str(file.relative_to(CORPUS / "results")))
+    for label, score in zip(("outputs", "the plan", "created tables"), scores, strict=True):
         print(*score.wrong, sep="\n")
         for answer in score.unknown:
             print("UNKNOWN", answer.file, "|", " ".join(answer.sql.split())[:200])

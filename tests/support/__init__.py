@@ -9,6 +9,7 @@ strip_by_markers  a text without our predicates, found by code that the rewriter
 render_templates  a template as dbt, Spark and Databricks run it
 rule_witnesses    for each soundness rule a query that goes wrong without it
 set_statements    SET and RESET statements, and the types that Spark then gives a query
+turns             of many texts those whose turn it is today
 stable_draws      random draws of files that stay the same when a file is added
 regular_expressions  those of the package, and texts made against each
 """
