@@ -1,15 +1,12 @@
 """A history of queries audited: texts a second, shapes a second, and what the driver holds.
 
     python -m benchmarks.audit [--queries 1000000] [--shapes 50000] [--cores 2] [--keep FOLDER]
-                               [--split-for 16]
 
 The history is made of the 99 queries of TPC-DS and of the queries in fixtures/queries: each shape
 is one of these as a derived table with a name of its own, each text has other values in the place
-of its years. Then the whole job runs on a local Spark of so many cores, twice: the
-second time nothing is new. With `--split-for` the work is cut into as many tasks as so many cores
-would get, and it is told how long these would take on 1, 2, 4 … cores (`scaling.py`). Last, what
-judging a sample of the texts takes in one process is set against sqlglot's parse of the same. Needs
-the extras dev and spark, and Java.
+of its years. Then the whole job runs on a local Spark of so many cores, twice: the second time
+nothing is new. Last, what judging a sample of the texts takes in one process is set against
+sqlglot's parse of the same. Needs the extras dev and spark, and Java.
 """
 
 from __future__ import annotations
@@ -32,13 +29,12 @@ import duckdb
 import sqlglot
 
 from benchmarks.progress import say
-from benchmarks.scaling import seconds, stages
 from benchmarks.tpcds_data import load_tpcds, spark_queries
 from sqlrewrite import Catalog
 from sqlrewrite.audit.text import folded, judged
 from sqlrewrite.settings.options import make_options
 from sqlrewrite.spark.audit import histories, shapes, summary
-from sqlrewrite.spark.session import Session, session
+from sqlrewrite.spark.session import session
 from sqlrewrite.spark.target import Target
 from sqlrewrite.sql.statements.fingerprint import shape
 
@@ -52,7 +48,6 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=1_000_000)
     parser.add_argument("--shapes", type=int)
     parser.add_argument("--cores", type=int, default=2)
-    parser.add_argument("--split-for", type=int, metavar="CORES")
     parser.add_argument("--keep", type=Path, help="make the history here, and use the one there")
     asked = parser.parse_args()
     os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -114,16 +109,12 @@ def write_history(path: Path, texts: Sequence[str], queries: int, shapes: int) -
 
 
 def _run(catalog: Catalog, texts: Path, folder: str, asked: argparse.Namespace) -> None:
-    cores = asked.split_for or asked.cores
-    conf = [("spark.driver.memory", "2g"), ("spark.sql.shuffle.partitions", str(2 * cores))]
-    if asked.split_for:
-        conf.append(("spark.default.parallelism", str(cores)))
-        conf.append(("spark.sql.files.maxPartitionBytes", str(texts.stat().st_size // cores // 4)))
-    with session(Target(master=f"local[{asked.cores}]", conf=tuple(conf))) as running:
+    partitions = ("spark.sql.shuffle.partitions", str(2 * asked.cores))
+    conf = (("spark.driver.memory", "2g"), partitions)
+    with session(Target(master=f"local[{asked.cores}]", conf=conf)) as running:
         job = shapes.AuditJob(catalog, make_options(when="missed"), f"{folder}/out")
         history = histories.history(running, [str(texts)], {}, None)
         for when in ("the first time", "the second time"):
-            running.spark.sparkContext.setJobGroup(when, when)
             steps: list[tuple[str, float]] = []
 
             def told(what: str, steps: list[tuple[str, float]] = steps, when: str = when) -> None:
@@ -139,22 +130,10 @@ def _run(catalog: Catalog, texts: Path, folder: str, asked: argparse.Namespace) 
                 print(f"{what:45} {ended - begun:8.1f} s")
             counting = steps[1][1] - steps[0][1]
             print(f"{asked.queries / counting:,.0f} texts a second are counted")
-            if asked.split_for:
-                _scaled(running, when, steps[-1][1] - steps[0][1], asked.split_for)
             for total in found.totals:
                 print(f"    {total.what:10} {total.shapes:8,} shapes {total.runs:10,} runs")
     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"the driver's Python held {used:,.0f} MB at most")
-
-
-def _scaled(running: Session, group: str, whole: float, most: int) -> None:
-    """What the job would take on one core, on two, and so on."""
-    ran, cores, before = stages(running.spark, group), 1, 0.0
-    while cores <= most:
-        took = seconds(ran, whole, cores)
-        gain = f"{before / took:.2f} × as fast" if before else ""
-        print(f"    on {cores:2} cores {took:8.1f} s {gain}")
-        cores, before = 2 * cores, took
 
 
 def _parse(catalog: Catalog, queries: Sequence[str]) -> None:

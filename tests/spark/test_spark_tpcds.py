@@ -1,5 +1,5 @@
 """Five TPC-DS queries on a local Spark, original and rewritten, one of them also as `enable` has it
-run (`python -m benchmarks.enabled_rows` runs all): same rows, fewer partitions."""
+run: same rows, fewer partitions."""
 
 from __future__ import annotations
 
