@@ -22,7 +22,7 @@ LONG = (
     "tests/test_corpus.py",
     "tests/differential/",
     "tests/referee/test_names.py",
-    "tests/test_robustness.py",
+    "tests/rewriting/test_broken_texts.py",
 )
 """What takes longest of the rest: begun first, so that it is not what one process ends with."""
 

@@ -1,5 +1,5 @@
 """Switches for the two lexers: each alternative of the expressions taken away or widened, each
-reason for which the lexers part passed over. A text of ``tests/test_lex.py`` must be read otherwise
+reason for which the lexers part passed over. A text of ``tests/sql/test_lexemes.py`` must be read otherwise
 then; that those texts are read as Spark does is asked of Spark by ``tests.referee.tokens``.
 """
 
@@ -179,7 +179,7 @@ def _plain(old: str, new: str) -> Iterator[None]:
 
 
 def reading() -> dict[str, object]:
-    """How each text of ``tests/test_lex.py`` is read, as far as its tests ask."""
+    """How each text of ``tests/sql/test_lexemes.py`` is read, as far as its tests ask."""
     found: dict[str, object] = {}
     for text in test_lex.LEXED:
         found[f"lexemes {text}"] = [text[start:end] for _, start, end in lexemes.lexemes(text)]

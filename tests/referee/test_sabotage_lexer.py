@@ -1,4 +1,4 @@
-"""Each rule of the lexers, taken away, is missed by a text of ``tests/test_lex.py``."""
+"""Each rule of the lexers, taken away, is missed by a text of ``tests/sql/test_lexemes.py``."""
 
 from __future__ import annotations
 

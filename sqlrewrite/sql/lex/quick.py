@@ -2,7 +2,7 @@
 
 Where it is not compiled, sqlglot's tokenizer goes from character to character, which is a third of
 what parsing takes. A text that is ``plain`` (``lexemes.py``) leaves no lexer a choice, and its
-tokens are told apart here in a third of that time. `tests/test_lex.py` compares both.
+tokens are told apart here in a third of that time. `tests/sql/test_lexemes.py` compares both.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Half of what parsing takes are a few methods that all others call. Here they do the same, without
 what sqlglot does for those who want it: a limit of nodes, errors that are collected, several
 statements at once. And what no rule can read here, by the kind of the next token, is not tried.
-`tests/test_dialect.py` holds that the trees stay the same.
+`tests/sql/test_parse.py` holds that the trees stay the same.
 """
 
 from __future__ import annotations

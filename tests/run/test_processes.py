@@ -15,7 +15,7 @@ import pytest
 from sqlrewrite.run.jobs import WORTH, PoolError, map_in_order
 from tests.cli.conftest import invoke
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 DDL = ROOT / "fixtures" / "queries" / "ddl.sql"
 
 

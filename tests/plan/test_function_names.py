@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sqlrewrite.plan.facts.functions import function, names
 
-PACKAGE = Path(__file__).resolve().parents[1] / "sqlrewrite"
+PACKAGE = Path(__file__).resolve().parents[2] / "sqlrewrite"
 
 # Types, units of time and words of the grammar that are functions' names too.
 WORDS = frozenset(

@@ -132,7 +132,7 @@ LEFT = ["SHOW TABLES", "MSCK REPAIR TABLE t", "a GROUP\nBY b", "'a\\'b'", "user-
 
 
 def _quick_texts() -> list[str]:
-    paths = sorted(Path(__file__).parent.parent.glob("fixtures/queries/*/*.sql"))
+    paths = sorted(Path(__file__).parents[2].glob("fixtures/queries/*/*.sql"))
     return [*QUICK, *(it for path in paths if plain(it := path.read_bytes().decode()))]
 
 

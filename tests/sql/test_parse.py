@@ -24,7 +24,7 @@ def test_the_quick_steps_read_what_sqlglots_own_do() -> None:
     own = {name: getattr(SparkParser, name) for name in vars(QuickParser) if name[:2] != "__"}
     plain: type[SparkSqlParser] = type("Plain", (SparkSqlParser,), own)
     read = 0
-    for path in sorted(Path(__file__).parent.parent.glob("fixtures/queries/*/*.sql"))[::7]:
+    for path in sorted(Path(__file__).parents[2].glob("fixtures/queries/*/*.sql"))[::7]:
         text = path.read_bytes().decode()
         if ";" in text:
             continue

@@ -16,7 +16,7 @@ import pytest
 from sqlrewrite import Catalog, rewrite
 from tests.support.strip_by_markers import without_predicates
 
-PROJECT = Path(__file__).parents[1] / "fixtures" / "dbt"
+PROJECT = Path(__file__).parents[2] / "fixtures" / "dbt"
 MANIFEST = PROJECT / "target" / "manifest.json"
 FILES = sorted([*PROJECT.glob("models/*.sql"), *PROJECT.glob("compiled/*.sql")])
 

@@ -15,7 +15,7 @@ from sqlrewrite.sql.statements.fingerprint import fingerprint, shape
 from tests.support.turns import turn
 from tests.tpcds.support import catalog as tpcds_catalog
 
-QUERIES = Path(__file__).resolve().parents[1] / "fixtures" / "queries"
+QUERIES = Path(__file__).resolve().parents[2] / "fixtures" / "queries"
 TEXTS = turn(sorted(QUERIES.rglob("*.sql")), 15)
 PLAIN = "SELECT a FROM t WHERE d = 5 AND s IN ('one', 'two') AND x BETWEEN 3 AND 9"
 

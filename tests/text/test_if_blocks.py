@@ -20,7 +20,7 @@ from sqlrewrite.text.blocks import renderings
 from tests.support.strip_by_markers import without_predicates
 
 CATALOG = Catalog.load(
-    str(Path(__file__).parents[1] / "fixtures" / "dbt" / "target" / "manifest.json")
+    str(Path(__file__).parents[2] / "fixtures" / "dbt" / "target" / "manifest.json")
 )
 HEAD = """\
 select s.id

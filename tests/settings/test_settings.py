@@ -18,8 +18,8 @@ from sqlrewrite.settings.documentation import as_toml, reference, schema
 from sqlrewrite.settings.table import TABLE, Setting, Settings, decisive
 from sqlrewrite.text.limits import Limits
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
-BEGIN, END = "tests/test_settings.py` -->\n", "<!-- settings end -->"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+BEGIN, END = "tests/settings/test_settings.py` -->\n", "<!-- settings end -->"
 
 FILE = """
 catalog = ["ddl"]
