@@ -1,6 +1,7 @@
 """Switches for the two lexers: each alternative of the expressions taken away or widened, each
-reason for which the lexers part passed over. A text of ``tests/sql/test_lexemes.py`` must be read otherwise
-then; that those texts are read as Spark does is asked of Spark by ``tests.referee.tokens``.
+reason for which the lexers part passed over. A text of ``tests/sql/test_lexemes.py`` must be read
+otherwise then; that those texts are read as Spark does is asked of Spark by
+``tests.referee.tokens``.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 from sqlglot import TokenType
 
 from sqlrewrite.sql.lex import agreement, lexemes, tokens
-from tests import test_lex
+from tests.sql import test_lexemes
 
 NEVER = "(?!)"
 _OF_AGREEMENT = (
@@ -181,14 +182,14 @@ def _plain(old: str, new: str) -> Iterator[None]:
 def reading() -> dict[str, object]:
     """How each text of ``tests/sql/test_lexemes.py`` is read, as far as its tests ask."""
     found: dict[str, object] = {}
-    for text in test_lex.LEXED:
+    for text in test_lexemes.LEXED:
         found[f"lexemes {text}"] = [text[start:end] for _, start, end in lexemes.lexemes(text)]
-    for text, _ in test_lex.KINDS:
+    for text, _ in test_lexemes.KINDS:
         found[f"kind {text}"] = lexemes.lexemes(text)
-    for text in (*test_lex.ALIKE, *test_lex.PART):
+    for text in (*test_lexemes.ALIKE, *test_lexemes.PART):
         read, differences = tokens.read(text)
         told = [(it.offset, it.endless) for it in differences]
         found[f"read {text}"] = (told, [(it.start, it.end, it.text) for it in read])
-    for text in (*test_lex.PLAIN, *test_lex.NOT_PLAIN):
+    for text in (*test_lexemes.PLAIN, *test_lexemes.NOT_PLAIN):
         found[f"plain {text}"] = lexemes.plain(text)
     return found
