@@ -18,8 +18,7 @@ from sqlrewrite.cli.options import Command, ValueKindType, combined, setting_opt
 from sqlrewrite.cli.spark import REPORT, SPARK, Report, report_options, spark_options
 from sqlrewrite.cli.streams import CommandFailure, progress, report_unwritable
 from sqlrewrite.report.printer import Printer
-from sqlrewrite.run.catalogs import load_catalog
-from sqlrewrite.run.runner import Request
+from sqlrewrite.run.runner import Request, load_catalog
 from sqlrewrite.settings.table import section
 from sqlrewrite.settings.value_kinds import COUNT, SECONDS
 from sqlrewrite.spark.target import Target

@@ -20,7 +20,7 @@ from sqlrewrite.cli.options import (
     settings_at,
 )
 from sqlrewrite.cli.streams import CommandFailure, printer, refuse_read, write_stdout, write_to
-from sqlrewrite.run.catalogs import load_catalog
+from sqlrewrite.run.runner import load_catalog
 from sqlrewrite.warehouse import Warehouse
 
 
@@ -107,7 +107,7 @@ def infer_command(
     from sqlrewrite.catalog.ddl_writer import ddl
     from sqlrewrite.catalog.infer import infer
     from sqlrewrite.report.catalog import print_left_out
-    from sqlrewrite.run.files import find
+    from sqlrewrite.run.search import find
 
     found = find(paths)
     if found.missing:

@@ -24,7 +24,7 @@ from sqlrewrite.cli.options import (
 from sqlrewrite.cli.spark import SPARK, spark_options
 from sqlrewrite.cli.streams import CommandFailure, printer, progress, report_unwritable, write_to
 from sqlrewrite.report.printer import Printer, counted
-from sqlrewrite.run.catalogs import load_catalog
+from sqlrewrite.run.runner import load_catalog
 from sqlrewrite.spark.session import session
 from sqlrewrite.spark.target import Target
 from sqlrewrite.warehouse import DECLARED, Derivation, Name, Table, TableOrView, Warehouse

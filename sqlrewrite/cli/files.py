@@ -20,17 +20,15 @@ from sqlrewrite.cli.options import GivenOptions
 from sqlrewrite.cli.streams import progress, read_stdin, refuse_read, write_stdout
 from sqlrewrite.report.printer import Printer, counted, shown
 from sqlrewrite.results import Problem
-from sqlrewrite.run.catalogs import load_catalog
-from sqlrewrite.run.files import STDIN
 from sqlrewrite.run.jobs import WORTH, Job, run_each, run_once
-from sqlrewrite.run.projects import Gathered, ProjectFiles, gather
-from sqlrewrite.run.runner import Request
+from sqlrewrite.run.runner import Request, load_catalog
+from sqlrewrite.run.search import STDIN, Gathered, ProjectFiles, gather
 from sqlrewrite.settings.table import Settings, section
 from sqlrewrite.text.nearest import nearest
 from sqlrewrite.text.source import decode
 
 if TYPE_CHECKING:
-    from sqlrewrite.run.changed import ChangedFiles
+    from sqlrewrite.run.git import ChangedFiles
     from sqlrewrite.run.statistics import Statistics
 
 MANY = 50
@@ -229,7 +227,7 @@ def _show_files(found: Gathered) -> NoReturn:
 
 def _only_changed(found: Gathered, since: str) -> tuple[Gathered, ChangedFiles]:
     """The files that have changed since a revision, and what has changed in them."""
-    from sqlrewrite.run.changed import changes
+    from sqlrewrite.run.git import changes
 
     paths = [path for it in found.projects for path in it.files]
     if STDIN in paths:

@@ -27,7 +27,7 @@ from sqlrewrite.linting import baseline
 from sqlrewrite.linting.files import LintedFile, LintSummary, with_report_paths
 from sqlrewrite.report.lint import FORMATS, PEOPLE, concise
 from sqlrewrite.report.printer import Line, shown
-from sqlrewrite.run.files import repository
+from sqlrewrite.run.git import repository
 from sqlrewrite.settings.table import section
 
 

@@ -28,8 +28,8 @@ from sqlrewrite.cli.streams import copy_to_stdout, output_to, printer, read_stdi
 from sqlrewrite.report import text
 from sqlrewrite.report.printer import Line, Printer, shown
 from sqlrewrite.results import Verdict
-from sqlrewrite.run.files import STDIN
 from sqlrewrite.run.runner import FileResult, Request, RewriteTask, Summary, write
+from sqlrewrite.run.search import STDIN
 from sqlrewrite.settings.forms import VALUES
 from sqlrewrite.settings.table import LEAVING, Settings, section
 from sqlrewrite.spark.target import Target

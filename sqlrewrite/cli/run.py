@@ -11,7 +11,7 @@ from sqlrewrite.catalog import Catalog
 from sqlrewrite.cli.options import Command, setting_option
 from sqlrewrite.cli.spark import SPARK, spark_options
 from sqlrewrite.cli.streams import CommandFailure, read_stdin, write_stdout
-from sqlrewrite.run.files import STDIN
+from sqlrewrite.run.search import STDIN
 from sqlrewrite.settings.forms import AUTO
 from sqlrewrite.spark.target import Target
 

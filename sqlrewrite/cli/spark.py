@@ -23,11 +23,9 @@ from sqlrewrite.cli.streams import (
 from sqlrewrite.report import text
 from sqlrewrite.report.printer import Line, Printer
 from sqlrewrite.results import ConfigError, Rewrite, Verdict
-from sqlrewrite.run.catalogs import load_catalog
-from sqlrewrite.run.files import STDIN
 from sqlrewrite.run.jobs import run_once
-from sqlrewrite.run.projects import gather
-from sqlrewrite.run.runner import FileResult, Request, RewriteTask
+from sqlrewrite.run.runner import FileResult, Request, RewriteTask, load_catalog
+from sqlrewrite.run.search import STDIN, gather
 from sqlrewrite.settings.forms import VALUES
 from sqlrewrite.settings.options import Keys, Resolve, ResolveError
 from sqlrewrite.settings.table import Settings

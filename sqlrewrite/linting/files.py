@@ -33,8 +33,7 @@ from sqlrewrite.text.source import LINE_END
 from sqlrewrite.warehouse import CatalogError
 
 if TYPE_CHECKING:
-    from sqlrewrite.run.statements import Silent
-    from sqlrewrite.run.statistics import Statistics
+    from sqlrewrite.run.statistics import Silent, Statistics
 from collections.abc import Sequence
 
 from sqlrewrite.document import Document

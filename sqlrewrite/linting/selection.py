@@ -17,8 +17,8 @@ from sqlrewrite.linting import baseline
 from sqlrewrite.linting.baseline import Baseline
 from sqlrewrite.linting.findings import BY_CODE, Finding, Severity
 from sqlrewrite.results import NOT_PARSED, ConfigError
-from sqlrewrite.run.files import Patterns
-from sqlrewrite.run.statements import documents_of, summaries
+from sqlrewrite.run.search import Patterns
+from sqlrewrite.run.statistics import documents_of, summaries
 from sqlrewrite.settings.table import Settings
 from sqlrewrite.text.limits import Limits
 from sqlrewrite.text.nearest import nearest

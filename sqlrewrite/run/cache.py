@@ -31,7 +31,7 @@ from sqlrewrite.run.file_content import (
     read_file,
     stamp,
 )
-from sqlrewrite.run.statements import Silent
+from sqlrewrite.run.statistics import Silent
 from sqlrewrite.settings.table import decisive
 from sqlrewrite.text.source import write_file
 from sqlrewrite.warehouse import Warehouse

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from sqlrewrite.run.files import find
+from sqlrewrite.run.search import find
 from sqlrewrite.text.hosts import SUFFIXES
 from sqlrewrite.text.source import FOREIGN
 

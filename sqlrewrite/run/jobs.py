@@ -18,7 +18,7 @@ from sqlrewrite.run.file_content import UnreadFileError, content_hash, lasting_s
 
 if TYPE_CHECKING:  # msgspec would slow down the start of a small run
     from sqlrewrite.run.cache import Cache, Entry
-    from sqlrewrite.run.statements import Silent
+    from sqlrewrite.run.statistics import Silent
 
 WORTH = 48
 """With so many items processes are started: with fewer they cost more than they save."""

@@ -1,6 +1,6 @@
-"""Counts what a run understood: statements, joins, candidates, and why nothing was written.
+"""The statements of a file, and statistics: what a run understood, and why nothing was written.
 
-In come a file's statements and candidates, out go its ``Statistics``, fit to be sent to another
+In come a file's documents and candidates, out go its ``Statistics``, fit to be sent to another
 process and to be added up. A reason may have a remedy, the one thing that a person can do about it;
 the remedy that helps most scans is suggested first.
 """
@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 
-from sqlrewrite.find.summary import StatementSummary, remedy_for_unknown
+from sqlrewrite.document import Document, read
+from sqlrewrite.find.reading import in_dialect
+from sqlrewrite.find.summary import StatementSummary, remedy_for_unknown, summarize
 from sqlrewrite.results import Candidate, Rewrite, Verdict
 from sqlrewrite.settings.options import DECLARED_IN
+from sqlrewrite.text.hosts import host_of
+from sqlrewrite.text.limits import Limits
 from sqlrewrite.warehouse import Table, Warehouse
 
 _UNKNOWN = re.compile(r"(?P<it>\S+) is not in the catalog")
@@ -27,8 +31,44 @@ _REMEDIES = (
 )
 """Remedies for statements that are left alone, by words of the reason."""
 
+Silent = tuple[int, tuple[StatementSummary, ...]]
+"""What the cache keeps of a file with nothing to report: how many statements it has, and those with
+a reason why they stay as they are."""
+
 ReasonAndRemedy = tuple[str, str]
 """Why nothing was written, and what to do about it, or an empty text."""
+
+
+def summaries(
+    documents: Iterable[Document], done: Rewrite | None = None
+) -> tuple[StatementSummary, ...]:
+    """A summary of each statement in a file's documents; ``done`` is the file's rewriting."""
+    found = done.candidates if done else ()
+    places = [(use.line, use.column_number) for it in found for use in (it.fact, it.join)]
+    return tuple(
+        summary
+        for it in documents
+        for summary in in_dialect(
+            tuple(summarize(it.statements, it.stripped.text, it.place, places)), it.limits
+        )
+    )
+
+
+def documents_of(path: str, text: str, catalog: Warehouse, limits: Limits) -> Iterator[Document]:
+    """The documents of a file as it stands: one, or one for each region. Of a text with
+    ``{% if %}`` it is the rendering that has most in it."""
+    host = host_of(path, text)
+    if host is None:
+        if "{%" in text:
+            from sqlrewrite.text.blocks import renderings  # few texts need it
+
+            text = next((it.text for it in reversed(renderings(text))), text)
+        yield read(text, catalog, limits, heed=False, named=True)
+        return
+    from sqlrewrite import embedded  # a file of SQL does not need it
+
+    for _, document in embedded.documents(host, catalog, limits, heed=False, named=True):
+        yield document
 
 
 @dataclass(slots=True)

@@ -27,7 +27,7 @@ from sqlrewrite.run import cache, file_content, jobs, runner
 from sqlrewrite.run.cache import Cache, fingerprint, packed
 from sqlrewrite.run.jobs import WORTH, run_each
 from sqlrewrite.run.runner import Request
-from sqlrewrite.run.statements import Silent
+from sqlrewrite.run.statistics import Silent
 from sqlrewrite.text.markers import MARKER
 from tests.lint.conftest import DDL
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from sqlrewrite.run.files import Found, Patterns, find
+from sqlrewrite.run.search import Found, Patterns, find
 
 TREE = ("b.sql", "a.sql", "note.txt", "d/c.SQL", "d/e/f.sql", ".hidden/x.sql", "target/t.sql")
 

@@ -1,7 +1,8 @@
-"""Which files the paths of a command line mean.
+"""Which files the paths of a command line mean, by project: those with the same file of settings.
 
 A file is always taken. A directory is searched for files of SQL; git is asked which of them it
-ignores, since nobody else reads ``.gitignore`` as git does. In come paths, out go file names.
+ignores, since nobody else reads ``.gitignore`` as git does. As in ruff, one search, or one hook,
+may have files of many projects, each of which excludes what its settings say.
 """
 
 from __future__ import annotations
@@ -13,16 +14,17 @@ from dataclasses import dataclass
 from fnmatch import translate
 from itertools import product
 from operator import add
-from typing import TYPE_CHECKING
 
+from sqlrewrite.run.git import ask_git, refusal, repository
+from sqlrewrite.settings.config import Projects
+from sqlrewrite.settings.table import Settings
 from sqlrewrite.text.hosts import SUFFIXES as HOST_SUFFIXES
 from sqlrewrite.text.source import SQL_SUFFIXES
 
-if TYPE_CHECKING:
-    from subprocess import CompletedProcess
-
 STDIN = "-"
 
+_IGNORED = ("check-ignore", "-q", ".")
+_UNREAD = re.compile(rb"^warning: could not open directory '(.*)': ", re.MULTILINE)
 _LONGEST = max(map(len, SQL_SUFFIXES))
 
 Match = Callable[[str], bool]
@@ -191,44 +193,6 @@ class _Search:
         return [name.rstrip(os.sep) for name in names if name]
 
 
-_IGNORED = ("check-ignore", "-q", ".")
-_OF_A_HOOK = re.compile("GIT_(?!CONFIG_)")
-_UNREAD = re.compile(rb"^warning: could not open directory '(.*)': ", re.MULTILINE)
-
-
-def repository(folder: str) -> str | None:
-    """The folder above that has a ``.git``, or None: much quicker than starting git."""
-    above = os.path.abspath(folder)
-    while not os.path.exists(os.path.join(above, ".git")):
-        parent = os.path.dirname(above)
-        if parent == above:
-            return None
-        above = parent
-    return above
-
-
-def ask_git(folder: str, *arguments: str) -> CompletedProcess[bytes]:
-    """Git's answer in a folder: its status and bytes. Without git it is status 127."""
-    import subprocess
-
-    # In a hook GIT_DIR and its like are set, relative to another folder.
-    env = {key: value for key, value in os.environ.items() if not _OF_A_HOOK.match(key)}
-    env["LC_ALL"] = "C"
-    command = ["git", "-C", folder or os.curdir, *arguments]
-    try:
-        return subprocess.run(command, capture_output=True, env=env, check=False)
-    except OSError as error:
-        why = f"git cannot be run: {error.strerror or error}"
-        return subprocess.CompletedProcess(command, 127, b"", os.fsencode(why))
-
-
-def refusal(done: CompletedProcess[bytes]) -> str:
-    """The line in which git says why it refuses."""
-    lines = done.stderr.decode("utf-8", "replace").splitlines() or [f"status {done.returncode}"]
-    fatal = (it.removeprefix("fatal: ") for it in lines if it.startswith("fatal: "))
-    return next(fatal, lines[0])
-
-
 class Patterns:
     """Patterns of names at any depth (``archive``) or, with a slash before their end, of paths from
     a root (``etl/*.sql``, ``/etl``), in which ``**/`` is any number of folders, also none."""
@@ -278,3 +242,88 @@ def _matcher(patterns: Sequence[str]) -> Match:
     case = re.IGNORECASE if os.path.normcase("A") == "a" else re.NOFLAG
     fit = re.compile("|".join(map(translate, patterns)), case).match
     return lambda text: fit(text) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectFiles:
+    """Files that have the same settings."""
+
+    settings: Settings
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """The projects in the order in which they were met, and the rest of ``Found``."""
+
+    projects: tuple[ProjectFiles, ...]
+    missing: tuple[str, ...]
+    warnings: tuple[tuple[str, str], ...]
+
+
+def gather(paths: Sequence[str], projects: Projects, stdin: str) -> Gathered:
+    """The files that ``paths`` mean, by project. ``stdin`` is the name for ``-``, if it has one.
+    Where there are no files, the result is the project of the first path, without files.
+
+    With the setting ``force-exclude`` a project also excludes files that are named: a hook names
+    all changed files, an editor its open one. Raises ConfigError.
+    """
+    paths, stdin = [native(path) for path in paths], native(stdin)
+    excluded = _Excludes(projects)
+    without = {STDIN} if stdin != STDIN and excluded(stdin, None) else set[str]()
+    named = (path for path in paths if path not in without)
+    found = find(
+        named,
+        excluded,
+        lambda folder: projects.at(folder).respect_gitignore,
+        lambda folder: projects.at(folder).include_python,
+    )
+    by_source: dict[str | None, tuple[Settings, list[str]]] = {}
+    for path in found.files:
+        settings = projects.of(stdin if path == STDIN else path)
+        by_source.setdefault(settings.source, (settings, []))[1].append(path)
+    if not by_source:
+        settings = projects.at(stdin if paths[0] == STDIN else paths[0])
+        by_source[settings.source] = (settings, [])
+    done = (ProjectFiles(settings, tuple(files)) for settings, files in by_source.values())
+    return Gathered(tuple(done), found.missing, found.warnings)
+
+
+class _Excludes:
+    """Whether the settings exclude a file, decided for each folder once."""
+
+    def __init__(self, projects: Projects) -> None:
+        self._projects = projects
+        self._folders: dict[tuple[str, str | None], Match] = {}
+        self._patterns: dict[str | None, Patterns] = {}
+        self._excluded: dict[tuple[str | None, str], bool] = {}
+
+    def __call__(self, path: str, searched: str | None) -> bool:
+        cut = path.rfind(os.sep) + 1
+        key = (path[:cut], searched)
+        match = self._folders.get(key)
+        if match is None:
+            match = self._folders[key] = self._match(self._projects.of(path), path[:cut], searched)
+        return match(path[cut:])
+
+    def _match(self, settings: Settings, folder: str, searched: str | None) -> Match:
+        """Matches the names of the files in a folder that are excluded."""
+        if searched is None and not settings.force_exclude:
+            return lambda name: False
+        if searched is not None and self._is_excluded(settings, searched):
+            return lambda name: True
+        if settings.source not in self._patterns:
+            patterns = (*settings.exclude, *settings.extend_exclude)
+            self._patterns[settings.source] = Patterns(patterns, settings.root)
+        return self._patterns[settings.source].within(folder)
+
+    def _is_excluded(self, settings: Settings, searched: str) -> bool:
+        """Whether a project inside the searched folder is excluded by the project around it, to
+        which it is a folder like any other."""
+        key = (settings.source, searched)
+        if key not in self._excluded:
+            root = os.path.abspath(settings.root)
+            below = root.startswith(os.path.join(os.path.abspath(searched), ""))
+            within = below and self._projects.of(root) is not settings
+            self._excluded[key] = within and self(root, searched)
+        return self._excluded[key]

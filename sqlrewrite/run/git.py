@@ -1,8 +1,7 @@
-"""What has changed in a repository since a revision: files, and the lines in them.
+"""What git says: which files and lines have changed since a revision, and the repository itself.
 
 Changes count from where the revision and HEAD parted, as a pull request shows a branch, with those
-that are not committed; a file that git does not track is new as a whole. In come file names and a
-revision, out go the changed files, and the changed stretches of lines as the files are now.
+that are not committed; a file that git does not track is new as a whole.
 """
 
 from __future__ import annotations
@@ -11,9 +10,12 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sqlrewrite.results import ConfigError
-from sqlrewrite.run.files import ask_git, refusal, repository
+
+if TYPE_CHECKING:
+    from subprocess import CompletedProcess
 
 Stretch = tuple[int, int]
 """The first and the last changed line. Where lines were only removed, the line after and the line
@@ -23,6 +25,7 @@ WHOLE: tuple[Stretch, ...] = ((1, 1 << 60),)
 """Every line of a file."""
 
 _HUNK = re.compile(rb"^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
+_OF_A_HOOK = re.compile("GIT_(?!CONFIG_)")
 _PLAIN = ("diff", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames")
 
 
@@ -96,3 +99,36 @@ def _names(top: str, *arguments: str) -> list[str]:
         raise ConfigError(f"--changed-since: {top}: {refusal(done)}")
     names = os.fsdecode(done.stdout).replace("/", os.sep).split("\0")
     return [name for name in names if name]
+
+
+def repository(folder: str) -> str | None:
+    """The folder above that has a ``.git``, or None: much quicker than starting git."""
+    above = os.path.abspath(folder)
+    while not os.path.exists(os.path.join(above, ".git")):
+        parent = os.path.dirname(above)
+        if parent == above:
+            return None
+        above = parent
+    return above
+
+
+def ask_git(folder: str, *arguments: str) -> CompletedProcess[bytes]:
+    """Git's answer in a folder: its status and bytes. Without git it is status 127."""
+    import subprocess
+
+    # In a hook GIT_DIR and its like are set, relative to another folder.
+    env = {key: value for key, value in os.environ.items() if not _OF_A_HOOK.match(key)}
+    env["LC_ALL"] = "C"
+    command = ["git", "-C", folder or os.curdir, *arguments]
+    try:
+        return subprocess.run(command, capture_output=True, env=env, check=False)
+    except OSError as error:
+        why = f"git cannot be run: {error.strerror or error}"
+        return subprocess.CompletedProcess(command, 127, b"", os.fsencode(why))
+
+
+def refusal(done: CompletedProcess[bytes]) -> str:
+    """The line in which git says why it refuses."""
+    lines = done.stderr.decode("utf-8", "replace").splitlines() or [f"status {done.returncode}"]
+    fatal = (it.removeprefix("fatal: ") for it in lines if it.startswith("fatal: "))
+    return next(fatal, lines[0])
