@@ -118,7 +118,7 @@ def kept(queries: Sequence[str], catalog: Catalog) -> str:
     gc.collect()
     taken, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    letters = sum(len(it.original) for it in documents)
+    letters = sum(len(document.original) for document in documents)
     return (
         f"A Document takes {taken / len(documents) / 1e3:,.0f} kB on average, "
         f"{taken / letters:,.0f} bytes for each character of its text"
@@ -156,7 +156,7 @@ def alternate(sides: Sequence[Callable[[], object]], rounds: int) -> list[float]
 
 def forget() -> None:
     """Empties what the rewriter remembers from query to query: each round is as the first."""
-    for name in [it for it in sys.modules if it.startswith("sqlrewrite.sql.")]:
+    for name in [module for module in sys.modules if module.startswith("sqlrewrite.sql.")]:
         for value in vars(sys.modules[name]).values():
             if hasattr(value, "cache_clear"):
                 value.cache_clear()

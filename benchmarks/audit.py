@@ -161,8 +161,8 @@ def _parse(catalog: Catalog, queries: Sequence[str]) -> None:
 
 def _took(work: Callable[[str], object], texts: Sequence[str]) -> float:
     begun = time.process_time()
-    for it in texts:
-        work(it)
+    for text in texts:
+        work(text)
     return time.process_time() - begun
 
 

@@ -52,7 +52,7 @@ def _file(lines: int) -> str:
     found: list[str] = []
     queries = sorted((RETAIL / "queries").glob("*.sql"))
     while sum(it.count("\n") for it in found) < lines:
-        found += [f"{it.read_text('utf-8').rstrip().rstrip(';')};\n" for it in queries]
+        found += [f"{query.read_text('utf-8').rstrip().rstrip(';')};\n" for query in queries]
     text = "".join(found)
     cut = text.splitlines(keepends=True)[:lines]
     return "".join(cut)
@@ -117,7 +117,7 @@ def _row(name: str, first: float, others: list[float]) -> tuple[str, ...]:
     nearly = ordered[int(0.95 * (len(ordered) - 1))]
     over = sum(it > LIMIT for it in ordered)
     numbers = (first, statistics.median(ordered), nearly, most)
-    return (name, *(f"{it:.1f} ms" for it in numbers), f"{over} of {len(ordered)}")
+    return (name, *(f"{number:.1f} ms" for number in numbers), f"{over} of {len(ordered)}")
 
 
 if __name__ == "__main__":

@@ -82,7 +82,10 @@ def calls(found: Function) -> tuple[str, ...]:
     if special is not None:
         return tuple(special.split("|"))
     form = signature(found.signature)
-    whole, least = [*form.parameters], [it for it in form.parameters if not it.optional]
+    whole, least = (
+        [*form.parameters],
+        [parameter for parameter in form.parameters if not parameter.optional],
+    )
     if whole and whole[-1].repeated:
         whole.append(whole[-1])
     made = [
@@ -110,7 +113,7 @@ def _type(parameter: SignatureParameter, turn: int, position: int) -> str:
 
 def _values(kind: str) -> list[str]:
     text = _asked("values")[kind]
-    return [it for it in text.split("\n") if it] if kind == "string" else text.split()
+    return [part for part in text.split("\n") if part] if kind == "string" else text.split()
 
 
 Rows = tuple[tuple[str, ...], ...]
@@ -372,7 +375,7 @@ def expected(found: Function, call: str, on: bool) -> Type | None:
     left = _ARGUMENT.sub("", inside).replace(",", "").strip()
     if left:
         return None
-    parts = [it.groups() for it in _ARGUMENT.finditer(inside)]
+    parts = [match.groups() for match in _ARGUMENT.finditer(inside)]
     types = tuple(parse(kind or ("string" if text else "int")) for kind, text, _ in parts)
     literals = tuple(text[1:-1] if text else number or None for _, text, number in parts)
     return result_type_of(found, Arguments(types, ExactSettings(ansi=on), literals))

@@ -247,9 +247,9 @@ def run(command: list[str], folder: Path, cache: Path) -> Run:
 def middle(runs: Sequence[Run]) -> Run:
     """The median of each number."""
     return Run(
-        statistics.median(it.seconds for it in runs),
-        statistics.median(it.processors for it in runs),
-        max(it.memory for it in runs),
+        statistics.median(run.seconds for run in runs),
+        statistics.median(run.processors for run in runs),
+        max(run.memory for run in runs),
     )
 
 

@@ -66,7 +66,7 @@ class Score:
         """How many uses are (measured, predicted) to be pruned."""
         return {
             (was, said): sum(
-                (it in self.measured, it in self.predicted) == (was, said) for it in self.uses
+                (use in self.measured, use in self.predicted) == (was, said) for use in self.uses
             )
             for was in (True, False)
             for said in (True, False)

@@ -50,8 +50,8 @@ def main() -> None:
     asked.add_argument("--iceberg", metavar="JARS", help="a folder with Iceberg's runtime")
     asked.add_argument("--runs", type=int, default=2)
     given = asked.parse_args()
-    sizes = [[int(it) for it in pair.split(",")] for pair in given.rows]
-    groups = [int(it) for it in given.groups.split(",")]
+    sizes = [[int(part) for part in pair.split(",")] for pair in given.rows]
+    groups = [int(part) for part in given.groups.split(",")]
     folder = Path(tempfile.mkdtemp(prefix="partition-wise-"))
     spark = _session(folder, given.iceberg)
     try:
@@ -86,7 +86,7 @@ def _session(folder: Path, jars: str | None) -> SparkSession:
         .config("spark.sql.catalogImplementation", "in-memory")
     )
     if jars:
-        found = ",".join(str(it) for it in sorted(Path(jars).glob("iceberg*.jar")))
+        found = ",".join(str(path) for path in sorted(Path(jars).glob("iceberg*.jar")))
         builder = (
             builder.config("spark.jars", found)
             .config("spark.sql.catalog.ice", "org.apache.iceberg.spark.SparkCatalog")
@@ -122,7 +122,7 @@ def _own(
         )
     catalog = Catalog.from_ddl(";\n".join(ddl))
     size = _size(spark, "small")
-    for kind in (it for it in joins if it in JOINS):
+    for kind in (join for join in joins if join in JOINS):
         text = JOINS[kind].format(big="big", small="small")
         yield f"{kind}, as it is", text, {THRESHOLD: str(size // 2)}
         for count in groups:
@@ -139,7 +139,7 @@ def _iceberg(spark: SparkSession, rows: Sequence[int], joins: Sequence[str]) -> 
     for table, column, count in zip(("big", "small"), ("a", "b"), rows, strict=True):
         data = _data(spark, column, count).repartition(4, "p").sortWithinPartitions("p")
         data.writeTo(f"ice.db.{table}").using("iceberg").partitionedBy(data["p"]).createOrReplace()
-    for kind in (it for it in joins if it in JOINS):
+    for kind in (join for join in joins if join in JOINS):
         text = JOINS[kind].format(big="ice.db.big", small="ice.db.small")
         yield f"{kind}, Iceberg as it is", text, {THRESHOLD: "-1"}
         settings = {THRESHOLD: "-1", GROUPING: "true", ALL_KEYS: "false"}
@@ -159,7 +159,7 @@ def _data(spark: SparkSession, column: str, count: int):  # type: ignore[no-unty
 def _size(spark: SparkSession, table: str) -> int:
     """Its bytes, as Spark plans with them."""
     rows = spark.sql(f"DESCRIBE EXTENDED {table}").collect()
-    return int(next(str(it[1]) for it in rows if it[0] == "Statistics").split()[0])
+    return int(next(str(row[1]) for row in rows if row[0] == "Statistics").split()[0])
 
 
 def _measured(spark: SparkSession, text: str, settings: dict[str, str], runs: int) -> str:

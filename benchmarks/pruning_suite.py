@@ -176,9 +176,9 @@ def measure(
     for name in with_progress(chosen, "queries"):
         sql = chosen[name]
         done = rewrite(sql, catalog, **options)
-        why = "; ".join(str(it.message) for it in done.errors)
+        why = "; ".join(str(error.message) for error in done.errors)
         for candidate in done.candidates:
-            failing = [it for it in candidate.rules if it.outcome.value != "pass"]
+            failing = [rule for rule in candidate.rules if rule.outcome.value != "pass"]
             if candidate.verdict is not Verdict.REWRITTEN and failing and not why:
                 why = f"{failing[0].code} {failing[0].message}"
         alone, alone_sorted = _in_both(spark, sql)
@@ -215,21 +215,25 @@ def show(console: Console, results: list[Result]) -> None:
     table = Table(box=SIMPLE_HEAD)
     for heading in ("query", "Spark reads", "we", "Spark, no broadcast", "we", "Spark", "we", ""):
         table.add_column(heading)
-    for it in results:
+    for result in results:
         table.add_row(
-            it.name,
-            *(_shown(ran) for ran in (it.spark, it.ours, it.spark_sorted, it.ours_sorted)),
-            "prunes" if it.spark.pruned else "",
-            "[green]write[/]" if it.written else "[red]—[/]" if it.spark.pruned else "—",
-            f"[red]{escape(it.wrong)}[/]"
-            if it.wrong
-            else escape("" if it.written else it.why[:150]),
+            result.name,
+            *(
+                _shown(ran)
+                for ran in (result.spark, result.ours, result.spark_sorted, result.ours_sorted)
+            ),
+            "prunes" if result.spark.pruned else "",
+            "[green]write[/]" if result.written else "[red]—[/]" if result.spark.pruned else "—",
+            f"[red]{escape(result.wrong)}[/]"
+            if result.wrong
+            else escape("" if result.written else result.why[:150]),
         )
     console.print(table)
     prunes = [it for it in results if it.spark.pruned]
     console.print(
         f"{len(results)} queries; Spark prunes {len(prunes)}, of these we write "
-        f"{sum(it.written for it in prunes)}; of all we write {sum(it.written for it in results)}, "
+        f"{sum(prune.written for prune in prunes)}; of all we write "
+        f"{sum(it.written for it in results)}, "
         f"{sum(it.gains for it in results)} read less without broadcast joins; "
         f"{sum(bool(it.wrong) for it in results)} wrong"
     )
@@ -238,7 +242,7 @@ def show(console: Console, results: list[Result]) -> None:
 def _shown(ran: Ran | None) -> str:
     if ran is None:
         return ""
-    shown = (f"{it.table} {' '.join(map(str, it.partitions))}" for it in ran.reads)
+    shown = (f"{read.table} {' '.join(map(str, read.partitions))}" for read in ran.reads)
     return ran.error[:30] or ", ".join(shown)
 
 
@@ -272,8 +276,8 @@ def main() -> None:
         return
     show(Console(width=250 if not sys.stdout.isatty() else None), results)
     if given.json:
-        given.json.write_text(json.dumps([asdict(it) for it in results], indent=1), "utf-8")
-    sys.exit(any(it.wrong for it in results))
+        given.json.write_text(json.dumps([asdict(result) for result in results], indent=1), "utf-8")
+    sys.exit(any(result.wrong for result in results))
 
 
 if __name__ == "__main__":

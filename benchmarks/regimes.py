@@ -95,8 +95,14 @@ def read_log(path: Path) -> tuple[Setup | None, list[Run]]:
     whole = [line for line in path.read_text("utf-8").splitlines(keepends=True) if line[-1] == "\n"]
     records = [json.loads(line) for line in whole]
     runs = [
-        Run(**{**it, "original": _side(it["original"]), "rewritten": _side(it["rewritten"])})
-        for it in records[1:]
+        Run(
+            **{
+                **record,
+                "original": _side(record["original"]),
+                "rewritten": _side(record["rewritten"]),
+            }
+        )
+        for record in records[1:]
     ]
     return (Setup(**records[0]), runs) if records else (None, [])
 
@@ -127,4 +133,4 @@ def append(path: Path, run: Run) -> None:
 def current(runs: Iterable[Run], texts: Mapping[tuple[str, int], tuple[str, str]]) -> list[Run]:
     """The runs of today's texts, which are given by regime and query."""
     names = {key: digest(*pair) for key, pair in texts.items()}
-    return [it for it in runs if names.get((it.regime, it.query)) == it.texts]
+    return [run for run in runs if names.get((run.regime, run.query)) == run.texts]

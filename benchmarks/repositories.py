@@ -295,7 +295,9 @@ def main() -> None:
     asked = parser.parse_args()
     given = asked.folder / "expected.json"
     repositories = json.loads(given.read_text())["repositories"] if given.exists() else []
-    expected = {it["repository"].replace("/", "__"): it for it in repositories}
+    expected = {
+        repository["repository"].replace("/", "__"): repository for repository in repositories
+    }
     console, table = Console(), Table()
     for heading in _HEADINGS:
         table.add_column(heading, justify="left" if heading == "repository" else "right")

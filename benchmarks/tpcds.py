@@ -90,7 +90,7 @@ def main() -> None:
     runs = current(runs, texts)
     show(Console(highlight=False), setup, runs)
     save(options.output, setup, runs)
-    sys.exit(any(it.rows != SAME for it in runs))
+    sys.exit(any(run.rows != SAME for run in runs))
 
 
 def parse_options() -> argparse.Namespace:

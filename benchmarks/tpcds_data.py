@@ -37,7 +37,7 @@ def load_tpcds(connection: duckdb.DuckDBPyConnection, scale: float) -> None:
 
 def query_numbers(text: str) -> list[int]:
     """The numbers in ``2,59,72``, for an option. Raises ArgumentTypeError, which argparse shows."""
-    numbers = [int(it) if it.strip().isdecimal() else 0 for it in text.split(",")]
+    numbers = [int(part) if part.strip().isdecimal() else 0 for part in text.split(",")]
     if not all(1 <= number <= 99 for number in numbers):
         raise ArgumentTypeError(f"numbers from 1 to 99 with commas are wanted, not {text!r}")
     return numbers

@@ -52,12 +52,12 @@ class Text:
     @property
     def partitions(self) -> int:
         """The partitions read, over all facts."""
-        return sum(it.partitions or 0 for it in self.reads.values())
+        return sum(read.partitions or 0 for read in self.reads.values())
 
     @property
     def bytes(self) -> int:
         """The bytes of the files read, over all facts."""
-        return sum(it.bytes for it in self.reads.values())
+        return sum(read.bytes for read in self.reads.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ def _text(sides: Sequence[Side]) -> Text:
 
 def mean_ratio(queries: Sequence[Compared]) -> float:
     """The geometric mean of the queries' ratios."""
-    return exp(sum(log(it.ratio) for it in queries) / len(queries))
+    return exp(sum(log(query.ratio) for query in queries) / len(queries))
 
 
 # --- tables ---------------------------------------------------------------------------------------
@@ -131,9 +131,9 @@ def show(console: Console, setup: Setup, runs: Sequence[Run]) -> None:
     """The regimes, and the slowest regressions of each; other rows first of all."""
     found = compared(runs)
     for name, queries in found.items():
-        for it in queries:
-            if it.rows != SAME:
-                console.print(f"[bold red]{name} q{it.query}, other rows:[/]", it.rows)
+        for query in queries:
+            if query.rows != SAME:
+                console.print(f"[bold red]{name} q{query.query}, other rows:[/]", query.rows)
     console.print(f"Spark {setup.spark}, TPC-DS at scale {setup.scale:g}")
     console.print(sums(found))
     for name, queries in found.items():
@@ -163,31 +163,31 @@ def sums(found: Mapping[str, Sequence[Compared]]) -> Table:
 
 
 def _sums(queries: Sequence[Compared]) -> Iterator[str]:
-    sides = [[it.original for it in queries], [it.rewritten for it in queries]]
-    runs = sorted({len(it.original.seconds) for it in queries})
+    sides = [[query.original for query in queries], [query.rewritten for query in queries]]
+    runs = sorted({len(query.original.seconds) for query in queries})
     yield f"{len(queries)}"
     yield "–".join(map(str, dict.fromkeys((runs[0], runs[-1]))))
     yield " → ".join(f"{sum(it.partitions or 0 for it in side):,}" for side in sides)
     yield " → ".join(f"{sum(it.bytes for it in side) / 1e9:.2f}" for side in sides)
     yield " → ".join(f"{sum(it.median for it in side):.0f}" for side in sides)
     yield f"{mean_ratio(queries):.2f}"
-    known = all(it.repeated for it in queries)
-    yield f"{sum(it.faster for it in queries)}" if known else "?"
-    yield f"{sum(it.slower for it in queries)}" if known else "?"
+    known = all(query.repeated for query in queries)
+    yield f"{sum(query.faster for query in queries)}" if known else "?"
+    yield f"{sum(query.slower for query in queries)}" if known else "?"
 
 
 def _slowest(regime: Regime, queries: Iterable[Compared]) -> Table:
     table = Table("query", title=f"slower: {regime.title}", title_justify="left", box=SIMPLE_HEAD)
     for heading in ("original", "rewritten", "ratio", "partitions", ""):
         table.add_column(heading, justify="right")
-    for it in queries:
+    for query in queries:
         table.add_row(
-            f"q{it.query}",
-            _seconds(it.original),
-            _seconds(it.rewritten),
-            f"{it.ratio:.2f}",
-            f"{it.original.partitions:,} → {it.rewritten.partitions:,}",
-            "more than noise" if it.slower else "",
+            f"q{query.query}",
+            _seconds(query.original),
+            _seconds(query.rewritten),
+            f"{query.ratio:.2f}",
+            f"{query.original.partitions:,} → {query.rewritten.partitions:,}",
+            "more than noise" if query.slower else "",
         )
     return table
 
@@ -255,15 +255,16 @@ def buckets(found: Mapping[str, Sequence[Compared]]) -> Table:
     table.add_row("Trino, as published", *trino)
     for name, queries in found.items():
         groups = [
-            [it for it in queries if low < 1 - it.ratio <= high] for low, high in _FASTER.values()
+            [query for query in queries if low < 1 - query.ratio <= high]
+            for low, high in _FASTER.values()
         ]
         table.add_row(REGIMES[name].title, *map(_group, groups))
     return table
 
 
 def _group(queries: Sequence[Compared]) -> str:
-    before = sum(it.original.bytes for it in queries)
-    after = sum(it.rewritten.bytes for it in queries)
+    before = sum(query.original.bytes for query in queries)
+    after = sum(query.rewritten.bytes for query in queries)
     return f"{len(queries)} ({1 - after / before:.0%})" if before else f"{len(queries)}"
 
 
@@ -308,7 +309,7 @@ def as_json(setup: Setup, found: Mapping[str, Sequence[Compared]]) -> str:
     """All that was measured, a query a line, so that two measurements differ readably."""
     regimes = []
     for name, queries in found.items():
-        lines = ",\n".join(f"    {json.dumps(_query(it))}" for it in queries)
+        lines = ",\n".join(f"    {json.dumps(_query(query))}" for query in queries)
         head = {"name": name, "title": REGIMES[name].title, **_settings(REGIMES[name])}
         regimes.append(f'  {json.dumps(head)[:-1]}, "queries": [\n{lines}\n  ]}}')
     head = {
@@ -362,14 +363,14 @@ def plot(found: Mapping[str, Sequence[Compared]], setup: Setup, path: Path) -> N
     )
     for panel, name in zip(panels[:, 0], names, strict=True):
         queries = sorted(found[name], key=lambda it: it.ratio)
-        speed = [1 / it.ratio for it in queries]
+        speed = [1 / query.ratio for query in queries]
         colours = ["#2a9d6f" if value >= 1 else "#c0392b" for value in speed]
         panel.bar(range(len(speed)), [value - 1 for value in speed], 0.7, bottom=1, color=colours)
         panel.axhline(1, color="#555", linewidth=0.8)
         panel.set_yscale("log", base=2)
         panel.set_yticks([0.5, 1, 2, 4, 8], ["½", "1", "2", "4", "8"])
         panel.set_ylabel("times as fast")
-        labels = [f"q{it.query}" for it in queries]
+        labels = [f"q{query.query}" for query in queries]
         panel.set_xticks(range(len(queries)), labels, rotation=90, fontsize=5)
         panel.margins(x=0.01)
         panel.set_title(f"{REGIMES[name].title}: {mean_ratio(queries):.2f} of the time", loc="left")

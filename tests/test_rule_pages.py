@@ -62,7 +62,9 @@ def _cases(kind: str) -> list[object]:
     """All examples of all pages, ``before`` with its ``after`` or ``refused`` by itself."""
     found: list[object] = []
     for page in RULE_PAGES:
-        examples = _pairs(page) if kind == "before" else [(it, it) for it in _blocks(page, kind)]
+        examples = (
+            _pairs(page) if kind == "before" else [(block, block) for block in _blocks(page, kind)]
+        )
         for number, (before, after) in enumerate(examples, 1):
             name = f"{page.code} {kind} {number}"
             found.append(pytest.param(page, before, after, id=name))

@@ -85,10 +85,10 @@ def test_outcomes(text: str, schema: str | None, when: str, outcome: str) -> Non
     found = judged(text, schema, catalog, make_options(when=when), 5.0)
     assert found.outcome == outcome
     if outcome == "pruned":
-        assert [it.verdict for it in found.scans] == [BY_ENGINE]
+        assert [scan.verdict for scan in found.scans] == [BY_ENGINE]
     if outcome == "rejected":
         code = "DPP010" if text == MERGE else "DPP101"
-        assert [(it.fact, it.column, it.code, it.only) for it in found.scans] == [
+        assert [(scan.fact, scan.column, scan.code, scan.only) for scan in found.scans] == [
             ("spark_catalog.dw.sales", "day", code, True)
         ]
 

@@ -22,7 +22,7 @@ def _parts(ddl: str, name: str = "t") -> Parts | None:
 def _bounds(ddl: str) -> list[PartitionBound]:
     found = _parts(ddl)
     assert found is not None
-    return [it.bound for it in found.parts]
+    return [part.bound for part in found.parts]
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_partition_has_the_columns_of_its_table_as_postgresql_types_them() -> 
     for name in ("t", "t0"):
         table = found.resolve((name,))
         assert isinstance(table, Table)
-        assert [it.type for it in table.columns] == [
+        assert [column.type for column in table.columns] == [
             "int",
             "string",
             "decimal(8,2)",
@@ -94,8 +94,10 @@ def test_attach_and_detach() -> None:
     made = "CREATE TABLE other (k int, j text);\n"
     attach = "ALTER TABLE ONLY t ATTACH PARTITION other FOR VALUES FROM (10) TO (20);\n"
     attached = PARENT + FIRST + made + attach
-    assert [it.high for it in _bounds(attached)] == [(10,), (20,)]
-    assert [it.high for it in _bounds(attached + "ALTER TABLE t DETACH PARTITION t0;")] == [(20,)]
+    assert [bound.high for bound in _bounds(attached)] == [(10,), (20,)]
+    assert [bound.high for bound in _bounds(attached + "ALTER TABLE t DETACH PARTITION t0;")] == [
+        (20,)
+    ]
 
 
 def test_a_partition_by_of_another_engine_says_nothing() -> None:

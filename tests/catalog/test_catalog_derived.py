@@ -135,5 +135,7 @@ def test_an_expression_that_bounds_nothing_and_why(expression: str, why: str) ->
     known = Catalog.from_ddl(ddl).deriving({"c": {"p": expression}})
     result = rewrite("SELECT id FROM c WHERE ts >= '2024-03-01'", known)
     assert not result.changed
-    told = [it.reason.message for it in result.candidates if it.reason is not None]
+    told = [
+        candidate.reason.message for candidate in result.candidates if candidate.reason is not None
+    ]
     assert (why in told[0]) if why else told == []

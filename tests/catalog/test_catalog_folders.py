@@ -225,7 +225,11 @@ def test_a_set_of_a_variable_tells_nothing_of_the_value_a_query_runs_with(tmp_pa
     both = of(tmp_path, {"a.sql": table, "b.sql": f"SET hiveconf:db = x; {other}"})
     found = both.resolve(("${hiveconf:db}", "t"))
     assert isinstance(found, Table)
-    assert {it.name: it.type for it in found.columns} == {"a": "int", "b": None, "p": "int"}
+    assert {column.name: column.type for column in found.columns} == {
+        "a": "int",
+        "b": None,
+        "p": "int",
+    }
 
 
 def test_a_folder_of_programs_that_define_nothing_is_told_and_refuses_nothing(

@@ -18,7 +18,8 @@ from tests.cli.test_cli_files import DDL, TWO, git
 
 PAGE = (Path(__file__).parents[2] / "docs" / "ci.md").read_text(encoding="utf-8")
 BLOCKS: list[Any] = [
-    yaml.safe_load(it) for it in re.findall(r"^```yaml\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+    yaml.safe_load(match)
+    for match in re.findall(r"^```yaml\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
 ]
 COMMANDS = re.findall(r"\| `dpp-rewrite (.*?)` \|", PAGE)
 
@@ -72,7 +73,7 @@ def test_gitlab(run: Callable[[str], Ran]) -> None:
 
 def test_five_lines_each() -> None:
     blocks = re.findall(r"^```yaml\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
-    assert [it.count("\n") for it in blocks[:3]] == [5, 5, 5]
+    assert [block.count("\n") for block in blocks[:3]] == [5, 5, 5]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -88,5 +89,5 @@ def test_elsewhere(run: Callable[[str], Ran], command: str) -> None:
 def test_the_hook_is_one_of_ours() -> None:
     hooks = yaml.safe_load((Path(__file__).parents[2] / ".pre-commit-hooks.yaml").read_text())
     assert BLOCKS[3]["repos"][0]["hooks"][0]["id"] in {it["id"] for it in hooks}
-    for it in hooks:
-        assert f"`{it['id']}`" in PAGE
+    for hook in hooks:
+        assert f"`{hook['id']}`" in PAGE

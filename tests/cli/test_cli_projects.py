@@ -171,7 +171,9 @@ def test_baselines(run: Callable[..., Ran]) -> None:
         "1 findings written to a/.dpp-rewrite-baseline.json\n1 findings written to b/known.json\n"
     )
     for path in ("a/.dpp-rewrite-baseline.json", "b/known.json"):
-        assert [it["path"] for it in json.loads(Path(path).read_text())["findings"]] == ["q.sql"]
+        assert [load["path"] for load in json.loads(Path(path).read_text())["findings"]] == [
+            "q.sql"
+        ]
     assert run("lint", ".").status == 0
     assert run("lint", "b/q.sql").status == 0
     Path("a/p.sql").write_text(WHOLE)
@@ -196,8 +198,8 @@ def test_reports_name_files_from_their_common_folder(
     _settings("b", 'catalog = "../a/ddl.sql"')
     monkeypatch.chdir("a")
     issues = json.loads(run("lint", "--format", "gitlab", "../b", ".").out)
-    assert [it["location"]["path"] for it in issues] == ["b/q.sql", "a/q.sql"]
-    assert len({it["fingerprint"] for it in issues}) == 2
+    assert [issue["location"]["path"] for issue in issues] == ["b/q.sql", "a/q.sql"]
+    assert len({issue["fingerprint"] for issue in issues}) == 2
 
 
 def test_many_small_projects_share_a_cache(run: Callable[..., Ran], tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ def test_what_spark_alone_escapes_is_nothing(name: str, text: str) -> None:
     assert written_in is not None
     lexed = lex(written_in.to_spark(text).text)
     assert lexed.differences == ()
-    assert not [it for it in lexed.tokens if it.token_type.name == "HINT"]
+    assert not [token for token in lexed.tokens if token.token_type.name == "HINT"]
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,7 @@ def _read(connection: duckdb.DuckDBPyConnection, query: str) -> int:
     rows = connection.execute(f"EXPLAIN (ANALYZE, FORMAT json) {query}").fetchall()
     found, marked = [], '"Total Files Read":'
     for _, plan in rows:
-        found += [int(it.strip(' "').split('"')[0]) for it in plan.split(marked)[1:]]
+        found += [int(part.strip(' "').split('"')[0]) for part in plan.split(marked)[1:]]
     return max(found)
 
 
@@ -128,7 +128,7 @@ def test_what_is_left_to_it_it_prunes(files: duckdb.DuckDBPyConnection, query: s
     known = Catalog.from_ddl(DDL)
     every = rewrite(query, known, dialect="duckdb", engine="duckdb")
     missed = rewrite(query, known, dialect="duckdb", engine="duckdb", when="missed")
-    assert [it.verdict for it in every.candidates].count(Verdict.REWRITTEN)
+    assert [candidate.verdict for candidate in every.candidates].count(Verdict.REWRITTEN)
     alone, with_ours = _read(files, query), _read(files, every.sql)
     assert with_ours == 2 or "EXISTS" in query
     if not missed.changed:

@@ -32,7 +32,7 @@ def test_missed(query: str, why: str) -> None:
     """What Flink would not prune is not left to it, each with the reason."""
     known = Catalog.from_ddl(DDL)
     result = rewrite(query, known, dialect="flink", engine="flink", when="missed")
-    told = [it for each in result.candidates for it in each.rules if it.code == "DPP125"]
+    told = [rule for each in result.candidates for rule in each.rules if rule.code == "DPP125"]
     assert any(why in it.message for it in told), told
 
 
@@ -59,7 +59,9 @@ def test_the_connector_decides() -> None:
         ("paimon", "DEC"),
     ]
     result = rewrite(query, known, dialect="flink", engine="flink", when="missed")
-    told = [it.message for each in result.candidates for it in each.rules if it.code == "DPP125"]
+    told = [
+        rule.message for each in result.candidates for rule in each.rules if rule.code == "DPP125"
+    ]
     assert told == ["Flink misses it: the connector of f takes no keys for k"]
 
 
@@ -81,7 +83,7 @@ def test_what_pays_where_no_keys_are_taken() -> None:
 
 
 def _told(result: Rewrite) -> list[str]:
-    return [f"{it.code} {it.message}" for each in result.candidates for it in each.rules]
+    return [f"{rule.code} {rule.message}" for each in result.candidates for rule in each.rules]
 
 
 def test_no_null_without_a_type() -> None:
@@ -144,7 +146,7 @@ def test_a_table() -> None:
     """Computed and metadata columns are columns, keys are keys, and partition columns keep their
     place."""
     table = _table("", "f")
-    assert [(it.name, it.type) for it in table.columns] == [
+    assert [(column.name, column.type) for column in table.columns] == [
         ("v", "bigint"),
         ("c", None),
         ("at", "timestamp"),
@@ -153,7 +155,7 @@ def test_a_table() -> None:
     assert [it.column for it in table.partitioned_by] == ["k"]
     assert (table.primary_key, table.provider) == (("v",), "filesystem")
     assert (table.streaming, table.unsteady, table.complete) == (False, "", True)
-    assert [it.name for it in _table("", "d").columns] == ["k", "n", "off"]
+    assert [column.name for column in _table("", "d").columns] == ["k", "n", "off"]
 
 
 @pytest.mark.parametrize(
@@ -171,7 +173,7 @@ def test_a_table() -> None:
 def test_like(ddl: str, columns: str, partitions: str, provider: str, complete: bool) -> None:
     """LIKE takes over columns, partitions, keys and options, but for what is excluded."""
     table = _table(f"CREATE TABLE t {ddl}")
-    assert " ".join(it.name for it in table.columns) == columns
+    assert " ".join(column.name for column in table.columns) == columns
     assert " ".join(it.column for it in table.partitioned_by) == partitions
     assert (table.provider, table.complete) == (provider, complete)
 

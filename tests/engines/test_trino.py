@@ -14,8 +14,8 @@ KNOWN = Catalog.from_ddl(DDL)
 def _told(query: str) -> list[str]:
     """What is said of each join, whether Trino misses it."""
     result = rewrite(query, KNOWN, dialect="trino", engine="trino", when="missed")
-    rules = (it for each in result.candidates for it in each.rules)
-    return [it.message for it in rules if it.code == "DPP125"]
+    rules = (rule for each in result.candidates for rule in each.rules)
+    return [rule.message for rule in rules if rule.code == "DPP125"]
 
 
 @pytest.mark.parametrize("query", PRUNED)

@@ -141,4 +141,4 @@ def test_a_file_is_read_once_for_its_rewriting_and_its_statements(
     monkeypatch.setattr("sqlrewrite.document.lex", noted)
     text = "SELECT 1 FROM cal;\nSELECT 1 FROM cal a JOIN cal b ON a.id = b.id"
     found = run("q.sql", text.encode(), Request(CATALOG), with_statements=True)
-    assert ([it.line for it in found.statements], texts) == ([1, 2], [text])
+    assert ([statement.line for statement in found.statements], texts) == ([1, 2], [text])

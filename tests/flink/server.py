@@ -50,8 +50,10 @@ def fill(flink: Flink, known: Catalog, data: duckdb.DuckDBPyConnection, folder: 
 
 def _make(flink: Flink, table: Table, data: duckdb.DuckDBPyConnection, folder: Path) -> None:
     where = ".".join(f'"{part}"' for part in table.name)
-    columns = ", ".join(f"`{it.name}` {_type(it.type or 'int')}" for it in table.columns)
-    names = [it.name for it in table.columns]
+    columns = ", ".join(
+        f"`{column.name}` {_type(column.type or 'int')}" for column in table.columns
+    )
+    names = [column.name for column in table.columns]
     by = [it.column for it in table.partitioned_by if it.transform == "identity"]
     rows = [
         dict(zip(names, row, strict=True))

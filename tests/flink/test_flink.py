@@ -252,7 +252,7 @@ def test_its_functions_are_as_the_table_says(flink: Flink) -> None:
     assert found == []
     assert asked > 60
     names = dialect_names("flink")
-    listed = {it[3:-1].lower() for it in flink.rows("SHOW FUNCTIONS").splitlines()}
+    listed = {line[3:-1].lower() for line in flink.rows("SHOW FUNCTIONS").splitlines()}
     listed |= {it for it in names.same | names.own if it.replace("_", "") in listed}
     assert sorted((names.same | names.own) - listed - _SYNTAX) == []
 

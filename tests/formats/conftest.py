@@ -55,6 +55,6 @@ def page(request: pytest.FixtureRequest) -> Iterator[list[str]]:
 
 
 def _versions() -> str:
-    named = (it.stem for it in sorted(Path(JARS).glob("*.jar")))
+    named = (path.stem for path in sorted(Path(JARS).glob("*.jar")))
     jars = (it for it in named if it.startswith(("delta-spark", "iceberg-spark")))
-    return ", ".join([f"PySpark {version('pyspark')}", *(f"`{it}`" for it in jars)])
+    return ", ".join([f"PySpark {version('pyspark')}", *(f"`{jar}`" for jar in jars)])

@@ -86,7 +86,9 @@ class Lake:
         session = Session(self.spark, Target(), classic=True)
         names = [_qualified(table) for table in tables]
         found = {
-            it.name: it.relation for it in read_relations(session, names) if it.relation is not None
+            read_relation.name: read_relation.relation
+            for read_relation in read_relations(session, names)
+            if read_relation.relation is not None
         }
         assert set(found) == set(names), set(names) - set(found)
         return Warehouse(found)
@@ -100,7 +102,7 @@ def _qualified(table: str) -> tuple[str, ...]:
 def _settings(jars: Path, folder: Path) -> dict[str, str]:
     delta, iceberg = "io.delta.sql.DeltaSparkSessionExtension", "org.apache.iceberg.spark"
     return {
-        "spark.jars": ",".join(sorted(str(it) for it in jars.glob("*.jar"))),
+        "spark.jars": ",".join(sorted(str(path) for path in jars.glob("*.jar"))),
         "spark.driver.memory": "2g",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
@@ -128,7 +130,7 @@ def _scans(store: Any, before: int, table: str) -> Iterator[dict[str, str]]:
             if "Scan" not in node.name() or not node.name().endswith(f" {table}"):
                 continue
             metrics = [node.metrics().apply(at) for at in range(node.metrics().size())]
-            known = {it.name(): values.get(it.accumulatorId()) for it in metrics}
+            known = {metric.name(): values.get(metric.accumulatorId()) for metric in metrics}
             yield {name: it.get() for name, it in known.items() if it.isDefined()}
 
 

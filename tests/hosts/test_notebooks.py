@@ -32,7 +32,7 @@ def cell(sql: str, sign: str = "#") -> str:
 def demagic(text: str) -> list[str]:
     host = host_of("n.py", text)
     assert host is not None
-    return [it.text for it in host.regions]
+    return [region.text for region in host.regions]
 
 
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
@@ -40,8 +40,8 @@ def test_a_magic_cell_is_rewritten_in_its_comments(line_end: str) -> None:
     text = notebook("x = 1\n", cell(f"-- a note\n{SQL};\n\nSELECT 1"), cell(SQL))
     text = text.replace("\n", line_end)
     found = done(text, "n.py")
-    assert [it.fact.line for it in found.candidates] == [9, 18]
-    new = [it for it in found.sql.split(line_end) if MARKER in it]
+    assert [candidate.fact.line for candidate in found.candidates] == [9, 18]
+    new = [part for part in found.sql.split(line_end) if MARKER in part]
     assert len(new) == 2
     assert all(line.startswith("# MAGIC     AND s.day IN (SELECT") for line in new)
     assert demagic(found.sql)[1] == rewrite(demagic(text)[1], CATALOG).sql
@@ -99,9 +99,9 @@ def test_magic_cells_of_a_notebook_of_sql_are_read_with_the_others() -> None:
         sign="--",
     )
     found = done(text, "n.sql")
-    new = [it for it in found.sql.splitlines() if MARKER in it]
+    new = [line for line in found.sql.splitlines() if MARKER in line]
     assert [it.startswith("-- MAGIC     AND") for it in new] == [False, True]
-    assert [it.fact.line for it in found.candidates][:2] == [3, 10]
+    assert [candidate.fact.line for candidate in found.candidates][:2] == [3, 10]
 
 
 @pytest.mark.parametrize("head", ["-- Databricks notebook source\n", ""])
@@ -134,19 +134,19 @@ def test_a_text_that_names_no_language_is_no_notebook() -> None:
 def jupyter(*sources: str, lines: bool = True, indent: int | None = 1, **metadata: Any) -> str:
     cells: list[dict[str, Any]] = [
         {
-            "cell_type": "markdown" if it.startswith("#md") else "code",
+            "cell_type": "markdown" if source.startswith("#md") else "code",
             "metadata": {},
-            "source": it.splitlines(keepends=True) if lines else it,
+            "source": source.splitlines(keepends=True) if lines else source,
             "outputs": [{"text": [f"{SQL}\n"]}],
         }
-        for it in sources
+        for source in sources
     ]
     whole = {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
     return json.dumps(whole, indent=indent, ensure_ascii=True) + "\n"
 
 
 def sources(text: str) -> list[str]:
-    return ["".join(it["source"]) for it in json.loads(text)["cells"]]
+    return ["".join(load["source"]) for load in json.loads(text)["cells"]]
 
 
 @pytest.mark.parametrize("lines", [True, False])

@@ -47,7 +47,7 @@ def done(text: str, path: str = "job.py", catalog: Catalog = CATALOG) -> Rewrite
 
 def literal(text: str) -> str:
     """The value of the one literal that a call of a text is given."""
-    (call,) = (it for it in ast.walk(ast.parse(text)) if isinstance(it, ast.Call))
+    (call,) = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call))
     value = ast.literal_eval(call.args[0])
     assert isinstance(value, str)
     return value
@@ -87,8 +87,8 @@ def test_the_literal_is_just_the_rewritten_query(quote: str, raw: bool) -> None:
         found = done(text)
         count += found.changed
         assert literal(found.sql) == wanted.sql != sql
-        assert [it.predicate for it in found.candidates] == [
-            it.predicate for it in wanted.candidates
+        assert [candidate.predicate for candidate in found.candidates] == [
+            candidate.predicate for candidate in wanted.candidates
         ]
     assert count
 
@@ -115,9 +115,11 @@ def test_windows_line_ends_are_the_file_s() -> None:
 def evaluated(text: str, **values: object) -> str:
     """What the one call of a text is given, where its variables have values."""
     (call,) = (
-        it
-        for it in ast.walk(ast.parse(text))
-        if isinstance(it, ast.Call) and isinstance(it.func, ast.Attribute) and it.func.attr == "sql"
+        node
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "sql"
     )
     return str(eval(compile(ast.Expression(call.args[0]), "<test>", "eval"), dict(values)))
 
@@ -324,7 +326,7 @@ def test_why_a_text_cannot_be_read_is_told_in_words(text: str, why: str) -> None
 def test_what_names_mean_is_followed(text: str, rewritten: bool) -> None:
     found = done(text, catalog=SCHEMA)
     assert (MARKER in found.sql) is rewritten
-    verdicts = [it.verdict for it in found.candidates]
+    verdicts = [candidate.verdict for candidate in found.candidates]
     assert verdicts == [Verdict.REWRITTEN] * rewritten
 
 
@@ -386,7 +388,7 @@ def test_spark_is_given_the_texts_of_a_file_in_their_lines() -> None:
     told = embedded.as_sql(host, SCHEMA, make_options())
     lines = told.original.split("\n")
     assert [n for n, it in enumerate(lines, 1) if it.startswith(("USE", "SELECT"))] == [2, 6]
-    assert [it.line for it in statement_texts(told.original)] == [2, 6]
+    assert [statement_text.line for statement_text in statement_texts(told.original)] == [2, 6]
     assert " s.day IN (SELECT" in statement_texts(told.sql)[1].text
     (candidate,) = told.candidates
     assert (candidate.statement, candidate.fact.line) == (1, 6)

@@ -167,7 +167,7 @@ def test_what_the_engine_prunes_is_left_to_it(case: str, catalog: Catalog) -> No
     assert rewrite(sql, catalog).changed, "the case shows nothing: no predicate in any case"
     left = rewrite(sql, catalog, when="missed")
     assert left.sql == sql
-    assert {_code(it) for it in left.candidates} == {"DPP125"}
+    assert {_code(candidate) for candidate in left.candidates} == {"DPP125"}
 
 
 @pytest.mark.parametrize("case", MISSED)
@@ -200,7 +200,9 @@ def test_a_limit_in_between_stops_the_engine_too(catalog: Catalog) -> None:
 def test_eligible_is_what_it_was(catalog: Catalog) -> None:
     for sql in PRUNED.values():
         for candidate in rewrite(sql, catalog).candidates:
-            assert all(it.outcome.value == "pass" for it in candidate.rules if it.code == "DPP125")
+            assert all(
+                rule.outcome.value == "pass" for rule in candidate.rules if rule.code == "DPP125"
+            )
 
 
 def test_a_cte_with_a_reader_that_the_engine_misses(catalog: Catalog) -> None:

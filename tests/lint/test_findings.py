@@ -299,8 +299,12 @@ def test_nothing_is_bounded_by_one_branch_of_an_or(catalog: Catalog, condition: 
 def _mended(text: str, finding: Finding) -> str:
     """A text with one finding's fix, and nothing else."""
     assert finding.fix is not None
-    for it in sorted(finding.fix.replacements, key=lambda it: -it.place.span.start):
-        text = text[: it.place.span.start] + it.text + text[it.place.span.end :]
+    for replacement in sorted(finding.fix.replacements, key=lambda it: -it.place.span.start):
+        text = (
+            text[: replacement.place.span.start]
+            + replacement.text
+            + text[replacement.place.span.end :]
+        )
     return text
 
 

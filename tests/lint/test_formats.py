@@ -191,8 +191,8 @@ def test_sarif(catalog: Catalog) -> None:
     assert [rule["id"] for rule in rules] == [code.code for code in CODES]
     assert all(rule["help"]["markdown"].startswith(f"# {rule['id']} ") for rule in rules)
     uris = [urlsplit(rule["helpUri"]) for rule in rules]
-    assert all(it.scheme and it.path for it in uris), "an absolute URI, as 3.49.12 asks"
-    assert all((REPOSITORY / it.fragment).is_file() for it in uris)
+    assert all(uri.scheme and uri.path for uri in uris), "an absolute URI, as 3.49.12 asks"
+    assert all((REPOSITORY / uri.fragment).is_file() for uri in uris)
     first, ignored, _ = report["results"]
     assert rules[first["ruleIndex"]]["id"] == first["ruleId"] == "DPP001"
     location = first["locations"][0]["physicalLocation"]
@@ -267,7 +267,7 @@ def test_github_says_how_many_more(catalog: Catalog, count: int, shown: int, mor
 
 def test_gitlab(catalog: Catalog) -> None:
     issues = json.loads(gitlab.report([_linted(catalog)], LintSummary()))
-    assert [(it["check_name"], it["severity"]) for it in issues] == [
+    assert [(issue["check_name"], issue["severity"]) for issue in issues] == [
         ("DPP001 missing-predicate", "major"),
         ("DPP000 not-parsed", "info"),
     ]
@@ -275,7 +275,7 @@ def test_gitlab(catalog: Catalog) -> None:
     twice = json.loads(gitlab.report([_linted(catalog, f"{SQL};\n{SQL}")], LintSummary()))
     assert len({it["fingerprint"] for it in twice}) == len(twice) == 4
     moved = json.loads(gitlab.report([_linted(catalog, f"-- moved\n\n{SQL}")], LintSummary()))
-    assert [it["fingerprint"] for it in moved] == [it["fingerprint"] for it in issues]
+    assert [it["fingerprint"] for it in moved] == [issue["fingerprint"] for issue in issues]
     other = json.loads(gitlab.report([_linted(catalog, path="other.sql")], LintSummary()))
     assert other[0]["fingerprint"] != issues[0]["fingerprint"]
 

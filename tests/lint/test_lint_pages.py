@@ -41,7 +41,7 @@ def _examples() -> list[object]:
     for page in PAGES:
         blocks = _BLOCK.findall(page.text)
         ddl = "".join(text for kind, text in blocks if kind == "catalog") or CATALOG
-        for number, (kind, text) in enumerate(it for it in blocks if it[0] != "catalog"):
+        for number, (kind, text) in enumerate(block for block in blocks if block[0] != "catalog"):
             found.append(pytest.param(page.code, ddl, kind, text, id=f"{page.code} {number}"))
     return found
 
@@ -51,7 +51,7 @@ def test_an_example_is_as_the_page_says(code: str, ddl: str, kind: str, text: st
     engine = "trino" if code == "DPP012" else "spark"
     findings, failures = lint(text, Catalog.from_ddl(ddl), make_options(engine=engine))
     assert failures == ()
-    codes = [it.code for it in findings if it.suppression is None]
+    codes = [finding.code for finding in findings if finding.suppression is None]
     if kind == "found":
         assert code in codes
     else:

@@ -32,7 +32,7 @@ CREATE TABLE kept_by_day (id INT, day DATE, open BOOLEAN) PARTITIONED BY (open, 
 def known() -> Catalog:
     """The tables, of one of which only the partition column is known."""
     catalog = Catalog.from_ddl(DDL)
-    name = next(it for it in catalog.relations if it[-1] == "snap")
+    name = next(relation for relation in catalog.relations if relation[-1] == "snap")
     snap = catalog.relations[name]
     assert isinstance(snap, Table)
     half = replace(snap, columns=(Column("pd"),), complete=False)
@@ -243,7 +243,7 @@ def test_a_model_that_its_project_makes_a_view_is_not_read_whole(tmp_path: Path)
     catalog = Catalog.load(str(tmp_path))
     request = Request(catalog)
     found = {
-        name: [it.code for it in lint_file(name, text.encode(), request).findings]
+        name: [finding.code for finding in lint_file(name, text.encode(), request).findings]
         for name, text in models.items()
     }
     assert [name for name, codes in found.items() if "DPP007" in codes] == ["marts/copied.sql"]

@@ -41,7 +41,7 @@ def _texts(node: ast.AST) -> list[str]:
         case ast.Dict(keys=keys):
             found = [key for key in keys if key is not None]
         case ast.MatchOr(patterns=patterns):
-            found = [it.value for it in patterns if isinstance(it, ast.MatchValue)]
+            found = [pattern.value for pattern in patterns if isinstance(pattern, ast.MatchValue)]
         case ast.Call(func=ast.Attribute(value=ast.Constant(value=str(text)), attr="split")):
             return text.split()
         case _:

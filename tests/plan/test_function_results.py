@@ -15,7 +15,7 @@ ANSI = ExactSettings(ansi=True)
 
 
 def _call(kinds: str, literals: tuple[str | None, ...] = ()) -> Arguments:
-    return Arguments(tuple(parse(it) for it in kinds.split(";") if it), ANSI, literals)
+    return Arguments(tuple(parse(part) for part in kinds.split(";") if part), ANSI, literals)
 
 
 @pytest.mark.parametrize(

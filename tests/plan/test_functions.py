@@ -50,7 +50,7 @@ def test_each_name_has_one_row_and_rows_are_in_order() -> None:
     listed = [[row.split()[0] for row in rows.splitlines()] for _, rows in sections]
     assert all(found == sorted(found) for found in listed)
     assert [
-        name for name, count in Counter(it for rows in listed for it in rows).items() if count > 1
+        name for name, count in Counter(row for rows in listed for row in rows).items() if count > 1
     ] == []
 
 
@@ -81,10 +81,10 @@ def test_a_name_behind_a_qualifier_is_the_users_own_but_for_sparks() -> None:
 
 def test_properties_follow_from_the_columns() -> None:
     rows = [function(name) for name in ("rand", "sum", "first", "upper")]
-    assert [it and it.deterministic for it in rows] == [False, True, True, True]
-    assert [it and it.repeatable for it in rows] == [False, False, False, True]
-    assert [it and it.aggregate for it in rows] == [False, True, True, False]
-    assert [it and it.null_from(0) for it in rows] == [False, True, True, True]
+    assert [row and row.deterministic for row in rows] == [False, True, True, True]
+    assert [row and row.repeatable for row in rows] == [False, False, False, True]
+    assert [row and row.aggregate for row in rows] == [False, True, True, False]
+    assert [row and row.null_from(0) for row in rows] == [False, True, True, True]
 
 
 DDL = """

@@ -182,7 +182,7 @@ def test_a_chain_deeper_than_the_stack_is_read_and_told(catalog: Catalog) -> Non
     first = "SELECT f.x AS k, f.p AS v FROM f JOIN d ON f.p = d.k WHERE d.c = 'a'"
     result = rewrite(chain("SELECT k, v FROM {0}", first)(256), catalog)
     assert not result.errors
-    assert {it.engine is not None for it in result.candidates} == {True}
+    assert {candidate.engine is not None for candidate in result.candidates} == {True}
 
 
 def test_views_that_multiply_are_left_alone(catalog: Catalog) -> None:

@@ -19,7 +19,7 @@ def _table(name: str, by: str, parts: Sequence[str], k: str = "int", j: str = "i
 
 
 def _in(*values: str) -> list[str]:
-    return [it if it == "DEFAULT" else f"IN ({it})" for it in values]
+    return [value if value == "DEFAULT" else f"IN ({value})" for value in values]
 
 
 def _from(*ends: str) -> list[str]:
@@ -45,7 +45,7 @@ def _levels(name: str, outer: Sequence[str], inner: Sequence[Sequence[str]], by:
     return text
 
 
-_FOURS = [(4, it) for it in range(4)]
+_FOURS = [(4, index) for index in range(4)]
 _OUTER = _from("0", "100", "200")
 _J = [_in("0, 1", "2, 3"), _in("0, 1", "2, 3")]
 
@@ -177,7 +177,7 @@ _CASES: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
 
 
 def _query(one: str, other: str, join: str, columns: Sequence[str]) -> str:
-    same = " AND ".join(f"x.{it} = y.{it}" for it in columns)
+    same = " AND ".join(f"x.{column} = y.{column}" for column in columns)
     if join in ALL:
         shown = "x.k, x.j, x.v, y.k AS k2, y.j AS j2, y.v AS v2"
         return f"SELECT {shown} FROM {one} x {join} {other} y ON {same}"

@@ -46,7 +46,7 @@ def test_our_verdict_is_postgresqls(text: str, postgres: Connection[Any]) -> Non
 def _joins(connection: Connection[Any], text: str) -> int:
     """How many joins of partitions a plan has; none where one joins whole tables."""
     ((plan,),) = connection.execute(f"EXPLAIN (FORMAT JSON) {text}").fetchall()[0]
-    found = [it for it in _walk(plan["Plan"]) if "Join Type" in it]
+    found = [node for node in _walk(plan["Plan"]) if "Join Type" in node]
     top = plan["Plan"] if "Join Type" in plan["Plan"] else None
     whole = top is not None and any(_is_append(it) for it in top["Plans"])
     return 0 if whole or not found else len(found)

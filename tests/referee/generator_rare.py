@@ -152,7 +152,9 @@ def star_of_a_join(pen: Pen, table: Table) -> Relation:
     if not others:
         return f"( SELECT * FROM {table.name} )", table.columns
     other, shared = pen.rng.choice(others)
-    names = [one.name for one in other.columns if one.name in {it.name for it in table.columns}]
+    names = [
+        one.name for one in other.columns if one.name in {column.name for column in table.columns}
+    ]
     keys = [pen.rng.choice(shared)]
     how = pen.one("JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN")
     on = f"{how} {other.name} USING{JOINT}( {keys[0]} )"

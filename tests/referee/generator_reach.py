@@ -377,7 +377,9 @@ def _latest(pen: Pen, block: Block, fact: Source) -> str:
         return "true"
     a = written(pen.rng, replace(block.scope(), bare=False), fact, keys[0])
     table, _, column = keys[0].origin.partition(".")
-    others = [(it[2], it[3]) for it in pen.world.joins if (it[0], it[1]) == (table, column)]
+    others = [
+        (join[2], join[3]) for join in pen.world.joins if (join[0], join[1]) == (table, column)
+    ]
     of, named = pen.rng.choice([(table, column), (table, column), *others])
     call = pen.one("max", "max", "min")
     return pen.one(

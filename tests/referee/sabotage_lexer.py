@@ -188,7 +188,7 @@ def reading() -> dict[str, object]:
         found[f"kind {text}"] = lexemes.lexemes(text)
     for text in (*test_lexemes.ALIKE, *test_lexemes.PART):
         read, differences = tokens.read(text)
-        told = [(it.offset, it.endless) for it in differences]
+        told = [(difference.offset, difference.endless) for difference in differences]
         found[f"read {text}"] = (told, [(it.start, it.end, it.text) for it in read])
     for text in (*test_lexemes.PLAIN, *test_lexemes.NOT_PLAIN):
         found[f"plain {text}"] = lexemes.plain(text)

@@ -82,7 +82,9 @@ def test_in_ansi_mode_the_predicate_raises_no_error(
     keys = {row.k for row in spark.sql("SELECT k FROM d WHERE y = 1").collect()}
     partitions = {row.p for row in spark.sql("SELECT p FROM f").collect()}
     texts = [_query(expression, of_fact) for expression in EXPRESSIONS]
-    alone = [rewrite(it, catalog, predicate="set").sql.removeprefix(f"{it} AND ") for it in texts]
+    alone = [
+        rewrite(text, catalog, predicate="set").sql.removeprefix(f"{text} AND ") for text in texts
+    ]
     found = _rows(spark, [f"SELECT f.p FROM f WHERE {predicate}" for predicate in alone])
     for number, expression in enumerate(EXPRESSIONS):
         if of_fact:

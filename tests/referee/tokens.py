@@ -136,11 +136,11 @@ def lexed_otherwise(text: str, theirs: Sequence[Lexeme]) -> str | None:
             if not any(kind == LexemeKind.UNKNOWN and at >= start for kind, at, _ in theirs):
                 return f"Spark reads all of {text[start:]!r}"
             ours.pop()
-            theirs = [it for it in theirs if it[1] < start]
+            theirs = [their for their in theirs if their[1] < start]
     unsure = [(start, end) for _, start, end in ours if _SHIFTED.fullmatch(text, start, end)]
     for begins, ends in unsure:
         ours = [it for it in ours if not begins <= it[1] < ends]
-        theirs = [it for it in theirs if not begins <= it[1] < ends]
+        theirs = [their for their in theirs if not begins <= their[1] < ends]
     if ours == list(theirs):
         return None
     both = zip([*ours, None], [*theirs, None], strict=False)
@@ -155,7 +155,7 @@ def untold(
     differences: Sequence[Difference],
 ) -> str | None:
     """Where the tokens that were read are not Spark's and nothing is told of their statement."""
-    offsets = [it.offset for it in differences]
+    offsets = [difference.offset for difference in differences]
     stops = {start for kind, start, _ in theirs if kind == LexemeKind.SEMICOLON}
     since, piece = 0, []
     for token in [*tokens, None]:
@@ -166,7 +166,7 @@ def untold(
         if token is not None and until not in stops:
             return f"no statement ends at {until} to Spark"
         told = any(since <= at < until or at == until for at in offsets)
-        inside = [it for it in theirs if since <= it[1] < until]
+        inside = [their for their in theirs if since <= their[1] < until]
         wrong = None if told else _painted_otherwise(text, piece, inside)
         if wrong is not None:
             return wrong

@@ -77,7 +77,9 @@ def candidate(line: int, verdict: Verdict, *outcomes: Outcome, alias: str = "D")
     ],
 )
 def test_a_line_a_candidate(given: Candidate, line: str) -> None:
-    assert [plain(it) for it in file_lines(result(given), Detail(), Reasons())] == [line]
+    assert [plain(file_line) for file_line in file_lines(result(given), Detail(), Reasons())] == [
+        line
+    ]
 
 
 @pytest.mark.parametrize(
@@ -124,7 +126,9 @@ def test_a_statement_that_stays_has_its_reason_and_what_to_do() -> None:
 
 def test_of_like_verdicts_ten_are_told_and_the_rest_counted() -> None:
     verdicts = (Verdict.REWRITTEN, Verdict.REJECTED, Verdict.ALREADY_PRUNED)
-    given = result(*(candidate(n, it, Outcome.FAIL) for it in verdicts for n in range(1, 13)))
+    given = result(
+        *(candidate(n, verdict, Outcome.FAIL) for verdict in verdicts for n in range(1, 13))
+    )
     reasons = Reasons()
     assert len(list(file_lines(given, Detail(), reasons))) == 12 + 10 + 10
     assert [plain(line) for line in more_lines(reasons, Detail())] == [
@@ -218,8 +222,8 @@ def test_in_the_order_of_the_file() -> None:
     ],
 )
 def test_last_line(summary: Summary, would: bool, line: str) -> None:
-    assert [plain(it) for it in last_lines(summary, would=would)] == [line]
-    stripped = [plain(it) for it in last_lines(summary, would=would, strip=True)]
+    assert [plain(last_line) for last_line in last_lines(summary, would=would)] == [line]
+    stripped = [plain(last_line) for last_line in last_lines(summary, would=would, strip=True)]
     assert stripped == [line.replace("rewritten", "stripped")]
 
 

@@ -21,11 +21,13 @@ def test_statements_that_stay_are_in_the_json_with_their_reasons() -> None:
     file = run("q.sql", TEXT, Request(Catalog.from_ddl(DDL)), with_statements=True)
     report = json.loads(verified_json([], [file]))
     entries = report["not_rewritten"]
-    assert [(it["path"], it["line"]) for it in entries] == [("q.sql", n) for n in (2, 3, 3, 4, 5)]
-    preserved, other_key, unknown, template, unread = (it["reason"] for it in entries)
+    assert [(entry["path"], entry["line"]) for entry in entries] == [
+        ("q.sql", n) for n in (2, 3, 3, 4, 5)
+    ]
+    preserved, other_key, unknown, template, unread = (entry["reason"] for entry in entries)
     assert preserved.startswith("DPP101 the fact is preserved by the LEFT JOIN")
     assert other_key.startswith("no join bounds a partition column: f is partitioned by p")
     assert unknown == "u is not in the catalog"
     assert template.startswith("DPP104 what d reads is not known")
     assert unread == "no statement begins with 'SELEC'"
-    assert [it["line"] for it in entries if it["remedy"]] == [3]
+    assert [entry["line"] for entry in entries if entry["remedy"]] == [3]

@@ -226,7 +226,7 @@ def test_deep_texts_are_skipped_with_the_limit(name: str, depth: int, catalog: C
 def test_what_the_parser_takes_and_no_engine_does(text: str, catalog: Catalog) -> None:
     """It is no mistake of ours that is to be reported."""
     result = check(text, catalog, text)
-    assert not [it for it in result.errors if it.code != "DPP000"]
+    assert not [error for error in result.errors if error.code != "DPP000"]
 
 
 TRIED: dict[str, Callable[[int], str]] = {
@@ -307,7 +307,7 @@ def test_deep_texts_in_many_threads(catalog: Catalog) -> None:
 @pytest.mark.parametrize("sign", ["NOT ", "- "])
 def test_what_no_stack_is_enough_for_is_skipped(sign: str, catalog: Catalog) -> None:
     result = rewrite(f"{QUERY} AND {sign * 70_000} s.id = 1;\n{QUERY}", catalog)
-    assert [it.message for it in result.errors] == ["nested too deeply to be parsed"]
+    assert [error.message for error in result.errors] == ["nested too deeply to be parsed"]
     assert result.candidates
 
 

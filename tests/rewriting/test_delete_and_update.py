@@ -64,7 +64,7 @@ def test_strip_leaves_it(catalog: Catalog, change: str) -> None:
     sql = f"{change} {JOIN} AND f.p IN ({KEYS}) {MARKER}"
     left = stripped(sql)
     assert left.sql == sql
-    assert [it.message.partition(" out ")[0] for it in left.notes] == ["--strip takes nothing"]
+    assert [note.message.partition(" out ")[0] for note in left.notes] == ["--strip takes nothing"]
 
 
 @pytest.mark.parametrize("of", ["f", "unknown"])

@@ -226,6 +226,6 @@ def test_ours_goes(catalog: Catalog, where: str, form: str) -> None:
 def _stays(text: str, catalog: Catalog) -> None:
     for result in (stripped(text), rewrite(text, catalog)):
         assert result.sql == text
-        assert [it.code for it in result.notes] == ["DPP009"]
+        assert [note.code for note in result.notes] == ["DPP009"]
         assert not result.removed
     assert "DPP009" in {it.code for it in lint(text, catalog)[0]}

@@ -44,7 +44,7 @@ JOIN = "SELECT a.k, b.v FROM a JOIN b ON a.p = b.p"
 
 def _done(text: str, groups: int | None = 2) -> tuple[str, list[str]]:
     done = rewrite(text, CATALOG, strategy="partition-wise", groups=groups)
-    return done.sql, [it.message for it in done.notes]
+    return done.sql, [note.message for note in done.notes]
 
 
 def _plain(text: str) -> str:

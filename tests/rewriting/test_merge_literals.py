@@ -188,7 +188,7 @@ def test_the_same_table_comes_of_it(catalog: Catalog, merge: str, seed: int) -> 
             made.execute(text)
             results.append(sorted(map(str, made.execute("SELECT * FROM f").fetchall())))
     assert results[0] == results[1]
-    if {it.verdict for it in done.candidates} == {Verdict.REWRITTEN}:
+    if {candidate.verdict for candidate in done.candidates} == {Verdict.REWRITTEN}:
         assert MARKER in done.sql
 
 

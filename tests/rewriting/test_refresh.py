@@ -50,10 +50,10 @@ def test_what_still_follows_stays_as_it_is(catalog: Catalog, text: str) -> None:
     done = rewrite(text, catalog)
     assert done.sql == text
     assert not done.removed
-    verdicts = {it.verdict for it in done.candidates if it.predicate}
+    verdicts = {candidate.verdict for candidate in done.candidates if candidate.predicate}
     assert verdicts == {Verdict.ALREADY_PRUNED}
     findings, _ = lint(text, catalog)
-    assert not [it for it in findings if it.code in ("DPP001", "DPP002", "DPP003")]
+    assert not [finding for finding in findings if finding.code in ("DPP001", "DPP002", "DPP003")]
 
 
 @pytest.mark.parametrize(
@@ -137,9 +137,9 @@ def test_each_clause_is_judged_by_itself(catalog: Catalog, text: str, expected: 
     assert done.sql == expected
     assert not done.errors
     assert rewrite(expected, catalog).sql == expected
-    assert Verdict.REWRITTEN in {it.verdict for it in done.candidates}
+    assert Verdict.REWRITTEN in {candidate.verdict for candidate in done.candidates}
     findings, _ = lint(text, catalog)
-    assert [it for it in findings if it.code in ("DPP001", "DPP002")]
+    assert [finding for finding in findings if finding.code in ("DPP001", "DPP002")]
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_what_stands_is_not_called_rewritten(catalog: Catalog, text: str, form: 
     once = rewrite(text, catalog, predicate=form).sql
     again = rewrite(once, catalog, predicate=form)
     assert again.sql == once != text
-    assert {it.verdict for it in again.candidates} == {Verdict.ALREADY_PRUNED}
+    assert {candidate.verdict for candidate in again.candidates} == {Verdict.ALREADY_PRUNED}
 
 
 def test_a_marker_on_a_line_of_its_own(catalog: Catalog) -> None:
@@ -162,7 +162,7 @@ def test_a_marker_on_a_line_of_its_own(catalog: Catalog) -> None:
     done = rewrite(text, catalog)
     assert done.sql == text
     assert done.removed == ()
-    assert {it.verdict for it in done.candidates} == {Verdict.ALREADY_PRUNED}
+    assert {candidate.verdict for candidate in done.candidates} == {Verdict.ALREADY_PRUNED}
     assert lint(text, catalog)[0] == ()
 
 

@@ -161,7 +161,7 @@ def test_with_what_is_the_author_s_goes_only_what_is_in_it(catalog: Catalog) -> 
     text = f"SELECT f.a FROM f WHERE f.a = 1 OR {outer}"
     done = rewrite(text, catalog)
     assert done.sql == text.replace(f" AND {OURS}", "")
-    assert [it.code for it in done.notes] == ["DPP009"]
+    assert [note.code for note in done.notes] == ["DPP009"]
 
 
 @pytest.mark.parametrize("comment", ["", " -- dpp-rewrite: ignore[DPP002]"])
@@ -234,7 +234,7 @@ def test_what_an_author_adds_before_a_moved_marker_stays(
     text = f"{whole}{MOVED} AND {mine}{behind}\n{MARKER}\n" + ("d e" if behind == "," else "")
     for result in (stripped(text), rewrite(text, catalog)):
         assert result.sql == text
-        assert [it.code for it in result.notes] == ["DPP009"]
+        assert [note.code for note in result.notes] == ["DPP009"]
     assert "which predicate" in rewrite(text, catalog).skipped[0].message
     assert "DPP009" in {it.code for it in lint(text, catalog)[0]}
 

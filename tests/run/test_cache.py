@@ -420,7 +420,7 @@ def test_what_is_left_to_write_is_written(repository: Callable[[list[str]], None
     assert [status("--check"), status("--check")] == [1, 1]
     for _ in range(2):
         assert status("-w") == 0
-        assert [MARKER in it.read_text() for it in Path("q").iterdir()] == [True] * WORTH
+        assert [MARKER in path.read_text() for path in Path("q").iterdir()] == [True] * WORTH
         assert [status("--check"), status("--check")] == [0, 0]
         repository([f"{JOIN}1"])  # as a checkout of the branch before does
 

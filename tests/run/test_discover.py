@@ -232,8 +232,8 @@ def test_exclude(tree: Path, patterns: list[str], left: tuple[str, ...]) -> None
 )
 def test_patterns_are_read_as_gitignore_s(pattern: str, fits: str, leaves: str) -> None:
     match = Patterns([pattern], "root").match
-    assert [it for it in fits.split() if not match(f"root/{it}")] == []
-    assert [it for it in leaves.split() if match(f"root/{it}")] == []
+    assert [part for part in fits.split() if not match(f"root/{part}")] == []
+    assert [part for part in leaves.split() if match(f"root/{part}")] == []
 
 
 def test_no_patterns_on_another_drive(monkeypatch: pytest.MonkeyPatch) -> None:

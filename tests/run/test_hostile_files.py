@@ -164,7 +164,7 @@ JSON = (
 )
 TOML = (
     Kind("pyproject.toml", Projects, ConfigError, [f"tool.dpp-rewrite.{key}" for key in KEYS]),
-    Kind("engine.toml", _engine, ConfigError, [it.name for it in fields(rulebook.Engine)]),
+    Kind("engine.toml", _engine, ConfigError, [field.name for field in fields(rulebook.Engine)]),
 )
 KINDS = (*JSON, *TOML, Kind("tables.json.partial", _partial, (), None))
 

@@ -101,7 +101,7 @@ def test_workers_end_with_the_process_that_started_them(tmp_path: Path) -> None:
     assert _eventually(lambda: begun.exists() and len(begun.read_text().split()) == 2)
     parent.terminate()
     parent.wait()
-    workers = [int(it) for it in begun.read_text().split()]
+    workers = [int(part) for part in begun.read_text().split()]
     assert _eventually(lambda: not any(map(_is_running, workers)))
 
 

@@ -168,7 +168,7 @@ async def test_an_editor_s_work(client: LanguageClient, folder: Path) -> None:
     assert await client.text_document_hover_async(elsewhere) is None
 
     actions = await offered(client, uri, found[1].range)
-    titles = [it.title for it in actions]
+    titles = [action.title for action in actions]
     assert titles == [
         "Write the pruning predicate on s.day",
         "Suppress DPP001 here",

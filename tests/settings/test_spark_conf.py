@@ -117,7 +117,7 @@ def test_a_predicate_that_does_not_pay_is_not_needed_and_no_error() -> None:
 def test_a_set_of_the_text_is_followed() -> None:
     text = f"SET {THRESHOLD}=-1;\n{JOIN};\nSET {THRESHOLD} = 10m;\n{JOIN}"
     done = rewrite(text, known({}), when="auto")
-    assert [it.verdict.value for it in done.candidates] == ["rewritten", "rejected"]
+    assert [candidate.verdict.value for candidate in done.candidates] == ["rewritten", "rejected"]
 
 
 @pytest.mark.parametrize("reset", ["RESET", f"RESET {THRESHOLD}", f"RESET `{THRESHOLD}`"])
@@ -125,7 +125,7 @@ def test_a_set_of_the_text_is_followed() -> None:
 def test_a_reset_brings_back_what_is_given(reset: str, given: dict[str, str], verdict: str) -> None:
     value = "10m" if given else "-1"
     done = rewrite(f"SET {THRESHOLD} = {value};\n{reset};\n{JOIN}", known(given), when="auto")
-    assert [it.verdict.value for it in done.candidates] == [verdict]
+    assert [candidate.verdict.value for candidate in done.candidates] == [verdict]
 
 
 def test_a_snapshot_and_the_settings_say_what_pays(tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ def test_a_history_is_counted_and_gone_on_with(session: Session, tmp_path: Path)
     assert "deciding 4 shapes, round 2 of 2" in said
     assert _shapes(session, tmp_path / "one") == _shapes(session, tmp_path / "other")
     found = summary.summarize(session, str(tmp_path / "one"), shapes.Counts(4, 1), 5)
-    totals = {it.what: (it.shapes, it.runs) for it in found.totals}
+    totals = {total.what: (total.shapes, total.runs) for total in found.totals}
     assert totals == {
         "rewritten": (1, 8), "rejected": (1, 2), "nothing": (1, 1), "error": (1, 1),
         "empty": (1, 1), "other": (1, 1),
@@ -153,9 +153,9 @@ def test_what_predicates_keep_is_asked(session: Session, tmp_path: Path) -> None
     counts = shapes.decide_shapes(session, history, _job(tmp_path / "out"), lambda step: None)
     found = summary.measured(session, summary.summarize(session, str(tmp_path / "out"), counts, 5))
     other, top = found.top
-    assert [(it.total, it.kept) for it in top.scans] == [(8, 3)]
+    assert [(scan.total, scan.kept) for scan in top.scans] == [(8, 3)]
     assert (top.saved_bytes, top.saved_partitions) == (round(100 * 5 / 8), 5)
-    assert [(it.total, it.kept) for it in other.scans] == [(8, 2)]
+    assert [(scan.total, scan.kept) for scan in other.scans] == [(8, 2)]
     assert (other.saved, other.saved_partitions) == (6 / 8, 6)
     spark.sql("DROP DATABASE audited CASCADE")
     assert all("not measured" in it.how for it in summary.measured(session, found).top)
@@ -277,14 +277,14 @@ def test_broken_rows_cost_their_own_values(session: Session, tmp_path: Path) -> 
         {"query": GOOD.format("'\x00'")},
     ]
     history = tmp_path / "h.json"
-    lines = [json.dumps(it).encode() for it in rows]
+    lines = [json.dumps(row).encode() for row in rows]
     broken = b'{"query": "SELECT \xff\xfe FROM sales"}\n{"query": "cut of'
     history.write_bytes(b"\n".join([*lines, broken]))
     read = histories.history(session, [str(history)], {}, None)
     job = _job(tmp_path / "out")
     counts = shapes.decide_shapes(session, read, job, lambda step: None)
     found = summary.summarize(session, job.place, counts, 5)
-    assert {it.what: it.runs for it in found.totals} == {
+    assert {total.what: total.runs for total in found.totals} == {
         "rewritten": 3, "nothing": 1, "skipped": 2, "empty": 2,
     }  # fmt: skip
 

@@ -82,9 +82,9 @@ def test_verify_tells_of_rows_where_nothing_is_partitioned(tables: SparkSession)
     assert scan.after.row_groups is not None
     assert 1 <= scan.after.row_groups < scan.before.row_groups
     (told,) = (
-        it
-        for it in json.loads(verified_json(found))["statements"][0]["scans"]
-        if it["partitions"] is None and it["table"].endswith("ordered_facts")
+        load
+        for load in json.loads(verified_json(found))["statements"][0]["scans"]
+        if load["partitions"] is None and load["table"].endswith("ordered_facts")
     )
     assert (told["before"]["rows"], told["after"]["rows"]) == (ROWS, scan.after.rows)
     assert told["after"]["row_groups"] == scan.after.row_groups
@@ -137,6 +137,10 @@ def _ran(spark: SparkSession, sql: str) -> tuple[list[object], int]:
     frame = spark.sql(sql)
     rows: list[object] = list(frame.collect())
     plan = frame._jdf.queryExecution().executedPlan()
-    scans = [it for it in plan_nodes(plan, set()) if class_name(it) == "FileSourceScanExec"]
-    facts = [it for it in scans if it.tableIdentifier().get().table() == "ordered_facts"]
-    return rows, sum(metric(it, "numOutputRows") for it in facts)
+    scans = [
+        plan_node
+        for plan_node in plan_nodes(plan, set())
+        if class_name(plan_node) == "FileSourceScanExec"
+    ]
+    facts = [scan for scan in scans if scan.tableIdentifier().get().table() == "ordered_facts"]
+    return rows, sum(metric(fact, "numOutputRows") for fact in facts)

@@ -81,7 +81,7 @@ def _fill(session: SparkSession, known: Catalog, writer: str, reader: str) -> No
     one time zone and read in another."""
     for table in known.tables:
         of = {it.column: it.expression for it in table.derived}
-        plain = [it for it in table.columns if it.name not in of]
+        plain = [column for column in table.columns if column.name not in of]
         kinds = [VALUES.get(it.type or "", ("NULL",)) for it in plain]
         names = [it.name for it in plain]
         rows = [
@@ -111,7 +111,7 @@ def _values(rows: list[list[str]], names: list[str]) -> str:
 
 def _read_back(table: Table, of: Collection[str], stored: Sequence[str | None]) -> list[str]:
     """The partition columns, read from the texts that are stored of them."""
-    kinds = {it.name: it.type for it in table.columns}
+    kinds = {column.name: column.type for column in table.columns}
     texts = ("NULL" if text is None else f"'{text}'" for text in stored)
     return [f"CAST({it} AS {kinds[name]})" for name, it in zip(of, texts, strict=True)]
 
@@ -244,7 +244,9 @@ def test_check_counts_the_rows_that_do_not_hold(
 def test_pull_proposes_what_the_rows_show(tmp_path: Path) -> None:
     file = tmp_path / "w.json"
     done = _command("catalog", "pull", "checked.*", "-o", str(file))
-    tables = {it["name"].rpartition(".")[2]: it for it in json.loads(file.read_text())["tables"]}
+    tables = {
+        load["name"].rpartition(".")[2]: load for load in json.loads(file.read_text())["tables"]
+    }
     assert tables["held"]["proposed"] == [
         {"column": "dt", "expression": "date_format(ts, 'yyyy-MM-dd')"},
         {"column": "y", "expression": "year(ts)"},
@@ -254,7 +256,7 @@ def test_pull_proposes_what_the_rows_show(tmp_path: Path) -> None:
     assert tables["escaped"]["proposed"] == [{"column": "p", "expression": "substring(name, 1, 4)"}]
     assert '# [tool.dpp-rewrite.derived."checked.held"]\n# dt = "date_format(' in done.stderr
     known = Catalog.load(str(file))
-    assert all(it.derived == () for it in known.tables)
+    assert all(table.derived == () for table in known.tables)
     assert not rewrite("SELECT id FROM checked.held WHERE ts > '2024-01-01'", known).changed
 
 

@@ -187,7 +187,7 @@ def test_what_would_give_other_rows_is_refused(text: str) -> None:
     done = rewrite(text, CATALOG, strategy="partition-wise", groups=3)
     assert not done.changed
     assert GROUPS_BEGIN not in done.sql
-    assert any("not written by groups" in it.message for it in done.notes)
+    assert any("not written by groups" in note.message for note in done.notes)
 
 
 def test_what_goes_through_exchanges_is_counted(grouped: SparkSession) -> None:

@@ -77,12 +77,12 @@ def test_the_exchange_falls_away_with_what_is_said(
     found, failures = lint(text, Catalog.from_ddl(";\n".join(DDL)))
     assert failures == ()
     said = [it.help for it in found if it.code == "DPP013"]
-    settings = [it for help in said for it in help.split("; ") if it.startswith("SET ")]
+    settings = [part for help in said for part in help.split("; ") if part.startswith("SET ")]
     assert bool(settings) == (is_exchanged == "without the settings")
     assert bool(_exchanges(bucketed, text)) == (is_exchanged != "never")
     try:
-        for it in settings:
-            bucketed.sql(it)
+        for setting in settings:
+            bucketed.sql(setting)
         assert bool(_exchanges(bucketed, text)) == (is_exchanged == "always")
     finally:
         for it in settings:

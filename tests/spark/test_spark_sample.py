@@ -71,7 +71,11 @@ def verified(spark: SparkSession, rewritten: Rewrite, known: Catalog, count: int
     session.spark.conf.set(THRESHOLD, "-1")  # or Spark would prune by itself
     session.spark.conf.set("spark.sql.adaptive.enabled", "false")  # a fifth of the time
     verify_text(session, "q.sql", rewritten, known, found.append, How(timeout=300, sample=count))
-    assert not [it for it in temporary_views(session.spark) if it.startswith("dpp")]
+    assert not [
+        temporary_view
+        for temporary_view in temporary_views(session.spark)
+        if temporary_view.startswith("dpp")
+    ]
     return found[-1]
 
 
@@ -79,12 +83,12 @@ def wrong(done: Rewrite, old: str, new: str) -> Rewrite:
     """A rewriting whose predicate says something else."""
     found = []
     sql = done.sql
-    for it in done.candidates:
-        if it.predicate is not None:
-            assert old in it.predicate
-            sql = sql.replace(it.predicate, it.predicate.replace(old, new))
-            it = replace(it, predicate=it.predicate.replace(old, new))
-        found.append(it)
+    for candidate in done.candidates:
+        if candidate.predicate is not None:
+            assert old in candidate.predicate
+            sql = sql.replace(candidate.predicate, candidate.predicate.replace(old, new))
+            candidate = replace(candidate, predicate=candidate.predicate.replace(old, new))
+        found.append(candidate)
     assert sql != done.sql
     return replace(done, sql=sql, candidates=tuple(found))
 
@@ -275,7 +279,7 @@ def test_the_command(warehouse: SparkSession, tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_names_in_place_of_names(text: str, after: str | None) -> None:
-    assert renamed(text, [(it, "x") for it in references(text)]) == (after or text)
+    assert renamed(text, [(reference, "x") for reference in references(text)]) == (after or text)
 
 
 @pytest.mark.parametrize(
@@ -288,7 +292,7 @@ def test_names_in_place_of_names(text: str, after: str | None) -> None:
     ],
 )
 def test_what_only_a_table_takes(text: str) -> None:
-    assert [it.plain for it in references(text)] == [False]
+    assert [reference.plain for reference in references(text)] == [False]
 
 
 def test_what_is_said_of_a_sample() -> None:

@@ -116,7 +116,7 @@ def _expanded(shown: str, source: str) -> tuple[str, list[str], str] | None:
     assert statement.tree is not None
     bound = bind(statement.tree, around, _CATALOG)
     assert bound is not None
-    (inner,) = [it for it in bound.plan.relations.values() if _is_around(it)]
+    (inner,) = [relation for relation in bound.plan.relations.values() if _is_around(relation)]
     assert isinstance(inner, Derived)
     project = inner.query.node
     if inner.query.names is None or not isinstance(project, Project):

@@ -78,7 +78,7 @@ def test_same_rows_fewer_partitions(tpcds: SparkSession, number: int) -> None:
             if broadcast:  # Spark prunes by itself, and our predicate must not stand in its way
                 assert after.partitions(table) <= before.partitions(table)
             else:  # the author's text reads all of it then
-                scans = sum(it.table == table for it in after.scans)
+                scans = sum(scan.table == table for scan in after.scans)
                 every = scans * tpcds.sql(f"SHOW PARTITIONS {table}").count()
                 assert 0 < after.partitions(table) < every
 

@@ -97,7 +97,7 @@ def test_a_constant_that_is_no_text_casts_none_in_the_key_query(
 ) -> None:
     """Beside such a one each text would be cast, and some could not be."""
     result = rewrite(JOINED + "dv.n = 9 AND dv.c = ${given}", Catalog.from_ddl(DDL))
-    (predicate,) = (it.predicate for it in result.candidates)
+    (predicate,) = (candidate.predicate for candidate in result.candidates)
     assert predicate is not None
     keys = predicate[predicate.index("SELECT") : -1].replace("d.n = 9 AND", "")
     found = _rows(tables, keys.replace("${given}", value))

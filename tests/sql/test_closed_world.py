@@ -99,8 +99,8 @@ def reasons(text: str) -> list[str]:
     tree = parsed(text)
     return [
         reason
-        for it in tree.find_all(exp.Select)
-        for reason in closed_world.not_understood(it, text)
+        for node in tree.find_all(exp.Select)
+        for reason in closed_world.not_understood(node, text)
     ]
 
 

@@ -270,7 +270,7 @@ def test_a_comment_inside_a_predicate_is_not_taken_out(catalog: Catalog) -> None
     for comment in (edited, edited.replace("dpp-rewrite: off", "why?")):
         result = rewrite(f"{FROM} WHERE d.x = 2 AND {comment}", catalog)
         assert comment.removesuffix(MARKER) in result.sql
-        assert [it.code for it in result.notes] == ["DPP009"]
+        assert [note.code for note in result.notes] == ["DPP009"]
 
 
 # --- strip, and what is said of predicates that go ------------------------------------------------
@@ -349,7 +349,7 @@ def test_each_clause_is_said_to_get_what_it_gets(catalog: Catalog) -> None:
 def test_a_marker_on_an_author_s_condition_is_reported(catalog: Catalog, text: str) -> None:
     result = rewrite(text, catalog)
     assert result.sql == text
-    assert [(it.code, it.line, it.column) for it in result.notes] == [
+    assert [(note.code, note.line, note.column) for note in result.notes] == [
         ("DPP009", 1, text.index(MARKER) + 1)
     ]
 

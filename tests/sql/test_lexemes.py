@@ -115,7 +115,7 @@ PART = {
 def test_both_agree(text: str) -> None:
     tokens, differences = read(text)
     assert not differences
-    assert [(it.start, it.end, it.text) for it in tokens] == [
+    assert [(token.start, token.end, token.text) for token in tokens] == [
         (it.start, it.end, it.text) for it in tokenize(text)
     ]
 
@@ -145,8 +145,8 @@ def test_quick_tokens_are_those_of_sqlglot() -> None:
         if found is not None:
             read_here += 1
             theirs = Spark().tokenize(text)
-            for it in theirs:
-                it.line, it.col = 1, it.end + 1
+            for their in theirs:
+                their.line, their.col = 1, their.end + 1
             assert [repr(it) for it in found] == [repr(it) for it in theirs], text
     assert read_here > 500
 
@@ -166,21 +166,26 @@ def test_a_sign_that_is_none_of_the_quick_ones_is_not_passed_over(text: str) -> 
 def test_they_part(text: str) -> None:
     """Told at its place, for that statement alone."""
     differences = read(f"SELECT 1;\n{text}")[1]
-    assert [it.offset for it in differences] == [10 + text.index(PART[text])]
-    told = [it.failure is not None for it in statements(f"SELECT 1;\n{text}\n; SELECT 2")]
+    assert [difference.offset for difference in differences] == [10 + text.index(PART[text])]
+    told = [
+        statement.failure is not None for statement in statements(f"SELECT 1;\n{text}\n; SELECT 2")
+    ]
     assert told == [False, True] if differences[0].endless else [False, True, False]
 
 
 def test_doubled_quotes_are_one_string() -> None:
     tokens = tokenize("SELECT 'it''s', \"a\"\"b\", 'c' 'd', r'e''f'")
-    said = [it.text for it in tokens if it.token_type.name in ("STRING", "RAW_STRING")]
+    said = [token.text for token in tokens if token.token_type.name in ("STRING", "RAW_STRING")]
     assert said == ["it's", 'a"b', "c", "d", "e", "f"]
 
 
 def test_the_rest_of_a_text_is_read_in_its_own_right() -> None:
     """A statement in which they part has the tokens that Spark sees, and those behind it theirs."""
     text = "SELECT a -- b \\\n; SELECT 1\n; SELECT /*+ c(';') */ 2; SELECT 3"
-    assert [(it.index, text[it.start : it.end].strip()) for it in statements(text)] == [
+    assert [
+        (statement.index, text[statement.start : statement.end].strip())
+        for statement in statements(text)
+    ] == [
         (0, "SELECT a -- b \\\n; SELECT 1"),
         (1, "SELECT /*+ c(';') */ 2"),
         (2, "SELECT 3"),

@@ -37,7 +37,7 @@ def test_the_quick_steps_read_what_sqlglots_own_do() -> None:
         assert ours is not None
         assert theirs is not None
         assert repr(ours) == repr(theirs)
-        assert [it.meta for it in ours.walk()] == [it.meta for it in theirs.walk()]
+        assert [node.meta for node in ours.walk()] == [node.meta for node in theirs.walk()]
         read += 1
     assert read > 100
 
@@ -172,8 +172,8 @@ def test_what_is_missing_is_named_in_words_of_sql(text: str, why: str) -> None:
 def test_words_of_clauses_are_names_where_no_clause_begins(text: str) -> None:
     (statement,) = statements(text)
     assert statement.tree is not None
-    assert [it.name for it in statement.tree.find_all(exp.Table)][:1] == ["t"]
-    assert {"from", "values"} & {it.name for it in statement.tree.find_all(exp.Column)}
+    assert [node.name for node in statement.tree.find_all(exp.Table)][:1] == ["t"]
+    assert {"from", "values"} & {node.name for node in statement.tree.find_all(exp.Column)}
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ def _of_module(path: Path, tree: ast.Module, methods: dict[str, set[str]]) -> It
             continue
         source = _value(node.args[0], module)
         others = [*node.args[1:], *(keyword.value for keyword in node.keywords)]
-        flags = [_value(it, module) for it in others if ast.unparse(it).startswith("re.")]
+        flags = [_value(other, module) for other in others if ast.unparse(other).startswith("re.")]
         if not isinstance(source, str | bytes):
             raise TypeError(f"{path}:{node.lineno}: not read: {ast.unparse(node)}")
         used = methods.get(names.get(id(node), ""), {"search"}) & _CALLS
@@ -126,7 +126,7 @@ def attacks(expression: Expression, size: int) -> Iterator[str | bytes]:
     tree = parser.parse(compiled.pattern, compiled.flags & ~re.UNICODE)
     texts = dict.fromkeys(_attacks(list(tree), size, expression.anywhere))
     yield from (
-        (it.encode("latin-1", "replace") for it in texts)
+        (text.encode("latin-1", "replace") for text in texts)
         if isinstance(compiled.pattern, bytes)
         else texts
     )
@@ -160,7 +160,7 @@ def _repeats(items: list[Any], before: str) -> Iterator[tuple[str, list[str]]]:
             case _ if code in _REPEATS:
                 _, most, body = value
                 if most > 9:
-                    yield before, [it for it in _texts(list(body)) if it]
+                    yield before, [text for text in _texts(list(body)) if text]
                 yield from _repeats(list(body), before)
         before += next(iter(_texts([(code, value)])), "")
 
@@ -188,10 +188,10 @@ def _of_item(code: Any, value: Any) -> list[str]:
         case codes.ATOMIC_GROUP:
             return _texts(list(value))
         case codes.BRANCH:
-            return [it for branch in value[1] for it in _texts(list(branch))]
+            return [text for branch in value[1] for text in _texts(list(branch))]
         case _ if code in _REPEATS:
             least, _, body = value
-            return [it * least for it in _texts(list(body))] if least else [""]
+            return [text * least for text in _texts(list(body))] if least else [""]
         case _:
             return [""]  # what has no width, and a group once more
 

@@ -101,7 +101,7 @@ def _faults(text: str, known: Catalog) -> Iterator[str]:
 
 def _statements(text: str) -> list[list[str]]:
     """The tokens of a text, statement by statement."""
-    words = [it.text for it in lex(text).tokens]
+    words = [token.text for token in lex(text).tokens]
     return [[*part] for end, part in groupby(words, ";".__eq__) if not end]
 
 

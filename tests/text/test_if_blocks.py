@@ -198,7 +198,9 @@ def test_left_alone(text: str) -> None:
     """What would be wrong in one of them, or cannot be told, is written in none."""
     done = rewrite(text, CATALOG)
     assert not done.changed
-    assert done.skipped or all(it.verdict is Verdict.REJECTED for it in done.candidates)
+    assert done.skipped or all(
+        candidate.verdict is Verdict.REJECTED for candidate in done.candidates
+    )
 
 
 def test_outside_of_a_block_it_is_written_all_the_same() -> None:
@@ -206,7 +208,7 @@ def test_outside_of_a_block_it_is_written_all_the_same() -> None:
     done = rewrite(text, CATALOG)
     assert done.sql == f"{rewrite(HEAD + TAIL, CATALOG).sql};\n{X}{HEAD}{TAIL}{END}"
     assert [it.line for it in done.skipped] == [7]
-    assert [it.verdict for it in done.candidates] == [Verdict.REWRITTEN]
+    assert [candidate.verdict for candidate in done.candidates] == [Verdict.REWRITTEN]
     assert not rewrite(done.sql, CATALOG).changed
     assert stripped(done.sql).sql == text
 

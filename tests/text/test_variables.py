@@ -52,7 +52,9 @@ def loaded(folder: Path, ddl: str, variables: dict[str, str]) -> Catalog:
 
 
 def written(sql: str, catalog: Catalog) -> list[str]:
-    return [it.predicate for it in rewrite(sql, catalog).candidates if it.predicate]
+    return [
+        candidate.predicate for candidate in rewrite(sql, catalog).candidates if candidate.predicate
+    ]
 
 
 @pytest.mark.parametrize("style", STYLES)
@@ -181,7 +183,7 @@ def test_in_a_program(before: str, count: int, catalog: Catalog) -> None:
     host = host_of("job.py", text)
     assert host is not None
     done = rewrite_host("job.py", host, catalog, make_options())
-    assert sum(it.predicate is not None for it in done.candidates) == count
+    assert sum(candidate.predicate is not None for candidate in done.candidates) == count
 
 
 @pytest.mark.parametrize("style", STYLES)

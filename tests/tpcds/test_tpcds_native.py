@@ -40,7 +40,11 @@ def test_a_wrong_prediction_is_seen(default: Score) -> None:
 def test_what_is_missed_is_what_is_written() -> None:
     """Of all predicates those remain that prune what Spark by itself reads whole."""
     written = {
-        number: {it.fact.table for it in done.candidates if it.verdict.value == "rewritten"}
+        number: {
+            candidate.fact.table
+            for candidate in done.candidates
+            if candidate.verdict.value == "rewritten"
+        }
         for number, sql in queries().items()
         if (done := rewrite(sql, catalog(), when="missed")).changed
     }
@@ -75,9 +79,9 @@ def test_what_pays_in_a_regime(
 ) -> None:
     """What Spark prunes by itself, or all of the queries of which a join says anything."""
     pulled, numbers = known({THRESHOLD: threshold}, dimension), range(1, 100, 1 if changed else 9)
-    found = {it for it in numbers if rewrite(queries()[it], pulled, when=when).changed}
+    found = {number for number in numbers if rewrite(queries()[number], pulled, when=when).changed}
     if changed is None:
-        changed = {it for it in numbers if rewrite(queries()[it], catalog()).changed}
+        changed = {number for number in numbers if rewrite(queries()[number], catalog()).changed}
     assert found == changed
 
 

@@ -82,7 +82,9 @@ def _halved(sql: str) -> list[tuple[str, str]]:
     """Each inserted predicate, and the rewritten query with only the even keys of that one."""
     result = rewritten(sql)
     found = []
-    for predicate in sorted({it.predicate for it in result.candidates if it.predicate}):
+    for predicate in sorted(
+        {candidate.predicate for candidate in result.candidates if candidate.predicate}
+    ):
         column = predicate.partition(" ")[0]
         marked = f"{predicate} {MARKER}"
         found.append((predicate, result.sql.replace(marked, f"{marked} AND {column} % 2 = 0")))

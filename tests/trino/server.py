@@ -53,7 +53,7 @@ class Trino(Engine):
 
     def scans(self, sql: str) -> Scans:
         """What its statistics say of a query. Raises EngineError."""
-        said = [it.split("\t") for it in self.ask(f"scans {encoded(sql)}").splitlines()]
+        said = [line.split("\t") for line in self.ask(f"scans {encoded(sql)}").splitlines()]
         read = tuple((it[0], int(it[1]), int(it[2])) for it in said if len(it) == 3)
         return Scans(read, tuple(it[0] for it in said if len(it) == 1))
 

@@ -55,7 +55,7 @@ def _session(tables: tuple[Trino, str], *settings: str) -> Trino:
     it says so."""
     trino, connector = tables
     usual = (f"{connector}.dynamic_filtering_wait_timeout=10s", f"{connector}.statistics_enabled=")
-    named = (it.replace("CONNECTOR", connector) for it in settings)
+    named = (setting.replace("CONNECTOR", connector) for setting in settings)
     trino.session(connector, "plans", usual[0], f"{usual[1]}false", *named)
     return trino
 
@@ -133,7 +133,7 @@ def test_defaults(tables: tuple[Trino, str]) -> None:
     """The values that the engine's file and docs/engines.md tell."""
     trino, connector = tables
     trino.session(connector, "plans")
-    said = (it.strip("[]").split(", ")[:2] for it in trino.rows("SHOW SESSION").splitlines())
+    said = (line.strip("[]").split(", ")[:2] for line in trino.rows("SHOW SESSION").splitlines())
     found = {it[0]: it[-1] for it in said}
     assert found["enable_dynamic_filtering"] == "true"
     assert found["join_distribution_type"] == found["join_reordering_strategy"] == "AUTOMATIC"

@@ -46,7 +46,7 @@ def test_rows_stay(trino: Trino) -> None:
     # Texts of other languages; a predicate that goes, and rows come; any three rows.
     names = ("templates/", "text/managed_no_longer_sound", "text/new_where_before_limit")
     cases = [it for it in (*query_cases(), *retail_cases()) if not it.name.startswith(names)]
-    for case, text in ((it, text) for it in cases for text in _texts(it)):
+    for case, text in ((case_, text) for case_ in cases for text in _texts(case_)):
         result = rewrite(text, catalog(case.ddl), dialect="trino", engine="trino")
         if not result.changed:
             done["left alone"] += 1

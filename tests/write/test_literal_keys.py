@@ -76,7 +76,9 @@ def noted(query: str, at: str = AT) -> str:
 def reason(result: Rewrite) -> str:
     """Why the only candidate that passed all else has no literals."""
     (why,) = {
-        it.reason.message for it in result.candidates if it.reason and it.reason.code == "DPP126"
+        candidate.reason.message
+        for candidate in result.candidates
+        if candidate.reason and candidate.reason.code == "DPP126"
     }
     return why
 
@@ -262,7 +264,7 @@ DAYS = "SELECT f.a FROM days f JOIN d ON CAST(f.ts AS DATE) = d.day WHERE d.x = 
     ],
 )
 def test_the_day_of_a_time(catalog: Catalog, sql: str, days: Sequence[str], said: str) -> None:
-    asked = giving(*(f"DATE '{it}'" for it in days), kind="date")
+    asked = giving(*(f"DATE '{day}'" for day in days), kind="date")
     result = values(sql, catalog, asked)
     written = result.sql
     assert not result.errors
@@ -486,7 +488,7 @@ def test_a_refusal_and_a_failure(catalog: Catalog) -> None:
     # What cannot be asked says nothing of the query: the statement is left as it was.
     result = values(f"{written};\nSELECT 1", catalog, fails)
     assert result.sql == f"{written};\nSELECT 1"
-    assert [(it.code, it.message, it.line) for it in result.errors] == [
+    assert [(error.code, error.message, error.line) for error in result.errors] == [
         ("DPP126", "nobody answers", 1)
     ]
 
@@ -519,7 +521,7 @@ def test_other_keys_take_their_place(catalog: Catalog) -> None:
     assert (removed.refreshed, removed.reason) == (True, "its key query gives other keys now")
     kept = values(written, catalog, giving("1", "2", at=LATER))
     assert kept.removed == ()
-    assert [it.verdict for it in kept.candidates] == [Verdict.ALREADY_PRUNED]
+    assert [candidate.verdict for candidate in kept.candidates] == [Verdict.ALREADY_PRUNED]
 
 
 @pytest.mark.parametrize("form", ["in", "set", "range", "auto"])
