@@ -33,7 +33,7 @@ from benchmarks.tpcds_data import load_tpcds, spark_queries
 from sqlrewrite import Catalog
 from sqlrewrite.audit.text import folded, judged
 from sqlrewrite.settings.options import make_options
-from sqlrewrite.spark.audit import histories, shapes, summary
+from sqlrewrite.spark import audit, histories
 from sqlrewrite.spark.session import session
 from sqlrewrite.spark.target import Target
 from sqlrewrite.sql.statements.fingerprint import shape
@@ -112,7 +112,7 @@ def _run(catalog: Catalog, texts: Path, folder: str, asked: argparse.Namespace) 
     partitions = ("spark.sql.shuffle.partitions", str(2 * asked.cores))
     conf = (("spark.driver.memory", "2g"), partitions)
     with session(Target(master=f"local[{asked.cores}]", conf=conf)) as running:
-        job = shapes.AuditJob(catalog, make_options(when="missed"), f"{folder}/out")
+        job = audit.AuditJob(catalog, make_options(when="missed"), f"{folder}/out")
         history = histories.history(running, [str(texts)], {}, None)
         for when in ("the first time", "the second time"):
             steps: list[tuple[str, float]] = []
@@ -122,9 +122,9 @@ def _run(catalog: Catalog, texts: Path, folder: str, asked: argparse.Namespace) 
                 if what:
                     say(f"{when}: {what}")
 
-            counts = shapes.decide_shapes(running, history, job, told)
+            counts = audit.decide_shapes(running, history, job, told)
             told("adding up")
-            found = summary.summarize(running, job.place, counts, 10)
+            found = audit.summarize(running, job.place, counts, 10)
             told("")
             for (what, begun), (_, ended) in pairwise(steps):
                 print(f"{what:45} {ended - begun:8.1f} s")

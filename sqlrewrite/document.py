@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from sqlrewrite.catalog.inherited_columns import followed
+from sqlrewrite.catalog.ddl import followed
 from sqlrewrite.decision.statement_decision import StatementDecision, changes_dml_condition, stale
 from sqlrewrite.find.reading import (
     Reading,
@@ -36,7 +36,7 @@ from sqlrewrite.sql.managed.strip import ManagedClause, Stripped, strip
 from sqlrewrite.sql.parse.scripts import Piece, Script, split
 from sqlrewrite.sql.parse.statements import Failure, Lexed, Statement, lex, statements
 from sqlrewrite.sql.statements.directives import Directives, directives
-from sqlrewrite.sql.statements.references import relations_of
+from sqlrewrite.sql.statements.execution import relations_of
 from sqlrewrite.sql.suppressed import Suppressed
 from sqlrewrite.text.edits import Edit
 from sqlrewrite.text.limits import SPARK, Limits

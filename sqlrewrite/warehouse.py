@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import Self
 
+
 Name = tuple[str, ...]
 """A qualified name, catalog first, lower case: ``("spark_catalog", "default", "sales")``."""
 
@@ -50,8 +51,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class PartitionField:
-    """One partition field: a column itself (``identity``), or a transform of it (``days``), with
-    the transform's number, as in ``bucket(16, id)``."""
+    """A column itself (``identity``), or a transform of it with its number, as bucket(16, id)."""
 
     column: str
     transform: str = "identity"
@@ -89,8 +89,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """How PostgreSQL partitions a table: ``list``, ``range`` or ``hash``, by ``keys``; a key that
-    is an expression is empty."""
+    """How PostgreSQL partitions a table; a key that is an expression is empty."""
 
     strategy: str
     keys: tuple[str, ...]
@@ -152,12 +151,14 @@ class Table:
     @property
     def identities(self) -> tuple[str, ...]:
         """The partition columns that are not transformed, in lower case."""
-        return tuple(it.column.lower() for it in self.partitioned_by if it.transform == "identity")
+        return tuple(
+            field.column.lower() for field in self.partitioned_by if field.transform == "identity"
+        )
 
     @property
     def partitioning(self) -> frozenset[str]:
         """All columns that it is partitioned by, also through a transform, in lower case."""
-        return frozenset(it.column.lower() for it in self.partitioned_by)
+        return frozenset(field.column.lower() for field in self.partitioned_by)
 
     @property
     def laid_out(self) -> bool:
@@ -274,16 +275,17 @@ class Warehouse:
     @property
     def tables(self) -> tuple[Table, ...]:
         """The relations that are tables."""
-        return tuple(it for it in self.relations.values() if isinstance(it, Table))
+        return tuple(
+            relation for relation in self.relations.values() if isinstance(relation, Table)
+        )
 
     @property
     def takes_subqueries(self) -> bool:
         """Whether it has a table whose DELETE and UPDATE accept subqueries in conditions."""
-        return any(it.provider == "iceberg" for it in self.tables)
+        return any(table.provider == "iceberg" for table in self.tables)
 
     def qualify(self, parts: Name) -> Name:
-        """A name as written, completed as Spark does: one part in the current schema, two in the
-        current catalog unless the first names a catalog."""
+        """A name as written, completed with the current catalog and schema as Spark does."""
         parts = tuple(part.lower() for part in parts)
         if len(parts) == 1:
             return (*self.namespace, *parts)
@@ -302,13 +304,13 @@ class Warehouse:
         if self.open_names and self._may_be_open(tuple(part.lower() for part in parts)):
             return None
         temporary, name = temporary_name(parts), self.qualify(written_apart(parts))
-        found = self.relations.get(name)
+        relation = self.relations.get(name)
         if temporary in self.relations:  # before Spark 4.3 `session.d` is a table's name alone
-            return self.relations[temporary] if len(parts) == 1 or found is None else None
+            return self.relations[temporary] if len(parts) == 1 or relation is None else None
         if temporary and self.may_hide(temporary):
             return None
-        if found is not None or name in self.forgotten:
-            return found
+        if relation is not None or name in self.forgotten:
+            return relation
         named = len(written_apart(parts)) > 1
         others = self.by_last.get(name[-1], ())
         if len(others) != 1 or (temporary if named else self.schema_named):
@@ -331,8 +333,7 @@ class Warehouse:
         return temporary in self.forgotten or self._may_be_open(temporary)
 
     def within(self, view: View) -> Self:
-        """This catalog as the query of a view reads it: in the view's namespace, and with no
-        temporary views but those that there were when it was made."""
+        """This catalog as the query of a view reads it: its namespace, its temporary views."""
         unsure = ANY_NAME in view.temporaries
         seen = () if unsure else view.temporaries
         kept = self.any_temporary() if unsure else self
@@ -343,7 +344,7 @@ class Warehouse:
                 for name, relation in kept.relations.items()
                 if len(name) > 1 or name in seen
             },
-            forgotten=frozenset(it for it in kept.forgotten if len(it) > 1 or it in seen),
+            forgotten=frozenset(name for name in kept.forgotten if len(name) > 1 or name in seen),
             namespace=view.namespace,
             schema_named=self.schema_named and view.namespace != DEFAULT_NAMESPACE,
         )
@@ -362,16 +363,15 @@ class Warehouse:
         if known is not None or self.references:
             return known
         last = reference[-1].lower()
-        found = [name for name in self.relations if name[-1] == last and len(name) > 1]
+        names = [name for name in self.relations if name[-1] == last and len(name) > 1]
         if reference[0] == "source":
             schema = reference[1].lower()
-            exact = [name for name in found if name[-2] == schema]
-            found = exact or [name for name in found if _any(name[-2])]
-        return found[0] if len(found) == 1 else None
+            exact = [name for name in names if name[-2] == schema]
+            names = exact or [name for name in names if _any(name[-2])]
+        return names[0] if len(names) == 1 else None
 
     def use(self, schema: str | None) -> Self:
-        """This catalog with another current schema, if one is given; ``catalog.schema`` changes
-        both."""
+        """This catalog with another current schema, if given; ``catalog.schema`` changes both."""
         if not schema:
             return self
         parts = tuple(part.strip("`").lower() for part in schema.split("."))
@@ -383,8 +383,7 @@ class Warehouse:
         return replace(self, relations=relations, forgotten=self.forgotten - {relation.name})
 
     def without(self, name: Name) -> Self:
-        """This catalog, with nothing known of a qualified name any more. Of one part: there may be
-        a temporary view of this name, or none."""
+        """This catalog, with nothing known of a name any more, not even whether it is there."""
         kept = {key: value for key, value in self.relations.items() if key != name}
         return replace(self, relations=kept, forgotten=self.forgotten | {name})
 
@@ -394,14 +393,12 @@ class Warehouse:
         return replace(after, forgotten=after.forgotten - {temporary})
 
     def any_temporary(self) -> Self:
-        """This catalog after a temporary view of an unknown name was made, renamed or dropped: it
-        may hide any table from names of one part, and nothing is known of the others."""
+        """This catalog after a temporary view of an unknown name was made, renamed or dropped."""
         kept = {name: relation for name, relation in self.relations.items() if len(name) > 1}
         return replace(self, relations=kept, open_names=(*self.open_names, ANY_NAME))
 
     def temporaries(self, words: Container[str]) -> tuple[Name, ...]:
-        """The names of temporary views that a query of these words may mean; ANY_NAME among
-        them where it is not known which of two a name means."""
+        """The temporary views that a query of these words may mean; ANY_NAME where unsure."""
         unsure = any(len(name) == 1 and name[0] in words for name in self.forgotten)
         names = (name for name in self.relations if len(name) == 1 and name[-1] in words)
         return (*((ANY_NAME,) if unsure else ()), *sorted(names))
@@ -415,18 +412,23 @@ def _with_declared(
     relations: Mapping[Name, TableOrView], declared: Mapping[Name, Mapping[str, str]]
 ) -> Mapping[Name, TableOrView]:
     """The relations with declared derived columns, which replace those in a definition."""
-    found = dict(relations)
+    with_declared = dict(relations)
     for name, columns in declared.items():
         for other, table in relations.items():
             if other[-len(name) :] != name or not isinstance(table, Table):
                 continue
             names = table.names or tuple(column.name.lower() for column in table.columns)
-            ours = tuple(derivation(it, text, DECLARED, names) for it, text in columns.items())
-            theirs = {it.column.lower() for it in ours}
-            derived = (*(it for it in table.derived if it.column.lower() not in theirs), *ours)
+            ours = tuple(
+                derivation(column, text, DECLARED, names) for column, text in columns.items()
+            )
+            theirs = {derived.column.lower() for derived in ours}
+            derived = (
+                *(derived for derived in table.derived if derived.column.lower() not in theirs),
+                *ours,
+            )
             if derived != table.derived:
-                found[other] = replace(table, derived=derived)
-    return found
+                with_declared[other] = replace(table, derived=derived)
+    return with_declared
 
 
 ANY_NAME: Name = ("${}",)
@@ -437,15 +439,13 @@ _OF_TEMPORARY = frozenset({(), ("session",), ("system", "session")})
 
 
 def temporary_name(parts: Name) -> Name:
-    """The name under which a temporary view stands that may be meant by a name as written, in lower
-    case; empty where none can be."""
+    """The name of the temporary view that a name as written may mean; empty if none."""
     parts = tuple(part.lower() for part in parts)
     return parts[-1:] if parts[:-1] in _OF_TEMPORARY else ()
 
 
 def written_apart(parts: Name) -> Name:
-    """The parts of a table's name that is quoted as a whole, as Hive prints it (``CREATE TABLE
-    `dw.orders` ``): in Spark only the name of a temporary view may have a dot."""
+    """The parts of a name that is quoted as a whole, as Hive prints it: `` `dw.orders` ``."""
     return tuple(parts[0].split(".")) if len(parts) == 1 and "." in parts[0] else parts
 
 
@@ -495,3 +495,38 @@ def may_render_to(written: str, name: str) -> bool:
             return False
         at += len(part)
     return name.endswith(last) and at + len(last) <= len(name)
+
+
+_PART = re.compile(r"`((?:[^`]|``)+)`|([^`.]+)")
+_PLAIN = re.compile(r"[^\W\d]\w*")
+
+
+def quoted_name(name: Name) -> str:
+    """A name as text, with backquotes around the parts that need them."""
+    return ".".join(part if _PLAIN.fullmatch(part) else quoted(part) for part in name)
+
+
+def quoted(part: str) -> str:
+    """A part of a name in backquotes."""
+    return "`" + part.replace("`", "``") + "`"
+
+
+def literal_name(name: Name) -> str:
+    """A name as SQL, each part in backquotes."""
+    return ".".join(map(quoted, name))
+
+
+def parsed_name(text: str) -> Name | None:
+    """The name in a text as ``quoted_name`` writes it, in lower case; None if it is no name."""
+    parts: list[str] = []
+    at = 0
+    while (match := _PART.match(text, at)) is not None:
+        quoted, plain = match.groups()
+        parts.append((quoted.replace("``", "`") if quoted is not None else plain).lower())
+        at = match.end()
+        if at == len(text):
+            return tuple(parts)
+        if text[at] != ".":
+            return None
+        at += 1
+    return None

@@ -41,10 +41,10 @@ class Catalog(Warehouse):
         from sqlrewrite.catalog.ddl import read_ddl
 
         start = Warehouse().use(schema)
-        found = read_ddl(text, "<ddl>", start)
-        if found.left_out and not found.relations:
-            raise CatalogError(f"{found.left_out[0].where}: {found.left_out[0].why}")
-        return cls._of(replace(found, namespace=start.namespace))
+        catalog = read_ddl(text, "<ddl>", start)
+        if catalog.left_out and not catalog.relations:
+            raise CatalogError(f"{catalog.left_out[0].where}: {catalog.left_out[0].why}")
+        return cls._of(replace(catalog, namespace=start.namespace))
 
     @classmethod
     def seen(
@@ -69,10 +69,10 @@ class Catalog(Warehouse):
 
         Raises CatalogError for what is no name of a table, and for a column that its table lacks.
         """
-        from sqlrewrite.catalog.derived import declaring
+        from sqlrewrite.catalog.load import declaring
 
         return declaring(self, derived)
 
     @classmethod
     def _of(cls, found: Warehouse) -> Catalog:
-        return cls(*(getattr(found, it.name) for it in fields(Warehouse) if it.init))
+        return cls(*(getattr(found, field.name) for field in fields(Warehouse) if field.init))

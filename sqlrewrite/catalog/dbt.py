@@ -17,11 +17,21 @@ from pathlib import Path
 from typing import Any
 
 from sqlrewrite.catalog.ddl import read_ddl
-from sqlrewrite.catalog.files import read_text
-from sqlrewrite.catalog.names import literal_name, parsed_name, quoted
+from sqlrewrite.catalog.sources import read_text
 from sqlrewrite.text.masking import mask
 from sqlrewrite.text.templates import templated
-from sqlrewrite.warehouse import CatalogError, Name, Reference, Table, TableOrView, View, Warehouse
+from sqlrewrite.warehouse import (
+    CatalogError,
+    Name,
+    Reference,
+    Table,
+    TableOrView,
+    View,
+    Warehouse,
+    literal_name,
+    parsed_name,
+    quoted,
+)
 
 # The adapters of Spark; names and types of other adapters are not Spark's.
 _ADAPTERS = frozenset({"spark", "databricks", "fabricspark", "glue", "watsonx_spark"})
@@ -61,10 +71,10 @@ def read(data: Mapping[str, Any], path: Path, catalog: Warehouse) -> Warehouse:
                 full = catalog.qualify(name)
                 relations[full] = View(full, query, (), catalog.namespace, str(path))
             continue
-        found = stored.get(node.key, _Stored())
-        relation = _table(node, name, found.columns, str(adapter or "spark"), catalog, str(path))
+        details = stored.get(node.key, _Stored())
+        relation = _table(node, name, details.columns, str(adapter or "spark"), catalog, str(path))
         if relation is not None:
-            counted = replace(relation, size_in_bytes=found.bytes, row_count=found.rows)
+            counted = replace(relation, size_in_bytes=details.bytes, row_count=details.rows)
             relations[relation.name] = counted
     return replace(catalog, relations=relations, references=references)
 
@@ -117,13 +127,13 @@ class _Node:
 
 def _nodes(data: Mapping[str, Any], path: Path, home: str) -> list[_Node]:
     """The nodes that are tables or queries, those of the project itself first, as in dbt."""
-    found: list[_Node] = []
+    nodes_found: list[_Node] = []
     for section in ("nodes", "sources"):
         nodes = data.get(section, {})
         if not isinstance(nodes, dict) or not all(isinstance(n, dict) for n in nodes.values()):
             raise CatalogError(f"{path}: {section}: expected an object of objects")
-        found += [_Node(key, node) for key, node in nodes.items()]
-    kept = [n for n in found if n.source or str(n.data.get("resource_type")) in _TABLES]
+        nodes_found += [_Node(key, node) for key, node in nodes.items()]
+    kept = [n for n in nodes_found if n.source or str(n.data.get("resource_type")) in _TABLES]
     return sorted(kept, key=lambda node: node.data.get("package_name") != home)
 
 
@@ -133,14 +143,14 @@ def _query(node: _Node, references: Mapping[Reference, Name]) -> str | None:
     if compiled:
         return str(compiled)
     masked = mask(str(node.data.get("raw_code") or node.data.get("raw_sql") or ""))
-    pieces, done = [], 0
+    pieces, end = [], 0
     for template in masked.templates:
         name = references.get(template.reference)
         if name is None:
             return None
-        pieces += [masked.text[done : template.start], literal_name(name)]
-        done = template.end
-    pieces.append(masked.text[done:])
+        pieces += [masked.text[end : template.start], literal_name(name)]
+        end = template.end
+    pieces.append(masked.text[end:])
     query = "".join(pieces).strip()
     literal = templated(query)  # a template inside a string
     return None if masked.obstacles or literal else query or None
@@ -200,10 +210,10 @@ def _partitions(node: _Node) -> tuple[str, ...]:
     source has ``partitions`` instead."""
     if node.source:
         return tuple(str(item["name"]) for item in _external(node) if item.get("name"))
-    given = node.config.get("partition_by")
-    items = given if isinstance(given, list) else [given]
-    found = (_field(item) if isinstance(item, dict) else item for item in items)
-    return tuple(item for item in found if isinstance(item, str) and item.strip())
+    partition_by = node.config.get("partition_by")
+    items = partition_by if isinstance(partition_by, list) else [partition_by]
+    fields = (_field(item) if isinstance(item, dict) else item for item in items)
+    return tuple(item for item in fields if isinstance(item, str) and item.strip())
 
 
 def _field(given: Mapping[str, Any]) -> str | None:
@@ -218,12 +228,12 @@ def _field(given: Mapping[str, Any]) -> str | None:
 
 def _documented(node: _Node) -> tuple[_Listed, ...]:
     columns = map(object_of, object_of(node.data.get("columns")).values())
-    found = {
+    types = {
         str(column["name"]): str(column["data_type"]) if column.get("data_type") else None
         for column in (*_external(node), *columns)
         if column.get("name")
     }
-    return tuple(found.items())
+    return tuple(types.items())
 
 
 def _external(node: _Node) -> list[Mapping[str, Any]]:
@@ -242,8 +252,7 @@ class _Stored:
 
 
 def _stored(path: Path) -> dict[str, _Stored]:
-    """The relations in the ``catalog.json`` beside a manifest, by unique id; nothing if there is no
-    such file. Raises CatalogError."""
+    """The relations in the ``catalog.json`` beside a manifest, if any. Raises CatalogError."""
     if not path.exists():
         return {}
     try:
@@ -253,7 +262,7 @@ def _stored(path: Path) -> dict[str, _Stored]:
     version = object_of(object_of(data).get("metadata")).get("dbt_schema_version")
     if "/catalog/" not in str(version):
         return {}  # another program's file
-    found: dict[str, _Stored] = {}
+    relations: dict[str, _Stored] = {}
     for section in ("nodes", "sources"):
         for key, node in object_of(data.get(section)).items():
             columns = sorted(
@@ -262,8 +271,8 @@ def _stored(path: Path) -> dict[str, _Stored]:
             )
             listed = tuple((str(c.get("name")), str(c.get("type"))) for c in columns)
             stats = object_of(object_of(node).get("stats"))
-            found[key] = _Stored(listed, _count(stats, "bytes"), _count(stats, "rows"))
-    return found
+            relations[key] = _Stored(listed, _count(stats, "bytes"), _count(stats, "rows"))
+    return relations
 
 
 def _count(stats: Mapping[str, Any], name: str) -> int | None:

@@ -18,10 +18,9 @@ from typing import Any
 
 from sqlrewrite.catalog import dbt
 from sqlrewrite.catalog.dbt import object_of
-from sqlrewrite.catalog.files import read_text
-from sqlrewrite.catalog.names import literal_name
+from sqlrewrite.catalog.sources import read_text
 from sqlrewrite.text.template_kinds import UNITS
-from sqlrewrite.warehouse import CatalogError, LeftOut, Warehouse, has_template
+from sqlrewrite.warehouse import CatalogError, LeftOut, Warehouse, has_template, literal_name
 
 _VERSION = "https://schemas.getdbt.com/dbt/manifest/v12.json"
 _CONFIG = re.compile(r"\{\{-?\s*(config\s*\(.*\))\s*-?\}\}", re.DOTALL)
@@ -62,15 +61,15 @@ def read(path: Path, catalog: Warehouse) -> Warehouse:
                 state = node["config"].get("materialized"), node["config"].get("enabled")
                 if state[0] is not None and state[1] is not False:
                     nodes[node["unique_id"]] = node
-            sources |= {it["unique_id"]: it for it in _sources(files, name)}
+            sources |= {source["unique_id"]: source for source in _sources(files, name)}
     metadata = {"dbt_schema_version": _VERSION, "project_name": name}
-    found = dbt.read({"metadata": metadata, "nodes": nodes, "sources": sources}, path, catalog)
-    return replace(found, left_out=(*found.left_out, *left_out))
+    after = dbt.read({"metadata": metadata, "nodes": nodes, "sources": sources}, path, catalog)
+    return replace(after, left_out=(*after.left_out, *left_out))
 
 
 def _folders(project: YamlObject, section: str) -> list[str]:
-    given = project.get(_PATHS[section])
-    return [str(it) for it in given] if isinstance(given, list) else [section]
+    paths = project.get(_PATHS[section])
+    return [str(path) for path in paths] if isinstance(paths, list) else [section]
 
 
 def _node(
@@ -113,7 +112,7 @@ def _relation_name(kind: str, name: str, config: YamlObject) -> str | None:
 
 def _config_call(raw: str) -> YamlObject:
     """The arguments of ``config(…)`` in a model, with None for those that are no literals."""
-    found: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     for unit in UNITS["{{"].finditer(raw):
         match = _CONFIG.fullmatch(unit.group())
         try:
@@ -122,34 +121,34 @@ def _config_call(raw: str) -> YamlObject:
             call = None
         for item in call.keywords if isinstance(call, ast.Call) else ():
             if isinstance(item.value, ast.Name) and item.value.id in _CONSTANTS:
-                found[str(item.arg)] = _CONSTANTS[item.value.id]
+                arguments[str(item.arg)] = _CONSTANTS[item.value.id]
                 continue
             try:
-                found[str(item.arg)] = ast.literal_eval(item.value)
+                arguments[str(item.arg)] = ast.literal_eval(item.value)
             except (ValueError, TypeError, RecursionError, MemoryError):
-                found[str(item.arg)] = None  # not known
-    return found
+                arguments[str(item.arg)] = None  # not known
+    return arguments
 
 
 def _of_project(project: YamlObject, section: str, name: str, file: Path) -> dict[str, Any]:
     """The project's configuration for a file; that of a nearer folder wins."""
-    found: dict[str, Any] = {}
+    config: dict[str, Any] = {}
     at = object_of(project.get(section))
     for part in (name, *file.parent.parts, file.stem, ""):
         for key, value in at.items():
             plain = str(key).removeprefix("+")
             is_folder = plain in _NAMING and isinstance(value, dict)
             if (plain in _CONFIGURED and not is_folder) or str(key).startswith("+"):
-                found[plain] = value
+                config[plain] = value
         at = object_of(at.get(part))
-    return found
+    return config
 
 
 def _properties(files: Sequence[YamlObject], section: str) -> Iterator[tuple[str, YamlObject]]:
     """The entries for models in the YAML files of a folder, by name."""
     for data in files:
-        for it in map(object_of, _list(data.get(section))):
-            yield str(it.get("name")), it
+        for entry in map(object_of, _list(data.get(section))):
+            yield str(entry.get("name")), entry
 
 
 def _sources(files: Sequence[YamlObject], project: str) -> Iterator[dict[str, Any]]:
@@ -165,15 +164,15 @@ def _sources(files: Sequence[YamlObject], project: str) -> Iterator[dict[str, An
                     "resource_type": "source",
                     "source_name": str(source.get("name")),
                     "name": own,
-                    "relation_name": ".".join(f"`{it}`" for it in named if it),
+                    "relation_name": ".".join(f"`{part}`" for part in named if part),
                     "external": table.get("external"),
                     "columns": _columns(table),
                 }
 
 
 def _columns(entry: YamlObject) -> dict[str, Any]:
-    named = (it for it in map(object_of, _list(entry.get("columns"))) if "name" in it)
-    return {str(it["name"]): it for it in named}
+    named = (column for column in map(object_of, _list(entry.get("columns"))) if "name" in column)
+    return {str(column["name"]): column for column in named}
 
 
 def _files(folder: Path, left_out: list[LeftOut]) -> Iterator[YamlObject]:

@@ -1,32 +1,139 @@
-"""Reads DDL files to a catalog: each statement changes the catalog before it.
+"""Tables whose columns come from another relation: CREATE TABLE … AS, LIKE and CLONE.
 
-A directory is searched for files of SQL, and for programs and notebooks that hold definitions, in
-the order of the paths. A statement that cannot be read is listed in the catalog's ``left_out`` and
-affects no other; statements that define nothing are skipped. The files describe what exists, they
-are not run as a script: DROP removes nothing, a renamed table is known by both names, and SET of a
-variable does not say with which value a query will run, so a name with a variable means what all
-files say of it.
+Files are read in any order, so these tables are completed after all others.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from sqlrewrite.catalog import postgres_partitions
-from sqlrewrite.catalog.files import Where, decoded, in_folder, may_define, read_bytes, texts
-from sqlrewrite.catalog.inherited_columns import ColumnlessTable, completed
+from sqlrewrite.catalog.sources import Where, decoded, in_folder, may_define, read_bytes, texts
+from sqlrewrite.plan.facts.session import ExactSettings, SessionSettings
 from sqlrewrite.sql.ddl import definitions
+from sqlrewrite.sql.ddl.clauses import find_column
+from sqlrewrite.sql.ddl.created_table import in_star_order
 from sqlrewrite.sql.ddl.definition_statements import definition_statements
-from sqlrewrite.sql.ddl.table import in_star_order
 from sqlrewrite.sql.parse.statements import Statement
 from sqlrewrite.text.hosts import SUFFIXES as HOST_SUFFIXES
 from sqlrewrite.text.source import SQL_SUFFIXES
 from sqlrewrite.text.variables import in_force, is_variable
-from sqlrewrite.warehouse import CatalogError, Column, LeftOut, Name, Table, TableOrView, Warehouse
+from sqlrewrite.warehouse import (
+    CatalogError,
+    Column,
+    LeftOut,
+    Name,
+    PartitionField,
+    Table,
+    TableOrView,
+    Warehouse,
+)
+
+ANY_SETTINGS = tuple(SessionSettings().possible())
+_ROUNDS = 5
+"""How many such tables in a row are completed, each created from the one before."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ColumnlessTable:
+    """A table that was created without a list of columns: its statement, text and namespace."""
+
+    statement: Statement
+    text: str
+    name: Name
+    namespace: Name
+    made: Table
+    where: str
+    settings: Sequence[ExactSettings] = ANY_SETTINGS
+
+    @property
+    def why(self) -> str:
+        """Why its columns are not known, for people."""
+        if definitions.created_query(self.statement.tokens, self.text)[1]:
+            return "its query reads what is not known"
+        return "the statement lists none, or not all"
+
+
+def completed(catalog: Warehouse, columnless: Sequence[ColumnlessTable]) -> Warehouse:
+    """The catalog with the columns of these tables, as far as they can be found."""
+    waiting = list(columnless)
+    for _ in range(_ROUNDS):
+        tables = {
+            columnless_table.name: table
+            for columnless_table in waiting
+            if (table := _completed(columnless_table, catalog)) is not None
+        }
+        if not tables:
+            break
+        catalog = replace(catalog, relations={**catalog.relations, **tables})
+        waiting = [
+            columnless_table for columnless_table in waiting if columnless_table.name not in tables
+        ]
+    return catalog
+
+
+def followed(
+    statement: Statement,
+    text: str,
+    before: Warehouse,
+    source: str,
+    behind: str | None = None,
+    settings: Sequence[ExactSettings] = ANY_SETTINGS,
+) -> Warehouse:
+    """The catalog after a statement of a script, where ``before`` holds. A table that a query
+    gives its columns has them, as far as they are the same under all of the ``settings``; where
+    ``behind`` is the text behind it, only one that it names."""
+    after = definitions.apply(statement, text, before, source)
+    if after is before:
+        return after
+    name = definitions.created_name(statement.tokens, text, before)
+    table = after.relations.get(name)
+    if not isinstance(table, Table) or table.names or len(name) == 1:
+        return after
+    if behind is not None and name[-1] not in behind.lower():
+        return after
+    columnless = ColumnlessTable(statement, text, name, before.namespace, table, source, settings)
+    return completed(after, [columnless])
+
+
+def _completed(it: ColumnlessTable, catalog: Warehouse) -> Table | None:
+    if catalog.relations.get(it.name) is not it.made:
+        return None
+    here = replace(catalog, namespace=it.namespace)
+    query = definitions.created_query(it.statement.tokens, it.text)[1]
+    if not query:
+        without = here.without(it.name)
+        after = definitions.apply(it.statement, it.text, without, it.made.source)
+        again = after.relations.get(it.name)
+        return again if isinstance(again, Table) and again.names else None
+    columns = query_columns(query, here.without(it.name), it.settings)
+    if columns is None:
+        return None
+    fields = (
+        field if find_column(columns, field.column) else PartitionField(field.column, "unknown")
+        for field in it.made.partitioned_by
+    )
+    return in_star_order(replace(it.made, columns=columns, partitioned_by=tuple(fields)), here)
+
+
+def query_columns(
+    query: str, catalog: Warehouse, settings: Sequence[ExactSettings], names: Sequence[str] = ()
+) -> tuple[Column, ...] | None:
+    """The columns that a query gives a table or view, under ``names`` if any; None if unknown."""
+    from sqlrewrite.sql.types.query_output import query_output
+
+    output = query_output(query, catalog, settings, lambda kind: kind.ddl)
+    if output is None or len(names or output) != len(output):
+        return None
+    written: Sequence[str | None] = names or [name for name, _ in output]
+    pairs = zip(written, output, strict=True)
+    columns = [Column(name, kind) for name, (_, kind) in pairs if name is not None]
+    distinct = {column.name.lower() for column in columns}
+    return tuple(columns) if len(columns) == len(output) == len(distinct) else None
 
 
 def read(path: Path, catalog: Warehouse) -> Warehouse:
@@ -35,9 +142,9 @@ def read(path: Path, catalog: Warehouse) -> Warehouse:
     USE holds to the end of its file; each file begins in the namespace of ``catalog``. Raises
     CatalogError if no file can be read.
     """
-    found = in_folder(path) if path.is_dir() else [path]
-    files = [it for it in found if may_define(it)] if path.is_dir() else found
-    if not found:
+    every = in_folder(path) if path.is_dir() else [path]
+    files = [file for file in every if may_define(file)] if path.is_dir() else every
+    if not every:
         if path.is_dir() and not os.access(path, os.R_OK | os.X_OK):
             raise CatalogError(f"{path}: cannot be read: permission denied")
         suffixes = ", ".join(f"*{suffix}" for suffix in (*SQL_SUFFIXES, *HOST_SUFFIXES))
@@ -77,8 +184,7 @@ def read_ddl(text: str, source: str, catalog: Warehouse) -> Warehouse:
 
 @dataclass(slots=True)
 class _Findings:
-    """What files say besides the catalog: the names that they define, the tables without columns
-    yet, and what could not be read."""
+    """What files say besides the catalog."""
 
     defined: set[Name] = field(default_factory=set)
     columnless: list[ColumnlessTable] = field(default_factory=list)
@@ -117,32 +223,31 @@ def _folded(text: str, at: Where, catalog: Warehouse, findings: _Findings) -> Wa
 def _defined(
     statement: Statement, text: str, at: Where, catalog: Warehouse, findings: _Findings
 ) -> Warehouse:
-    """The catalog after a CREATE TABLE or VIEW; IF NOT EXISTS makes no difference, since it only
-    says that the script may run again."""
+    """The catalog after a CREATE TABLE or VIEW, with or without IF NOT EXISTS."""
     name = definitions.created_name(statement.tokens, text, catalog)
     if not name:
-        said = "a table whose name is not written out"
-        findings.left_out.append(LeftOut(at(statement.start), said))
+        why = "a table whose name is not written out"
+        findings.left_out.append(LeftOut(at(statement.start), why))
         return catalog
     if is_variable(name[-1]):  # it is another table in each file
-        said = f"a table whose name is a variable, {name[-1]}: it may be any"
-        findings.left_out.append(LeftOut(at(statement.start), said))
+        why = f"a table whose name is a variable, {name[-1]}: it may be any"
+        findings.left_out.append(LeftOut(at(statement.start), why))
         return catalog
     if len(name) == 1:
         return _defined_temporarily(statement, text, at, catalog, findings)
     old = catalog.relations.get(name) if name in findings.defined else None
     after = definitions.apply(statement, text, catalog.without(name), at.source)
     after = postgres_partitions.declared(statement, text, after, name)
-    made, where = after.relations.get(name), at(statement.start)
-    findings.left_out += (LeftOut(where, said) for said in _doubts(name, made, statement, text))
+    relation, where = after.relations.get(name), at(statement.start)
+    findings.left_out += (LeftOut(where, said) for said in _doubts(name, relation, statement, text))
     findings.defined.add(name)
-    if isinstance(made, Table) and isinstance(old, Table):
-        made, contradicted = agreed(old, made)
+    if isinstance(relation, Table) and isinstance(old, Table):
+        relation, contradicted = agreed(old, relation)
         findings.left_out += (LeftOut(where, f"{_shown(name)}: {why}") for why in contradicted)
-        return after.with_relation(in_star_order(made, after))
-    if isinstance(made, Table) and not made.names:
+        return after.with_relation(in_star_order(relation, after))
+    if isinstance(relation, Table) and not relation.names:
         findings.columnless.append(
-            ColumnlessTable(statement, text, name, catalog.namespace, made, where)
+            ColumnlessTable(statement, text, name, catalog.namespace, relation, where)
         )
     return after
 
@@ -150,24 +255,22 @@ def _defined(
 def _defined_temporarily(
     statement: Statement, text: str, at: Where, catalog: Warehouse, findings: _Findings
 ) -> Warehouse:
-    """The catalog after a temporary view, which is known as any other view if no table has its
-    name: a catalog has no session."""
+    """The catalog after a temporary view, which is any other view if no table has its name."""
     temporary = definitions.created_name(statement.tokens, text, catalog)
     name = catalog.qualify(temporary)
     if isinstance(catalog.relations.get(name), Table):
         return catalog
-    made = definitions.apply(statement, text, catalog, at.source).relations.get(temporary)
+    relation = definitions.apply(statement, text, catalog, at.source).relations.get(temporary)
     findings.left_out += (
-        LeftOut(at(statement.start), said) for said in _doubts(name, made, statement, text)
+        LeftOut(at(statement.start), said) for said in _doubts(name, relation, statement, text)
     )
-    if made is None:
+    if relation is None:
         return catalog.without(name)
-    return catalog.with_relation(replace(made, name=name))
+    return catalog.with_relation(replace(relation, name=name))
 
 
 def agreed(old: Table, new: Table) -> tuple[Table, list[str]]:
-    """Two definitions of a table as one, and how they contradict each other. The later one holds,
-    unless it does not list the columns or partitions."""
+    """Two definitions of a table as one, mostly the later, and how they contradict each other."""
     base, other = (new, old) if new.names else (old, new)
     contradicted: list[str] = []
     columns: list[Column] = []
@@ -184,9 +287,9 @@ def agreed(old: Table, new: Table) -> tuple[Table, list[str]]:
         field for field in old.partitioned_by if not base.names or base.column(field.column)
     )
     either = ("provider", "derived", "buckets")
-    told: dict[str, Any] = {it: getattr(base, it) or getattr(other, it) for it in either}
-    told |= {"columns": tuple(columns), "partitioned_by": fields, "source": new.source}
-    return replace(base, **told), contradicted
+    changes: dict[str, Any] = {name: getattr(base, name) or getattr(other, name) for name in either}
+    changes |= {"columns": tuple(columns), "partitioned_by": fields, "source": new.source}
+    return replace(base, **changes), contradicted
 
 
 def _doubts(name: Name, made: TableOrView | None, statement: Statement, text: str) -> Iterator[str]:
@@ -226,10 +329,12 @@ def _without_columns(
     columnless: Iterable[ColumnlessTable], catalog: Warehouse
 ) -> Iterator[LeftOut]:
     """The tables whose columns are still not known."""
-    for it in columnless:
-        known = catalog.relations.get(it.name)
-        if known is it.made:
-            yield LeftOut(it.where, f"{_shown(it.name)}: its columns are not known: {it.why}")
+    for table in columnless:
+        known = catalog.relations.get(table.name)
+        if known is table.made:
+            yield LeftOut(
+                table.where, f"{_shown(table.name)}: its columns are not known: {table.why}"
+            )
 
 
 def _shown(name: Name) -> str:

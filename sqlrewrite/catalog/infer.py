@@ -1,24 +1,36 @@
-"""Guesses tables from the texts that use them, for a project without DDL.
+"""Guesses tables from the texts that use them, for a project without DDL, and writes them as DDL.
 
 In: files of SQL. Out: the tables that they create, as from DDL, and those that they write to:
 ``INSERT INTO t PARTITION (dt = '…')``, ``ALTER TABLE t ADD PARTITION (…)`` and ``LOAD DATA`` show
 which columns partition a table, in order, but no type and no other column. So no predicate is
-written whose soundness needs the type.
+written whose soundness needs the type. In the DDL a comment marks each guess.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sqlrewrite.catalog import ddl
-from sqlrewrite.catalog.files import Where, decoded, read_bytes, texts
+from sqlrewrite.catalog.ddl import read_files
+from sqlrewrite.catalog.sources import Where, decoded, read_bytes, texts
 from sqlrewrite.sql.ddl import definitions
 from sqlrewrite.sql.ddl.cursor import Cursor
 from sqlrewrite.sql.ddl.definition_statements import definition_statements
 from sqlrewrite.text.variables import in_force
-from sqlrewrite.warehouse import CatalogError, Column, Name, PartitionField, Table, Warehouse
+from sqlrewrite.warehouse import (
+    DEFAULT_NAMESPACE,
+    GENERATED,
+    CatalogError,
+    Column,
+    Name,
+    PartitionField,
+    Table,
+    View,
+    Warehouse,
+    quoted,
+)
 
 # The words before the name of a table whose partition a statement names.
 _BEFORE = (
@@ -36,8 +48,7 @@ _WORDS = (b"create", b"partition")
 
 @dataclass(frozen=True, slots=True)
 class PartitionMention:
-    """A partition in a statement: the table, the partition columns in order, each with its value as
-    written, and the place."""
+    """A partition in a statement: its table, its columns with their values, and the place."""
 
     name: Name
     columns: tuple[tuple[str, str], ...]
@@ -45,10 +56,9 @@ class PartitionMention:
 
 
 def infer(files: Iterable[str], start: Warehouse) -> tuple[Warehouse, dict[Name, PartitionMention]]:
-    """The catalog that files show, beginning with ``start``, and the mentions of the tables in it
-    that are guessed, by name. Files that cannot be read are skipped."""
+    """The catalog that files show, and the mentions behind the tables that are guessed."""
     files_with_tables = [Path(file) for file in files if _may_show_tables(Path(file))]
-    catalog = ddl.read_files(files_with_tables, start)
+    catalog = read_files(files_with_tables, start)
     guessed: dict[Name, PartitionMention] = {}
     contradicted: set[Name] = set()
     for file in files_with_tables:
@@ -59,8 +69,10 @@ def infer(files: Iterable[str], start: Warehouse) -> tuple[Warehouse, dict[Name,
             before = guessed.setdefault(mention.name, mention)
             if _names(before) != _names(mention):  # a statement must name all partition columns
                 contradicted.add(mention.name)
-    guessed = {name: it for name, it in guessed.items() if name not in contradicted}
-    tables = {name: _table(it, catalog.relations.get(name)) for name, it in guessed.items()}
+    guessed = {name: mention for name, mention in guessed.items() if name not in contradicted}
+    tables = {
+        name: _table(mention, catalog.relations.get(name)) for name, mention in guessed.items()
+    }
     return replace(catalog, relations={**catalog.relations, **tables}), guessed
 
 
@@ -79,7 +91,7 @@ def _names(mention: PartitionMention) -> list[str]:
 def _table(mention: PartitionMention, known: object) -> Table:
     names = [name for name, _ in mention.columns]
     base = known if isinstance(known, Table) else Table(mention.name)
-    kept = [it for it in base.columns if it.name.lower() not in _names(mention)]
+    kept = [column for column in base.columns if column.name.lower() not in _names(mention)]
     columns = (*kept, *(base.column(name) or Column(name) for name in names))
     fields = tuple(PartitionField(name) for name in names)
     return replace(
@@ -120,3 +132,114 @@ def _columns(cursor: Cursor) -> Iterator[tuple[str, str]]:
         value = item.rest().lstrip("=").strip() if not item.done else ""
         if name:
             yield name, value
+
+
+_PLAIN = re.compile(r"[A-Za-z_]\w*|\$\{[^}`]*\}|\$\w+")
+_HEAD = """\
+-- What the texts show of their tables, written by `dpp-rewrite catalog infer`.
+-- Correct what a comment calls a guess, and give the file to --catalog. A type UNKNOWN is one that
+-- no text shows: no predicate follows from it until it is declared.
+"""
+SOME = "dpp.columns"
+"""The table property that says that only ``some`` of the columns are listed."""
+
+
+def ddl(catalog: Warehouse, guessed: Mapping[Name, PartitionMention]) -> str:
+    """The definitions of all relations, views last, each view in its own namespace."""
+    relations = [catalog.relations[name] for name in sorted(catalog.relations) if len(name) > 1]
+    tables = [
+        _table_ddl(relation, guessed.get(relation.name))
+        for relation in relations
+        if isinstance(relation, Table)
+    ]
+    views = [_view_ddl(relation) for relation in relations if isinstance(relation, View)]
+    return "\n".join([_HEAD, *tables, *views])
+
+
+def _view_ddl(view: View) -> str:
+    columns = f" ({', '.join(map(_quoted, view.columns))})" if view.columns else ""
+    return (
+        f"-- {view.source}\nUSE {_dotted(view.namespace)};\n"
+        f"CREATE OR REPLACE VIEW {_dotted(view.name)}{columns} AS\n{view.query}\n;\n"
+    )
+
+
+def _table_ddl(table: Table, mention: PartitionMention | None) -> str:
+    lines = [f"-- {table.source}"]
+    if mention is not None:
+        lines.append("-- A guess: no CREATE TABLE was found, and which other columns there are.")
+    elif not table.complete or not table.columns:
+        lines.append("-- Not all of its columns are known.")
+    values = {name.lower(): value for name, value in mention.columns} if mention is not None else {}
+    name = table.name[1:] if table.name[0] == DEFAULT_NAMESPACE[0] else table.name
+    lines.append(f"CREATE TABLE {_dotted(name)}{' (' if table.columns else ''}")
+    key = f"PRIMARY KEY ({', '.join(map(_quoted, table.primary_key))})" if table.primary_key else ""
+    count = len(table.columns) + bool(key)
+    for index, column in enumerate(table.columns, 1):
+        comma = "," if index < count else ""
+        lines.append(f"  {_column_ddl(column, table)}{comma}{_remark(column, values, table)}")
+    lines += [f"  {key}"] if key else []
+    lines += [")"] if table.columns else []
+    lines += _clauses(table)
+    return "\n".join(lines) + "\n;\n"
+
+
+def _column_ddl(column: Column, table: Table) -> str:
+    computed = (
+        derived for derived in table.derived if derived.column.lower() == column.name.lower()
+    )
+    by = [
+        f" {GENERATED} ({derived.expression})"
+        for derived in computed
+        if derived.origin == GENERATED
+    ]
+    not_null = "" if column.nullable else " NOT NULL"
+    kind = column.type or "UNKNOWN"
+    shown = kind if "struct" in kind else kind.upper()  # the names of fields are the author's
+    return f"{_quoted(column.name)} {shown}{''.join(by)}{not_null}"
+
+
+def _remark(column: Column, values: Mapping[str, str], table: Table) -> str:
+    if column.type is not None:
+        return ""
+    value = values.get(column.name.lower())
+    example = f", of values as {' '.join(value.split())}" if value else ""
+    partition = any(field.column.lower() == column.name.lower() for field in table.partitioned_by)
+    what = f"a guess: declare the type of {column.name}{example}"
+    return f" -- {what if partition else 'its type is not mention'}"
+
+
+def _clauses(table: Table) -> Iterator[str]:
+    if table.provider is not None and _PLAIN.fullmatch(table.provider):
+        yield "STORED AS TEXTFILE" if table.provider == "hive" else f"USING {table.provider}"
+    if table.partitioned_by:
+        yield f"PARTITIONED BY ({', '.join(map(_field_ddl, table.partitioned_by))})"
+    if table.buckets is not None:
+        columns = ", ".join(map(_quoted, table.buckets.columns))
+        yield f"CLUSTERED BY ({columns}) INTO {table.buckets.count} BUCKETS"
+    if table.clustered_by:
+        yield f"CLUSTER BY ({', '.join(map(_quoted, table.clustered_by))})"
+    properties = []
+    if not table.complete or not table.columns:
+        properties.append(f"'{SOME}' = 'some'")
+    if table.streaming or table.unsteady:
+        properties.append("'dpp.streaming' = 'true'")
+    if properties:
+        yield f"TBLPROPERTIES ({', '.join(properties)})"
+
+
+def _field_ddl(field: PartitionField) -> str:
+    if field.transform == "identity":
+        return _quoted(field.column)
+    if field.transform == "unknown":
+        return field.column
+    number = "" if field.number is None else f"{field.number}, "
+    return f"{field.transform}({number}{_quoted(field.column)})"
+
+
+def _dotted(name: Name) -> str:
+    return ".".join(map(_quoted, name))
+
+
+def _quoted(part: str) -> str:
+    return part if _PLAIN.fullmatch(part) else quoted(part)

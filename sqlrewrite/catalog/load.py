@@ -6,12 +6,16 @@ A new kind of file is a new module and a line in ``load``.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from sqlrewrite.catalog.files import below, in_folder, read_text
+from sqlrewrite.catalog import dbt, dbt_project, ddl
+from sqlrewrite.catalog.infer import infer
+from sqlrewrite.catalog.sources import below, in_folder, read_text
+from sqlrewrite.sql.bind.formulas import why_unreadable
 from sqlrewrite.text.hosts import SUFFIXES as HOST_SUFFIXES
 from sqlrewrite.text.source import SQL_SUFFIXES
 from sqlrewrite.warehouse import (
@@ -22,6 +26,7 @@ from sqlrewrite.warehouse import (
     Table,
     VariableValues,
     Warehouse,
+    parsed_name,
 )
 
 _SUPPORTED = (
@@ -54,8 +59,6 @@ def load(
         if place.is_dir():
             catalog = _of_folder(place, replace(catalog, namespace=start.namespace), start)
         elif place.name.lower().endswith((*SQL_SUFFIXES, *HOST_SUFFIXES)):
-            from sqlrewrite.catalog import ddl  # brings the parser, which a snapshot does not need
-
             catalog = ddl.read(place, replace(catalog, namespace=start.namespace))
         elif place.suffix.lower() == ".json":
             pulled = _read_json(place, start)
@@ -64,8 +67,6 @@ def load(
             if schema is None and pulled.namespace != DEFAULT_NAMESPACE:
                 namespace = pulled.namespace
         elif place.name in PROJECTS:
-            from sqlrewrite.catalog import dbt_project  # brings a parser of YAML
-
             catalog = _merged(catalog, dbt_project.read(place, start))
         else:
             raise CatalogError(
@@ -84,12 +85,8 @@ def load(
 
 
 def _of_folder(folder: Path, catalog: Warehouse, start: Warehouse) -> Warehouse:
-    """The catalog after the DDL and the dbt projects in a folder; if it has none, after the tables
-    that its texts show (``infer``). What cannot be read is left out."""
-    from sqlrewrite.catalog import dbt_project, ddl
-    from sqlrewrite.catalog.infer import infer
-
-    projects = [it for name in PROJECTS for it in below(folder, name)]
+    """The catalog after the DDL and the dbt projects in a folder, or what its texts show."""
+    projects = [project for name in PROJECTS for project in below(folder, name)]
     after = catalog if projects and not in_folder(folder) else ddl.read(folder, catalog)
     for project in projects:
         try:
@@ -127,8 +124,6 @@ def _read_json(path: Path, start: Warehouse) -> Warehouse:
     text = read_text(path)
     artifact = _dbt_artifact(text) if '"dbt_schema_version"' in text else None
     if artifact is not None:
-        from sqlrewrite.catalog import dbt  # brings the parser, as DDL does
-
         return dbt.read(artifact, path, start)
     from sqlrewrite.catalog import snapshot  # brings msgspec
 
@@ -137,8 +132,6 @@ def _read_json(path: Path, start: Warehouse) -> Warehouse:
 
 def _dbt_artifact(text: str) -> dict[str, Any] | None:
     """The parsed JSON if dbt wrote it; None for any other text."""
-    import json  # not needed for DDL
-
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):
@@ -148,8 +141,7 @@ def _dbt_artifact(text: str) -> dict[str, Any] | None:
 
 
 def _merged(catalog: Warehouse, later: Warehouse) -> Warehouse:
-    """Both catalogs as one: the later relation wins, unless it lacks the columns of the earlier
-    one."""
+    """Both catalogs as one; the later relation wins, unless only the earlier has columns."""
     relations = dict(catalog.relations)
     for name, relation in later.relations.items():
         known = relations.get(name)
@@ -177,5 +169,39 @@ def _with_counts(table: Table, counted: Table) -> Table:
         for column in table.columns
     )
     numbers = ("size_in_bytes", "row_count", "partition_count")
-    lacking = {it: getattr(counted, it) for it in numbers if getattr(table, it) is None}
+    lacking = {
+        number: getattr(counted, number) for number in numbers if getattr(table, number) is None
+    }
     return replace(table, columns=tuple(columns), **lacking)
+
+
+W = TypeVar("W", bound=Warehouse)
+
+
+def declaring(catalog: W, derived: Mapping[str, Mapping[str, str]]) -> W:
+    """The catalog with derived columns: by the names of table and column, the expression over other
+    columns of the row.
+
+    Raises CatalogError for an invalid name or expression, and for a column that its table lacks.
+    """
+    declared: dict[Name, Mapping[str, str]] = dict(catalog.declared)
+    for text, columns in derived.items():
+        name = parsed_name(text)
+        if name is None:
+            raise CatalogError(f"derived: not a table: {text!r}; separate its parts with dots")
+        for other, table in catalog.relations.items():
+            if other[-len(name) :] == name and isinstance(table, Table) and table.names:
+                _check(table, columns)
+        for column, expression in columns.items():
+            if (why := why_unreadable(expression)) is not None:
+                shown = f"{'.'.join(name)}.{column} = {expression!r}"
+                raise CatalogError(f"derived: {shown}: {why}")
+        declared[name] = {**declared.get(name, {}), **columns}
+    return replace(catalog, declared=declared)
+
+
+def _check(table: Table, columns: Mapping[str, str]) -> None:
+    for column in columns:
+        if table.column(column) is None:
+            shown, names = ".".join(table.name), ", ".join(other.name for other in table.columns)
+            raise CatalogError(f"derived: {shown} has no column {column}: it has {names}")

@@ -48,16 +48,15 @@ _TYPE = re.compile(r"([a-z]\w*(?: (?:varying|with(?:out)? time zone))?) ?(\([\d,
 def declared(statement: Statement, text: str, catalog: Warehouse, name: Name) -> Warehouse:
     """The catalog after a CREATE TABLE, with the partitioning that it declares, if any."""
     table = catalog.relations.get(name)
-    found = _partitioned_by(Cursor(statement.tokens, text))
-    if found is None or not isinstance(table, Table):
+    parts = _partitioned_by(Cursor(statement.tokens, text))
+    if parts is None or not isinstance(table, Table):
         return catalog
     columns = tuple(_typed(column, statement, text) for column in table.columns)
-    return catalog.with_relation(replace(table, columns=columns, parts=found))
+    return catalog.with_relation(replace(table, columns=columns, parts=parts))
 
 
 def apply(statement: Statement, text: str, catalog: Warehouse, source: str) -> Warehouse | None:
-    """The catalog after a statement that creates, attaches or detaches a partition; None for any
-    other statement. Raises nothing."""
+    """The catalog after a statement about partitions; None for any other statement."""
     cursor = Cursor(statement.tokens, text)
     if cursor.take("create", "table") or cursor.take("create", "unlogged", "table"):
         cursor.take("if", "not", "exists")
@@ -94,8 +93,8 @@ def _made(cursor: Cursor, name: Name, catalog: Warehouse, source: str) -> Wareho
 
 
 def _table(parts: Name, catalog: Warehouse) -> Table | None:
-    found = catalog.relations.get(catalog.qualify(parts)) if parts else None
-    return found if isinstance(found, Table) and found.parts is not None else None
+    table = catalog.relations.get(catalog.qualify(parts)) if parts else None
+    return table if isinstance(table, Table) and table.parts is not None else None
 
 
 def _with(table: Table, name: Name, bound: PartitionBound | None, below: Parts | None) -> Table:
@@ -108,7 +107,7 @@ def _with(table: Table, name: Name, bound: PartitionBound | None, below: Parts |
 
 def _without(table: Table, name: Name) -> Table:
     assert table.parts is not None
-    kept = tuple(it for it in table.parts.parts if it.name != name)
+    kept = tuple(part for part in table.parts.parts if part.name != name)
     return replace(table, parts=replace(table.parts, parts=kept))
 
 
@@ -117,7 +116,7 @@ def _with_table(catalog: Warehouse, table: Table) -> Warehouse:
     catalog = catalog.with_relation(table)
     for other in catalog.tables:
         parts = other.parts.parts if other.parts is not None else ()
-        mine = [it for it in parts if it.name == table.name]
+        mine = [part for part in parts if part.name == table.name]
         if mine and mine[0].below != table.parts:
             kept = _without(other, table.name)
             return _with_table(catalog, _with(kept, table.name, mine[0].bound, table.parts))
@@ -165,8 +164,8 @@ def _bound(cursor: Cursor) -> PartitionBound | None:
         inner = cursor.group()
         words = inner.rest().lower().replace(",", " ").split() if inner is not None else []
         with suppress(ValueError, IndexError):
-            given = dict(zip(words[::2], map(int, words[1::2]), strict=True))
-            return PartitionBound(values=(given["modulus"], given["remainder"]))
+            numbers = dict(zip(words[::2], map(int, words[1::2]), strict=True))
+            return PartitionBound(values=(numbers["modulus"], numbers["remainder"]))
     return None
 
 
@@ -174,8 +173,8 @@ def _values(cursor: Cursor) -> tuple[BoundValue | None, ...] | None:
     inner = cursor.group()
     if inner is None:
         return None
-    found = [_value(item) for item in inner.items()]
-    return None if any(it is _NOTHING for it in found) else tuple(found)  # type: ignore[arg-type]
+    values = [_value(item) for item in inner.items()]
+    return None if any(value is _NOTHING for value in values) else tuple(values)  # type: ignore[arg-type]
 
 
 _NOTHING = object()
@@ -204,11 +203,11 @@ def _value(item: Cursor) -> object:
 
 def _range_end(values: tuple[BoundValue | None, ...], usual: float) -> tuple[BoundValue, ...]:
     """The values of one end of a range; all values behind an infinity are that infinity, too."""
-    found: list[BoundValue] = []
-    for it in values:
-        last = found[-1] if found else None
-        found.append(last if isinstance(last, float) else usual if it is None else it)
-    return tuple(found)
+    ends: list[BoundValue] = []
+    for value in values:
+        last = ends[-1] if ends else None
+        ends.append(last if isinstance(last, float) else usual if value is None else value)
+    return tuple(ends)
 
 
 # --- types

@@ -16,7 +16,6 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct, ValidationError, convert, json
 
-from sqlrewrite.catalog.names import parsed_name, quoted_name
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.text.type_errors import type_error
 from sqlrewrite.warehouse import (
@@ -32,6 +31,8 @@ from sqlrewrite.warehouse import (
     View,
     Warehouse,
     derivation,
+    parsed_name,
+    quoted_name,
 )
 
 VERSION = 1
@@ -132,12 +133,11 @@ def read(text: str, source: str) -> Warehouse:
 
 
 def generated(text: str) -> dict[str, str]:
-    """The ``by``, ``at`` and ``from`` of a snapshot, as far as it has them; nothing for other
-    texts."""
+    """The ``by``, ``at`` and ``from`` of a snapshot, as far as it has them."""
     with suppress(ValueError, RecursionError):
-        said = json.decode(text, type=_Snapshot).generated
-        if isinstance(said, dict):
-            return {key: value for key, value in said.items() if isinstance(value, str)}
+        origin = json.decode(text, type=_Snapshot).generated
+        if isinstance(origin, dict):
+            return {key: value for key, value in origin.items() if isinstance(value, str)}
     return {}
 
 
@@ -156,9 +156,14 @@ def write(
     here = catalog.namespace
     kept = [r for name, r in sorted(catalog.relations.items()) if len(name) > 1]
     views = [
-        _View(quoted_name(it.name), [*it.columns] or None, it.query, _other(it.namespace, here))
-        for it in kept
-        if isinstance(it, View)
+        _View(
+            quoted_name(relation.name),
+            [*relation.columns] or None,
+            relation.query,
+            _other(relation.namespace, here),
+        )
+        for relation in kept
+        if isinstance(relation, View)
     ]
     data = _Snapshot(
         version=VERSION,
@@ -180,7 +185,8 @@ def write(
 
 def _written_table(table: Table, proposed: Sequence[Derivation]) -> _Table:
     fields = (
-        it.column if it.transform == "identity" else _as(_Field, it) for it in table.partitioned_by
+        field.column if field.transform == "identity" else _as(_Field, field)
+        for field in table.partitioned_by
     )
     return _Table(
         name=quoted_name(table.name),
@@ -207,18 +213,20 @@ def _other(name: Name, usual: Name) -> str | None:
 
 def _parsed(text: str, source: str) -> _Snapshot:
     try:
-        found = json.decode(text, type=_Snapshot)
+        root = json.decode(text, type=_Snapshot)
     except ValidationError as error:
         with suppress(
             ValueError, RecursionError
         ):  # one of another version may well have another form
             _check_version(json.decode(text, type=_Version).version, source)
-        path, said = type_error(error)
-        raise CatalogError(f"{source}: {path}: {said}" if path else f"{source}: {said}") from error
+        path, message = type_error(error)
+        raise CatalogError(
+            f"{source}: {path}: {message}" if path else f"{source}: {message}"
+        ) from error
     except (ValueError, RecursionError) as error:
         raise _not_json(text, source, error) from error
-    _check_version(found.version, source)
-    return found
+    _check_version(root.version, source)
+    return root
 
 
 def _check_version(version: object, source: str) -> None:
@@ -253,19 +261,19 @@ def _relations(root: _Snapshot, empty: Warehouse, source: str) -> Iterator[tuple
 
 def _table(found: _Table, where: str, catalog: Warehouse, source: str) -> Table:
     columns = tuple(map(_column, found.columns or ()))
-    said = {name: value for name in _AS_IT_IS if (value := getattr(found, name)) is not None}
-    said["clustered_by"] = tuple(it.lower() for it in found.clustered_by or ())
+    values = {name: value for name in _AS_IT_IS if (value := getattr(found, name)) is not None}
+    values["clustered_by"] = tuple(column.lower() for column in found.clustered_by or ())
     table = Table(
         name=catalog.qualify(_name(found.name, f"{where}.name")),
         columns=columns,
         partitioned_by=tuple(map(_partition_field, found.partitioned_by or ())),
         source=source,
         derived=tuple(
-            derivation(it.column, it.expression, ORIGIN, [each.name for each in columns])
-            for it in found.derived or ()
+            derivation(entry.column, entry.expression, ORIGIN, [each.name for each in columns])
+            for entry in found.derived or ()
         ),
         buckets=_read_buckets(found.buckets),
-        **said,
+        **values,
     )
     _check_columns(table, where)
     return table
@@ -279,14 +287,14 @@ def _column(found: _Column) -> Column:
 @lru_cache(4096)
 def _type(text: str) -> str:
     """A type as Spark writes it; an unknown type as it is, in lower case."""
-    found = parse(text)
-    return " ".join(text.lower().split()) if found is None else found.ddl
+    type_ = parse(text)
+    return " ".join(text.lower().split()) if type_ is None else type_.ddl
 
 
 def _read_buckets(found: _Buckets | None) -> Buckets | None:
     if found is None or not found.columns or not found.count:
         return None
-    return Buckets(tuple(it.lower() for it in found.columns), found.count)
+    return Buckets(tuple(column.lower() for column in found.columns), found.count)
 
 
 def _partition_field(found: str | _Field) -> PartitionField:
@@ -304,8 +312,10 @@ def _check_columns(table: Table, where: str) -> None:
         seen.add(column.name.lower())
     if not table.columns or not table.complete:
         return
-    fields = [it.column if it.transform != "unknown" else None for it in table.partitioned_by]
-    derived = [it.column for it in table.derived]
+    fields = [
+        field.column if field.transform != "unknown" else None for field in table.partitioned_by
+    ]
+    derived = [derivation.column for derivation in table.derived]
     declared = ("partitioned_by", fields), ("primary_key", table.primary_key), ("derived", derived)
     for key, names in declared:
         for index, name in enumerate(names):

@@ -17,7 +17,7 @@ from sqlrewrite.audit.columns import PARTS
 from sqlrewrite.cli.options import Command, ValueKindType, combined, setting_options, settings_at
 from sqlrewrite.cli.spark import REPORT, SPARK, Report, report_options, spark_options
 from sqlrewrite.cli.streams import CommandFailure, progress, report_unwritable
-from sqlrewrite.report.printer import Printer
+from sqlrewrite.report import Printer
 from sqlrewrite.run.runner import Request, load_catalog
 from sqlrewrite.settings.table import section
 from sqlrewrite.settings.value_kinds import COUNT, SECONDS
@@ -115,7 +115,7 @@ Examples:
     help="Write the rewritten text of each reported shape into this folder.",
 )
 @report_options
-def command(
+def audit_command(
     inputs: tuple[str, ...],
     input_format: str | None,
     where: Target,
@@ -139,7 +139,7 @@ def command(
     local = where.embedded or (where.master or "").startswith("local")
     if local:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    from sqlrewrite.spark.audit.eventlogs import is_event_log
+    from sqlrewrite.spark.histories import is_event_log
 
     if input_format == "eventlog" or (input_format is None and all(map(is_event_log, inputs))):
         _of_event_logs(inputs, where, todo.catalog, report)
@@ -152,14 +152,14 @@ def command(
         )
     with tempfile.TemporaryDirectory(prefix="dpp-rewrite-audit-") as folder:
         read = (inputs, columns, input_format)
-        found = _judged(where, todo, out or folder, timeout, read, report.err, top, measure)
+        summary = _judged(where, todo, out or folder, timeout, read, report.err, top, measure)
     from sqlrewrite.report.audit import audit_json, audit_page, print_audit
 
     if report.format == "text":
-        print_audit(report.out, found)
-    report.end(lambda: audit_json(found), lambda: audit_page(found))
+        print_audit(report.out, summary)
+    report.end(lambda: audit_json(summary), lambda: audit_page(summary))
     if apply is not None:
-        _write_texts(Path(apply), found)
+        _write_texts(Path(apply), summary)
 
 
 def _judged(
@@ -173,48 +173,47 @@ def _judged(
     measure: bool,
 ) -> AuditSummary:
     """Judges the history; the result is also written to ``place``."""
-    from sqlrewrite.spark.audit import histories, shapes, summary
+    from sqlrewrite.spark import audit, histories
     from sqlrewrite.spark.session import session
 
-    job = shapes.AuditJob(todo.catalog, todo.options(), place, timeout)
+    job = audit.AuditJob(todo.catalog, todo.options(), place, timeout)
     with session(where) as running, _shown(err, running) as show:
         history = histories.history(running, *read)
-        counts = shapes.decide_shapes(running, history, job, show)
+        counts = audit.decide_shapes(running, history, job, show)
         show("adding up")
-        found = summary.summarize(running, place, counts, top)
+        result = audit.summarize(running, place, counts, top)
         if measure:
             show("asking for partitions")
-            found = summary.measured(running, found)
-        return found
+            result = audit.measured(running, result)
+        return result
 
 
 def _of_event_logs(
     inputs: Sequence[str], where: Target, catalog: Warehouse, report: Report
 ) -> None:
     """Reports what pruned the scans in event logs, which have plans and no query texts."""
-    from sqlrewrite.report.eventlogs import print_scanned, scanned_json, scanned_page
-    from sqlrewrite.spark.audit.eventlogs import scanned
+    from sqlrewrite.report.audit import print_scanned, scanned_json, scanned_page
+    from sqlrewrite.spark.histories import scanned
     from sqlrewrite.spark.session import session
 
-    names = [".".join(it.name) for it in catalog.tables if it.partitioned_by]
+    names = [".".join(table.name) for table in catalog.tables if table.partitioned_by]
     with session(where) as running:
-        found = scanned(running, inputs, names)
+        scans = scanned(running, inputs, names)
     if report.format == "text":
-        print_scanned(report.out, found)
-    report.end(lambda: scanned_json(found), lambda: scanned_page(found))
+        print_scanned(report.out, scans)
+    report.end(lambda: scanned_json(scans), lambda: scanned_page(scans))
 
 
 def _write_texts(folder: Path, found: AuditSummary) -> None:
-    """Writes the rewritten text of each top shape to a file named after its rank and shape. Such
-    files of an earlier run are deleted, since they may be outdated."""
+    """Writes the rewritten text of each top shape to a file, in place of an earlier run's."""
     with report_unwritable(str(folder)):
         folder.mkdir(parents=True, exist_ok=True)
         for path in folder.iterdir():
             if _APPLIED.fullmatch(path.name):
                 path.unlink()
-        for number, it in enumerate(found.top, 1):
-            path = folder / f"{number:03}-{it.shape[:12]}.sql"
-            write_file(str(path), it.rewritten.encode("utf-8", "surrogatepass"))
+        for number, shape in enumerate(found.top, 1):
+            path = folder / f"{number:03}-{shape.shape[:12]}.sql"
+            write_file(str(path), shape.rewritten.encode("utf-8", "surrogatepass"))
 
 
 @contextmanager
@@ -223,7 +222,7 @@ def _shown(err: Printer, running: Any) -> Iterator[Callable[[str], None]]:
     if not err.stream.isatty():
         yield lambda what: None
         return
-    from sqlrewrite.spark.progress import watched
+    from sqlrewrite.spark.session import watched
 
     with (
         progress(err, "starting") as update,

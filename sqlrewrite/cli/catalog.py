@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from sqlrewrite import __version__
 from sqlrewrite.catalog import snapshot
-from sqlrewrite.cli.catalog_spark import check_command, pull
 from sqlrewrite.cli.options import (
     CONTEXT,
     Command,
@@ -19,9 +22,33 @@ from sqlrewrite.cli.options import (
     setting_options,
     settings_at,
 )
-from sqlrewrite.cli.streams import CommandFailure, printer, refuse_read, write_stdout, write_to
+from sqlrewrite.cli.spark import SPARK, spark_options
+from sqlrewrite.cli.streams import (
+    CommandFailure,
+    printer,
+    progress,
+    refuse_read,
+    report_unwritable,
+    write_stdout,
+    write_to,
+)
+from sqlrewrite.report import Printer, counted
 from sqlrewrite.run.runner import load_catalog
-from sqlrewrite.warehouse import Warehouse
+from sqlrewrite.spark.session import session
+from sqlrewrite.spark.target import Target
+from sqlrewrite.warehouse import (
+    DECLARED,
+    Derivation,
+    Name,
+    Table,
+    TableOrView,
+    Warehouse,
+    parsed_name,
+    quoted_name,
+)
+
+if TYPE_CHECKING:
+    from sqlrewrite.spark.catalog import Checked, Pulled
 
 
 @click.group(
@@ -29,15 +56,11 @@ from sqlrewrite.warehouse import Warehouse
     context_settings=CONTEXT,
     short_help="Show, infer, pull or check the tables that are known.",
 )
-def command() -> None:
+def catalog_command() -> None:
     """What the tool knows about the tables of the warehouse."""
 
 
-command.add_command(check_command)
-command.add_command(pull)
-
-
-@command.command(
+@catalog_command.command(
     "show",
     cls=Command,
     short_help="Print the tables that the catalog describes.",
@@ -55,7 +78,7 @@ Examples:
     help="text: a table; json: the snapshot form, which --catalog reads.",
 )
 @colour_option
-def show(format: str, color: bool | None, **given: Any) -> None:
+def show_command(format: str, color: bool | None, **given: Any) -> None:
     """Prints what the tool knows about the tables, from any --catalog.
 
     Partition columns, types and statistics decide what can be pruned: look here first when a
@@ -82,7 +105,7 @@ def show(format: str, color: bool | None, **given: Any) -> None:
                 print_origin(out, path, origin, datetime.now(UTC))
 
 
-@command.command(
+@catalog_command.command(
     "infer",
     cls=Command,
     short_help="Guess the DDL of tables from the queries that use them.",
@@ -104,16 +127,15 @@ def infer_command(
     table, but not the type of dt. Correct the guesses before you give the file to --catalog:
     nothing is rewritten that depends on a type that is UNKNOWN.
     """
-    from sqlrewrite.catalog.ddl_writer import ddl
-    from sqlrewrite.catalog.infer import infer
+    from sqlrewrite.catalog.infer import ddl, infer
     from sqlrewrite.report.catalog import print_left_out
     from sqlrewrite.run.search import find
 
-    found = find(paths)
-    if found.missing:
-        raise CommandFailure(f"{found.missing[0]}: no such file or directory")
-    refuse_read(output, found.files, "--output")
-    catalog, guessed = infer(found.files, Warehouse().use(schema))
+    sources = find(paths)
+    if sources.missing:
+        raise CommandFailure(f"{sources.missing[0]}: no such file or directory")
+    refuse_read(output, sources.files, "--output")
+    catalog, guessed = infer(sources.files, Warehouse().use(schema))
     err = printer(err=True, color=color)
     count = sum(len(name) > 1 for name in catalog.relations)
     if count:  # else an existing file is worth more
@@ -128,3 +150,214 @@ def infer_command(
     what = "table or view" if count == 1 else "tables and views"
     summary = f"{count:,} {what} written{place}, {len(guessed):,} guessed"
     err.line((summary, "bold"))
+
+
+@catalog_command.command(
+    "check",
+    cls=Command,
+    sections={"What is known of the tables": ("catalog", "schema"), "Which Spark": SPARK},
+    short_help="Count rows that contradict a declared derived column.",
+    epilog="""\b
+Examples:
+  dpp-rewrite catalog check --remote sc://host
+  dpp-rewrite catalog check -c warehouse.json --master yarn logs.events
+
+Exit status: 0 if each declaration holds for all rows, 1 if one does not, 2 if one could not be
+counted.""",
+)
+@click.argument("tables", nargs=-1, metavar="[TABLES]...")
+@setting_options("catalog check")
+@spark_options
+@colour_option
+def check_command(tables: tuple[str, ...], where: Target, color: bool | None, **given: Any) -> None:
+    """Counts the rows in which a derived column differs from its declared expression.
+
+    GENERATED ALWAYS AS, `derived` in a snapshot and [tool.dpp-rewrite.derived] declare columns.
+    Each table is read completely, once; TABLES limits the check to some. Expressions over a
+    TIMESTAMP use the declared time-zone, else the time zone of the session.
+    """
+    from sqlrewrite.spark import catalog as live
+
+    settings = settings_at(".", given)
+    catalog = load_catalog(settings)
+    declared_tables = _declared(catalog, tables)
+    if not declared_tables:
+        raise CommandFailure(
+            "no derived column of these tables is declared: [tool.dpp-rewrite.derived] declares "
+            "the expression that a column is computed by"
+        )
+    if settings.time_zone:
+        zone = ("spark.sql.session.timeZone", settings.time_zone)
+        where = replace(where, conf=(zone, *where.conf))
+    checks: list[live.Checked] = []
+    out, err = (printer(err=is_err, color=color) for is_err in (False, True))
+    with session(where) as running, progress(err, "", len(declared_tables)) as update:
+        for name, declared in declared_tables:
+            checks += live.check(running, name, declared)
+            update(advance=1, description=".".join(name))
+    for check in checks:
+        _print_checked(out, check)
+    if any(check.why for check in checks):
+        raise CommandFailure("some declarations could not be checked")
+    if any(check.wrong for check in checks):
+        raise SystemExit(1)
+
+
+def _declared(
+    catalog: Warehouse, tables: Sequence[str]
+) -> list[tuple[Name, tuple[Derivation, ...]]]:
+    """The named tables that have declarations, also those that only the settings declare."""
+    derived = {table.name: table.derived for table in catalog.tables if table.derived}
+    for name, columns in catalog.declared.items():
+        if not any(other[-len(name) :] == name for other in derived):
+            derived[name] = tuple(
+                Derivation(column, text, (), DECLARED) for column, text in columns.items()
+            )
+    names = [parsed_name(table) or ("",) for table in tables]  # an empty name matches no table
+    chosen = (
+        name for name in sorted(derived) if not names or any(name[-len(n) :] == n for n in names)
+    )
+    return [(name, derived[name]) for name in chosen]
+
+
+def _print_checked(out: Printer, it: Checked) -> None:
+    """Prints the result for one declaration in a line."""
+    declaration = f"{'.'.join(it.table)}: {it.derivation.column} = {it.derivation.expression}"
+    if it.why:
+        out.line(("unknown ", "bold yellow"), (declaration, "bold"), (f": {it.why}", ""))
+    elif it.wrong:
+        counted = f": does not hold for {it.wrong:,} of {it.rows:,} rows"
+        out.line(("wrong   ", "bold red"), (declaration, "bold"), (counted, ""))
+    else:
+        out.line(("holds   ", "bold green"), (declaration, "bold"), (f": {it.rows:,} rows", ""))
+
+
+@catalog_command.command(
+    "pull",
+    cls=Command,
+    sections={
+        "Which tables": ("schema", "include"),
+        "Which Spark": SPARK,
+        "What is written": ("output",),
+    },
+    short_help="Write a snapshot of a live Spark catalog.",
+    epilog="""\b
+Examples:
+  dpp-rewrite catalog pull --remote sc://host -o warehouse.json
+  dpp-rewrite catalog pull --master yarn 'retail.*' -o warehouse.json
+  dpp-rewrite catalog pull --remote sc://host 'lake.*.*' 'lake.raw.click*'
+  dpp-rewrite catalog pull --remote sc://host --schema retail --include 'f_*'
+
+A pull that is cut off goes on where it stopped when it is called again: what it has read is kept
+in FILE.partial until FILE is written.""",
+)
+@click.argument("patterns", nargs=-1, metavar="[PATTERNS]...")
+@click.option(
+    "--schema",
+    metavar="NAME",
+    multiple=True,
+    help="Only tables of this schema, such as retail or lake.retail. Repeatable.",
+)
+@click.option(
+    "--include",
+    metavar="PATTERN",
+    multiple=True,
+    help="Only tables whose names match this, such as 'fct_*'. Repeatable.",
+)
+@spark_options
+@output_option("snapshot")
+@colour_option
+def pull_command(
+    patterns: tuple[str, ...],
+    schema: tuple[str, ...],
+    include: tuple[str, ...],
+    where: Target,
+    output: str,
+    color: bool | None,
+) -> None:
+    """Writes a snapshot of a live Spark catalog, for --catalog.
+
+    The snapshot has the columns and types of tables and views, partition columns, sizes, the counts
+    of ANALYZE TABLE, and the settings that decide what Spark prunes by itself. If sampled rows
+    suggest that a partition column is computed from another column, the expression is printed, and
+    written as `proposed`; it is not used until someone declares it. PATTERNS are names with * and
+    ?, such as retail.* or lake.raw.click*. Without PATTERNS all schemas of the current catalog are
+    read.
+    """
+    from sqlrewrite.spark import catalog as live
+
+    err = printer(err=True, color=color)
+    partial = live.Partial(Path(f"{output}.partial"), where.name) if output != "-" else None
+    with session(where) as running, report_unwritable(output):
+        names, skipped = live.names(running, _patterns(patterns, schema, include))
+        kept = partial.read() if partial else {}
+        relations: dict[Name, TableOrView] = {name: kept[name] for name in names if name in kept}
+        if partial:
+            if relations:
+                err.line((f"{partial.path}: {len(relations):,} read already", "dim"))
+            partial.begin(relations.values())
+        proposed: dict[Name, tuple[Derivation, ...]] = {}
+        missing = [name for name in names if name not in relations]
+        with progress(err, "", len(names), done=len(relations)) as update:
+            for pulled in live.read_relations(running, missing):
+                update(advance=1, description=".".join(pulled.name))
+                if pulled.relation is None:
+                    skipped.append(pulled)
+                    continue
+                relations[pulled.name] = pulled.relation
+                if isinstance(pulled.relation, Table):
+                    proposed[pulled.name] = live.proposed(running, pulled.relation)
+                if partial:
+                    partial.add(pulled.relation)
+        if not relations:  # an existing snapshot is worth more
+            _print_skipped(err, skipped)
+            if partial:
+                partial.end()
+            raise CommandFailure("nothing is written: none of these tables could be read")
+        catalog = Warehouse(relations, live.namespace(running), settings=live.settings(running))
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        origin = {"by": f"dpp-rewrite {__version__}", "at": now, "from": where.name}
+        write_to(output, snapshot.write(catalog, origin, proposed))
+        if partial:
+            partial.end()
+    _print_skipped(err, skipped)
+    place = "" if output == "-" else f" to {output}"
+    written = (f"{counted(len(relations), 'relation')} written{place}", "bold green")
+    err.print([(written, (f", {len(skipped):,} skipped", "bold yellow" if skipped else ""))])
+    _print_proposed(err, proposed)
+
+
+def _print_proposed(err: Printer, proposed: Mapping[Name, Sequence[Derivation]]) -> None:
+    """Prints the proposed derivations as lines for the settings, each a comment."""
+    lines = []
+    for name, derivations in sorted(proposed.items()):
+        lines += [f'# [tool.dpp-rewrite.derived."{quoted_name(name[1:])}"]'] if derivations else []
+        for derivation in derivations:
+            key = (
+                derivation.column
+                if derivation.column.isidentifier()
+                else json.dumps(derivation.column)
+            )
+            lines.append(f"# {key} = {json.dumps(derivation.expression)}")
+    if lines:
+        title = "in some rows these columns are computed from others; if they always are, declare:"
+        err.print([((title, "bold"),), *(((line, ""),) for line in lines)])
+
+
+def _patterns(
+    patterns: Sequence[str], schemas: Sequence[str], include: Sequence[str]
+) -> tuple[str, ...]:
+    """The requested names, as patterns of whole names."""
+    if patterns and (schemas or include):
+        raise click.UsageError(
+            "PATTERNS cannot go with --schema or --include: a pattern names both schema and table"
+        )
+    if not (schemas or include):
+        return tuple(patterns)
+    return tuple(f"{schema}.{name}" for schema in schemas or ("*",) for name in include or ("*",))
+
+
+def _print_skipped(err: Printer, skipped: Sequence[Pulled]) -> None:
+    for relation in skipped:
+        name = ".".join(relation.name)
+        err.line(("skipped ", "bold yellow"), (f"{name}: ", "bold"), (relation.why, ""))

@@ -1,31 +1,42 @@
-"""The commands of ``dpp-rewrite``, each a module here that is imported when it is used."""
+"""The commands of ``dpp-rewrite``, imported when they are used; and the small ones themselves."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import sqlrewrite
-from sqlrewrite.cli.options import CONTEXT
+from sqlrewrite.cli.options import (
+    CONTEXT,
+    Command,
+    GivenOptions,
+    colour_option,
+    completing,
+    setting_options,
+    with_chosen,
+)
+from sqlrewrite.cli.streams import CommandFailure, printer
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+
 COMMANDS = {
-    "rewrite": "sqlrewrite.cli.rewrite",
-    "lint": "sqlrewrite.cli.lint",
-    "explain": "sqlrewrite.cli.explain",
-    "verify": "sqlrewrite.cli.verify",
-    "run": "sqlrewrite.cli.run",
-    "audit": "sqlrewrite.cli.audit",
-    "catalog": "sqlrewrite.cli.catalog",
-    "init": "sqlrewrite.cli.init",
-    "rules": "sqlrewrite.cli.rules",
-    "server": "sqlrewrite.cli.server",
+    "rewrite": "rewrite",
+    "lint": "lint",
+    "explain": "spark_commands",
+    "verify": "spark_commands",
+    "run": "spark_commands",
+    "audit": "audit",
+    "catalog": "catalog",
+    "init": "init",
+    "rules": "commands",
+    "server": "commands",
 }
-"""Each command's module, which holds it under the name ``command``."""
+"""Each command's module here, which has it as ``<name>_command``."""
 
 
 class Program(click.Group):
@@ -39,7 +50,8 @@ class Program(click.Group):
         """The command of that name, or None."""
         if cmd_name not in COMMANDS:
             return None
-        command = import_module(COMMANDS[cmd_name]).command
+        module = import_module(f"sqlrewrite.cli.{COMMANDS[cmd_name]}")
+        command = getattr(module, f"{cmd_name}_command")
         assert isinstance(command, click.Command)
         return command
 
@@ -55,11 +67,11 @@ class Program(click.Group):
         assert rewrite is not None
         own = super().shell_complete(ctx, incomplete)
         inner = click.Context(rewrite, parent=ctx)
-        known = {item.value for item in own}
+        values = {item.value for item in own}
         more = rewrite.shell_complete(inner, incomplete)
-        found = [*own, *(item for item in more if item.value not in known)]
-        paths = next(it for it in rewrite.params if it.name == "paths")
-        return found or paths.shell_complete(inner, incomplete)
+        items = [*own, *(item for item in more if item.value not in values)]
+        paths = next(param for param in rewrite.params if param.name == "paths")
+        return items or paths.shell_complete(inner, incomplete)
 
 
 @click.group(
@@ -84,3 +96,79 @@ def program() -> None:
     Finds the fact tables whose partitions a join with a filtered dimension could rule out, and
     inserts the predicate that lets the engine skip them. Nothing else in a query is touched.
     """
+
+
+def _rule_codes() -> Iterable[str]:
+    from sqlrewrite.rulebook import pages
+
+    return (page.code for page in pages())
+
+
+@click.command(
+    "rules",
+    cls=Command,
+    short_help="List the rules, or explain one.",
+    context_settings=CONTEXT,
+    epilog="""\b
+Examples:
+  dpp-rewrite rules                 all of them
+  dpp-rewrite rules DPP101          one, with its reasons and examples""",
+)
+@click.argument("code", required=False, shell_complete=completing(_rule_codes))
+@colour_option
+def rules_command(code: str | None, color: bool | None) -> None:
+    """Lists the rules, or explains one: why, reference, example before and after.
+
+    CODE is a rule's code or its name, as the verdicts print them.
+    """
+    from difflib import get_close_matches
+
+    from sqlrewrite.report import print_markdown, print_table
+    from sqlrewrite.rulebook import pages
+
+    rules = pages()
+    out = printer(err=False, color=color)
+    if code is None:
+        rows = [(rule.code, rule.name, rule.kind, rule.summary) for rule in rules]
+        print_table(out, ("code", "name", "kind", "summary"), rows)
+        return
+    upper, lower = code.upper(), code.lower()
+    for rule in rules:
+        if upper == rule.code.upper() or lower == rule.name.lower():
+            print_markdown(out, rule.text)
+            return
+    near = get_close_matches(upper, [rule.code for rule in rules])
+    near = near or get_close_matches(lower, [rule.name for rule in rules])
+    near.sort(key=lambda word: word[:5] != upper[:5])  # the same family first
+    hint = f"; did you mean {near[0]}?" if near else ""
+    what = f"there is no rule {code!r}{hint}"
+    raise CommandFailure(f"{what} (`dpp-rewrite rules` lists them all)")
+
+
+@click.command(
+    "server",
+    cls=Command,
+    short_help="Show findings and fixes in an editor while you type.",
+    epilog="""\b
+Examples:
+  dpp-rewrite server                    what an editor starts
+  dpp-rewrite server --config dpp.toml  with settings from this file""",
+)
+@setting_options("server")
+@click.option("--stdio", is_flag=True, hidden=True, help="What there is; editors say so.")
+def server_command(stdio: bool, **given: Any) -> None:
+    """Speaks the Language Server Protocol on stdin and stdout.
+
+    The server lints open files while you type, offers fixes, and shows what prunes a table.
+    Settings and catalog are found for each open file as the command `lint` finds them.
+    """
+    options = GivenOptions(**with_chosen(given))
+    options.projects()  # reports mistakes in the settings at once
+    try:
+        from sqlrewrite.server.protocol import make
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol", "attrs", "cattrs"):
+            raise
+        what = "the server needs pygls: pip install 'pygls>=2,<3' lsprotocol"
+        raise CommandFailure(what) from error
+    make(options.config, options.chosen, isolated=options.isolated).start_io()

@@ -12,7 +12,7 @@ from sqlrewrite.catalog import Catalog
 from sqlrewrite.catalog.load import PROJECTS
 from sqlrewrite.cli.options import Command, colour_option
 from sqlrewrite.cli.streams import printer, write_stdout
-from sqlrewrite.report.printer import Printer, counted, shown
+from sqlrewrite.report import Printer, counted, shown
 from sqlrewrite.results import ConfigError
 from sqlrewrite.run.discover import Discovered, discover
 from sqlrewrite.settings.config import OWN_FILE, SECTION, SHARED_FILE, load
@@ -44,7 +44,7 @@ Examples:
     metavar="[FOLDER]",
 )
 @colour_option
-def command(folder: str, color: bool | None) -> None:
+def init_command(folder: str, color: bool | None) -> None:
     """Finds the files that describe tables and writes settings that name them.
 
     These files are DDL, dbt projects, snapshots of `catalog pull` and Spark's spark-defaults.conf.
@@ -52,9 +52,9 @@ def command(folder: str, color: bool | None) -> None:
     Existing settings stay as they are; the new ones are then printed only.
     """
     err = printer(err=True, color=color)
-    found = discover(folder)
-    sources = [*_catalogs(folder, found, err)]
-    lines = [*_settings(sources, found)]
+    sources_found = discover(folder)
+    sources = [*_catalogs(folder, sources_found, err)]
+    lines = [*_settings(sources, sources_found)]
     path, before = _target(folder)
     if before is None:
         write_stdout("".join(f"{line}\n" for line in lines).encode())
@@ -71,8 +71,7 @@ def command(folder: str, color: bool | None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class KnownSource:
-    """A catalog by its path in the settings, and what is in it; ``lacking`` is why it cannot be
-    used yet."""
+    """A catalog by its path; ``lacking`` is why it cannot be used yet."""
 
     path: str
     what: str
@@ -84,7 +83,7 @@ def _catalogs(folder: str, found: Discovered, err: Printer) -> Iterator[KnownSou
     err.line((f"{counted(found.files, 'file')} of SQL", ""))
     if found.python:
         err.line((f"SQL in {counted(found.python, 'file')} of Python and notebooks", ""))
-    projects = [_of_dbt(folder, it) for it in found.projects]
+    projects = [_of_dbt(folder, project) for project in found.projects]
     for path in (*found.ddl, *found.snapshots, *projects):
         dbt = path in projects
         source = _tried(folder, path, dbt=dbt)
@@ -103,7 +102,7 @@ def _of_dbt(folder: str, project: str) -> str:
     """The best source of a dbt project: its manifest, else the project itself."""
     names = (os.path.join("target", "manifest.json"), *PROJECTS)
     paths = [os.path.normpath(os.path.join(project, name)) for name in names]
-    return next(it for it in paths if os.path.exists(os.path.join(folder, it)))
+    return next(path for path in paths if os.path.exists(os.path.join(folder, path)))
 
 
 def _tried(folder: str, path: str, *, dbt: bool) -> KnownSource:
@@ -119,7 +118,7 @@ def _tried(folder: str, path: str, *, dbt: bool) -> KnownSource:
 
 def _counted(catalog: Warehouse) -> str:
     tables = catalog.tables
-    parted = sum(bool(it.partitioned_by) for it in tables)
+    parted = sum(bool(table.partitioned_by) for table in tables)
     views = len(catalog.relations) - len(tables)
     more = f", {counted(views, 'view')}" if views else ""
     return f"{counted(len(tables), 'table')}, {parted:,} partitioned{more}"
@@ -128,15 +127,17 @@ def _counted(catalog: Warehouse) -> str:
 def _settings(catalogs: Sequence[KnownSource], found: Discovered) -> Iterator[str]:
     """The lines of the file of settings."""
     yield "# What is known of the tables; `dpp-rewrite catalog show` prints it."
-    usable = [it for it in catalogs if not it.lacking]
+    usable = [catalog for catalog in catalogs if not catalog.lacking]
     if usable:
         yield "catalog = ["
-        yield from (f"  {_string(it.path)},  # {it.what}" for it in usable)
+        yield from (f"  {_string(source.path)},  # {source.what}" for source in usable)
         yield "]"
     else:
         yield '# catalog = ["ddl"]  # or a snapshot .json, or dbt\'s target/manifest.json'
     yield from (
-        f"# {_string(it.path)}: {' '.join(it.lacking.split())}" for it in catalogs if it.lacking
+        f"# {_string(catalog.path)}: {' '.join(catalog.lacking.split())}"
+        for catalog in catalogs
+        if catalog.lacking
     )
     schema = found.spark.get(_SCHEMA)
     if schema:
@@ -176,7 +177,7 @@ def _string(text: str) -> str:
 
 def _target(folder: str) -> tuple[str, str | None]:
     """The file for the settings, and its text; None where it has settings already."""
-    own, shared = (os.path.normpath(os.path.join(folder, it)) for it in (OWN_FILE, SHARED_FILE))
+    own, shared = (os.path.normpath(os.path.join(folder, name)) for name in (OWN_FILE, SHARED_FILE))
     if os.path.exists(own):
         return own, None
     if not os.path.exists(shared):
@@ -189,8 +190,7 @@ def _target(folder: str) -> tuple[str, str | None]:
 
 
 def _write(path: str, text: str) -> None:
-    """Writes the file, and reads it again as a run does. A file to which no table can be added, as
-    one with `tool = {}`, stays as it is."""
+    """Writes the file if it is valid TOML, and reads it again as a run does."""
     import tomllib
 
     try:

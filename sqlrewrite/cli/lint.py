@@ -3,32 +3,41 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
-from importlib import import_module
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import click
 
-from sqlrewrite.cli.files import (
+from sqlrewrite.cli.file_runs import (
     FILES,
     REPORTED,
+    FileOptions,
     FileRun,
     none_changed,
     report_left_out,
     report_no_tables,
+    results,
     statistics,
     warn,
 )
-from sqlrewrite.cli.lint_files import LintOptions, filters, linted_files
 from sqlrewrite.cli.options import Command, file_options, setting_options, with_chosen
 from sqlrewrite.cli.streams import output_to, printer, write_stdout
 from sqlrewrite.linting import baseline
-from sqlrewrite.linting.files import LintedFile, LintSummary, with_report_paths
-from sqlrewrite.report.lint import FORMATS, PEOPLE, concise
-from sqlrewrite.report.printer import Line, shown
+from sqlrewrite.linting.files import LintedFile, LintSummary, LintTask, with_report_paths
+from sqlrewrite.linting.selection import FindingFilter, check, finding_filter, in_changed_statements
+from sqlrewrite.report import Line, Printer, lint, shown
+from sqlrewrite.report.lint_formats import MACHINES
+from sqlrewrite.report.rewrite import statistics_lines
 from sqlrewrite.run.git import repository
-from sqlrewrite.settings.table import section
+from sqlrewrite.settings.table import Settings, section
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LintOptions(FileOptions):
+    """The values of the command's options."""
+
+    write_baseline: bool
 
 
 @click.command(
@@ -67,7 +76,7 @@ Exit status:
 )
 @setting_options("lint")
 @file_options(
-    FORMATS,
+    (*lint.PEOPLE, *MACHINES),
     "Format of the report on stdout.",
     "Print the number of findings by code, and what was understood, not the findings.",
     "No summary.",
@@ -79,7 +88,7 @@ Exit status:
     help=f"Write all findings to the baseline ({baseline.NAME} by default), and exit 0.",
 )
 @click.pass_context
-def command(ctx: click.Context, /, **given: Any) -> None:
+def lint_command(ctx: click.Context, /, **given: Any) -> None:
     """Reports what keeps queries from pruning partitions, and changes nothing.
 
     PATHS are files (of SQL, Python, notebooks), directories (searched for *.sql, *.hql and their
@@ -98,7 +107,7 @@ def _refuse_contradictions(options: LintOptions) -> None:
         raise click.UsageError(
             "--write-baseline cannot go with --changed-since: a baseline has all findings"
         )
-    if options.statistics and options.format not in (*PEOPLE, "json"):
+    if options.statistics and options.format not in (*lint.PEOPLE, "json"):
         raise click.UsageError(f"--statistics cannot go with --format {options.format}")
     if options.write_baseline and options.statistics:
         raise click.UsageError("--write-baseline cannot go with --statistics")
@@ -106,41 +115,40 @@ def _refuse_contradictions(options: LintOptions) -> None:
 
 def _run(options: LintOptions) -> int:
     """Runs the command. Returns the exit status."""
-    run, people = options.run(), options.format in PEOPLE
-    which = filters(options, run)
+    run, people = options.run(), options.format in lint.PEOPLE
+    which = _filters(options, run)
     out = printer(err=False, color=options.color)
     err = printer(err=True, color=options.color)
-    form = import_module(f"sqlrewrite.report.lint.{options.format}")
     total, reported = LintSummary(statistics=statistics(options.statistics)), list[LintedFile]()
-    baselines = {it.path: baseline.Writing(it.baseline.root) for it in which}
+    baselines = {filter_.path: baseline.Writing(filter_.baseline.root) for filter_ in which}
     # Where findings go to the terminal, a bar would stand among them.
     hidden = options.quiet or (people and out.stream.isatty())
     warn(run, err)
     none = none_changed(run, err)
-    for selected, result in linted_files(options, run, which, err, hidden=hidden):
+    for selected, result in _linted_files(options, run, which, err, hidden=hidden):
         total.add(result)
         if options.write_baseline:
-            keys = (selected.baseline.key(result.path, it) for it in result.shown)
+            keys = (selected.baseline.key(result.path, finding) for finding in result.shown)
             baselines[selected.path].add(result.path, keys)
         elif not people:
             reported.append(result)
         elif result.findings and not options.statistics:
             shown_result = _all_shown(result) if options.verbose else result
-            out.print(form.lines(shown_result, out.width))
+            out.print(lint.PEOPLE[options.format](shown_result, out.width))
         if result.failures:
-            err.print(concise.failure_lines(result.path, result.failures))
+            err.print(lint.failure_lines(result.path, result.failures))
     if options.write_baseline:
         err.print(_write_baselines(baselines, total))
         return 2 if total.failures else 0
     if not people:
-        report = form.report(with_report_paths(reported, _root(run, reported)), total)
+        results = with_report_paths(reported, _root(run, reported))
+        report = MACHINES[options.format](results, total)
         write_stdout(report.encode("utf-8", "backslashreplace"))
     elif total.statistics is not None:
-        from sqlrewrite.report.statistics import lines
-
-        out.print([*concise.statistics(total), (), *lines(total.statistics, would=True)])
+        counts = statistics_lines(total.statistics, would=True)
+        out.print([*lint.statistics(total), (), *counts])
     if not (options.quiet or none or (run.stdin_is_excluded and not total.files)):
-        err.print(concise.last_lines(total))
+        err.print(lint.last_lines(total))
     report_left_out(run, err)
     if run.lacks_tables:
         report_no_tables(err)
@@ -149,10 +157,9 @@ def _run(options: LintOptions) -> int:
 
 
 def _root(run: FileRun, results: Iterable[LintedFile]) -> str:
-    """The folder from which reports name files: the repository, else that of the settings; where
-    there are several, the folder above them all."""
+    """The folder from which reports name files: the repository, or that of the settings."""
     folders = {os.path.dirname(result.path) for result in results}
-    repositories = {found for folder in folders if (found := repository(folder))}
+    repositories = {root for folder in folders if (root := repository(folder))}
     settings = {os.path.abspath(group.settings.root) for group in run.groups}
     return os.path.commonpath(repositories or settings)
 
@@ -164,18 +171,46 @@ def _write_baselines(
     if total.failures:
         yield (("the baseline is not written: not all files were read", "bold red"),)
         return
-    for path, found in baselines.items():
-        others = baseline.write(path, found)
-        kept = f", {others} of other files kept" if others else ""
-        yield ((f"{found.counted.total()} findings written to {shown(path)}{kept}", "bold"),)
+    for path, writing in baselines.items():
+        others = baseline.write(path, writing)
+        more = f", {others} of other files kept" if others else ""
+        yield ((f"{writing.counted.total()} findings written to {shown(path)}{more}", "bold"),)
 
 
 def _all_shown(result: LintedFile) -> LintedFile:
     """A result whose suppressed findings are shown, too, each with the reason."""
     findings = (
-        replace(it, message=f"{it.message} (suppressed: {by.reason})", suppression=None)
-        if (by := it.suppression)
-        else it
-        for it in result.findings
+        replace(finding, message=f"{finding.message} (suppressed: {by.reason})", suppression=None)
+        if (by := finding.suppression)
+        else finding
+        for finding in result.findings
     )
     return replace(result, findings=tuple(findings))
+
+
+def _filters(options: LintOptions, run: FileRun) -> list[FindingFilter]:
+    """Which findings count in the files of each group. Raises ConfigError, also for a baseline."""
+    check(Settings(**options.chosen))  # the options alone, whose errors name no file
+    with_baseline = not options.write_baseline
+    return [finding_filter(group.settings, with_baseline=with_baseline) for group in run.groups]
+
+
+def _linted_files(
+    options: LintOptions,
+    run: FileRun,
+    which: Sequence[FindingFilter],
+    err: Printer,
+    *,
+    hidden: bool,
+) -> Iterator[tuple[FindingFilter, LintedFile]]:
+    """Each path with those of its findings that count, one at a time."""
+    text = options.format == "sarif" or run.changed is not None  # SARIF hashes the lines
+    counting = options.statistics
+    jobs = [LintTask(group.request, text=text, statistics=counting) for group in run.groups]
+    for number, path, result in results(run, jobs, err, "linting files", hidden=hidden):
+        findings = result.findings
+        if findings and run.changed is not None:
+            lines, limits = run.changed.lines(path), run.groups[number].settings.limits
+            findings = in_changed_statements(path, result.text, findings, lines, limits)
+        findings = which[number].applied(result.path, findings)
+        yield which[number], replace(result, findings=findings)

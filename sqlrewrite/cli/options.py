@@ -100,7 +100,7 @@ def setting_option(name: str, default: str = "") -> Decorator:
 
 
 def _named_in(folder: str, *more: str) -> Callable[[], Iterable[str]]:
-    return lambda: (*more, *(it.stem for it in (rules_folder() / folder).glob("*.toml")))
+    return lambda: (*more, *(path.stem for path in (rules_folder() / folder).glob("*.toml")))
 
 
 def _codes() -> Iterable[str]:
@@ -117,7 +117,7 @@ def completing(names: Callable[[], Iterable[str]]) -> Callable[..., list[Any]]:
     """Completes a word in the shell by these names, else by the option's type."""
 
     def found(ctx: click.Context, param: click.Parameter, word: str) -> list[Any]:
-        fitting = sorted(it for it in names() if it.lower().startswith(word.lower()))
+        fitting = sorted(name for name in names() if name.lower().startswith(word.lower()))
         return fitting or param.type.shell_complete(ctx, param, word)
 
     return found
@@ -141,7 +141,7 @@ def _option(row: Setting) -> Decorator:
         more["type"] = click.Path(readable=False)
     if names := _NAMES.get(row.name) or (_codes if kind is CODES else None):
         more["shell_complete"] = completing(names)
-    spelled = [it for it in (row.short, f"{row.option}/{row.off}".rstrip("/")) if it]
+    spelled = [name for name in (row.short, f"{row.option}/{row.off}".rstrip("/")) if name]
     usual = f"  [default: {row.shown_default}]" if row.shown_default else ""
     return click.option(*spelled, help=(row.brief or row.help) + usual, **more)
 
@@ -178,7 +178,10 @@ def with_chosen(given: Mapping[str, Any]) -> dict[str, Any]:
     names = {row.name for row in TABLE}
     others = {name: value for name, value in given.items() if name not in names}
     settings = {name: given[name] for name in names & given.keys()}
-    return {**others, "chosen": {k: it for k, it in settings.items() if it not in (None, ())}}
+    return {
+        **others,
+        "chosen": {k: value for k, value in settings.items() if value not in (None, ())},
+    }
 
 
 def settings_at(path: str, given: Mapping[str, Any]) -> Settings:
@@ -187,9 +190,7 @@ def settings_at(path: str, given: Mapping[str, Any]) -> Settings:
 
 
 colour_option: Decorator = click.option(
-    "--color/--no-color",
-    default=None,
-    help="Use colour, whatever the terminal is.",
+    "--color/--no-color", default=None, help="Use colour, whatever the terminal is."
 )
 
 
@@ -202,18 +203,13 @@ def output_option(what: str) -> Decorator:
 def file_options(
     formats: Sequence[str], form: str, statistics: str, quiet: str, verbose: str
 ) -> Decorator:
-    """The paths of a command over files, and its options that are not settings; the arguments are
-    the help texts that differ between commands."""
+    """The paths and options, other than settings, of a command over files."""
     return combined(
         click.argument(
             "paths", nargs=-1, required=True, type=click.Path(readable=False), metavar="PATHS..."
         ),
         click.option("--stdin-filename", metavar="PATH", help="The name to report for `-`."),
-        click.option(
-            "--show-settings",
-            is_flag=True,
-            help="Print the settings, only.",
-        ),
+        click.option("--show-settings", is_flag=True, help="Print the settings, only."),
         click.option("--show-files", is_flag=True, help="Print the names of the files, only."),
         click.option(
             "--changed-since",

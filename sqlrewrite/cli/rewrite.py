@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sqlrewrite.cli.files import (
+from sqlrewrite.cli.file_runs import (
     FILES,
     REPORTED,
     FileGroup,
@@ -25,8 +25,8 @@ from sqlrewrite.cli.files import (
 from sqlrewrite.cli.options import Command, file_options, setting_options, with_chosen
 from sqlrewrite.cli.spark import SPARK, keys_from_spark, spark_on_demand, spark_options
 from sqlrewrite.cli.streams import copy_to_stdout, output_to, printer, read_stdin, write_stdout
-from sqlrewrite.report import text
-from sqlrewrite.report.printer import Line, Printer, shown
+from sqlrewrite.report import Printer, shown
+from sqlrewrite.report import rewrite as text
 from sqlrewrite.results import Verdict
 from sqlrewrite.run.runner import FileResult, Request, RewriteTask, Summary, write
 from sqlrewrite.run.search import STDIN
@@ -118,7 +118,7 @@ them, and docs/reference.md lists those that are no options.""",
 @click.option("--diff", is_flag=True, help="Write nothing; print a unified diff.")
 @spark_options
 @click.pass_context
-def command(ctx: click.Context, /, **given: Any) -> None:
+def rewrite_command(ctx: click.Context, /, **given: Any) -> None:
     """Prints SQL with pruning predicates inserted where they are sound and worthwhile.
 
     PATHS are files (of SQL, Python, notebooks), folders (searched for *.sql, *.hql and their like),
@@ -154,8 +154,7 @@ def _refuse_contradictions(options: RewriteOptions) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupSteps:
-    """What is done with the files of a group: the job for each; ``leave_to_spark``, which takes out
-    of a result what Spark prunes by itself; and ``explain``, which prints Spark's plans."""
+    """What is done with each file of a group; the last two only where Spark is asked."""
 
     settings: Settings
     job: RewriteTask
@@ -188,21 +187,21 @@ def _run(options: RewriteOptions) -> int:
                 continue
             if not options.statistics:
                 _print_output(options, path, result, out)
-            err.print(_lines(options, group.settings, result, reasons))
+            detail = _detail(options, group.settings)
+            lines = list(text.file_lines(result, detail, reasons))
+            if options.check and result.changed and detail is not text.ERRORS_ONLY:
+                lines.append((("would rewrite ", "bold"), (shown(result.path), "bold")))
+            err.print(lines)
             group.explain(result)
     if options.format == "json":
-        from sqlrewrite.report import json
-
-        write_stdout(json.report(reported, summary).encode("ascii"))
+        write_stdout(text.json_report(reported, summary).encode("ascii"))
     elif not (options.quiet or none or (run.stdin_is_excluded and not summary.files)):
         if summary.changed and not (options.check or options.statistics):
             err.print([()])
         err.print(text.more_lines(reasons, _detail(options, Settings())))
         err.print(text.last_lines(summary, would=options.would, strip=options.strip))
     if summary.statistics is not None and options.format == "text":
-        from sqlrewrite.report.statistics import lines
-
-        out.print(lines(summary.statistics, would=not options.write))
+        out.print(text.statistics_lines(summary.statistics, would=not options.write))
     report_left_out(run, err)
     if run.lacks_tables and not options.strip:
         if options.check or not options.quiet:
@@ -215,9 +214,14 @@ def _run(options: RewriteOptions) -> int:
 def _steps(
     options: RewriteOptions, group: FileGroup, err: Printer, session: Callable[[], Session]
 ) -> GroupSteps:
-    """What is done with the files of a group, with the help of Spark where that is asked for."""
+    """What is done with the files of a group, with the help of Spark where that is asked for.
+
+    A check without a Spark to ask for keys, as in CI, takes what was written for up to date while
+    its key queries are.
+    """
     settings, request = group.settings, group.request
-    if _asks_for_keys(options, request):
+    asks = settings.predicate == VALUES and not request.strip
+    if asks and not (options.check and options.where == Target()):
         request = replace(request, resolve=keys_from_spark(session, options.where, settings))
     job = _job(options, request)
     people = options.format == "text" and not options.quiet
@@ -225,16 +229,16 @@ def _steps(
     if not (shows or by_plan):
         return GroupSteps(settings, job)
     from sqlrewrite.report.explain import explained_lines, stock_lines
-    from sqlrewrite.spark.plans.explain import explain_text
-    from sqlrewrite.spark.plans.missed import missed
+    from sqlrewrite.spark.plans.explain import explain_text, missed
 
     started = session()
 
     def leave_to_spark(result: FileResult) -> FileResult:
         if result.rewrite is None or result.hosted or not by_plan:
             return result
-        done = replace(result, rewrite=missed(started, result.path, result.rewrite, request))
-        return write(done) if options.write else done
+        needed = missed(started, result.path, result.rewrite, request)
+        result = replace(result, rewrite=needed)
+        return write(result) if options.write else result
 
     def explain(result: FileResult) -> None:
         if result.rewrite is None or result.hosted or not shows:
@@ -272,13 +276,6 @@ def _job(options: RewriteOptions, request: Request) -> RewriteTask:
     )
 
 
-def _asks_for_keys(options: RewriteOptions, request: Request) -> bool:
-    """Whether Spark is asked for keys. A check without a Spark to ask, as in CI, takes what was
-    written for up to date while its key queries are."""
-    values = request.settings.predicate == VALUES and not request.strip
-    return values and not (options.check and options.where == Target())
-
-
 def _print_output(options: RewriteOptions, path: str, result: FileResult, out: Printer) -> None:
     """Prints to stdout the diff of one file, or its SQL unless that is written to the file."""
     if options.diff:
@@ -308,16 +305,3 @@ def _detail(options: RewriteOptions, settings: Settings) -> text.Detail:
         would=options.would,
         like=sys.maxsize if options.verbose else 0 if work_only else 10,
     )
-
-
-def _lines(
-    options: RewriteOptions, settings: Settings, result: FileResult, reasons: text.Reasons
-) -> list[Line]:
-    """The lines of one file for stderr."""
-    detail = _detail(options, settings)
-    lines = list(text.file_lines(result, detail, reasons))
-    if detail is text.ERRORS_ONLY:
-        return lines
-    if options.check and result.changed:
-        lines.append((("would rewrite ", "bold"), (shown(result.path), "bold")))
-    return lines

@@ -20,8 +20,8 @@ from sqlrewrite.cli.streams import (
     report_unwritable,
     write_stdout,
 )
-from sqlrewrite.report import text
-from sqlrewrite.report.printer import Line, Printer
+from sqlrewrite.report import Line, Printer
+from sqlrewrite.report import rewrite as text
 from sqlrewrite.results import ConfigError, Rewrite, Verdict
 from sqlrewrite.run.jobs import run_once
 from sqlrewrite.run.runner import FileResult, Request, RewriteTask, load_catalog
@@ -111,8 +111,7 @@ def report_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @dataclass(frozen=True, slots=True)
 class RewrittenFile:
-    """A file and its rewriting, the request that it was made for, and the result with the reasons
-    of the statements that stay as they are."""
+    """A file, its rewriting, the request for it, and the result with all reasons."""
 
     name: str
     rewrite: Rewrite
@@ -130,8 +129,7 @@ class RewrittenFile:
 
 @dataclass(frozen=True, slots=True)
 class RewrittenFiles:
-    """The files of a path, and whether one ``failed``: it was reported and left out, or has a
-    statement that does not parse."""
+    """The files of a path; ``failed``: one could not be read, or not be parsed."""
 
     files: tuple[RewrittenFile, ...]
     failed: bool = False
@@ -143,8 +141,7 @@ class RewrittenFiles:
 
 
 def rewritten_files(err: Printer, *, path: str, where: Target, **given: Any) -> RewrittenFiles:
-    """Reads and rewrites a file, or each of a folder. Raises CommandFailure for a single file that
-    cannot be read; one of a folder is reported and left out."""
+    """Reads and rewrites a file, or each of a folder. Raises CommandFailure for a single file."""
     projects = GivenOptions(**with_chosen(given)).projects()
     with spark_on_demand(where) as session:
         if not os.path.isdir(path):
@@ -195,8 +192,7 @@ def _rewritten(path: str, request: Request) -> RewrittenFile:
 
 @contextmanager
 def status_line(err: Printer) -> Iterator[tuple[Callable[[str], None], Callable[[], None]]]:
-    """Two functions: one shows on stderr, where that is a terminal, what is being done, the other
-    takes it away again."""
+    """Two functions: one shows a status on stderr, if that is a terminal, one removes it."""
     with ExitStack() as shown:
 
         def begin(what: str) -> None:
@@ -222,8 +218,7 @@ def _target(master: str | None, remote: str | None, conf: Sequence[str]) -> Targ
 
 @contextmanager
 def spark_on_demand(where: Target) -> Iterator[Callable[[], Session]]:
-    """A function that starts a Spark at its first call and returns the same one from then on; it
-    ends with the block."""
+    """A function that starts a Spark at its first call, and returns the same one then."""
     with ExitStack() as ends:
 
         @cache
@@ -236,8 +231,7 @@ def spark_on_demand(where: Target) -> Iterator[Callable[[], Session]]:
 
 
 def keys_from_spark(session: Callable[[], Session], where: Target, settings: Settings) -> Resolve:
-    """Asks a Spark for the keys of ``--predicate values``, and starts it for the first. Raises
-    ConfigError where it does not start, since that concerns all statements."""
+    """Asks Spark for keys, and starts it for the first. Raises ConfigError if it does not start."""
 
     @cache
     def resolver() -> Resolve:

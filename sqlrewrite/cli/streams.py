@@ -12,7 +12,7 @@ from typing import Any, NoReturn, TextIO, cast
 
 import click
 
-from sqlrewrite.report.printer import Printer
+from sqlrewrite.report import Printer
 from sqlrewrite.text.source import write_file
 
 
@@ -23,8 +23,7 @@ class CommandFailure(click.ClickException):
 
 
 def printer(*, err: bool, color: bool | None) -> Printer:
-    """The printer for stdout or stderr, in colour where the option or else the environment asks for
-    it."""
+    """The printer for stdout or stderr, in colour if the option or the environment asks for it."""
     stream = sys.stderr if err else sys.stdout
     if stream is None:  # closed by the parent process
         stream = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for the rest of the run
@@ -111,7 +110,7 @@ def refuse_read(path: str | None, read: Iterable[str], option: str = "--output-f
     """Raises UsageError where the file to write is one of those that are read."""
     if path is None or not os.path.isfile(path):  # a device, or nothing yet
         return
-    if any(os.path.exists(it) and os.path.samefile(it, path) for it in read):
+    if any(os.path.exists(file) and os.path.samefile(file, path) for file in read):
         raise click.UsageError(
             f"{option} {path}: this file is read, and what stands in it would be lost; give "
             "another name"
@@ -140,8 +139,7 @@ def write_to(path: str, text: str) -> None:
 def progress(
     err: Printer, what: str, total: int | None = None, *, done: int = 0, hidden: bool = False
 ) -> Iterator[Callable[..., None]]:
-    """A progress bar on stderr, where that is a terminal, and the function that updates it, like
-    rich's ``Progress.update``; nothing where ``hidden``."""
+    """A progress bar on a terminal's stderr, and its update function, as of ``rich.Progress``."""
     if hidden or not err.stream.isatty():
         yield lambda **changes: None
         return
@@ -156,8 +154,7 @@ def progress(
 
 @contextmanager
 def output_to(path: str | None) -> Iterator[None]:
-    """Collects stdout and writes it to the file in the end, whole or, after an error, not at all.
-    Without a path the output goes to stdout."""
+    """Collects stdout, and writes it to the file in the end, whole or not at all."""
     if path is None or path == "-":
         yield
         return

@@ -16,9 +16,8 @@ from sqlrewrite.settings.options import ResolveError
 from sqlrewrite.sql.deep import TOO_DEEP, deep
 from sqlrewrite.sql.managed.strip import RemovedPredicate, Stripped
 from sqlrewrite.sql.parse.statements import Failure, Statement, passed_over, statements
-from sqlrewrite.sql.statements.double_quotes import possible_names, why_unreadable
-from sqlrewrite.sql.statements.execution import targets
-from sqlrewrite.sql.statements.references import unknown
+from sqlrewrite.sql.statements.execution import targets, unknown
+from sqlrewrite.sql.statements.two_readings import possible_names, why_unreadable
 from sqlrewrite.sql.suppressed import Suppressed
 from sqlrewrite.text.limits import SPARK, Limits, over_steps
 from sqlrewrite.text.markers import group_insertions
@@ -203,7 +202,7 @@ def cross_checked(
     catalog: Warehouse,
 ) -> Statement:
     """The statement, or a failed one where its dialect's own parser reads something else."""
-    from sqlrewrite.sql.statements.second_reading import disagreement
+    from sqlrewrite.sql.statements.two_readings import disagreement
 
     start, end = map(text.original_offset, (statement.start, statement.end))
     why = next((it for at, it in transliteration.unreadable if start <= at < end), None)
@@ -247,7 +246,7 @@ def with_temporaries_of(before: Warehouse, after: Warehouse, limits: Limits) -> 
 
 def _view_query(dialect: Dialect, query: str) -> str | None:
     """The query of a view as Spark's grammar has it; None where it is not understood."""
-    from sqlrewrite.sql.statements.second_reading import disagreement
+    from sqlrewrite.sql.statements.two_readings import disagreement
 
     found = dialect.to_spark(query)
     if found.failure or found.unreadable:

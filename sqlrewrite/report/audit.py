@@ -1,4 +1,4 @@
-"""The result of an audit: for people, as JSON, and as a page with its charts."""
+"""The result of an audit, and of event logs: for people, as JSON, and as a page."""
 
 from __future__ import annotations
 
@@ -6,11 +6,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from html import escape
 
-from sqlrewrite.audit.summary import AuditedShape, AuditSummary
-from sqlrewrite.report.catalog import size
-from sqlrewrite.report.json_text import attributes, dumps
-from sqlrewrite.report.page import bar, cells, page, table
-from sqlrewrite.report.printer import Printer, counted, print_table
+from sqlrewrite.audit.summary import AuditedShape, AuditSummary, ScanCounts
+from sqlrewrite.report import (
+    Printer,
+    attributes,
+    bar,
+    cells,
+    counted,
+    dumps,
+    page,
+    print_table,
+    size,
+    table,
+)
 
 VERSION = 1
 OUTCOMES = {
@@ -55,61 +63,86 @@ _LEGEND = (
 _SHOWN = 70
 
 
-def print_audit(printer: Printer, found: AuditSummary) -> None:
-    """The answer in four tables."""
-    summary = f"{found.runs:,} runs of {found.shapes:,} shapes, {found.decided:,} of them new"
+def print_audit(printer: Printer, audit: AuditSummary) -> None:
+    """Prints the audit in four tables."""
+    summary = f"{audit.runs:,} runs of {audit.shapes:,} shapes, {audit.decided:,} of them new"
     printer.line((summary, "bold"))
     rows = [
-        (OUTCOMES.get(it.what, it.what), f"{it.runs:,}", f"{it.shapes:,}", _read(it.bytes))
-        for it in found.totals
+        (
+            OUTCOMES.get(total.what, total.what),
+            f"{total.runs:,}",
+            f"{total.shapes:,}",
+            _read(total.bytes),
+        )
+        for total in audit.totals
     ]
     print_table(printer, ("of the runs", ">runs", ">shapes", ">read"), rows)
-    if found.top:
+    if audit.top:
         printer.print([(), (("What to change first", "bold"),)])
         shapes = [
-            (str(number), f"{it.runs:,}", _read(it.bytes), _saved(it), _one_line(it.text))
-            for number, it in enumerate(found.top, 1)
+            (
+                str(number),
+                f"{shape.runs:,}",
+                _read(shape.bytes),
+                _saved(shape),
+                _one_line(shape.text),
+            )
+            for number, shape in enumerate(audit.top, 1)
         ]
         print_table(printer, (">", ">runs", ">read", ">saved", "query"), shapes)
-        for how in dict.fromkeys(it.how for it in found.top):
+        for how in dict.fromkeys(shape.how for shape in audit.top):
             printer.line(("saved: ", "dim"), (how, "dim"))
-    if found.facts:
+    if audit.facts:
         printer.print([(), (("Tables", "bold"),)])
         facts = [
-            (it.name, f"{it.rewritten:,}", f"{it.pruned:,}", f"{it.rejected:,}", _by(it.bounded_by))
-            for it in found.facts[: len(found.top) or 10]
+            (
+                fact.name,
+                f"{fact.rewritten:,}",
+                f"{fact.pruned:,}",
+                f"{fact.rejected:,}",
+                _by(fact.bounded_by),
+            )
+            for fact in audit.facts[: len(audit.top) or 10]
         ]
         headings = ("table", ">with a predicate", ">pruned", ">none", "bounded by")
         print_table(printer, headings, facts)
-    if found.reasons:
+    if audit.reasons:
         printer.print([(), (("Alone in the way", "bold"),)])
-        reasons = _reason_rows(found)[: len(found.top) or 10]
+        reasons = _reason_rows(audit)[: len(audit.top) or 10]
         print_table(printer, ("column", ">runs", ">read", "reason"), reasons)
-    if found.unknown:
+    if audit.unknown:
         printer.print([(), (("Not in the catalog", "bold"),)])
-        unknown = _unknown_rows(found)[: len(found.top) or 10]
+        unknown = _unknown_rows(audit)[: len(audit.top) or 10]
         print_table(printer, ("table", ">runs", ">shapes", ">read"), unknown)
 
 
-def audit_json(found: AuditSummary) -> str:
-    """The whole answer as one object, with a newline at its end."""
-    whole = {"version": VERSION, **asdict(found)}
-    for entry, shape in zip(whole["top"], found.top, strict=True):
+def audit_json(audit: AuditSummary) -> str:
+    """The audit as JSON."""
+    whole = {"version": VERSION, **asdict(audit)}
+    for entry, shape in zip(whole["top"], audit.top, strict=True):
         entry |= attributes(shape, "saved_partitions saved_bytes saved_micros")
     return dumps(whole)
 
 
-def _reason_rows(found: AuditSummary) -> list[tuple[str, ...]]:
+def _reason_rows(audit: AuditSummary) -> list[tuple[str, ...]]:
     """What is alone in the way of each column."""
     return [
-        (f"{it.fact}.{it.column}", f"{it.runs:,}", _read(it.bytes), f"{it.code} {it.reason}")
-        for it in found.reasons
+        (
+            f"{reason.fact}.{reason.column}",
+            f"{reason.runs:,}",
+            _read(reason.bytes),
+            f"{reason.code} {reason.reason}",
+        )
+        for reason in audit.reasons
     ]
 
 
-def _unknown_rows(found: AuditSummary) -> list[tuple[str, ...]]:
+def _unknown_rows(audit: AuditSummary) -> list[tuple[str, ...]]:
     """The tables that the catalog lacks, those whose runs read the most first."""
-    return [(it.what, f"{it.runs:,}", f"{it.shapes:,}", _read(it.bytes)) for it in found.unknown]
+    return [
+        (total.what, f"{total.runs:,}", f"{total.shapes:,}", _read(total.bytes))
+        for total in audit.unknown
+    ]
 
 
 def _read(count: int | None) -> str:
@@ -137,89 +170,91 @@ def _one_line(text: str) -> str:
     return words if len(words) <= _SHOWN else f"{words[:_SHOWN]}…"
 
 
-def audit_page(found: AuditSummary) -> str:
-    """The whole answer."""
-    return page("What a history of queries reads, and need not", _page_sections(found))
+def audit_page(audit: AuditSummary) -> str:
+    """The audit as a page with its charts."""
+    return page("What a history of queries reads, and need not", _page_sections(audit))
 
 
-def _page_sections(found: AuditSummary) -> Iterator[str]:
+def _page_sections(audit: AuditSummary) -> Iterator[str]:
     yield (
-        f"<p>{found.runs:,} runs of {found.shapes:,} distinct shapes of queries"
-        + (f", which read {_read(found.bytes)}" if found.bytes is not None else "")
+        f"<p>{audit.runs:,} runs of {audit.shapes:,} distinct shapes of queries"
+        + (f", which read {_read(audit.bytes)}" if audit.bytes is not None else "")
         + ".</p>"
     )
     yield "<h2>What became of the runs</h2>"
     yield _bars(
         (
-            OUTCOMES.get(it.what, it.what),
-            _place_of(found, it.what),
-            f"{it.runs:,}",
-            [(it.runs, it.what)],
+            OUTCOMES.get(total.what, total.what),
+            _place_of(audit, total.what),
+            f"{total.runs:,}",
+            [(total.runs, total.what)],
         )
-        for it in found.totals
+        for total in audit.totals
     )
     yield _LEGEND
-    if found.top:
+    if audit.top:
         yield '<h2 id="top">What to change first</h2>'
         yield _bars(
-            (f"{number}. {_one_line(it.text)}", _place(number), label, [(weight, "rewritten")])
-            for number, it in enumerate(found.top, 1)
-            for weight, label in (_weight(it),)
+            (f"{number}. {_one_line(shape.text)}", _place(number), label, [(weight, "rewritten")])
+            for number, shape in enumerate(audit.top, 1)
+            for weight, label in (_weight(shape),)
         )
-        for number, it in enumerate(found.top, 1):
-            yield _shape(number, it)
-    if found.facts:
+        for number, shape in enumerate(audit.top, 1):
+            yield _shape(number, shape)
+    if audit.facts:
         yield '<h2 id="tables">Tables: runs with a predicate to be had / pruned / without</h2>'
         kinds = ("rewritten", "pruned", "rejected")
-        counts = [[(getattr(it, kind), kind) for kind in kinds] for it in found.facts]
+        counts = [[(getattr(fact, kind), kind) for kind in kinds] for fact in audit.facts]
         shown = {
-            scan.fact: n for n, it in reversed([*enumerate(found.top, 1)]) for scan in it.scans
+            scan.fact: n
+            for n, shape in reversed([*enumerate(audit.top, 1)])
+            for scan in shape.scans
         }
         yield _bars(
             (
-                *(it.name, _place(shown[it.name]) if it.name in shown else ""),
+                *(fact.name, _place(shown[fact.name]) if fact.name in shown else ""),
                 " / ".join(f"{number:,}" for number, _ in parts)
-                + f"; {_read(it.bytes)} read; bounded by {_by(it.bounded_by) or 'nothing'}",
+                + f"; {_read(fact.bytes)} read; bounded by {_by(fact.bounded_by) or 'nothing'}",
                 parts,
             )
-            for it, parts in zip(found.facts, counts, strict=True)
+            for fact, parts in zip(audit.facts, counts, strict=True)
         )
-    if found.unknown:
+    if audit.unknown:
         yield '<h2 id="unknown">Tables that the catalog lacks</h2>'
-        yield table(("table", "runs", "shapes", "read by these runs"), _unknown_rows(found))
-    if found.reasons:
+        yield table(("table", "runs", "shapes", "read by these runs"), _unknown_rows(audit))
+    if audit.reasons:
         yield '<h2 id="reasons">What is alone in the way, and what it would unlock</h2>'
-        yield table(("column", "runs", "read", "reason"), _reason_rows(found))
-    if found.left:
+        yield table(("column", "runs", "read", "reason"), _reason_rows(audit))
+    if audit.left:
         yield '<h2 id="left">What was not judged</h2>'
-        left = [(it.what, f"{it.runs:,}", f"{it.shapes:,}") for it in found.left]
-        yield table(("reason", "runs", "shapes"), left)
+        rows = [(total.what, f"{total.runs:,}", f"{total.shapes:,}") for total in audit.left]
+        yield table(("reason", "runs", "shapes"), rows)
 
 
-def _place_of(found: AuditSummary, outcome: str) -> str:
+def _place_of(audit: AuditSummary, outcome: str) -> str:
     """Where the page goes on about an outcome, if it does."""
     there = {
-        "#top": found.top,
-        "#tables": found.facts,
-        "#unknown": found.unknown,
-        "#reasons": found.reasons,
-        "#left": found.left,
+        "#top": audit.top,
+        "#tables": audit.facts,
+        "#unknown": audit.unknown,
+        "#reasons": audit.reasons,
+        "#left": audit.left,
     }
     place = _PLACES.get(outcome, "")
     return place if there.get(place) else ""
 
 
-def _shape(number: int, it: AuditedShape) -> str:
+def _shape(number: int, shape: AuditedShape) -> str:
     facts = [
-        (scan.fact, _number(scan.total), _number(scan.kept), scan.predicate) for scan in it.scans
+        (scan.fact, _number(scan.total), _number(scan.kept), scan.predicate) for scan in shape.scans
     ]
-    ran = f"{counted(it.runs, 'run')}, {counted(it.users, 'user')}"
-    summary = f"{ran}, {_read(it.bytes)} read, saved: {_saved(it)}"
+    ran = f"{counted(shape.runs, 'run')}, {counted(shape.users, 'user')}"
+    summary = f"{ran}, {_read(shape.bytes)} read, saved: {_saved(shape)}"
     return (
         f'<details open id="{_place(number)[1:]}"><summary>{number}. {escape(summary)}</summary>'
-        f"<p>{escape(it.how)}</p>"
+        f"<p>{escape(shape.how)}</p>"
         f"{table(('table', 'partitions', 'kept', 'predicate'), facts)}"
-        f"<pre>{escape(it.rewritten)}</pre></details>"
+        f"<pre>{escape(shape.rewritten)}</pre></details>"
     )
 
 
@@ -232,14 +267,17 @@ def _number(value: int | None) -> str:
     return "?" if value is None else f"{value:,}"
 
 
-def _weight(it: AuditedShape) -> tuple[int, str]:
-    """How much a shape reads, or how often it ran, and how that is said."""
-    return (it.runs, counted(it.runs, "run")) if it.bytes is None else (it.bytes, _read(it.bytes))
+def _weight(shape: AuditedShape) -> tuple[int, str]:
+    """How much a shape reads, or how often shape ran, and how that is said."""
+    return (
+        (shape.runs, counted(shape.runs, "run"))
+        if shape.bytes is None
+        else (shape.bytes, _read(shape.bytes))
+    )
 
 
 def _bars(rows: Iterable[tuple[str, str, str, Sequence[tuple[int, str]]]]) -> str:
-    """A chart: in a row a label, the place in the page that it leads to, what its bar says, and the
-    parts of the bar with their classes; the longest bar has the whole width."""
+    """A chart: rows of label, place that it links to, value, and the parts of the bar."""
     drawn_rows = list(rows)
     most = max((sum(number for number, _ in parts) for *_, parts in drawn_rows), default=0) or 1
     drawn = (
@@ -252,3 +290,41 @@ def _bars(rows: Iterable[tuple[str, str, str, Sequence[tuple[int, str]]]]) -> st
 
 def _linked(label: str, place: str) -> str:
     return f'<a href="{place}">{escape(label)}</a>' if place else escape(label)
+
+
+_SCANNED = ("table", "scans", "by a condition", "by join keys", "join keys dropped", "unpruned")
+
+
+def print_scanned(printer: Printer, scans: Sequence[ScanCounts]) -> None:
+    """Prints a row a table."""
+    if not scans:
+        printer.line(("no partitioned table was scanned", "yellow"))
+        return
+    print_table(
+        printer, (_SCANNED[0], *(f">{heading}" for heading in _SCANNED[1:])), _scanned_rows(scans)
+    )
+
+
+def scanned_json(scans: Sequence[ScanCounts]) -> str:
+    """The scans as JSON."""
+    return dumps({"version": VERSION, "tables": [asdict(scan) for scan in scans]})
+
+
+def scanned_page(scans: Sequence[ScanCounts]) -> str:
+    """The scans as a page."""
+    return page(
+        "What pruned the scans of partitioned tables", [table(_SCANNED, _scanned_rows(scans))]
+    )
+
+
+def _scanned_rows(scans: Sequence[ScanCounts]) -> list[tuple[str, ...]]:
+    return [
+        (
+            scan.table,
+            *(
+                f"{n:,}"
+                for n in (scan.scans, scan.static, scan.dynamic, scan.dropped, scan.unpruned)
+            ),
+        )
+        for scan in scans
+    ]

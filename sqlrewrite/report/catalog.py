@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from sqlrewrite.report.printer import Printer, counted, print_table
+from sqlrewrite.report import Printer, counted, print_table, size
 from sqlrewrite.warehouse import Table, TableOrView, Warehouse
 
-_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _HEADINGS = ("name", "kind", ">columns", "partitioned by", ">rows", ">size", "source")
 
 
 def print_catalog(printer: Printer, catalog: Warehouse) -> None:
     """One line a relation, then how many there are and where short names are looked up."""
-    found = [catalog.relations[name] for name in sorted(catalog.relations)]
-    if found:
-        print_table(printer, _HEADINGS, [_row(relation, catalog) for relation in found])
+    relations = [catalog.relations[name] for name in sorted(catalog.relations)]
+    if relations:
+        print_table(printer, _HEADINGS, [_row(relation, catalog) for relation in relations])
         printer.print([()])
-    tables = [relation for relation in found if isinstance(relation, Table)]
-    views = len(found) - len(tables)
+    tables = [relation for relation in relations if isinstance(relation, Table)]
+    views = len(relations) - len(tables)
     partitioned = sum(bool(table.partitioned_by) for table in tables)
     counts = (
         f"{counted(len(tables), 'table')} ({partitioned} partitioned), {counted(views, 'view')}"
@@ -33,8 +32,8 @@ def print_catalog(printer: Printer, catalog: Warehouse) -> None:
 
 def print_left_out(printer: Printer, catalog: Warehouse) -> None:
     """One line for each remark: the place, and what could not be read there."""
-    for it in catalog.left_out:
-        printer.line((f"{it.where}: ", "bold"), (it.why, "yellow"))
+    for remark in catalog.left_out:
+        printer.line((f"{remark.where}: ", "bold"), (remark.why, "yellow"))
 
 
 def _row(relation: TableOrView, catalog: Warehouse) -> tuple[str, ...]:
@@ -43,8 +42,8 @@ def _row(relation: TableOrView, catalog: Warehouse) -> tuple[str, ...]:
         return (name, "view", str(len(relation.columns) or ""), "", "", "", relation.source)
     kind = "stream" if relation.streaming else "table"
     partitions = ", ".join(
-        it.column if it.transform == "identity" else f"{it.transform}({it.column})"
-        for it in relation.partitioned_by
+        field.column if field.transform == "identity" else f"{field.transform}({field.column})"
+        for field in relation.partitioned_by
     )
     if relation.partition_count is not None:
         partitions += f" ({counted(relation.partition_count, 'partition')})"
@@ -60,16 +59,6 @@ def _short(relation: TableOrView, catalog: Warehouse) -> str:
     if relation.name[0] == catalog.namespace[0]:
         return ".".join(relation.name[1:])
     return ".".join(relation.name)
-
-
-def size(count: int | None) -> str:
-    """Bytes for people: ``37.4 GiB``; nothing where they are not known."""
-    if count is None:
-        return ""
-    value, unit = float(count), 0
-    while value >= 1024 and unit < len(_UNITS) - 1:
-        value, unit = value / 1024, unit + 1
-    return f"{count} B" if unit == 0 else f"{value:.1f} {_UNITS[unit]}"
 
 
 def print_origin(printer: Printer, path: str, origin: Mapping[str, str], now: datetime) -> None:

@@ -6,10 +6,7 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from typing import Any
 
-from sqlrewrite.report.catalog import size
-from sqlrewrite.report.json_text import attributes, dumps
-from sqlrewrite.report.page import page, table
-from sqlrewrite.report.printer import Line, shown
+from sqlrewrite.report import Line, attributes, dumps, page, shown, size, table
 from sqlrewrite.spark.plans.empty_tables import ASSUMED_LARGE, ASSUMED_SMALL, Stock
 from sqlrewrite.spark.plans.explain import By, Explained, Pruning, ScanState
 
@@ -34,7 +31,7 @@ def explained_lines(explained: Explained) -> Iterator[Line]:
         yield from _state("after   ", scan.after)
     if not explained.scans:
         why = "Spark knows none of the tables as partitioned"
-        if any("Execute Create" in it.text for it in explained.diff):
+        if any("Execute Create" in change.text for change in explained.diff):
             why = "Spark plans the query of CREATE TABLE … AS only when it runs: explain the query"
         yield ((f"    none: {why}", "yellow"),)
     if explained.exchanges[0] != explained.exchanges[1]:
@@ -85,10 +82,10 @@ def explained_page(found: Iterable[Explained]) -> str:
 
 def _section(explained: Explained) -> str:
     place = escape(f"{explained.path}:{explained.line}")
-    rows = [(it.table, pruned_by(it.before), pruned_by(it.after)) for it in explained.scans]
+    rows = [(scan.table, pruned_by(scan.before), pruned_by(scan.after)) for scan in explained.scans]
     lines = "\n".join(
-        f'<span class="{_CLASSES.get(it.mark, "")}">{escape(f"{it.mark} {it.text}")}</span>'
-        for it in explained.diff
+        f'<span class="{_CLASSES.get(line.mark, "")}">{escape(f"{line.mark} {line.text}")}</span>'
+        for line in explained.diff
     )
     headings = ("scan", "pruned before by", "pruned after by")
     return f"<h2>{place}</h2>{table(headings, rows)}<pre>{lines}</pre>"
@@ -98,8 +95,12 @@ def _data(explained: Explained) -> dict[str, Any]:
     return {
         **attributes(explained, "path line changed"),
         "scans": [
-            {"table": it.table, "before": _state_data(it.before), "after": _state_data(it.after)}
-            for it in explained.scans
+            {
+                "table": scan.table,
+                "before": _state_data(scan.before),
+                "after": _state_data(scan.after),
+            }
+            for scan in explained.scans
         ],
         "exchanges": {"before": explained.exchanges[0], "after": explained.exchanges[1]},
         "plan_before": explained.before,
@@ -110,14 +111,18 @@ def _data(explained: Explained) -> dict[str, Any]:
 def _state_data(state: ScanState | None) -> dict[str, Any] | None:
     if state is None:
         return None
-    found = state.row_groups
-    groups = {} if found is None else {"of": found.total, "read": found.left, "rows": found.rows}
+    groups_left = state.row_groups
+    groups = (
+        {}
+        if groups_left is None
+        else {"of": groups_left.total, "read": groups_left.left, "rows": groups_left.rows}
+    )
     return {
         "row_groups": groups or None,
         "partition_filters": state.filters,
         "pruned_by": [
-            {"by": it.by.value, "certainty": "planned" if it.planned else "possible"}
-            for it in state.pruned_by
+            {"by": pruning.by.value, "certainty": "planned" if pruning.planned else "possible"}
+            for pruning in state.pruned_by
         ],
     }
 
@@ -128,9 +133,9 @@ def _state(word: str, state: ScanState | None) -> Iterator[Line]:
         yield (indent, ("not read", ""))
         return
     pieces: list[tuple[str, str]] = [indent, ("pruned by ", "")]
-    for number, it in enumerate(state.pruned_by):
-        style = _STYLES[it.by] if it.planned else "yellow"
-        pieces += [("; " if number else "", ""), (_words(it), style)]
+    for number, pruning in enumerate(state.pruned_by):
+        style = _STYLES[pruning.by] if pruning.planned else "yellow"
+        pieces += [("; " if number else "", ""), (_words(pruning), style)]
     if not state.pruned_by:
         pieces.append(("nothing: all partitions are read", "bold yellow"))
     yield tuple(pieces)
@@ -140,10 +145,12 @@ def _state(word: str, state: ScanState | None) -> Iterator[Line]:
 
 def read_of_files(state: ScanState) -> str:
     """How many row groups of a table laid out by a column are left to read, if that is known."""
-    found = state.row_groups
-    if found is None:
+    groups = state.row_groups
+    if groups is None:
         return "row groups and rows: not known without a run (see verify)"
-    return f"row groups of its files: {found.left:,} of {found.total:,}, with {found.rows:,} rows"
+    return (
+        f"row groups of its files: {groups.left:,} of {groups.total:,}, with {groups.rows:,} rows"
+    )
 
 
 def _words(pruning: Pruning) -> str:

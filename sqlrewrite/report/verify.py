@@ -7,10 +7,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import Any
 
-from sqlrewrite.report.catalog import size
-from sqlrewrite.report.json_text import attributes, dumps
-from sqlrewrite.report.page import bar, cells, page, table
-from sqlrewrite.report.printer import Line, Printer, print_table, shown
+from sqlrewrite.report import (
+    Line,
+    Printer,
+    attributes,
+    bar,
+    cells,
+    dumps,
+    page,
+    print_table,
+    shown,
+    size,
+    table,
+)
 from sqlrewrite.results import Verdict
 from sqlrewrite.run.runner import FileResult
 from sqlrewrite.spark.plans.scans import TableScan
@@ -44,8 +53,8 @@ def last_line(found: Sequence[Verified]) -> Line:
     if not run:
         return (("nothing is inserted into a query, so nothing was run", "yellow"),)
     changes = Counter(_change(verified) for verified in run)
-    told = (f"{changes[word]:,} {word}" for word in _CHANGES if changes[word])
-    return ((f"{len(run):,} rewritten: {', '.join(told)}", "bold"),)
+    parts = (f"{changes[word]:,} {word}" for word in _CHANGES if changes[word])
+    return ((f"{len(run):,} rewritten: {', '.join(parts)}", "bold"),)
 
 
 _CHANGES = ("read less", "the same", "read more", "not measured")
@@ -53,7 +62,7 @@ _CHANGES = ("read less", "the same", "read more", "not measured")
 
 def _change(verified: Verified) -> str:
     """Whether the rewriting of a statement reads less: fewer partitions, files or rows."""
-    both = [(it.before, it.after) for it in verified.scans if it.before and it.after]
+    both = [(scan.before, scan.after) for scan in verified.scans if scan.before and scan.after]
     if not both:
         return "not measured"
     for measure in ("partitions", "files", "rows"):
@@ -65,8 +74,7 @@ def _change(verified: Verified) -> str:
 
 
 def verified_json(found: Iterable[Verified], files: Iterable[FileResult] = ()) -> str:
-    """All statements as one object, with a newline at its end: those that were run, and those of
-    the files that stay as they are, with the reason."""
+    """The statements that were run, and those that stay as they are, as JSON."""
     statements = [_data(verified) for verified in found]
     not_rewritten = [entry for file in files for entry in _not_rewritten(file)]
     whole = {"version": VERSION, "statements": statements, "not_rewritten": not_rewritten}
@@ -78,15 +86,17 @@ def _not_rewritten(file: FileResult) -> list[dict[str, Any]]:
     if file.rewrite is None:
         return []
     reasons = [
-        (it.line, it.reason, it.remedy) for it in file.statements if it.understood and it.reason
+        (statement.line, statement.reason, statement.remedy)
+        for statement in file.statements
+        if statement.understood and statement.reason
     ]
     unread = (*file.rewrite.errors, *file.rewrite.skipped)
-    reasons += [(it.line, it.message, "") for it in unread]
-    for it in file.rewrite.candidates:
-        if it.verdict is not Verdict.REWRITTEN:
-            rule = it.reason if it.verdict is Verdict.REJECTED else None
-            reason = it.verdict.value if rule is None else f"{rule.code} {rule.message}"
-            reasons.append((it.fact.line, reason, ""))
+    reasons += [(problem.line, problem.message, "") for problem in unread]
+    for candidate in file.rewrite.candidates:
+        if candidate.verdict is not Verdict.REWRITTEN:
+            rule = candidate.reason if candidate.verdict is Verdict.REJECTED else None
+            reason = candidate.verdict.value if rule is None else f"{rule.code} {rule.message}"
+            reasons.append((candidate.fact.line, reason, ""))
     return [
         {"path": file.path, "line": line, "reason": reason, "remedy": remedy or None}
         for line, reason, remedy in sorted(dict.fromkeys(reasons))
@@ -99,22 +109,24 @@ def verified_page(found: Iterable[Verified]) -> str:
 
 
 def _outcome(verified: Verified) -> Iterator[Line]:
-    found = verified.comparison
-    count = f" ({found.before:,})" if found and verified.outcome is VerifyOutcome.SAME else ""
+    comparison = verified.comparison
+    count = (
+        f" ({comparison.before:,})" if comparison and verified.outcome is VerifyOutcome.SAME else ""
+    )
     yield (
         (f"{shown(verified.path)}:{verified.line}: ", "bold"),
         (f"{verified.outcome.value}{count}{_on(verified.sample)}", _style(verified.outcome)),
     )
-    for it in verified.sample:
-        yield from _taken(it)
+    for sample in verified.sample:
+        yield from _taken(sample)
     for line in verified.error.splitlines():
         yield ((f"    {line}", ""),)
-    if found is None:
+    if comparison is None:
         return
-    if verified.outcome is VerifyOutcome.SAME and found.before == 0:
+    if verified.outcome is VerifyOutcome.SAME and comparison.before == 0:
         yield (("    no row on either side: that they are the same says little", "yellow"),)
     if verified.outcome in (VerifyOutcome.DIFFERENT, VerifyOutcome.UNSTABLE):
-        yield from _difference(found)
+        yield from _difference(comparison)
 
 
 def _style(outcome: VerifyOutcome) -> str:
@@ -126,7 +138,7 @@ def _style(outcome: VerifyOutcome) -> str:
 
 def _on(sample: Sequence[Sampled]) -> str:
     """``on a sample of 20 of 1,823 partitions``, if the query read a sample."""
-    smaller = [it for it in sample if len(it.taken) < it.partitions]
+    smaller = [fact for fact in sample if len(fact.taken) < fact.partitions]
     if not smaller:
         return ""
     only = smaller[0] if len(smaller) == 1 else None
@@ -182,9 +194,9 @@ def _measured(verified: Verified) -> Iterator[tuple[str, str, _Number, _Number]]
     """Each measure of each scan, then the time: its name, and both values as text and number."""
     for scan in verified.scans:
         name = scan.table.removeprefix("spark_catalog.")
-        sides = [it for it in (scan.before, scan.after) if it is not None]
+        sides = [side for side in (scan.before, scan.after) if side is not None]
         for measure in _MEASURES:
-            if measure in _NOT_ALWAYS and all(getattr(it, measure) is None for it in sides):
+            if measure in _NOT_ALWAYS and all(getattr(side, measure) is None for side in sides):
                 continue
             label = measure.replace("_", " ")
             if measure == "partitions" and scan.partitions is not None:
@@ -192,7 +204,7 @@ def _measured(verified: Verified) -> Iterator[tuple[str, str, _Number, _Number]]
             yield name, label, _value(scan.before, measure), _value(scan.after, measure)
             name = ""
     if verified.shuffled is not None and any(verified.shuffled):
-        both = [(size(it), float(it)) for it in verified.shuffled]
+        both = [(size(count), float(count)) for count in verified.shuffled]
         yield "query", "bytes shuffled", both[0], both[1]
     if verified.seconds_before and verified.seconds_after:
         before, after = verified.medians
@@ -221,11 +233,13 @@ def _section(verified: Verified) -> str:
             labels = cells((*named, "before" if side == "old" else "after"))
             drawn = bar([(value / most, side)])
             rows.append(f'<tr>{labels}<td class="n">{escape(label)}</td>{drawn}</tr>')
-    found = verified.comparison
+    comparison = verified.comparison
     differing = f"<p>{escape(verified.error)}</p>" if verified.error else ""
-    if found is not None and not found.same:
-        both = [("-", *row) for row in found.lost_rows] + [("+", *row) for row in found.added_rows]
-        differing = table(("", *found.columns), both)
+    if comparison is not None and not comparison.same:
+        both = [("-", *row) for row in comparison.lost_rows] + [
+            ("+", *row) for row in comparison.added_rows
+        ]
+        differing = table(("", *comparison.columns), both)
     return f"<h2>{place}</h2>{differing}<table>{''.join(rows)}</table>"
 
 
@@ -237,13 +251,14 @@ def _data(verified: Verified) -> dict[str, Any]:
         "error": verified.error or None,
         "rows": _rows(verified.comparison),
         "sample": [
-            attributes(it, "table partitions taken kept") | {"read_whole_because": it.whole or None}
-            for it in verified.sample
+            attributes(sample, "table partitions taken kept")
+            | {"read_whole_because": sample.whole or None}
+            for sample in verified.sample
         ],
         "scans": [
-            attributes(it, "table partitions")
-            | {"before": _read(it.before), "after": _read(it.after)}
-            for it in verified.scans
+            attributes(scan, "table partitions")
+            | {"before": _read(scan.before), "after": _read(scan.after)}
+            for scan in verified.scans
         ],
         "shuffled_bytes": shuffled,
         "seconds": {"before": verified.seconds_before, "after": verified.seconds_after},

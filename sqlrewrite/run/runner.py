@@ -62,7 +62,7 @@ def load_catalog(
         found = replace(found, settings={**found.settings, **settings.spark_conf})
     if not settings.derived:
         return found
-    from sqlrewrite.catalog.derived import declaring  # reads SQL, which few settings need
+    from sqlrewrite.catalog.load import declaring  # reads SQL, which few settings need
 
     try:
         return declaring(found, settings.derived)

@@ -8,6 +8,7 @@ unnoticed for years.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlrewrite.results import ConfigError
-from sqlrewrite.settings.table import KEYS, PREFIX, Settings, named
+from sqlrewrite.settings.table import KEYS, PREFIX, TABLE, Setting, Settings, named
 from sqlrewrite.text.nearest import nearest
 from sqlrewrite.text.toml import read_toml
 
@@ -45,11 +46,13 @@ class Projects:
         *,
         isolated: bool = False,
     ) -> None:
-        ours = [it for it in environment if it.startswith(PREFIX)]
-        given = {key: environment[key] for key in ours if key.removeprefix(PREFIX) not in _OTHERS}
-        named = given.pop(f"{PREFIX}CONFIG", None) or None
+        ours = [name for name in environment if name.startswith(PREFIX)]
+        variables = {
+            key: environment[key] for key in ours if key.removeprefix(PREFIX) not in _OTHERS
+        }
+        named = variables.pop(f"{PREFIX}CONFIG", None) or None
         config = named if config is None and not isolated else config
-        self._environment = _from_environment(given)
+        self._environment = _from_environment(variables)
         self._chosen = chosen or {}
         self._for_all = self._over(Settings()) if isolated else None
         if config is not None:
@@ -63,10 +66,10 @@ class Projects:
     def of(self, path: str) -> Settings:
         """The settings of a file. Raises ConfigError."""
         folder = path[: path.rfind(os.sep) + 1]
-        found = self._here.get(folder)
-        if found is None:
-            found = self._here[folder] = self._upward(os.path.abspath(folder))
-        return found
+        settings = self._here.get(folder)
+        if settings is None:
+            settings = self._here[folder] = self._upward(os.path.abspath(folder))
+        return settings
 
     def at(self, path: str) -> Settings:
         """The settings at a file or a folder, whether or not it exists. Raises ConfigError."""
@@ -76,29 +79,29 @@ class Projects:
     def _upward(self, folder: str) -> Settings:
         if self._for_all is not None:
             return self._for_all
-        found = self._above.get(folder)
-        if found is None:
+        settings_here = self._above.get(folder)
+        if settings_here is None:
             parent, settings = os.path.dirname(folder), _read(folder)
             last = settings is not None or parent == folder
-            found = self._over(settings or Settings()) if last else self._upward(parent)
-            self._above[folder] = found
-        return found
+            settings_here = self._over(settings or Settings()) if last else self._upward(parent)
+            self._above[folder] = settings_here
+        return settings_here
 
     def _over(self, base: Settings) -> Settings:
         """The settings of a file, under those of the environment and the options."""
-        found = replace(base, **self._environment)
+        settings = replace(base, **self._environment)
         origins = {**base.origins, **{name: named(name).variable for name in self._environment}}
         values: dict[str, Any] = {}
         for row in map(named, self._chosen):
             if row.hides:
-                found = replace(found, **{row.hides: named(row.hides).default})
+                settings = replace(settings, **{row.hides: named(row.hides).default})
                 origins.pop(row.hides, None)
         for name, value in self._chosen.items():
             row = named(name)
-            values[name] = getattr(found, name) + value if row.adds else value
+            values[name] = getattr(settings, name) + value if row.adds else value
             earlier = f"{origins[name]} and " if row.adds and name in origins else ""
             origins[name] = earlier + row.option
-        return replace(found, **values, origins=origins)
+        return replace(settings, **values, origins=origins)
 
 
 def files_above(path: str) -> Iterator[str]:
@@ -201,3 +204,72 @@ def _nearest_key(key: str, path: str) -> str:
         return f": the keys stand at the top of a {OWN_FILE}, without {SECTION}"
     near = nearest(key.replace("_", "-"), KEYS, _LIKE)
     return f"; did you mean {near!r}?" if near else f" (known: {', '.join(KEYS)})"
+
+
+def as_toml(settings: Settings) -> str:
+    """A ``dpp-rewrite.toml`` that says the same, with a comment on where each was found."""
+    return "".join(f"{line}\n" for line in _lines(settings))
+
+
+def _lines(settings: Settings) -> Iterator[str]:
+    for row in TABLE:
+        value = getattr(settings, row.name)
+        if value is None:
+            yield f"# {row.key}: {row.shown_default or 'none'}"
+        else:
+            origin = settings.origins.get(row.name, "default")
+            yield f"{row.key} = {_toml(dict(value) if _is_table(row) else value)}  # {origin}"
+
+
+def _is_table(row: Setting) -> bool:
+    return row.kind.schema.get("type") == "object"
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{_toml(name)} = {_toml(item)}' for name, item in value.items())}}}"
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_toml, value))}]"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def reference() -> str:
+    """The table of docs/reference.md, as Markdown."""
+    rows = [("key", "value", "meaning", "default", "option of", "since"), ("---",) * 6]
+    rows += [
+        (
+            f"`{row.key}`",
+            row.kind.description,
+            row.help,
+            row.default_text or _default(row),
+            ", ".join(f"`{command}`" for command in row.commands),
+            row.since,
+        )
+        for row in TABLE
+    ]
+    lines = ([cell.replace("|", "\\|") for cell in row] for row in rows)
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _default(row: Setting) -> str:
+    return "" if row.default in (None, (), {}) else f"`{_toml(row.default)}`"
+
+
+def schema() -> str:
+    """The JSON schema of ``[tool.dpp-rewrite]`` and of a ``dpp-rewrite.toml``."""
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Settings of dpp-rewrite",
+        "description": "[tool.dpp-rewrite] of a pyproject.toml, or a whole dpp-rewrite.toml",
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {row.key: _property(row) for row in TABLE},
+    }
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+
+
+def _property(row: Setting) -> dict[str, Any]:
+    property_ = {"description": row.help, **row.kind.schema}
+    if row.default is None:
+        return property_
+    return {**property_, "default": dict(row.default) if _is_table(row) else row.default}

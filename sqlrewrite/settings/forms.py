@@ -34,7 +34,9 @@ class Form:
     @property
     def has_query(self) -> bool:
         """Whether it holds a key query, and no constants alone."""
-        return bool(self.functions) or any(it.endswith("query") for it in self.comparisons)
+        return bool(self.functions) or any(
+            comparison.endswith("query") for comparison in self.comparisons
+        )
 
 
 IN, SET, RANGE, VALUES, AUTO = "in", "set", "range", "values", "auto"

@@ -20,8 +20,7 @@ DECLARED_IN = "[tool.dpp-rewrite.functions]"
 
 
 class Reach(NamedTuple):
-    """How far a dimension's neighbours are followed: how many joins outward, and whether through
-    facts; None means where statistics say that it pays."""
+    """How many joins outward, and whether through facts; None: where statistics say it pays."""
 
     depth: int = 3
     through_facts: bool | None = None
@@ -72,8 +71,7 @@ class ResolveError(Exception):
 
 
 def not_asked(query: str, namespace: tuple[str, ...]) -> Keys | None:
-    """The ``Resolve`` without an engine: what an earlier run wrote is then up to date as long as
-    its key query is."""
+    """The ``Resolve`` without an engine."""
     return None
 
 
@@ -111,9 +109,9 @@ class Options:
 
     def function(self, name: str) -> Function | None:
         """What is known of a function: one of Spark's, or one that the user declared."""
-        found = builtin(name)
-        declaration = self.functions.get(name) if found is None else None
-        return found if declaration is None else declared_function(name, declaration)
+        function = builtin(name)
+        declaration = self.functions.get(name) if function is None else None
+        return function if declaration is None else declared_function(name, declaration)
 
 
 def make_options(
@@ -130,8 +128,10 @@ def make_options(
     with nobody to ask.
     """
     settings = settings or _DEFAULTS
-    new = {it: value for it, value in given.items() if value is not getattr(settings, it)}
-    changed = {it: value for it, value in _checked(new).items() if value != getattr(settings, it)}
+    new = {name: value for name, value in given.items() if value is not getattr(settings, name)}
+    changed = {
+        name: value for name, value in _checked(new).items() if value != getattr(settings, name)
+    }
     settings = replace(settings, **changed) if changed else settings
     if settings.predicate == VALUES and resolve is None:
         raise ConfigError(

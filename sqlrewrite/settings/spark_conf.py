@@ -83,8 +83,7 @@ def _flag(lowered: Mapping[str, str], name: str, default: bool) -> bool:
 
 
 def engine_under(engine: Engine, conf: Mapping[str, str]) -> Engine:
-    """The engine under settings, whose names may be in any case. Of Flink only whether it filters
-    dynamically is known, of other engines nothing. A value that Spark would refuse is ignored."""
+    """The engine under settings; a value that Spark would refuse is ignored."""
     if engine.name == "flink":
         off = conf.get(_IN_FLINK, "").strip().lower() == "false"
         return replace(engine, enabled=False) if off else engine

@@ -115,8 +115,7 @@ _work = partial(_setting, section="work", commands=ON_FILES)
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What holds for a file. ``source`` is the file of settings, ``root`` its folder, and
-    ``origins`` says where each setting was found that is not left at its default."""
+    """What holds for a file; ``origins`` says where each setting was found."""
 
     catalog: tuple[str, ...] = _known(
         (),
@@ -158,7 +157,12 @@ class Settings:
     predicate: str = _inserted(
         IN,
         one_of(CHOICES),
-        " ".join(["Form of the predicate.", *(f"{it.name}: {it.help}" for it in FORMS if it.help)]),
+        " ".join(
+            [
+                "Form of the predicate.",
+                *(f"{form.name}: {form.help}" for form in FORMS if form.help),
+            ]
+        ),
         brief="in: a semi-join. set: an array of the keys. range: from the least to the greatest "
         "key. values: the keys of now. auto: in or set.",
     )
@@ -180,10 +184,7 @@ class Settings:
         brief="Put in /*+ BROADCAST(…) */.",
     )
     depth: int = _setting(
-        3,
-        COUNT,
-        "How many joins away from the dimension filters are looked for.",
-        decides=True,
+        3, COUNT, "How many joins away from the dimension filters are looked for.", decides=True
     )
     through_facts: bool | None = _setting(
         None,
@@ -207,9 +208,7 @@ class Settings:
         "largest.",
     )
     refuse_over: int = _setting(
-        1_000_000,
-        COUNT,
-        '`predicate = "values"`: for more keys than this, write no predicate.',
+        1_000_000, COUNT, '`predicate = "values"`: for more keys than this, write no predicate.'
     )
     strategy: str = _inserted(
         "predicates",
@@ -425,7 +424,9 @@ def _default(it: Any) -> Any:
 
 
 TABLE = tuple(
-    Setting(it.name, _default(it), **it.metadata) for it in fields(Settings) if it.metadata
+    Setting(field.name, _default(field), **field.metadata)
+    for field in fields(Settings)
+    if field.metadata
 )
 """All settings, in the order of the reference."""
 

@@ -106,11 +106,11 @@ def _bytes(value: int | str) -> int:
 
 
 def _are_strings(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(it, str) for it in value)
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
 def _are_by_name(value: Any, holds: Callable[[Any], bool]) -> bool:
-    return isinstance(value, dict) and all(holds(it) for it in value.values())
+    return isinstance(value, dict) and all(holds(item) for item in value.values())
 
 
 def _codes(value: list[str]) -> tuple[str, ...]:
@@ -118,18 +118,18 @@ def _codes(value: list[str]) -> tuple[str, ...]:
 
 
 def _items(text: str) -> list[str]:
-    return [item for it in text.split(",") if (item := it.strip())]
+    return [item for part in text.split(",") if (item := part.strip())]
 
 
 def _pattern_and_code(text: str) -> dict[str, list[str]]:
     """``PATTERN:CODE,PATTERN:CODE`` as the table that says the same."""
-    found: dict[str, list[str]] = {}
+    codes: dict[str, list[str]] = {}
     for item in _items(text):
         pattern, colon, code = item.rpartition(":")
         if not (colon and pattern and code):
             raise ValueError("PATTERN:CODE, with commas between several")
-        found.setdefault(pattern, []).append(code)
-    return found
+        codes.setdefault(pattern, []).append(code)
+    return codes
 
 
 def _name_and_word(text: str, form: str = "NAME=WORD") -> dict[str, str]:
@@ -177,7 +177,7 @@ PATHS = ValueKind(
     {"anyOf": [_TEXT, _LIST]},
     lambda it: isinstance(it, str) or _are_strings(it),
     lambda it: (it,) if isinstance(it, str) else tuple(it),
-    lambda text: [it for it in text.split(os.pathsep) if it],
+    lambda text: [part for part in text.split(os.pathsep) if part],
 )
 CODES_BY_PATTERN = ValueKind(
     "a table of patterns, each with a list of codes",
@@ -190,14 +190,14 @@ CODES_BY_PATTERN = ValueKind(
 
 def _column_and_expression(text: str) -> dict[str, dict[str, str]]:
     """``TABLE.COLUMN=EXPRESSION;…`` as the tables that say the same."""
-    found: dict[str, dict[str, str]] = {}
+    tables: dict[str, dict[str, str]] = {}
     for item in filter(None, map(str.strip, text.split(";"))):
         name, equals, expression = item.partition("=")
         table, dot, column = name.strip().rpartition(".")
         if not (equals and dot and table and column and expression.strip()):
             raise ValueError("TABLE.COLUMN=EXPRESSION, with semicolons between several")
-        found.setdefault(table, {})[column] = expression.strip()
-    return found
+        tables.setdefault(table, {})[column] = expression.strip()
+    return tables
 
 
 DERIVED = ValueKind(
@@ -234,7 +234,9 @@ CONF = ValueKind(
 FUNCTIONS = ValueKind(
     f"a table of functions, each with {' or '.join(map(repr, DECLARED))}",
     {"type": "object", "additionalProperties": {"enum": [*DECLARED]}},
-    lambda it: _are_by_name(it, lambda said: isinstance(said, str) and said in DECLARED),
+    lambda it: _are_by_name(
+        it, lambda declaration: isinstance(declaration, str) and declaration in DECLARED
+    ),
     lambda it: {name.lower(): said for name, said in it.items()},
     _name_and_word,
 )

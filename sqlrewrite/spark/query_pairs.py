@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from sqlrewrite.catalog.names import literal_name
 from sqlrewrite.results import Candidate, Rewrite
 from sqlrewrite.spark.session import Session, spark_errors
 from sqlrewrite.sql.ddl.definitions import apply, created_query
 from sqlrewrite.sql.parse.statements import statements
 from sqlrewrite.sql.statements.execution import StatementKind, StatementText, statement_texts
-from sqlrewrite.warehouse import DEFAULT_NAMESPACE, Warehouse
+from sqlrewrite.warehouse import DEFAULT_NAMESPACE, Warehouse, literal_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +38,17 @@ class QueryPair:
 
 def pairs(path: str, rewrite: Rewrite) -> tuple[QueryPair, ...]:
     """All statements of a text, in order."""
-    found: dict[int, list[Candidate]] = {}
+    candidates: dict[int, list[Candidate]] = {}
     for candidate in rewrite.candidates:
-        found.setdefault(candidate.statement, []).append(candidate)
+        candidates.setdefault(candidate.statement, []).append(candidate)
     both = zip(statement_texts(rewrite.original), statement_texts(rewrite.sql), strict=True)
-    return tuple(QueryPair(path, old, new, tuple(found.get(old.index, ()))) for old, new in both)
+    return tuple(
+        QueryPair(path, old, new, tuple(candidates.get(old.index, ()))) for old, new in both
+    )
 
 
 def enter(session: Session, pair: QueryPair) -> bool:
-    """Runs a statement that only changes the session (USE, SET, a temporary view), on which later
-    ones depend; returns whether it was one. Raises SparkError."""
+    """Runs a statement that only changes the session; returns whether it was one."""
     if pair.before.kind is not StatementKind.SESSION:
         return False
     with spark_errors(f"{pair.place}: Spark does not take this statement"):
@@ -59,10 +59,10 @@ def enter(session: Session, pair: QueryPair) -> bool:
 def of_view(pair: QueryPair) -> QueryPair:
     """The pair of the queries in two statements that create a temporary view."""
     both = []
-    for made in (pair.before, pair.after):
-        (statement,) = statements(made.text)
-        (query,) = statement_texts(created_query(statement.tokens, made.text)[1])
-        both.append(replace(query, index=made.index, line=made.line))
+    for created in (pair.before, pair.after):
+        (statement,) = statements(created.text)
+        (query,) = statement_texts(created_query(statement.tokens, created.text)[1])
+        both.append(replace(query, index=created.index, line=created.line))
     return replace(pair, before=both[0], after=both[1])
 
 
@@ -86,12 +86,11 @@ def partitioned(catalog: Warehouse) -> frozenset[str]:
 
 
 def layout_columns(catalog: Warehouse) -> Mapping[str, frozenset[str]]:
-    """By the last name of a table, the columns by which its files leave parts of it out: those it
-    is clustered by, and those of which a partition is a transform."""
-    found: dict[str, frozenset[str]] = {}
+    """By a table's last name, the columns by which its files leave parts of it out."""
+    columns_of: dict[str, frozenset[str]] = {}
     for table in catalog.tables:
-        fields = (it for it in table.partitioned_by if it.transform != "identity")
-        columns = {*table.clustered_by, *(it.column.lower() for it in fields)}
+        fields = (field for field in table.partitioned_by if field.transform != "identity")
+        columns = {*table.clustered_by, *(field.column.lower() for field in fields)}
         if columns:
-            found[table.name[-1]] = found.get(table.name[-1], frozenset()) | columns
-    return found
+            columns_of[table.name[-1]] = columns_of.get(table.name[-1], frozenset()) | columns
+    return columns_of

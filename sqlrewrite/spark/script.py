@@ -41,8 +41,7 @@ class Ran:
 
 
 def run(session: Session, name: str, text: str, out: Print) -> Iterator[Ran]:
-    """Runs each statement of a text, and prints its rows to ``out``. Raises SparkError with the
-    place."""
+    """Runs each statement of a text, and prints its rows to ``out``. Raises SparkError."""
     for file, statement in tuple(_with_sources(name, text, (name,))):
         if statement is None:
             return
@@ -55,12 +54,11 @@ def run(session: Session, name: str, text: str, out: Print) -> Iterator[Ran]:
 
 
 def lines(frame: DataFrame) -> Iterator[str]:
-    """The rows of a query, values separated by tabs, nested values as JSON. None for a command that
-    returns no columns."""
+    """The rows of a query, values separated by tabs, nested values as JSON."""
     if not frame.columns:
         return
     numbered = frame.toDF(*(f"c{number}" for number in range(len(frame.columns))))
-    kinds = [(it.name, it.dataType.typeName()) for it in numbered.schema.fields]
+    kinds = [(field.name, field.dataType.typeName()) for field in numbered.schema.fields]
     for row in numbered.select([_shown(name, kind) for name, kind in kinds]).toLocalIterator():
         yield "\t".join("NULL" if value is None else value for value in row)
 
@@ -73,18 +71,17 @@ def _shown(name: str, kind: str) -> Column:
 def _with_sources(
     name: str, text: str, around: tuple[str, ...]
 ) -> Iterator[tuple[str, StatementText | None]]:
-    """The statements with their file; those of a ``source FILE`` stand in its place; None is the
-    end of the run. A relative path begins at the working directory, as in spark-sql."""
-    for it in _split(name, text):
-        command, _, rest = it.text.partition(" ")
-        place, path = f"{name}:{it.line}", rest.strip()
-        if it.text.lower() in _ENDS:
+    """The statements with their file, those of a ``source FILE`` in its place; None ends it."""
+    for part in _split(name, text):
+        command, _, rest = part.text.partition(" ")
+        place, path = f"{name}:{part.line}", rest.strip()
+        if part.text.lower() in _ENDS:
             yield name, None
-        elif it.text.startswith("!"):
+        elif part.text.startswith("!"):
             why = "a command of the system's shell is not run: give the file to spark-sql -f"
             raise SparkError(f"{place}: {why}; nothing was run")
         elif command.lower() != "source":
-            yield name, it
+            yield name, part
         elif path in around:
             raise SparkError(
                 f"{place}: source {path}: a file that is read by itself; nothing was run"
@@ -104,8 +101,7 @@ def _read(path: str, place: str) -> str:
 
 
 def _split(name: str, text: str) -> tuple[StatementText, ...]:
-    """The statements. Raises SparkError if it is not certain where one ends, and for a file that is
-    too large: tokens take three hundred times the memory of their text."""
+    """The statements. Raises SparkError if their ends are not certain, or the file too large."""
     most = Limits().file
     if len(text) > most:
         size = (

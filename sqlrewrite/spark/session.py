@@ -13,8 +13,9 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
@@ -23,12 +24,12 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
-from sqlrewrite.catalog.names import literal_name
 from sqlrewrite.spark.target import SparkError, SparkGoneError, Target
-from sqlrewrite.warehouse import Name
+from sqlrewrite.warehouse import Name, literal_name
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
 
 # What the extras of the same names bring.
 INSTALL = "pip install 'pyspark>=3.5'"
@@ -100,8 +101,7 @@ def session(target: Target) -> Iterator[Session]:
 
 
 def fresh(session: Session) -> Session:
-    """A copy of a session, so that what a text sets or defines in it does not leak; the session
-    itself if Spark cannot copy it (Connect before 4)."""
+    """A copy of a session; itself if Spark cannot copy it (Connect before 4)."""
     with tried():
         spark = copied(session.spark)
         for key, value in session.target.conf:
@@ -309,8 +309,7 @@ def _limit_retries(spark: SparkSession) -> None:
 
 @contextmanager
 def _quiet(log: Path) -> Iterator[None]:
-    """Sends the output of a JVM that starts inside to a file, as long as the JVM lives: stdout is
-    for SQL, and stderr for our messages."""
+    """Sends the output of a JVM that starts inside to a file, as long as the JVM lives."""
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.flush()
@@ -343,3 +342,53 @@ def _last_error(log: Path) -> str:
 def _stop(spark: SparkSession) -> None:
     with suppress(Exception):  # it may have died
         spark.stop()
+
+
+OnProgress = Callable[[int, int], None]
+"""Called with the number of tasks that are done, and of all."""
+
+_SECONDS = 0.5
+
+
+@contextmanager
+def watched(session: Session, show: OnProgress) -> Iterator[None]:
+    """Reports the progress of the running stages; over Connect from Spark 4 on."""
+    if session.classic:
+        ended = threading.Event()
+        tracker = session.spark.sparkContext.statusTracker()
+        thread = threading.Thread(target=_poll, args=(tracker, show, ended), daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
+        return
+    client: Any = session.spark
+
+    def report(stages: Any, inflight_tasks: int, operation_id: str, done: bool) -> None:
+        known = list(stages or ())
+        show(
+            sum(stage.num_completed_tasks for stage in known),
+            sum(stage.num_tasks for stage in known),
+        )
+
+    can = hasattr(client, "registerProgressHandler")
+    if can:
+        client.registerProgressHandler(report)
+    try:
+        yield
+    finally:
+        if can:
+            client.removeProgressHandler(report)
+
+
+def _poll(tracker: Any, show: OnProgress, ended: threading.Event) -> None:
+    while not ended.wait(_SECONDS):
+        infos = [tracker.getStageInfo(number) for number in tracker.getActiveStageIds()]
+        stages = [info for info in infos if info is not None]
+        if stages:
+            show(
+                sum(stage.numCompletedTasks for stage in stages),
+                sum(stage.numTasks for stage in stages),
+            )

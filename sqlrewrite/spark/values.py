@@ -15,12 +15,12 @@ from decimal import Decimal
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from sqlrewrite.catalog.names import literal_name
 from sqlrewrite.settings.options import Keys, RefusedError, Resolve, ResolveError
 from sqlrewrite.settings.table import Settings
 from sqlrewrite.spark.session import copied, current_namespace, in_namespace, spark_errors
 from sqlrewrite.spark.target import SparkError
 from sqlrewrite.text.templates import holds_template
+from sqlrewrite.warehouse import literal_name
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
@@ -86,17 +86,19 @@ def resolve(
         keys = keys.toDF("k").where("k IS NOT NULL").distinct()
         # Python's dates go from the year 1 to 9999, Spark's do not.
         value = "CAST({} AS STRING)" if kind == "date" else "{}"
-        found = [it[0] for it in _rows(keys.limit(collapse_over + 1).selectExpr(value.format("k")))]
-        count = len(found)
+        values = [
+            row[0] for row in _rows(keys.limit(collapse_over + 1).selectExpr(value.format("k")))
+        ]
+        count = len(values)
         if count > collapse_over:
             ends = [value.format(end) for end in ("min(k)", "max(k)")]
             ((low, high, count),) = _rows(keys.selectExpr(*ends, "count(*)"))
-            found = [low, high]
+            values = [low, high]
     if count > refuse_over:
         raise RefusedError(
             f"there are {count:,}, and more than {refuse_over:,} are refused (setting refuse-over)"
         )
-    return Keys(tuple(map(write, sorted(found))), kind, at, collapsed=count > collapse_over)
+    return Keys(tuple(map(write, sorted(values))), kind, at, collapsed=count > collapse_over)
 
 
 def _rows(frame: DataFrame) -> list[Row]:
@@ -109,8 +111,7 @@ def _rows(frame: DataFrame) -> list[Row]:
 
 @contextmanager
 def _session_in(spark: SparkSession, namespace: tuple[str, ...]) -> Iterator[SparkSession]:
-    """A session with this current schema: a copy, since other threads may use the session, or over
-    Connect the session itself, whose own schema is restored."""
+    """A session with this current schema: a copy, or over Connect the session for a while."""
     if namespace in ((), current_namespace(spark)):
         yield spark
     elif hasattr(spark, "_jsparkSession"):

@@ -25,10 +25,10 @@ from sqlrewrite.audit.summary import (
     Total,
 )
 from sqlrewrite.audit.text import BY_ENGINE, folded, judged
+from sqlrewrite.report import Printer
 from sqlrewrite.report.audit import audit_json, audit_page, print_audit
-from sqlrewrite.report.printer import Printer
 from sqlrewrite.settings.options import make_options
-from sqlrewrite.spark.audit.shapes import AuditJob
+from sqlrewrite.spark.audit import AuditJob
 
 DDL = """
 CREATE TABLE dw.sales (v INT, day INT) USING parquet PARTITIONED BY (day);

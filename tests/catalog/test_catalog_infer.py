@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from sqlrewrite import Catalog, rewrite
-from sqlrewrite.catalog.ddl_writer import ddl
-from sqlrewrite.catalog.infer import infer
+from sqlrewrite.catalog.infer import ddl, infer
 from sqlrewrite.warehouse import Table, TableOrView, Warehouse
 
 

@@ -184,7 +184,7 @@ try:
     main(["--check", "q.sql"])
 except SystemExit as end:
     assert not end.code
-heavy = {"rich", "json", "subprocess", "pyspark", "sqlrewrite.report.json"}
+heavy = {"rich", "subprocess", "pyspark"}
 print(sorted(heavy & set(sys.modules)))
 """
     done = process([sys.executable, "-P", "-c", code], cwd=tmp_path)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from pyspark.sql import SparkSession
 
-from sqlrewrite.spark.catalog.pull import read_relations
+from sqlrewrite.spark.catalog import read_relations
 from sqlrewrite.spark.session import Session
 from sqlrewrite.spark.target import Target
 from sqlrewrite.warehouse import Warehouse

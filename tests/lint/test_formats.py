@@ -16,9 +16,7 @@ from sqlrewrite import Catalog
 from sqlrewrite.linting.files import LintedFile, LintSummary, lint_file
 from sqlrewrite.linting.findings import CODES
 from sqlrewrite.linting.selection import FindingFilter
-from sqlrewrite.report.lint import concise, github, gitlab, junit, sarif, text
-from sqlrewrite.report.lint import json as json_form
-from sqlrewrite.report.printer import plain
+from sqlrewrite.report import lint, lint_formats, plain
 from sqlrewrite.results import Problem
 from sqlrewrite.run.runner import Request
 
@@ -48,14 +46,14 @@ def _sum(*results: LintedFile) -> LintSummary:
 
 
 def _lines(form: Any, result: LintedFile) -> list[str]:
-    return [plain(line) for line in form.lines(result)]
+    return [plain(line) for line in form(result, None)]
 
 
 # --- for people -----------------------------------------------------------------------------------
 
 
 def test_text(catalog: Catalog) -> None:
-    assert _lines(text, _linted(catalog))[:9] == [
+    assert _lines(lint.text, _linted(catalog))[:9] == [
         "a b/q.sql:2:6: DPP001 [*] no pruning predicate on s.day, which the join with calendar "
         "bounds",
         "  |",
@@ -94,12 +92,12 @@ def test_text(catalog: Catalog) -> None:
     ],
 )
 def test_an_excerpt(catalog: Catalog, sql: str, shown: list[str]) -> None:
-    assert _lines(text, _linted(catalog, sql))[2:-3] == shown
+    assert _lines(lint.text, _linted(catalog, sql))[2:-3] == shown
 
 
 def test_an_excerpt_fits_a_terminal(catalog: Catalog) -> None:
     found = _linted(catalog, f"SELECT {'x, ' * 18}id FROM sales -- {'s' * 90}")
-    lines = [plain(line) for line in text.lines(found, 80)]
+    lines = [plain(line) for line in lint.text(found, 80)]
     _, code, carets, *_ = lines[1:]
     assert max(map(len, lines[1:4])) <= 80
     assert code[carets.index("^") : carets.rindex("^") + 1] == "sales"
@@ -110,7 +108,7 @@ def test_a_place_over_lines(catalog: Catalog) -> None:
         "SELECT s.id FROM sales s WHERE s.id = 1 AND s.day IN (\n  SELECT c.day\n"
         "  FROM calendar AS c\n) /* dpp-rewrite */"
     )
-    lines = _lines(text, _linted(catalog, sql))
+    lines = _lines(lint.text, _linted(catalog, sql))
     at = next(number for number, line in enumerate(lines) if "DPP003" in line)
     assert lines[at + 2 : at + 10] == [
         "1 | SELECT s.id FROM sales s WHERE s.id = 1 AND s.day IN (",
@@ -125,13 +123,13 @@ def test_a_place_over_lines(catalog: Catalog) -> None:
 
 
 def test_concise(catalog: Catalog) -> None:
-    assert _lines(concise, _linted(catalog)) == [
+    assert _lines(lint.concise, _linted(catalog)) == [
         "a b/q.sql:2:6: DPP001 [*] no pruning predicate on s.day, which the join with calendar "
         "bounds",
         "a b/q.sql:6:1: DPP000 note: not read: no statement begins with 'SELEC'",
     ]
     total = _sum(_linted(catalog))
-    assert [plain(line) for line in concise.last_lines(total)] == [
+    assert [plain(line) for line in lint.last_lines(total)] == [
         "2 findings, 1 of them notes in 1 file (1 suppressed)",
         "[*] 1 fixable with `dpp-rewrite --write`",
     ]
@@ -142,7 +140,7 @@ def test_concise(catalog: Catalog) -> None:
 
 def test_json(catalog: Catalog) -> None:
     found = _linted(catalog)
-    report = json.loads(json_form.report([found, BROKEN], _sum(found, BROKEN)))
+    report = json.loads(lint_formats.json([found, BROKEN], _sum(found, BROKEN)))
     assert report["summary"] == {
         "files": 2,
         "findings": 2,
@@ -172,7 +170,7 @@ def _schema() -> Any:
 
 
 def _sarif(*results: LintedFile) -> Any:
-    return json.loads(sarif.report(results, _sum(*results)))
+    return json.loads(lint_formats.sarif(results, _sum(*results)))
 
 
 def test_sarif_is_valid(catalog: Catalog) -> None:
@@ -200,7 +198,9 @@ def test_sarif(catalog: Catalog) -> None:
     assert location["region"] == {"startLine": 2, "startColumn": 6, "endLine": 2, "endColumn": 11}
     assert first["suppressions"] == []
     assert ignored["suppressions"] == [{"kind": "inSource", "justification": "all of it"}]
-    assert first["partialFingerprints"]["primaryLocationLineHash"] == sarif.line_hashes(SQL)[2]
+    assert (
+        first["partialFingerprints"]["primaryLocationLineHash"] == lint_formats.line_hashes(SQL)[2]
+    )
     edit = first["fixes"][0]["artifactChanges"][0]["replacements"][0]
     assert edit["deletedRegion"]["startColumn"] == edit["deletedRegion"]["endColumn"] == 38
     assert not report["invocations"][0]["executionSuccessful"]
@@ -228,11 +228,11 @@ def test_sarif(catalog: Catalog) -> None:
     ],
 )
 def test_line_hashes_are_github_s(content: str, hashes: str) -> None:
-    assert list(sarif.line_hashes(content).values()) == hashes.split()
+    assert list(lint_formats.line_hashes(content).values()) == hashes.split()
 
 
 def test_line_hashes_tell_equal_lines_apart() -> None:
-    found = sarif.line_hashes("x\n" * 300)
+    found = lint_formats.line_hashes("x\n" * 300)
     assert found[1].endswith(":1")
     assert found[2].split(":")[0] == found[1].split(":")[0]
     assert found[2].endswith(":2")
@@ -240,7 +240,7 @@ def test_line_hashes_tell_equal_lines_apart() -> None:
 
 def test_github(catalog: Catalog) -> None:
     found = _linted(catalog)
-    lines = github.report([found, BROKEN], _sum(found, BROKEN)).splitlines()
+    lines = lint_formats.github([found, BROKEN], _sum(found, BROKEN)).splitlines()
     assert lines[0] == "::error file=gone.sql,title=dpp-rewrite::cannot be read: 100 %25%0Ano"
     assert lines[1].startswith(
         "::warning file=a b/q.sql,line=2,endLine=2,col=6,endColumn=11,title=DPP001 "
@@ -252,37 +252,37 @@ def test_github(catalog: Catalog) -> None:
 
 def test_github_leaves_columns_out_over_lines(catalog: Catalog) -> None:
     sql = "SELECT s.id FROM sales s WHERE s.id = 1 AND s.day IN (\n1) /* dpp-rewrite */"
-    line = github.report([_linted(catalog, sql, "a,b:c.sql")], LintSummary()).splitlines()[0]
+    line = lint_formats.github([_linted(catalog, sql, "a,b:c.sql")], LintSummary()).splitlines()[0]
     assert line.startswith("::error file=a%2Cb%3Ac.sql,line=1,endLine=2,title=DPP003 ")
 
 
 @pytest.mark.parametrize(("count", "shown", "more"), [(10, 10, ""), (12, 9, "+3 more")])
 def test_github_says_how_many_more(catalog: Catalog, count: int, shown: int, more: str) -> None:
     found = _linted(catalog, "SELECT id FROM sales;\n" * count)
-    lines = github.report([found], LintSummary()).splitlines()
+    lines = lint_formats.github([found], LintSummary()).splitlines()
     assert len(lines) == 10
     assert sum("DPP007" in line for line in lines) == shown
     assert more in lines[-1]
 
 
 def test_gitlab(catalog: Catalog) -> None:
-    issues = json.loads(gitlab.report([_linted(catalog)], LintSummary()))
+    issues = json.loads(lint_formats.gitlab([_linted(catalog)], LintSummary()))
     assert [(issue["check_name"], issue["severity"]) for issue in issues] == [
         ("DPP001 missing-predicate", "major"),
         ("DPP000 not-parsed", "info"),
     ]
     assert issues[0]["location"] == {"path": "a b/q.sql", "lines": {"begin": 2, "end": 2}}
-    twice = json.loads(gitlab.report([_linted(catalog, f"{SQL};\n{SQL}")], LintSummary()))
+    twice = json.loads(lint_formats.gitlab([_linted(catalog, f"{SQL};\n{SQL}")], LintSummary()))
     assert len({it["fingerprint"] for it in twice}) == len(twice) == 4
-    moved = json.loads(gitlab.report([_linted(catalog, f"-- moved\n\n{SQL}")], LintSummary()))
+    moved = json.loads(lint_formats.gitlab([_linted(catalog, f"-- moved\n\n{SQL}")], LintSummary()))
     assert [it["fingerprint"] for it in moved] == [issue["fingerprint"] for issue in issues]
-    other = json.loads(gitlab.report([_linted(catalog, path="other.sql")], LintSummary()))
+    other = json.loads(lint_formats.gitlab([_linted(catalog, path="other.sql")], LintSummary()))
     assert other[0]["fingerprint"] != issues[0]["fingerprint"]
 
 
 def test_junit(catalog: Catalog) -> None:
     results = [_linted(catalog, SQL + "-- \x00"), _linted(catalog, "SELECT 1", "fine.sql"), BROKEN]
-    root = ElementTree.fromstring(junit.report(results, _sum(*results)).encode())
+    root = ElementTree.fromstring(lint_formats.junit(results, _sum(*results)).encode())
     assert root.attrib == {
         "name": "dpp-rewrite",
         "tests": "5",

@@ -23,7 +23,7 @@ WORDS = frozenset(
 ELSEWHERE = {
     "plan/facts/result_types.py": "whose type spark.sql.timestampType decides",
     "sql/parse/dialect.py": "calls that the grammar gives a syntax of their own",
-    "sql/ddl/columns.py": "words that end a column's type in a CREATE TABLE",
+    "sql/ddl/clauses.py": "words that end a column's type in a CREATE TABLE",
     "sql/bind/plan_names.py": "functions that are called without parentheses",
     "text/template_kinds.py": "methods of Python and macros of Airflow, which are none of SQL's",
     "sql/types/": "how the analyzer prints a call, as the name of a column",

@@ -10,9 +10,8 @@ import pytest
 
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.find.summary import StatementSummary
-from sqlrewrite.report.catalog import size
-from sqlrewrite.report.printer import Printer, plain, print_table
-from sqlrewrite.report.text import (
+from sqlrewrite.report import Printer, plain, print_table, size
+from sqlrewrite.report.rewrite import (
     ERRORS_ONLY,
     Detail,
     Reasons,

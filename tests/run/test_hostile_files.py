@@ -22,7 +22,7 @@ from sqlrewrite.linting import baseline
 from sqlrewrite.results import ConfigError
 from sqlrewrite.settings.config import Projects
 from sqlrewrite.settings.table import KEYS
-from sqlrewrite.spark.catalog.pull import Partial
+from sqlrewrite.spark.catalog import Partial
 
 
 class RunsWhenRead:

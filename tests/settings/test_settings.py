@@ -13,8 +13,7 @@ from click.testing import CliRunner
 from sqlrewrite import rewrite
 from sqlrewrite.cli.commands import COMMANDS, program
 from sqlrewrite.results import ConfigError
-from sqlrewrite.settings.config import Projects, load
-from sqlrewrite.settings.documentation import as_toml, reference, schema
+from sqlrewrite.settings.config import Projects, as_toml, load, reference, schema
 from sqlrewrite.settings.table import TABLE, Setting, Settings, decisive
 from sqlrewrite.text.limits import Limits
 

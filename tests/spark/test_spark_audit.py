@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from sqlrewrite import Catalog
 from sqlrewrite.cli.commands import program
 from sqlrewrite.settings.options import make_options
-from sqlrewrite.spark.audit import histories, shapes, summary
+from sqlrewrite.spark import audit, histories
 from sqlrewrite.spark.session import Session
 from sqlrewrite.spark.target import SparkError, Target
 
@@ -59,8 +59,8 @@ def _write(session: Session, texts: list[str], place: Path, files: int = 1) -> s
     return str(place)
 
 
-def _job(place: Path, **more: Any) -> shapes.AuditJob:
-    return shapes.AuditJob(Catalog.from_ddl(DDL), make_options(), str(place), **more)
+def _job(place: Path, **more: Any) -> audit.AuditJob:
+    return audit.AuditJob(Catalog.from_ddl(DDL), make_options(), str(place), **more)
 
 
 def _shapes(session: Session, place: Path) -> list[Any]:
@@ -72,18 +72,18 @@ def test_a_history_is_counted_and_gone_on_with(session: Session, tmp_path: Path)
     texts = [GOOD.format(n) for n in range(1, 9)] + [BAD.format(3), "", "SELECT (", "SHOW TABLES"]
     said: list[str] = []
 
-    def run(count: int, out: str, files: int = 1, **more: Any) -> shapes.Counts:
+    def run(count: int, out: str, files: int = 1, **more: Any) -> audit.Counts:
         made = texts + [BAD.format(4), "SELECT 1 FROM sales"][:count]
         place = _write(session, made, tmp_path / "history", files)
         history = histories.history(session, [place], {}, None)
-        return shapes.decide_shapes(session, history, _job(tmp_path / out, **more), said.append)
+        return audit.decide_shapes(session, history, _job(tmp_path / out, **more), said.append)
 
-    assert run(0, "one") == shapes.Counts(shapes=3, decided=3)
-    assert run(2, "one") == shapes.Counts(shapes=4, decided=1)
-    assert run(2, "other", files=3, per_round=2) == shapes.Counts(shapes=4, decided=4)
+    assert run(0, "one") == audit.Counts(shapes=3, decided=3)
+    assert run(2, "one") == audit.Counts(shapes=4, decided=1)
+    assert run(2, "other", files=3, per_round=2) == audit.Counts(shapes=4, decided=4)
     assert "deciding 4 shapes, round 2 of 2" in said
     assert _shapes(session, tmp_path / "one") == _shapes(session, tmp_path / "other")
-    found = summary.summarize(session, str(tmp_path / "one"), shapes.Counts(4, 1), 5)
+    found = audit.summarize(session, str(tmp_path / "one"), audit.Counts(4, 1), 5)
     totals = {total.what: (total.shapes, total.runs) for total in found.totals}
     assert totals == {
         "rewritten": (1, 8), "rejected": (1, 2), "nothing": (1, 1), "error": (1, 1),
@@ -109,11 +109,11 @@ def test_an_interrupted_run_goes_on(session: Session, tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        shapes.decide_shapes(session, history, _job(tmp_path / "out", per_round=1), cut)
+        audit.decide_shapes(session, history, _job(tmp_path / "out", per_round=1), cut)
     first = session.spark.read.parquet(str(tmp_path / "out" / "decided")).count()
-    again = shapes.decide_shapes(session, history, _job(tmp_path / "out"), lambda step: None)
+    again = audit.decide_shapes(session, history, _job(tmp_path / "out"), lambda step: None)
     assert 0 < first < 4
-    assert again == shapes.Counts(shapes=4, decided=4 - first)
+    assert again == audit.Counts(shapes=4, decided=4 - first)
 
 
 @pytest.mark.long
@@ -122,15 +122,15 @@ def test_rows_in_another_order_each_time(
 ) -> None:
     from pyspark.sql import functions as f
 
-    numbered, moved = shapes._numbered, iter((0, 1))
+    numbered, moved = audit._numbered, iter((0, 1))
 
     def other(history: Any) -> Any:
         return numbered(history).withColumn("row", f.col("row") + next(moved))
 
-    monkeypatch.setattr(shapes, "_numbered", other)
+    monkeypatch.setattr(audit, "_numbered", other)
     place = _write(session, [GOOD.format(1), GOOD.format(2), BAD.format(1)], tmp_path / "h")
     history = histories.history(session, [place], {}, None)
-    shapes.decide_shapes(session, history, _job(tmp_path / "out"), lambda step: None)
+    audit.decide_shapes(session, history, _job(tmp_path / "out"), lambda step: None)
     found = session.spark.read.parquet(str(tmp_path / "out" / "shapes"))
     assert sorted(it.outcome for it in found.collect()) == ["rejected", "rewritten"]
 
@@ -150,15 +150,15 @@ def test_what_predicates_keep_is_asked(session: Session, tmp_path: Path) -> None
     history = histories.history(
         session, [_write(session, [GOOD.format(1), twice], tmp_path / "h")], {}, None
     )
-    counts = shapes.decide_shapes(session, history, _job(tmp_path / "out"), lambda step: None)
-    found = summary.measured(session, summary.summarize(session, str(tmp_path / "out"), counts, 5))
+    counts = audit.decide_shapes(session, history, _job(tmp_path / "out"), lambda step: None)
+    found = audit.measured(session, audit.summarize(session, str(tmp_path / "out"), counts, 5))
     other, top = found.top
     assert [(scan.total, scan.kept) for scan in top.scans] == [(8, 3)]
     assert (top.saved_bytes, top.saved_partitions) == (round(100 * 5 / 8), 5)
     assert [(scan.total, scan.kept) for scan in other.scans] == [(8, 2)]
     assert (other.saved, other.saved_partitions) == (6 / 8, 6)
     spark.sql("DROP DATABASE audited CASCADE")
-    assert all("not measured" in it.how for it in summary.measured(session, found).top)
+    assert all("not measured" in it.how for it in audit.measured(session, found).top)
 
 
 def test_the_command(session: Session, tmp_path: Path) -> None:
@@ -282,8 +282,8 @@ def test_broken_rows_cost_their_own_values(session: Session, tmp_path: Path) -> 
     history.write_bytes(b"\n".join([*lines, broken]))
     read = histories.history(session, [str(history)], {}, None)
     job = _job(tmp_path / "out")
-    counts = shapes.decide_shapes(session, read, job, lambda step: None)
-    found = summary.summarize(session, job.place, counts, 5)
+    counts = audit.decide_shapes(session, read, job, lambda step: None)
+    found = audit.summarize(session, job.place, counts, 5)
     assert {total.what: total.runs for total in found.totals} == {
         "rewritten": 3, "nothing": 1, "skipped": 2, "empty": 2,
     }  # fmt: skip

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sqlrewrite.spark.rows import bags
-from sqlrewrite.spark.rows.bags import columns, compare
-from sqlrewrite.spark.rows.exact import exact, spelled
+from sqlrewrite.spark.rows.bags import columns, compare, exact, spelled
 from sqlrewrite.spark.target import SparkError
 
 if TYPE_CHECKING:

@@ -156,16 +156,16 @@ def test_a_schema_that_may_not_be_listed(
     pulled: SparkSession, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """It costs only itself, and is told; asked for by name alone it is an error."""
-    from sqlrewrite.spark.catalog import pull
+    from sqlrewrite.spark import catalog as live
 
-    listed = pull._relations
+    listed = live._relations
 
     def relations(spark: SparkSession, schema: tuple[str, ...]) -> set[str]:
         if schema[-1] == "default":
             spark.sql("SELECT assert_true(false, 'no rights')").collect()
         return listed(spark, schema)
 
-    monkeypatch.setattr(pull, "_relations", relations)
+    monkeypatch.setattr(live, "_relations", relations)
     file = tmp_path / "w.json"
     done = run("catalog", "pull", "--include", "days", "-o", str(file))
     assert done.exit_code == 0
@@ -214,8 +214,8 @@ def test_over_connect(tmp_path: Path) -> None:
         "s.sql('CREATE TABLE t (a CHAR(2), day DATE) USING orc PARTITIONED BY (day)').collect();"
         "s.sql(\"INSERT INTO t VALUES ('a', DATE'2024-01-01')\").collect();"
         "from sqlrewrite.spark.session import Session, Target;"
-        "from sqlrewrite.spark.catalog import pull;"
-        "found = pull.read_relations(Session(s, Target(remote='local'), False), [('spark_catalog',"
+        "from sqlrewrite.spark import catalog as live;"
+        "found = live.read_relations(Session(s, Target(remote='local'), False), [('spark_catalog',"
         " 'default', 't')]);"
         "print([it.relation for it in found]); s.stop()"
     )

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from sqlrewrite.catalog import Catalog, snapshot
-from sqlrewrite.spark.catalog.describe import (
+from sqlrewrite.spark.catalog import Partial
+from sqlrewrite.spark.describe import (
     NotDescribedError,
     description_of,
     size_in_plan,
     table,
     view,
 )
-from sqlrewrite.spark.catalog.pull import Partial
 from sqlrewrite.warehouse import Column, PartitionField, Table, View
 
 NAME = ("lake", "raw", "clicks")

@@ -16,7 +16,7 @@ from sqlrewrite.cli.commands import program
 from sqlrewrite.results import ConfigError
 from sqlrewrite.spark import enable
 from sqlrewrite.spark.pipeline import enable as enable_module
-from sqlrewrite.spark.pipeline.settings import state_of
+from sqlrewrite.spark.pipeline.live import state_of
 from sqlrewrite.text.markers import MARKER
 
 if TYPE_CHECKING:
@@ -232,9 +232,9 @@ def test_what_spark_keeps_the_text_of_is_the_authors(session: SparkSession, give
 
 
 def test_the_text_of_a_view_that_is_asked_for_as_a_table(session: SparkSession) -> None:
-    from sqlrewrite.spark.pipeline import views
+    from sqlrewrite.spark.pipeline.live import views_replaceable
 
-    if not views.replaceable(session):
+    if not views_replaceable(session):
         pytest.skip("before Spark 4 a view is left as it is")
     session.sql(
         "CREATE OR REPLACE VIEW enabled.joined (what COMMENT 'v', c) AS SELECT s.v, CAST(d.day AS "

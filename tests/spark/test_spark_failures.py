@@ -44,7 +44,7 @@ import os, signal, sys, threading
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 from sqlrewrite.cli import main
-from sqlrewrite.spark.catalog import pull
+from sqlrewrite.spark import catalog as live
 
 builder = SparkSession.builder.config("spark.sql.warehouse.dir", "w")
 builder = builder.config("spark.ui.enabled", "false").config("spark.driver.memory", "1g")
@@ -60,11 +60,11 @@ def kill():
 if when == "later":
     threading.Timer(4, kill).start()
 else:
-    reading = pull._relation
+    reading = live._relation
     def dying(spark, name):
         kill() if name[-1] == when else None
         return reading(spark, name)
-    pull._relation = dying
+    live._relation = dying
 main()
 """
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import json
 
-from sqlrewrite.spark.catalog.generated import expressions
-from sqlrewrite.spark.plans.physical import parse
-from sqlrewrite.spark.plans.planned import Planned
+from sqlrewrite.spark.describe import expressions
+from sqlrewrite.spark.plans.planned import Planned, parse
 from sqlrewrite.warehouse import GENERATED, Derivation
 
 PLAN = """== Physical Plan ==

@@ -11,7 +11,7 @@ import pytest
 from sqlrewrite import Catalog, Rewrite, rewrite
 from sqlrewrite.run.runner import Request
 from sqlrewrite.settings.table import Settings
-from sqlrewrite.spark.plans.missed import missed
+from sqlrewrite.spark.plans.explain import missed
 from sqlrewrite.spark.session import Session
 from sqlrewrite.spark.target import Target
 

@@ -16,8 +16,7 @@ import pytest
 from sqlrewrite import Catalog, Rewrite, rewrite
 from sqlrewrite.run.runner import Request
 from sqlrewrite.settings.table import Settings
-from sqlrewrite.spark.plans.explain import By, Pruning, explain
-from sqlrewrite.spark.plans.missed import missed
+from sqlrewrite.spark.plans.explain import By, Pruning, explain, missed
 from sqlrewrite.spark.query_pairs import pairs
 from sqlrewrite.spark.session import Session
 from sqlrewrite.spark.target import Target

@@ -17,26 +17,37 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlrewrite.catalog import Catalog
-from sqlrewrite.catalog.names import literal_name
 from sqlrewrite.document import decide, read
 from sqlrewrite.results import Rewrite
 from sqlrewrite.rewriting import result, rewrite
 from sqlrewrite.settings.forms import AUTO, VALUES
 from sqlrewrite.settings.options import Options, make_options
-from sqlrewrite.spark.pipeline import hooks, views
-from sqlrewrite.spark.pipeline.events import Events
-from sqlrewrite.spark.pipeline.live import LiveCatalog
-from sqlrewrite.spark.pipeline.settings import SessionProfile, state
+from sqlrewrite.spark.pipeline import hooks
+from sqlrewrite.spark.pipeline.hooks import Events
+from sqlrewrite.spark.pipeline.live import (
+    LiveCatalog,
+    SessionProfile,
+    state,
+    view_text,
+    views_replaceable,
+    with_view_text,
+)
 from sqlrewrite.spark.values import resolver
 from sqlrewrite.sql.collector import at_rest
 from sqlrewrite.sql.parse.statements import lex, statements
-from sqlrewrite.sql.statements.execution import ANYTHING, NOTHING, Effect, effect
+from sqlrewrite.sql.statements.execution import (
+    ANYTHING,
+    NOTHING,
+    Effect,
+    effect,
+    relations_in,
+    relations_of,
+)
 from sqlrewrite.sql.statements.parameters import FilledText, Literals, filled, literals
-from sqlrewrite.sql.statements.references import relations_in, relations_of
 from sqlrewrite.text.limits import Limits
 from sqlrewrite.text.markers import MARKER
 from sqlrewrite.text.source import apply
-from sqlrewrite.warehouse import Name, Warehouse
+from sqlrewrite.warehouse import Name, Warehouse, literal_name
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -71,14 +82,14 @@ def enable(
     than ``budget`` seconds is run as it is written. Raises ConfigError for a ``when`` or
     ``predicate`` that does not exist.
     """
-    given = make_options(when=when, predicate=predicate, resolve=resolver(spark))
+    options = make_options(when=when, predicate=predicate, resolve=resolver(spark))
     rewrite(
         _ANY, Catalog.from_ddl(_TABLES)
     )  # imports all modules now, so that the first text is not too slow
     known = (
         replace(catalog, settings={}) if catalog else catalog
     )  # the session's own settings count
-    return Enabled(spark, LiveCatalog(spark, ttl, known), given, Events(log), budget)
+    return Enabled(spark, LiveCatalog(spark, ttl, known), options, Events(log), budget)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,14 +140,14 @@ class Enabled(AbstractContextManager["Enabled"]):
         own: dict[str, Any] = {
             "sql": wraps(spark.sql)(lambda *args, **kwargs: self._sql(*args, **kwargs))
         }
-        if views.replaceable(spark):
+        if views_replaceable(spark):
             own["table"] = wraps(spark.table)(lambda *args, **kw: self._table(*args, **kw))
         self._installed = own
         self._replaced = {name: vars(spark).get(name) for name in own}
         vars(spark).update(own)
         self._client_loggers = tuple(map(_logger, _CLIENT_LOGGERS))
-        for it in self._client_loggers:
-            it.addFilter(self._not_ours)
+        for client_logger in self._client_loggers:
+            client_logger.addFilter(self._not_ours)
         hooks.listen(spark, self._note_change)
 
     def __call__(self) -> None:
@@ -146,8 +157,8 @@ class Enabled(AbstractContextManager["Enabled"]):
         self._active = False  # if somebody has wrapped our methods, they now only pass calls on
         hooks.stop(self._note_change)
         self._events.close()
-        for it in self._client_loggers:
-            it.removeFilter(self._not_ours)
+        for client_logger in self._client_loggers:
+            client_logger.removeFilter(self._not_ours)
         for name, installed in self._installed.items():
             if vars(self._spark).get(name) is not installed:
                 continue
@@ -172,10 +183,10 @@ class Enabled(AbstractContextManager["Enabled"]):
                 return self._own_sql(sqlQuery, args, **kwargs)
             finally:
                 self._note_change(ANYTHING)
-        given = literals(args) if args else ()
-        key: Hashable = sqlQuery if not args else (sqlQuery, _hashable(given))
+        parameters = literals(args) if args else ()
+        key: Hashable = sqlQuery if not args else (sqlQuery, _hashable(parameters))
         decided = self._decision(
-            key, sqlQuery, lambda now: self._decide_query(key, sqlQuery, given, now)
+            key, sqlQuery, lambda now: self._decide_query(key, sqlQuery, parameters, now)
         )
         try:
             if decided.sql is None:
@@ -191,21 +202,20 @@ class Enabled(AbstractContextManager["Enabled"]):
         if not self._active or getattr(self._thread, "ours", False):
             return frame
         try:
-            found = views.text_of(frame)
-            if found is None:
+            view = view_text(frame)
+            if view is None:
                 return frame
-            decided = self._decision(found, found[1], lambda now: self._decide_view(*found, now))
-            if decided.sql is None or self._spark.catalog.isCached(literal_name(found[0])):
+            decided = self._decision(view, view[1], lambda now: self._decide_view(*view, now))
+            if decided.sql is None or self._spark.catalog.isCached(literal_name(view[0])):
                 return frame
-            ours = views.with_text(self._spark, frame, decided.sql)
+            ours = with_view_text(self._spark, frame, decided.sql)
             return ours if ours.schema == frame.schema else frame
         except Exception as error:
             self._events.failed(str(args), error)
             return frame
 
     def _run_rewritten(self, key: Hashable, decided: _Decided, text: str, args: Any) -> DataFrame:
-        """Runs a rewritten text. If Spark refuses it, before anything of it has run, the author's
-        text is run. Asking for the schema makes Connect analyze it, too."""
+        """Runs a rewritten text; the author's if Spark refuses it before anything has run."""
         from pyspark.errors import AnalysisException, ParseException
 
         assert decided.sql is not None
@@ -290,7 +300,7 @@ class Enabled(AbstractContextManager["Enabled"]):
             self._events.left(text, state.obstacle or "the view's text is not certain")
             return _Decided(None, NOTHING, epoch, until)
         place = Warehouse(namespace=view.namespace)
-        names = [place.qualify(it) for it in self._in_time(lambda: relations_in(text))]
+        names = [place.qualify(parts) for parts in self._in_time(lambda: relations_in(text))]
         known, until = self._live.warehouse(names, view.namespace)
         sql = self._rewritten(text, FilledText(text), known, options)
         return _Decided(sql, NOTHING, epoch, 0.0 if options.form == VALUES else until)
@@ -303,30 +313,34 @@ class Enabled(AbstractContextManager["Enabled"]):
         def work() -> tuple[Rewrite, str]:
             with at_rest(full.text):
                 decision = decide(read(full.text, known, options.limits), options)
-                found = result(decision)
-                edits = [edit for it in decision.statements for edit in it.edits]
-                return found, found.sql if full.text is text else apply(text, full.original(edits))
+                rewrite = result(decision)
+                edits = [edit for statement in decision.statements for edit in statement.edits]
+                return rewrite, rewrite.sql if full.text is text else apply(
+                    text, full.original(edits)
+                )
 
-        found, sql = work() if options.form == VALUES else self._in_time(work)
-        if not found.changed:
-            self._events.left(text, "nothing follows", found)
+        rewrite, sql = work() if options.form == VALUES else self._in_time(work)
+        if not rewrite.changed:
+            self._events.left(text, "nothing follows", rewrite)
             return None
-        self._events.rewritten(text, found)
+        self._events.rewritten(text, rewrite)
         return sql
 
     def _options_in(self, state: SessionProfile) -> Options:
         limits = replace(self._given.limits, double_quoted=state.double_quoted)
-        given = replace(self._given, engine=state.engine, limits=limits)
-        return replace(given, resolve=resolver(self._spark)) if given.form == VALUES else given
+        options = replace(self._given, engine=state.engine, limits=limits)
+        return (
+            replace(options, resolve=resolver(self._spark)) if options.form == VALUES else options
+        )
 
     def _session_state(self) -> SessionProfile:
-        found = self._state
-        if found is None:
-            epoch, found = self._epoch, state(self._spark)
+        profile = self._state
+        if profile is None:
+            epoch, profile = self._epoch, state(self._spark)
             with self._changing:
                 if epoch == self._epoch:
-                    self._state = found
-        return found
+                    self._state = profile
+        return profile
 
     def _remember(self, key: Hashable, text: str, decided: _Decided) -> None:
         if key not in self._decisions:
@@ -349,18 +363,17 @@ class Enabled(AbstractContextManager["Enabled"]):
         return not getattr(self._thread, "ours", False)
 
     def _in_time(self, work: Callable[[], T]) -> T:
-        """The result of ``work``. Raises TimeoutError after ``budget`` seconds; the thread then
-        runs on, and its result is dropped."""
-        done: Future[T] = Future()
+        """The result of ``work``. Raises TimeoutError after ``budget`` seconds."""
+        future: Future[T] = Future()
 
         def run() -> None:
             try:
-                done.set_result(work())
+                future.set_result(work())
             except BaseException as error:
-                done.set_exception(error)
+                future.set_exception(error)
 
         threading.Thread(target=run, name="dpp-rewrite", daemon=True).start()
-        return done.result(self._budget)
+        return future.result(self._budget)
 
 
 def _logger(name: str) -> logging.Logger:
@@ -374,12 +387,12 @@ def _logger(name: str) -> logging.Logger:
 
 def _parsed(text: str, limits: Limits) -> _ParsedText:
     tokens = lex(text).tokens
-    found = list(statements(text, limits=limits))
-    if len(found) != 1 or found[0].start != tokens[0].start:
+    parsed = list(statements(text, limits=limits))
+    if len(parsed) != 1 or parsed[0].start != tokens[0].start:
         return _ParsedText(ANYTHING, why="it is not one statement")
-    changes, tree = effect(found[0]), found[0].tree
-    if found[0].failure is not None:
-        return _ParsedText(changes, why=found[0].failure.message)
+    changes, tree = effect(parsed[0]), parsed[0].tree
+    if parsed[0].failure is not None:
+        return _ParsedText(changes, why=parsed[0].failure.message)
     if tree is None or changes.stored:
         return _ParsedText(changes, why="it reads nothing, or Spark keeps its text")
     return _ParsedText(changes, relations_of(tree))

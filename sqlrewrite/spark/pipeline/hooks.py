@@ -9,16 +9,21 @@ all sessions share the tables.
 
 from __future__ import annotations
 
+import logging
 import re
+import sys
 import threading
+import traceback
 from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
+from sqlrewrite.results import Rewrite, Verdict
 from sqlrewrite.sql.statements.execution import ANYTHING, NOTHING, Effect
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
 
 Listener = Callable[[Effect], None]
 
@@ -62,8 +67,7 @@ def stop(listener: Listener) -> None:
 
 
 def _methods(spark: SparkSession) -> Iterator[tuple[type, str, Callable[..., Effect]]]:
-    """The methods that change something: class, name, and what a call with its arguments changes.
-    The classes are taken from objects, since Connect has classes of its own."""
+    """The methods that change something: class, name, and what a call changes."""
     frame = spark.range(0)
     anything, settings = _always(ANYTHING), _always(Effect(settings=True))
     for name in ("set", "unset"):
@@ -100,15 +104,79 @@ def _always(effect: Effect) -> Callable[..., Effect]:
 
 
 def _effect_of_sql(self: Any, text: Any = None, *args: Any, **kwargs: Any) -> Effect:
-    """The effect of ``spark.sql``: nothing of a query, and of an enabled session, which reports the
-    effects of its texts itself."""
+    """The effect of ``spark.sql``; an enabled session reports its own."""
     query = isinstance(text, str) and _QUERY.match(text) is not None
     return NOTHING if query or "sql" in vars(self) else ANYTHING
 
 
 def _effect_on_name(self: Any, name: Any = None, *args: Any, **kwargs: Any) -> Effect:
     """The effect of a method on one view or table, named by the first argument."""
-    given = name if isinstance(name, str) else next(iter(kwargs.values()), None)
-    if not isinstance(given, str):
+    target = name if isinstance(name, str) else next(iter(kwargs.values()), None)
+    if not isinstance(target, str):
         return ANYTHING
-    return Effect(words=frozenset(part.strip("`").lower() for part in given.split(".")))
+    return Effect(words=frozenset(part.strip("`").lower() for part in target.split(".")))
+
+
+LOGGER = logging.getLogger("sqlrewrite.spark")
+
+_SHOWN = 60
+_MOST_PLACES = 1_000
+
+
+class Events:
+    """Logs one session's events from ``level`` on, None: none."""
+
+    def __init__(self, level: str | int | None) -> None:
+        self._before = LOGGER.level
+        self._handler: logging.Handler | None = None
+        self._failed: set[str] = set()
+        LOGGER.setLevel(logging.CRITICAL + 1 if level is None else level)
+        if level is not None and not LOGGER.hasHandlers():
+            self._handler = logging.StreamHandler(sys.stderr)
+            self._handler.setFormatter(logging.Formatter("dpp-rewrite: %(message)s"))
+            LOGGER.addHandler(self._handler)
+
+    def close(self) -> None:
+        """Leaves the logger as it was."""
+        LOGGER.setLevel(self._before)
+        if self._handler is not None:
+            LOGGER.removeHandler(self._handler)
+
+    def rewritten(self, text: str, found: Rewrite) -> None:
+        """Logs that a query is run with predicates."""
+        verdict = "; ".join(
+            f"{candidate.fact.table}.{candidate.fact.column} bounded by {candidate.dimension.table}"
+            for candidate in found.candidates
+            if candidate.verdict is Verdict.REWRITTEN
+        )
+        LOGGER.info("%s: %s", _shortened(text), verdict, extra=_extra(text, found))
+
+    def left(self, text: str, why: str, found: Rewrite | None = None) -> None:
+        """Logs that a query is run as it is written, and why."""
+        LOGGER.debug("%s: as written: %s", _shortened(text), why, extra=_extra(text, found))
+
+    def failed(self, text: str, error: BaseException) -> None:
+        """Logs a failure, once for each place in the code."""
+        where = traceback.extract_tb(error.__traceback__)[-1:]
+        place = f"{where[0].filename}:{where[0].lineno}" if where else "Spark"
+        reason = str(error).strip().partition("\n")[0] or type(error).__name__
+        if place in self._failed or len(self._failed) > _MOST_PLACES:
+            return
+        self._failed.add(place)
+        line = "%s: as written, since dpp-rewrite failed: %s (%s)"
+        LOGGER.warning(line, _shortened(text), reason, place, extra=_extra(text, None))
+
+
+def _shortened(text: str) -> str:
+    words = " ".join(text[: 4 * _SHOWN].split())
+    return words if len(words) <= _SHOWN else f"{words[:_SHOWN]}…"
+
+
+def _extra(text: str, found: Rewrite | None) -> dict[str, object]:
+    verdicts = []
+    for candidate in found.candidates if found is not None else ():
+        fact, reason = candidate.fact, candidate.reason
+        verdict = f"{fact.table}.{fact.column} by {candidate.dimension.table}"
+        verdict += f": {candidate.verdict.value}"
+        verdicts.append(f"{verdict}: {reason.code} {reason.message}" if reason else verdict)
+    return {"dpp_text": text, "dpp_verdicts": tuple(verdicts)}

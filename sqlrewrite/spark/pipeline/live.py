@@ -1,9 +1,8 @@
-"""The session's own catalog, asked for the relations that texts name, and remembered for a while.
+"""What a session's settings mean for a rewrite: how its texts are read, what its planner does.
 
-In: names, and the namespace of short ones. Out: a ``Warehouse`` of the relations with these names,
-and of those behind their views. A relation of which Spark does not say enough is left out and
-counts as forgotten, so that no other one of a similar name is taken for it. A temporary view is in
-it where Spark gives its text (``DESCRIBE … AS JSON``, from Spark 4).
+In: a session. Out: a ``SessionProfile``. One query asks for all settings that are not at their
+defaults. What they mean for pruning is in ``settings.spark_conf``, and for how a text is read in
+docs/soundness.md, "Settings of Spark".
 """
 
 from __future__ import annotations
@@ -11,20 +10,146 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
+from uuid import uuid4
 
-from sqlrewrite.catalog.names import literal_name
 from sqlrewrite.plan.facts.session import SessionSettings
-from sqlrewrite.spark.catalog import describe
-from sqlrewrite.spark.pipeline.settings import obstacle
-from sqlrewrite.spark.session import spark_errors
+from sqlrewrite.rulebook import Engine, engine
+from sqlrewrite.settings.spark_conf import engine_under
+from sqlrewrite.spark import describe
+from sqlrewrite.spark.session import current_namespace, spark_errors
 from sqlrewrite.spark.target import SparkError, SparkGoneError
-from sqlrewrite.sql.statements.references import relations_in
+from sqlrewrite.sql.statements.execution import relations_in
 from sqlrewrite.sql.types.query_output import query_output
-from sqlrewrite.warehouse import Column, Name, TableOrView, View, Warehouse, temporary_name
+from sqlrewrite.warehouse import (
+    Column,
+    Name,
+    TableOrView,
+    View,
+    Warehouse,
+    literal_name,
+    temporary_name,
+)
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
+
+
+# The values under which names and keys mean what the rewriter takes them to mean.
+_REQUIRED = {"spark.sql.casesensitive": "false", "spark.sql.timestamptype": "timestamp_ltz"}
+# A value under which more expressions can raise an error.
+_REFUSED = {"spark.sql.legacy.timeparserpolicy": "exception"}
+_PARSER = "spark.sql.legacy.parser."
+_EITHER_WAY = frozenset({"spark.sql.legacy.parser.havingwithoutgroupbyaswhere"})
+
+
+@dataclass(frozen=True, slots=True)
+class SessionProfile:
+    """What matters of a session: the namespace of short names, what its planner does, whether
+    ``"…"`` is a name. ``obstacle`` names a setting under which nothing is rewritten, if it has one.
+    """
+
+    namespace: Name
+    engine: Engine
+    double_quoted: bool
+    obstacle: str = ""
+
+
+def state(spark: SparkSession) -> SessionProfile:
+    """The state of a session now. Raises SparkError."""
+    with spark_errors("the session's settings cannot be read"):
+        namespace, rows = current_namespace(spark), spark.sql("SET").collect()
+    return state_of(namespace, {str(row[0]).lower(): str(row[1]) for row in rows})
+
+
+def state_of(namespace: Name, settings: Mapping[str, str]) -> SessionProfile:
+    """The state under ``settings``: those that are set, by their names in lower case."""
+
+    def flag(name: str, default: bool) -> bool:
+        return settings.get(name.lower(), str(default)).strip().lower() == "true"
+
+    quoted = flag("spark.sql.ansi.enabled", True) and flag(
+        "spark.sql.ansi.doubleQuotedIdentifiers", False
+    )
+    return SessionProfile(
+        namespace, engine_under(engine("spark"), settings), quoted, obstacle(settings)
+    )
+
+
+def obstacle(settings: Mapping[str, str]) -> str:
+    """The first setting under which a text may mean something else; empty where there is none."""
+    for name, value in sorted(settings.items()):
+        required = _REQUIRED.get(name)
+        plain = value.strip().lower()
+        if required not in (None, plain) or _REFUSED.get(name) == plain:
+            return f"{name} is {value}"
+        if name.startswith(_PARSER) and name not in _EITHER_WAY and value.lower() != "false":
+            return f"{name} is {value}"
+    return ""
+
+
+def views_replaceable(spark: SparkSession) -> bool:
+    """Whether a session's views can be given another text."""
+    return hasattr(spark, "_jsparkSession") and int(spark.version.partition(".")[0]) >= 4
+
+
+def view_text(frame: DataFrame) -> tuple[Name, str] | None:
+    """The name and the text of the view that a frame reads: a permanent view by its qualified name,
+    or a temporary one whose text means the same outside of its session. None for any other frame.
+    """
+    plan: Any = frame._jdf.queryExecution().analyzed()
+    if plan.nodeName() != "SubqueryAlias" or plan.child().nodeName() != "View":
+        return None
+    view, identifier = plan.child(), plan.identifier()
+    described, parts = view.desc(), identifier.qualifier()
+    name = *(parts.apply(n) for n in range(parts.length())), identifier.name()
+    if len(name) != (1 if view.isTempView() else 3):
+        return None
+    if described.viewText().isEmpty() or (view.isTempView() and not _independent(frame, described)):
+        return None
+    return tuple(part.lower() for part in name), described.viewText().get()
+
+
+def _independent(frame: DataFrame, described: Any) -> bool:
+    """Whether a temporary view's text means the same outside of its session."""
+    converters = cast("Any", frame.sparkSession)._jvm.scala.jdk.javaapi.CollectionConverters
+    made_under = converters.asJava(described.viewSQLConfigs())
+    return (
+        described.viewReferredTempViewNames().isEmpty()
+        and described.viewReferredTempFunctionNames().isEmpty()
+        and described.viewReferredTempVariableNames().isEmpty()
+        and not obstacle({str(key).lower(): str(made_under[key]) for key in made_under})
+    )
+
+
+def with_view_text(spark: SparkSession, frame: DataFrame, text: str) -> DataFrame:
+    """The frame of a view with this text. The view is registered for a moment under a unique name,
+    because Spark applies a view's own settings only when it looks the view up."""
+    from pyspark.sql import DataFrame
+
+    jvm: Any = spark._jvm
+    scala, catalyst = jvm.scala, jvm.org.apache.spark.sql.catalyst
+    java: Any = spark._jsparkSession
+    plan: Any = frame._jdf.queryExecution().analyzed()
+    described = plan.child().desc()
+    values = {
+        described.productElementName(n): described.productElement(n)
+        for n in range(described.productArity())
+    }
+    values["viewText"] = scala.Option.apply(text)
+    table = catalyst.catalog.CatalogTable(*values.values())
+    name = f"dpp_rewrite_{uuid4().hex}"
+    catalog = java.sessionState().catalog()
+    catalog.createTempView(
+        name, catalyst.catalog.TemporaryViewRelation(table, scala.Option.apply(None)), False
+    )
+    try:
+        read = java.table(name).queryExecution().analyzed().child()
+    finally:
+        catalog.dropTempView(name)
+    alias = catalyst.plans.logical.SubqueryAlias(plan.identifier(), read)
+    return DataFrame(jvm.org.apache.spark.sql.classic.Dataset.ofRows(java, alias), spark)
+
 
 _MOST_RELATIONS = 1_000
 """How many relations one text may name, those behind its views included."""
@@ -32,8 +157,7 @@ _MOST_RELATIONS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class KnownName:
-    """What Spark said of a name: its relation, if that is certain; its columns as described;
-    whether it is a temporary view; and until when the answer is used (``time.monotonic``)."""
+    """What Spark says of a name, and until when that is used (``time.monotonic``)."""
 
     relation: TableOrView | None = None
     columns: tuple[Column, ...] = ()
@@ -61,38 +185,37 @@ class LiveCatalog:
                 self._known.pop(name, None)
 
     def view(self, parts: Name) -> tuple[View | None, float]:
-        """A permanent view by its qualified name, None where its text is not certain; and until
-        when that holds. Raises SparkError."""
+        """A permanent view, None if its text is not certain, and until when that holds."""
         known = self._lookup(parts, parts[:-1])
         return known.relation if isinstance(known.relation, View) else None, known.until
 
     def warehouse(self, names: Iterable[Name], namespace: Name) -> tuple[Warehouse, float]:
         """The relations with these names, and until when that holds. Raises SparkError."""
-        found = Warehouse(namespace=namespace)
+        warehouse = Warehouse(namespace=namespace)
         until = time.monotonic() + self._ttl
         if self._catalog is not None:
-            found = replace(self._catalog, namespace=namespace, schema_named=True)
+            warehouse = replace(self._catalog, namespace=namespace, schema_named=True)
             names = [parts for parts in names if temporary_name(parts)]
-        left, described = list(dict.fromkeys(names)), dict[Name, tuple[Column, ...]]()
-        for parts in left:
+        todo, described = list(dict.fromkeys(names)), dict[Name, tuple[Column, ...]]()
+        for parts in todo:
             known = self._lookup(parts, namespace)
             until = min(until, known.until)
-            place = temporary_name(parts) if known.temporary else found.qualify(parts)
+            place = temporary_name(parts) if known.temporary else warehouse.qualify(parts)
             if known.columns:
                 described[place] = known.columns
-            found = self._with(found, place, known)
+            warehouse = self._with(warehouse, place, known)
             view = known.relation
             if not isinstance(view, View) or self._catalog is not None:
                 continue
             for inner in relations_in(view.query):
-                name = found.within(view).qualify(inner)
-                left += [name] if name not in left and len(left) < _MOST_RELATIONS else []
+                name = warehouse.within(view).qualify(inner)
+                todo += [name] if name not in todo and len(todo) < _MOST_RELATIONS else []
                 of_both = known.temporary and temporary_name(inner)
                 if of_both and self._lookup(inner, namespace).temporary:
-                    found = found.without(
+                    warehouse = warehouse.without(
                         place
                     )  # it may mean a table or a temporary view of this name
-        return _without_stale_views(found, described), until
+        return _without_stale_views(warehouse, described), until
 
     def _with(self, found: Warehouse, place: Name, known: KnownName) -> Warehouse:
         """The warehouse with one more name, which may be forgotten."""
@@ -143,14 +266,15 @@ class LiveCatalog:
         return KnownName(replace(read, size_in_bytes=size))
 
 
-def _without_stale_views(found: Warehouse, described: Mapping[Name, Sequence[Column]]) -> Warehouse:
-    """The warehouse without the views whose columns, as Spark describes them, are not those of
-    their text: a table behind such a view has changed, or we read the text otherwise than Spark."""
+def _without_stale_views(
+    warehouse: Warehouse, described: Mapping[Name, Sequence[Column]]
+) -> Warehouse:
+    """The warehouse without views whose text does not give the columns that Spark has."""
     for name, columns in described.items():
-        view = found.relations.get(name)
-        if isinstance(view, View) and not _has_columns(view, columns, found):
-            found = found.without(name)
-    return found
+        view = warehouse.relations.get(name)
+        if isinstance(view, View) and not _has_columns(view, columns, warehouse):
+            warehouse = warehouse.without(name)
+    return warehouse
 
 
 def _has_columns(view: View, columns: Sequence[Column], catalog: Warehouse) -> bool:
@@ -161,8 +285,8 @@ def _has_columns(view: View, columns: Sequence[Column], catalog: Warehouse) -> b
         return False
     named = view.columns or [name for name, _ in read]
     return all(
-        str(name).lower() == it.name.lower() and kind in (None, it.type)
-        for name, (_, kind), it in zip(named, read, columns, strict=True)
+        str(name).lower() == column.name.lower() and kind in (None, column.type)
+        for name, (_, kind), column in zip(named, read, columns, strict=True)
     )
 
 
@@ -180,10 +304,10 @@ def _temporary(
     parts: Name, description: describe.Description, data: Mapping[str, Any] | None
 ) -> View | None:
     """A temporary view of this session, if Spark gives its text and the text is certain."""
-    said = data or {}
-    query, namespace = said.get("view_text"), said.get("view_catalog_and_namespace")
-    names = [str(it.name).lower() for it in description.columns]
-    inner = [str(it).lower() for it in said.get("view_query_output_columns") or ()]
+    details = data or {}
+    query, namespace = details.get("view_text"), details.get("view_catalog_and_namespace")
+    names = [str(column.name).lower() for column in description.columns]
+    inner = [str(column).lower() for column in details.get("view_query_output_columns") or ()]
     if not temporary_name(parts) or not query or not namespace or '"' in query:
         return None
     if inner != names and "*" in query:
@@ -191,7 +315,7 @@ def _temporary(
     return View(
         name=temporary_name(parts),
         query=query,
-        columns=() if inner == names else tuple(it.name for it in description.columns),
+        columns=() if inner == names else tuple(column.name for column in description.columns),
         namespace=tuple(str(namespace).lower().split(".")),
     )
 
@@ -201,5 +325,5 @@ def _name(details: Mapping[str, str]) -> Name | None:
     if "Table" in details and "Database" in details:
         parts = (details.get("Catalog", "spark_catalog"), details["Database"], details["Table"])
         return tuple(part.lower() for part in parts)
-    found = describe.parts_of(details.get("Name", ""))
-    return tuple(part.lower() for part in found) if len(found) > 2 else None
+    parts_written = describe.parts_of(details.get("Name", ""))
+    return tuple(part.lower() for part in parts_written) if len(parts_written) > 2 else None

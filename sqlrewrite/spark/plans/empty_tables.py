@@ -15,12 +15,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from sqlrewrite.catalog.names import literal_name, quoted
 from sqlrewrite.settings.spark_conf import known_setting
 from sqlrewrite.spark.query_pairs import use
 from sqlrewrite.spark.session import Session, literal_text, spark_errors
 from sqlrewrite.spark.target import SparkError
-from sqlrewrite.warehouse import Name, Table, TableOrView, View, Warehouse
+from sqlrewrite.warehouse import Name, Table, TableOrView, View, Warehouse, literal_name, quoted
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -41,8 +40,7 @@ _NUMBERS = ("tinyint", "smallint", "int", "bigint", "decimal", "float", "double"
 
 @dataclass(frozen=True, slots=True)
 class Stock:
-    """What differs from production: the tables whose size was ``assumed``, and the relations that
-    are ``missing``, wholly or in part, with the reason."""
+    """What differs from production: sizes ``assumed``, relations ``missing`` with the reason."""
 
     assumed: tuple[str, ...] = ()
     missing: tuple[tuple[str, str], ...] = ()
@@ -69,50 +67,56 @@ def warehouse(session: Session, catalog: Warehouse, texts: Iterable[str]) -> Ite
         return
     spark = session.spark
     with ExitStack() as ends:
-        made = TemporaryDirectory(prefix="dpp-rewrite-warehouse-", ignore_cleanup_errors=True)
-        folder = Path(ends.enter_context(made))
+        temporary = TemporaryDirectory(prefix="dpp-rewrite-warehouse-", ignore_cleanup_errors=True)
+        folder = Path(ends.enter_context(temporary))
         with spark_errors("the empty tables cannot be made"):
             excluded = spark.conf.get(EXCLUDED, "")
             spark.conf.set(EXCLUDED, f"{excluded},{PRUNING_RULE}" if excluded else PRUNING_RULE)
-            given = {key.lower() for key, _ in session.target.conf}
+            set_by_user = {key.lower() for key, _ in session.target.conf}
             for key, value in catalog.settings.items():
-                if known_setting(key) and key.lower() not in given:
+                if known_setting(key) and key.lower() not in set_by_user:
                     spark.conf.set(key, value)
             used = list(_used(catalog, texts))
-            for schema in sorted({it.name[-2] for it in used} | {catalog.namespace[-1]}):
+            for schema in sorted(
+                {relation.name[-2] for relation in used} | {catalog.namespace[-1]}
+            ):
                 _make_schema(spark, schema, folder, ends)
         missing: list[tuple[str, str]] = []
-        tables = [it for it in used if isinstance(it, Table)]
+        tables = [relation for relation in used if isinstance(relation, Table)]
         for table in tables:
             try:
                 _make_table(spark, table, folder, ends)
             except SparkError as error:
                 missing.append((".".join(table.name), str(error)))
-        missing += _make_views(spark, [it for it in used if isinstance(it, View)], ends)
+        missing += _make_views(
+            spark, [relation for relation in used if isinstance(relation, View)], ends
+        )
         with spark_errors(f"USE {catalog.namespace[-1]}"):
             spark.sql(f"USE {quoted(catalog.namespace[-1])}")
         missing += (
-            (".".join(it.name), "made without its partitions: a local Spark has no transforms")
-            for it in tables
-            if any(field.transform != "identity" for field in it.partitioned_by)
+            (".".join(table.name), "made without its partitions: a local Spark has no transforms")
+            for table in tables
+            if any(field.transform != "identity" for field in table.partitioned_by)
         )
-        sized = tuple(sorted(".".join(it.name) for it in tables if it.size_in_bytes is None))
+        sized = tuple(
+            sorted(".".join(table.name) for table in tables if table.size_in_bytes is None)
+        )
         yield Stock(sized, tuple(missing))
 
 
 def _used(catalog: Warehouse, texts: Iterable[str]) -> Iterator[TableOrView]:
     """The relations that the texts name, and those behind the views among them."""
-    left = [it for name, it in sorted(catalog.relations.items()) if len(name) > 1]
+    others = [relation for name, relation in sorted(catalog.relations.items()) if len(name) > 1]
     words = {word for text in texts for word in _WORD.findall(text.lower())}
     while True:
-        found = [it for it in left if set(_WORD.findall(it.name[-1])) <= words]
-        if not found:
+        named = [relation for relation in others if set(_WORD.findall(relation.name[-1])) <= words]
+        if not named:
             return
-        yield from found
-        left = [it for it in left if it not in found]
-        for it in found:
-            if isinstance(it, View):
-                words |= set(_WORD.findall(it.query.lower()))
+        yield from named
+        others = [relation for relation in others if relation not in named]
+        for relation in named:
+            if isinstance(relation, View):
+                words |= set(_WORD.findall(relation.query.lower()))
 
 
 def _make_schema(spark: SparkSession, schema: str, folder: Path, ends: ExitStack) -> None:
@@ -125,14 +129,16 @@ def _make_schema(spark: SparkSession, schema: str, folder: Path, ends: ExitStack
 
 def _make_table(spark: SparkSession, table: Table, folder: Path, ends: ExitStack) -> None:
     """Creates a table of its size, with one partition if it is partitioned. Raises SparkError."""
-    partitions = [it.column for it in table.partitioned_by if it.transform == "identity"]
+    partitions = [field.column for field in table.partitioned_by if field.transform == "identity"]
     size = table.size_in_bytes
     if size is None:
         size = ASSUMED_LARGE if table.partitioned_by else ASSUMED_SMALL
     place = folder / "tables" / "_".join(re.sub(r"\W", "-", part) for part in table.name)
     below = place / "partition" if partitions else place
     name = literal_name(table.name[-2:])
-    columns = ", ".join(f"{quoted(it.name)} {it.type or 'string'}" for it in table.columns)
+    columns = ", ".join(
+        f"{quoted(column.name)} {column.type or 'string'}" for column in table.columns
+    )
     with spark_errors("cannot be made here"):
         spark.sql(
             f"CREATE TABLE {name} ({columns}) USING parquet"
@@ -143,7 +149,9 @@ def _make_table(spark: SparkSession, table: Table, folder: Path, ends: ExitStack
         ends.callback(_quietly, spark, f"DROP TABLE IF EXISTS {name}")
         _make_files(below, size)
         if partitions:
-            values = (f"{quoted(it)} = {_value(table, it)}" for it in partitions)
+            values = (
+                f"{quoted(partition)} = {_value(table, partition)}" for partition in partitions
+            )
             only = f"PARTITION ({', '.join(values)}) LOCATION {_place(below)}"
             spark.sql(f"ALTER TABLE {name} ADD {only}")
         spark.sql(f"ANALYZE TABLE {name} COMPUTE STATISTICS NOSCAN")
@@ -178,7 +186,7 @@ def _make_views(
 ) -> Iterator[tuple[str, str]]:
     """Creates the views in the order of their dependencies; yields those that cannot be."""
     while views:
-        left: dict[Name, tuple[View, str]] = {}
+        failed: dict[Name, tuple[View, str]] = {}
         for view in views:
             name = literal_name(view.name[-2:])
             names = f" ({', '.join(map(quoted, view.columns))})" if view.columns else ""
@@ -188,11 +196,11 @@ def _make_views(
                     spark.sql(f"CREATE VIEW {name}{names} AS {view.query}")
                     ends.callback(_quietly, spark, f"DROP VIEW IF EXISTS {name}")
             except SparkError as error:
-                left[view.name] = (view, str(error))
-        if len(left) == len(views):
-            yield from ((".".join(name), why) for name, (_, why) in left.items())
+                failed[view.name] = (view, str(error))
+        if len(failed) == len(views):
+            yield from ((".".join(name), why) for name, (_, why) in failed.items())
             return
-        views = [view for view, _ in left.values()]
+        views = [view for view, _ in failed.values()]
 
 
 def _value(table: Table, name: str) -> str:

@@ -6,24 +6,35 @@ the plan shows that it will happen, else possible (``planned.py``).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from enum import Enum
 
-from sqlrewrite.results import PlanLine, Rewrite
+from sqlrewrite.decision.statement_decision import PairDecision, StatementDecision
+from sqlrewrite.document import Decision, decide, read
+from sqlrewrite.find.pairs import Pair, PairPlace
+from sqlrewrite.find.restrictions import Restriction, SemiJoin, flattened, neighbours
+from sqlrewrite.plan import algebra as ra
+from sqlrewrite.plan.expressions import walk
+from sqlrewrite.plan.relations import read_by
+from sqlrewrite.results import PlanLine, Rewrite, Verdict
+from sqlrewrite.rewriting import result
+from sqlrewrite.run.runner import Request
+from sqlrewrite.spark import query_pairs
 from sqlrewrite.spark.plans.empty_tables import Stock, warehouse
-from sqlrewrite.spark.plans.physical import PhysicalPlan
 from sqlrewrite.spark.plans.planned import (
     LayoutColumns,
+    PhysicalPlan,
     Planned,
     PlannedScan,
     ScanFilter,
     plan,
     planned,
 )
-from sqlrewrite.spark.plans.row_groups import RowGroups, planned_row_groups
+from sqlrewrite.spark.plans.scans import RowGroups, planned_row_groups
 from sqlrewrite.spark.query_pairs import (
     QueryPair,
     enter,
@@ -32,12 +43,11 @@ from sqlrewrite.spark.query_pairs import (
     pairs,
     partitioned,
 )
-from sqlrewrite.spark.session import Session
+from sqlrewrite.spark.session import Session, fresh
+from sqlrewrite.sql.statements.execution import statement_texts
 from sqlrewrite.text.markers import group_insertions
-from sqlrewrite.warehouse import Warehouse
+from sqlrewrite.warehouse import Name, Warehouse
 
-_TRIVIAL = ("isnotnull(", "true")
-_NOT_NULL = " IS NOT NULL"  # in Iceberg's words
 Groups = Mapping[str, RowGroups]
 
 
@@ -59,8 +69,7 @@ class Pruning:
 
 @dataclass(frozen=True, slots=True)
 class ScanState:
-    """A fact scan in one plan: its filters, and what they amount to. ``laid_out``: its table has
-    layout columns; then ``row_groups`` are those that the filters leave, if that is known."""
+    """A fact scan in one plan, and what prunes it; row groups only of a table with a layout."""
 
     filters: tuple[str, ...]
     pruned_by: tuple[Pruning, ...]
@@ -79,8 +88,7 @@ class ExplainedScan:
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """One statement, explained: its place, its fact scans, both plans and their diff; ``exchanges``
-    counts the shuffles in each."""
+    """One statement, explained; ``exchanges`` are the shuffles before and after."""
 
     path: str
     line: int
@@ -105,9 +113,8 @@ def explain_text(
     tables are made first. Raises SparkError."""
     catalog = known_after(path, rewrite.original, catalog)
     facts, layout = partitioned(catalog), layout_columns(catalog)
-    found = pairs(path, rewrite)
     with warehouse(session, catalog, [rewrite.original]) as stock:
-        for pair in found:
+        for pair in pairs(path, rewrite):
             under = (settings or {}).get(pair.before.index, {})
             if not enter(session, pair) and (pair.candidates or pair.changed or under):
                 keep(explain(session, pair, facts, layout, under))
@@ -121,15 +128,14 @@ def explain(
     layout: LayoutColumns | None = None,
     under: Mapping[str, str] | None = None,
 ) -> Explained:
-    """Plans both texts of a statement, the second under the settings ``under``; ``facts`` are the
-    last names of partitioned tables. Raises SparkError."""
+    """Plans both texts of a statement, the second under the settings ``under``."""
     before = plan(session, pair.before.text, f"{pair.place}: Spark cannot plan the query")
     after = before
     if pair.changed or under:
         failing = f"{pair.place}: Spark cannot plan the rewritten query"
         with set_to(session, under or {}):
             after = plan(session, pair.after.text, failing)
-    first, second = (planned(session, it, facts, layout) for it in (before, after))
+    first, second = (planned(session, tree, facts, layout) for tree in (before, after))
     return Explained(
         path=pair.path,
         line=pair.before.line,
@@ -161,7 +167,7 @@ def set_to(session: Session, settings: Mapping[str, str]) -> Iterator[None]:
 
 def _exchanges(plan: PhysicalPlan) -> int:
     """The number of shuffles in a plan."""
-    return sum(it.name == "Exchange" for it in plan.operators)
+    return sum(operator.name == "Exchange" for operator in plan.operators)
 
 
 def _row_groups(session: Session, pair: QueryPair, layout: LayoutColumns) -> Groups:
@@ -183,18 +189,20 @@ def _compared(
     groups of partitions no filter is a predicate of ours.
     """
     grouped = bool(group_insertions(pair.after.text))
-    left = list(after.scans)
+    unpaired = list(after.scans)
     for scan in before.scans:
-        same = [it for it in left if it.table == scan.table]
-        other = next((it for it in same if it.schema == scan.schema), same[0] if same else None)
+        same = [other for other in unpaired if other.table == scan.table]
+        other = next(
+            (alike for alike in same if alike.schema == scan.schema), same[0] if same else None
+        )
         if other is not None:
-            left.remove(other)
+            unpaired.remove(other)
         yield ExplainedScan(
             scan.table,
             _state(scan, scan, groups),
             None if other is None else _state(other, other if grouped else scan, groups),
         )
-    for scan in left:
+    for scan in unpaired:
         yield ExplainedScan(scan.table, None, _state(scan, scan, groups))
 
 
@@ -202,30 +210,31 @@ def _state(scan: PlannedScan, before: PlannedScan, groups: Groups) -> ScanState:
     """The state of a scan; the filters that ``before`` lacks come from our predicate."""
     filters = scan.filters
     ours = _added(filters, before.filters)
-    found: dict[By, bool] = {}
-    for number, it in enumerate(filters):
+    certain: dict[By, bool] = {}
+    for number, condition in enumerate(filters):
         if number in ours:
             by = By.OURS
-        elif it.dynamic:
+        elif condition.dynamic:
             by = By.NATIVE
-        elif it.scalar or not (it.text.startswith(_TRIVIAL) or it.text.endswith(_NOT_NULL)):
+        elif condition.scalar or not condition.trivial:
             by = By.STATIC
         else:
             continue
-        found[by] = found.get(by, False) or it.planned
-    pruned = tuple(Pruning(by, found[by]) for by in By if by in found)
-    return ScanState(tuple(it.text for it in filters), pruned, bool(scan.key), groups.get(scan.key))
+        certain[by] = certain.get(by, False) or condition.planned
+    pruned = tuple(Pruning(by, certain[by]) for by in By if by in certain)
+    return ScanState(
+        tuple(filter_.text for filter_ in filters), pruned, bool(scan.key), groups.get(scan.key)
+    )
 
 
 def _added(filters: Sequence[ScanFilter], before: Sequence[ScanFilter]) -> frozenset[int]:
-    """The numbers of the new filters: of each kind, as many as there are more than before. Our IN
-    becomes a semi-join, so filters that a semi-join feeds are taken first."""
-    scalar = [number for number, it in enumerate(filters) if it.scalar]
-    dynamic = [number for number, it in enumerate(filters) if it.dynamic]
+    """The numbers of the new filters, those first that a semi-join feeds, as our IN becomes one."""
+    scalar = [number for number, filter_ in enumerate(filters) if filter_.scalar]
+    dynamic = [number for number, filter_ in enumerate(filters) if filter_.dynamic]
     dynamic.sort(key=lambda number: not filters[number].semi)
-    more = len(dynamic) - sum(it.dynamic for it in before)
-    semis = sum(it.semi for it in filters) - sum(it.semi for it in before)
-    scalars = len(scalar) - sum(it.scalar for it in before)
+    more = len(dynamic) - sum(filter_.dynamic for filter_ in before)
+    semis = sum(filter_.semi for filter_ in filters) - sum(filter_.semi for filter_ in before)
+    scalars = len(scalar) - sum(filter_.scalar for filter_ in before)
     return frozenset((*dynamic[: max(more, semis, 0)], *scalar[: max(scalars, 0)]))
 
 
@@ -239,10 +248,113 @@ def _text(plan: PhysicalPlan) -> str:
 def _diff(before: PhysicalPlan, after: PhysicalPlan) -> Iterator[PlanLine]:
     """Both trees as one: a line of both stands once, whatever its depth."""
     old, new = before.lines(), after.lines()
-    matcher = SequenceMatcher(None, [it[1] for it in old], [it[1] for it in new], autojunk=False)
+    matcher = SequenceMatcher(
+        None, [line[1] for line in old], [line[1] for line in new], autojunk=False
+    )
     for tag, a, b, c, d in matcher.get_opcodes():
         if tag == "equal":
             yield from (PlanLine(" ", prefix + text) for prefix, text in new[c:d])
             continue
         yield from (PlanLine("-", prefix + text) for prefix, text in old[a:b])
         yield from (PlanLine("+", prefix + text) for prefix, text in new[c:d])
+
+
+def missed(session: Session, path: str, rewrite: Rewrite, request: Request) -> Rewrite:
+    """The rewriting without the predicates that Spark's plan makes needless."""
+    options = request.options()
+    document = read(rewrite.original, request.catalog, options.limits)
+    every = decide(document, options.with_all())
+    engine = options.engine
+    if not every.statements or engine.planner != "spark" or not engine.native_joins:
+        return rewrite  # rewriting is switched off in the text, or this is not Spark's planner
+    needless = frozenset(_left_to_spark(fresh(session), path, every, request.catalog))
+    return result(decide(document, replace(options, planned=needless)))
+
+
+def _left_to_spark(
+    session: Session, path: str, decision: Decision, catalog: Warehouse
+) -> Iterator[PairPlace]:
+    """The places of the pairs that Spark prunes by itself."""
+    text = decision.document.stripped.text
+    catalog = query_pairs.known_after(path, text, catalog)
+    facts = query_pairs.partitioned(catalog)
+    with warehouse(session, catalog, [text]):
+        for query, decided in zip(statement_texts(text), decision.statements, strict=True):
+            pair = query_pairs.QueryPair(path, query, query)
+            if query_pairs.enter(session, pair) or not decided.matters:
+                continue
+            written = [judged for judged in decided.judged if judged.verdict is Verdict.REWRITTEN]
+            if written:
+                failing = f"{pair.place}: Spark cannot plan the query"
+                scans = planned(session, plan(session, query.text, failing), facts)
+                yield from _pruned(decided, written, scans)
+
+
+def _pruned(
+    statement: StatementDecision, written: Sequence[PairDecision], found: Planned
+) -> Iterator[PairPlace]:
+    """The places of the pairs in ``written`` that the plan prunes."""
+    needed = {judged: _tables_read(statement.plan, judged) for judged in written}
+    for judged in written:
+        pair = judged.proposal.pair
+        alike = [
+            other
+            for other in written
+            if _bounded_column(other.proposal.pair) == _bounded_column(pair)
+        ]
+        certain = [
+            scan.certain(pair.path.column)
+            for scan in found.scans
+            if scan.short_name == pair.scan.table.name[-2:]
+        ]
+        # Spark makes one filter of each join: with fewer filters than pairs, some pair has none.
+        if certain and all(
+            len(keys) >= len(alike) and any(needed[judged] <= Counter(key.tables) for key in keys)
+            for keys in certain
+        ):
+            yield pair.place
+
+
+def _bounded_column(pair: Pair) -> tuple[int, str]:
+    return pair.target.relation, pair.target_column
+
+
+def _tables_read(plan: ra.Plan, judged: PairDecision) -> Counter[Name]:
+    """How often each table is read for the keys of a predicate."""
+    proposal = judged.proposal
+    near = {
+        relation.relation: relation
+        for relation in (proposal.pair.dimension, *neighbours(proposal.restrictions))
+    }
+    for condition in _conditions(proposal.restrictions):
+        for inner in walk(condition):
+            if isinstance(inner, ra.Subquery):
+                near |= {leaf.relation: leaf for leaf in _leaves(plan, inner.query)}
+    return sum((_tables(plan, relation) for relation in near.values()), Counter[Name]())
+
+
+def _conditions(kept: Sequence[Restriction]) -> Iterator[ra.Expression]:
+    """The conditions that the key query repeats, with those on neighbours."""
+    for restriction in flattened(kept):
+        if isinstance(restriction, SemiJoin):
+            yield from _conditions(restriction.inner)
+        else:
+            yield restriction.expression
+
+
+def _leaves(plan: ra.Plan, query: ra.Query) -> Iterator[ra.Scan | ra.Opaque]:
+    """The tables and unknown relations that a query reads."""
+    return (
+        relation for relation in read_by(plan, query) if isinstance(relation, ra.Scan | ra.Opaque)
+    )
+
+
+def _tables(plan: ra.Plan, relation: ra.Relation) -> Counter[Name]:
+    """How often each table is read for a relation; an unknown one counts under an empty name."""
+    match relation:
+        case ra.Scan(table=table):
+            return Counter([table.name[-2:]])
+        case ra.Derived(query=query) | ra.CteReference(query=query):
+            return sum((_tables(plan, leaf) for leaf in _leaves(plan, query)), Counter[Name]())
+        case _:
+            return Counter([()])

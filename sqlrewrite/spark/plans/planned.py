@@ -1,30 +1,220 @@
-"""The fact scans in Spark's plan of a query, each with the filters that prune it.
+"""Spark's physical plan, from the text of EXPLAIN FORMATTED, which works over Connect, too.
 
-``plan`` asks Spark for the plan of a text, ``planned`` finds the scans in it. A plan that has not
-run shows a dynamic filter in the scan of every candidate, and over a sort-merge join that filter
-becomes ``true`` at run time. So a filter is called planned only where the filtering side is a
-broadcast in the plan, else possible (docs/spark.md, "Where native dynamic partition pruning
-stops").
+In: the text. Out: a ``PhysicalPlan``: a tree of operators with their details, and its subqueries.
+The numbers that Spark gives to columns, plans and operators stay in it, because they connect a
+subquery with its place; ``plain`` removes them from what is shown or compared.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
-from sqlrewrite.spark.plans.physical import (
-    PhysicalOperator,
-    PhysicalPlan,
-    PhysicalSubquery,
-    items,
-    parse,
-    plain,
-)
-from sqlrewrite.spark.plans.row_groups import scan_key
 from sqlrewrite.spark.session import Session, reason, spark_errors
 from sqlrewrite.spark.target import SparkError
 from sqlrewrite.warehouse import Name
+
+_TREE = re.compile(r"((?:   |:  |:- |\+- )*)(?:\* )?(\S.*?) \((\d+)\)")
+_HEAD = re.compile(r"\((\d+)\) \S.*")
+_DETAIL = re.compile(r"([A-Z][A-Za-z ]*?)(?: \[\d+\])? ?: (.*)")
+_SUBQUERY = re.compile(
+    r"Subquery:\d+ Hosting operator id = (\d+) Hosting Expression = (.*)", re.DOTALL
+)
+_SCAN = re.compile(r"(?:Batch)?Scan (?:\w+ )?([^\s()]+\.[^\s()]+)")
+
+# Numbers that differ each time a query is planned.
+_NUMBERS = (
+    (re.compile(r",? ?\[plan_id=\d+\]"), ""),
+    (re.compile(r",? ?\[id=#\d+\]"), ""),
+    (re.compile(r"\[codegen id : \d+\]"), ""),
+    (re.compile(r"#\d+L?"), ""),
+    (re.compile(r"dynamicpruningexpression\((.*?) IN dynamicpruning\)"), r"\1 IN dynamic keys"),
+    (re.compile(r"(?:Reused)?Subquery subquery"), "(subquery)"),
+)
+_DYNAMIC_NUMBER = re.compile(r"(dynamicpruning|subquery)#\d+|\[(plan_)?id=#?\d+\]|codegen id : \d+")
+
+# The details that are shown of an operator.
+_SHOWN = (
+    ("Scan", ("PartitionFilters", "RuntimeFilters", "PushedFilters")),
+    ("BatchScan", ("RuntimeFilters", "PushedFilters")),
+    ("Filter", ("Condition",)),
+    ("HashAggregate", ("Keys",)),
+    ("Exchange", ("Arguments",)),
+)
+_WRAPPING = frozenset({"AdaptiveSparkPlan", "ColumnarToRow"})
+_JOIN = re.compile(r"(?:BroadcastHash|SortMerge|ShuffledHash|BroadcastNestedLoop)Join|Cartesian")
+
+
+KEY_DETAILS = ("ReadSchema", "PartitionFilters", "PushedFilters")
+
+
+@dataclass(frozen=True)
+class PhysicalOperator:
+    """One operator: its number in the text, its name, its inputs, and its details."""
+
+    number: int
+    name: str
+    children: tuple[PhysicalOperator, ...]
+    details: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def table(self) -> str | None:
+        """The table that a scan reads, qualified; None for any other operator."""
+        match = _SCAN.match(self.name)
+        return match[1].replace("`", "") if match else None
+
+    @cached_property
+    def identity(self) -> str:
+        """A text that is the same for two operators with the same result."""
+        if self.name in _WRAPPING and self.children:
+            return self.children[0].identity
+        details = _DYNAMIC_NUMBER.sub("", f"{self.name} {sorted(self.details.items())}")
+        return f"{details}({', '.join(child.identity for child in self.children)})"
+
+    def walk(self) -> Iterator[PhysicalOperator]:
+        """This operator and all below it, from the top."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+
+@dataclass(frozen=True, slots=True)
+class PhysicalSubquery:
+    """The plan of a subquery in an ``expression`` of the operator with the number ``host``."""
+
+    host: int
+    expression: str
+    root: PhysicalOperator
+
+
+@dataclass(frozen=True, slots=True)
+class PhysicalPlan:
+    """A plan and its subqueries, each subquery once."""
+
+    root: PhysicalOperator
+    subqueries: tuple[PhysicalSubquery, ...]
+
+    @property
+    def operators(self) -> Iterator[PhysicalOperator]:
+        """All operators of the plan, those of its subqueries last."""
+        yield from self.root.walk()
+        for subquery in self.subqueries:
+            yield from subquery.root.walk()
+
+    def lines(self) -> tuple[tuple[str, str], ...]:
+        """The tree as it is shown: for each operator the branches before it, and its text."""
+        return tuple(_lines(self.root, "", ""))
+
+
+def parse(text: str) -> PhysicalPlan:
+    """The plan in what EXPLAIN FORMATTED prints. Raises ValueError for any other text."""
+    lines = text.splitlines()
+    details = _details(lines)
+    roots: list[tuple[str, PhysicalOperator]] = []
+    at, heading = 0, ""
+    while at < len(lines):
+        if lines[at].startswith("Subquery:"):
+            heading = lines[at]
+        if _TREE.fullmatch(lines[at]):
+            end = at
+            while end < len(lines) and _TREE.fullmatch(lines[end]):
+                end += 1
+            roots.append((heading, _tree(lines[at:end], details)))
+            at, heading = end, ""
+        else:
+            at += 1
+    if not roots:
+        raise ValueError(text.strip() or "an empty plan")
+    subqueries = []
+    for heading, root in roots[1:]:
+        match = _SUBQUERY.match(heading)
+        if match:
+            subqueries.append(PhysicalSubquery(int(match[1]), match[2], root))
+    return PhysicalPlan(roots[0][1], tuple(subqueries))
+
+
+def plain(text: str) -> str:
+    """A plan's text without the numbers that differ each time."""
+    for pattern, instead in _NUMBERS:
+        text = pattern.sub(instead, text)
+    return " ".join(text.split())
+
+
+def scan_key(table: str, details: Mapping[str, str]) -> str:
+    """A key of a scan's table, columns and filters, from EXPLAIN's text or from the plan."""
+    return plain(" ".join((table, *(details.get(key, "[]") for key in KEY_DETAILS))))
+
+
+def items(text: str) -> tuple[str, ...]:
+    """The items of ``[a, b(c, d)]``."""
+    inner = text.strip().removeprefix("[").removesuffix("]")
+    parts: list[str] = []
+    depth = start = 0
+    for at, letter in enumerate(inner):
+        depth += (letter in "([") - (letter in ")]")
+        if letter == "," and depth == 0 and inner.startswith(", ", at):
+            parts.append(inner[start:at])
+            start = at + 2
+    return tuple(item for item in (*parts, inner[start:]) if item)
+
+
+def _details(lines: list[str]) -> dict[int, dict[str, str]]:
+    """The details of each operator, from the paragraph that begins with its number."""
+    operators: dict[int, dict[str, str]] = {}
+    inside: dict[str, str] | None = None
+    last = ""
+    for line in lines:
+        head = _HEAD.fullmatch(line)
+        if head:
+            inside = operators.setdefault(int(head[1]), {})
+        elif not line.strip():
+            inside = None
+        elif inside is not None:
+            match = _DETAIL.fullmatch(line)
+            if match:
+                last = match[1].strip()
+                inside[last] = match[2]
+            elif last in inside:
+                inside[last] += f" {line.strip()}"
+    return operators
+
+
+def _tree(lines: list[str], details: dict[int, dict[str, str]]) -> PhysicalOperator:
+    """The operator at the top of an indented tree; a line's depth is a third of its indentation."""
+    below: dict[int, list[PhysicalOperator]] = {}
+    for line in reversed(lines):
+        match = _TREE.fullmatch(line)
+        assert match is not None
+        depth, number = len(match[1]) // 3, int(match[3])
+        children = tuple(reversed(below.pop(depth + 1, [])))
+        operator = PhysicalOperator(number, match[2], children, details.get(number, {}))
+        below.setdefault(depth, []).append(operator)
+    return below[0][0]
+
+
+def _lines(operator: PhysicalOperator, first: str, rest: str) -> Iterator[tuple[str, str]]:
+    if operator.name in _WRAPPING and operator.children:  # wrappers say nothing about the query
+        yield from _lines(operator.children[0], first, rest)
+        return
+    yield first, _shown(operator)
+    for number, child in enumerate(operator.children, 1):
+        branch, under = ("└─ ", "   ") if number == len(operator.children) else ("├─ ", "│  ")
+        yield from _lines(child, rest + branch, rest + under)
+
+
+def _shown(operator: PhysicalOperator) -> str:
+    details = operator.details
+    if _JOIN.match(operator.name):
+        left, right = (plain(details.get(f"{side} keys", "")) for side in ("Left", "Right"))
+        keys = f": {left} = {right}" if left else ""
+        condition = plain(details.get("Join condition", "None"))
+        return operator.name + keys + ("" if condition == "None" else f" and {condition}")
+    names = next((names for name, names in _SHOWN if operator.name.startswith(name)), ())
+    parts = [f"{key} {plain(details[key])}" for key in names if details.get(key, "[]") != "[]"]
+    return operator.name + (f": {'; '.join(parts)}" if parts else "")
+
 
 _REUSE_ONLY = "spark.sql.optimizer.dynamicPartitionPruning.reuseBroadcastOnly"
 _DYNAMIC = "dynamicpruningexpression("
@@ -52,11 +242,15 @@ class ScanFilter:
     column: str = ""
     tables: tuple[Name, ...] = ()
 
+    @property
+    def trivial(self) -> bool:
+        """Whether it only keeps NULLs out, in Spark's words or in Iceberg's."""
+        return self.text.startswith(("isnotnull(", "true")) or self.text.endswith(" IS NOT NULL")
+
 
 @dataclass(frozen=True, slots=True)
 class PlannedScan:
-    """A scan in a plan: its table, its filters, the columns that it reads; ``key`` is its
-    ``scan_key`` if its table has layout columns."""
+    """A scan in a plan; ``key`` is its ``scan_key`` if its table has layout columns."""
 
     table: str
     filters: tuple[ScanFilter, ...]
@@ -71,7 +265,11 @@ class PlannedScan:
     def certain(self, column: str) -> tuple[ScanFilter, ...]:
         """The filters of join keys that will certainly bound a column."""
         wanted = column.lower()
-        return tuple(it for it in self.filters if it.dynamic and it.planned and it.column == wanted)
+        return tuple(
+            filter_
+            for filter_ in self.filters
+            if filter_.dynamic and filter_.planned and filter_.column == wanted
+        )
 
 
 def short_name(table: str) -> Name:
@@ -122,29 +320,37 @@ class Planned:
         }
         self.scans = [
             PlannedScan(
-                it.table,
-                self._filters(it),
-                it.details.get("ReadSchema", ""),
-                scan_key(it.table, it.details) if _last_name(it) in layout else "",
+                scan.table,
+                self._filters(scan),
+                scan.details.get("ReadSchema", ""),
+                scan_key(scan.table, scan.details) if _last_name(scan) in layout else "",
             )
-            for it in _executed(plan)
-            if it.table and (_last_name(it) in {*facts, *layout} or _on_partitions(it))
+            for scan in _executed(plan)
+            if scan.table and (_last_name(scan) in {*facts, *layout} or _on_partitions(scan))
         ]
 
     def _filters(self, scan: PhysicalOperator) -> tuple[ScanFilter, ...]:
         own = _filters_of(scan, self.layout)
         # A scan of another format shows its runtime filters only as the host of their subqueries.
-        hosted = (it.expression for it in self.subqueries if it.host == scan.number)
-        at_run = (f"{_DYNAMIC}{it})" for it in hosted if "dynamicpruning#" in it)
-        found = dict.fromkeys((*own, *at_run)) if scan.name.startswith("BatchScan") else own
-        return tuple(self._filter(scan, text) for text in found)
+        hosted = (
+            subquery.expression for subquery in self.subqueries if subquery.host == scan.number
+        )
+        at_run = (
+            f"{_DYNAMIC}{expression})" for expression in hosted if "dynamicpruning#" in expression
+        )
+        texts = dict.fromkeys((*own, *at_run)) if scan.name.startswith("BatchScan") else own
+        return tuple(self._filter(scan, text) for text in texts)
 
     def _filter(self, scan: PhysicalOperator, text: str) -> ScanFilter:
         shown = plain(text)
         if text.startswith(_DYNAMIC):
             inner = text[len(_DYNAMIC) : -1]
             source = next(
-                (it for it in self.subqueries if (it.host, it.expression) == (scan.number, inner)),
+                (
+                    subquery
+                    for subquery in self.subqueries
+                    if (subquery.host, subquery.expression) == (scan.number, inner)
+                ),
                 None,
             )
             if source is None:  # switched off by the planner, or not shown
@@ -157,23 +363,25 @@ class Planned:
                 semi=source.root.identity in self.semi,
                 planned=self._runs(source),
                 column=plain(inner).partition(" IN ")[0].lower(),
-                tables=tuple(short_name(it.table) for it in source.root.walk() if it.table),
+                tables=tuple(short_name(node.table) for node in source.root.walk() if node.table),
             )
         return ScanFilter(shown, scalar="subquery#" in text.lower())
 
     def _runs(self, source: PhysicalSubquery) -> bool:
-        """Whether the filter's keys will be computed: as a broadcast that the join needs anyhow, or
-        by a query of their own if the settings allow that."""
+        """Whether the filter's keys will be computed, as a broadcast or by a query."""
         if not self.reuse_only or source.root.name != "AdaptiveSparkPlan":
             return True
         return source.root.identity in self.broadcasts
 
 
 def _executed(plan: PhysicalPlan) -> Iterator[PhysicalOperator]:
-    """The operators that run, each once; not those in the plan of a dynamic filter, which is only
-    matched with a broadcast."""
+    """The operators that run, each once; those of a dynamic filter are only matched."""
     seen: set[int] = set()
-    runs = (it.root for it in plan.subqueries if "dynamicpruning#" not in it.expression)
+    runs = (
+        subquery.root
+        for subquery in plan.subqueries
+        if "dynamicpruning#" not in subquery.expression
+    )
     for root in (plan.root, *runs):
         for operator in root.walk():
             if operator.number not in seen:
@@ -182,16 +390,15 @@ def _executed(plan: PhysicalPlan) -> Iterator[PhysicalOperator]:
 
 
 def _filters_of(scan: PhysicalOperator, layout: LayoutColumns) -> tuple[str, ...]:
-    """The filters that leave out parts of a scan's table: on partitions, at run time, those of
-    Iceberg, and those on layout columns, which reach files and row groups."""
-    found = _on_partitions(scan)
+    """The filters that leave out partitions, files or row groups of a scan's table."""
+    filters = _on_partitions(scan)
     chosen = _OF_ICEBERG.search(" ".join(scan.details.values()))
-    found += items(f"[{chosen[1]}]") if chosen is not None else ()
+    filters += items(f"[{chosen[1]}]") if chosen is not None else ()
     columns = layout.get(_last_name(scan), frozenset())
     pushed = items(scan.details.get("PushedFilters", "[]")) if columns else ()
     named = ((_PUSHED.match(item), item) for item in pushed)
-    found += [item for of, item in named if of is not None and of[1].lower() in columns]
-    return tuple(found)
+    filters += [item for of, item in named if of is not None and of[1].lower() in columns]
+    return tuple(filters)
 
 
 def _on_partitions(scan: PhysicalOperator) -> list[str]:

@@ -9,14 +9,17 @@ but not for scans in scalar subqueries.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from sqlrewrite.spark.plans.physical import PhysicalOperator
+from sqlrewrite.spark.plans.planned import KEY_DETAILS, PhysicalOperator, scan_key
+from sqlrewrite.spark.session import tried
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
 
 QUERY_STAGES = {"ShuffleQueryStageExec", "BroadcastQueryStageExec", "ResultQueryStageExec"}
 
@@ -59,9 +62,8 @@ def fact_scans(
     facts: frozenset[str] = NO_FACTS,
     groups: Callable[[Any], int | None] = lambda scan: None,
 ) -> list[TableScan]:
-    """The scans of partitioned tables, and of the tables with those last names, in the plan of a
-    DataFrame that has run, each once; ``groups`` counts the row groups of a scan of files."""
-    found = []
+    """The scans of partitioned tables and of ``facts`` in the plan of a frame that has run."""
+    scans = []
     for node in plan_nodes(frame._jdf.queryExecution().executedPlan(), set()):
         kind, scan = class_name(node), None
         if kind == "FileSourceScanExec":
@@ -70,8 +72,8 @@ def fact_scans(
         elif kind == "BatchScanExec":
             name = str(node.table().name())
             scan = _scan(name, _metrics(node), facts, node.runtimeFilters())
-        found += [scan] if scan is not None else []
-    return found
+        scans += [scan] if scan is not None else []
+    return scans
 
 
 def shuffled(frame: DataFrame) -> int:
@@ -96,19 +98,18 @@ def last_name(scan: Any) -> str:
 
 
 def reported_scans(frame: DataFrame, facts: frozenset[str]) -> list[TableScan]:
-    """The same for Connect: the scans that the server has reported with the collected rows; none
-    where it reports nothing."""
+    """The scans that a Connect server has reported with the collected rows."""
     info: Any = getattr(frame, "executionInfo", None)
     if info is None or info.metrics is None:
         return []
-    found: dict[int, TableScan] = {}
+    scans: dict[int, TableScan] = {}
     for node in info.metrics._metrics:
         table = PhysicalOperator(node.plan_id, node.name, ()).table
-        metrics = {it.name: int(it.value) for it in node.metrics}
+        metrics = {metric.name: int(metric.value) for metric in node.metrics}
         scan = None if table is None else _scan(table, metrics, facts)
         if scan is not None:
-            found[node.plan_id] = scan
-    return list(found.values())
+            scans[node.plan_id] = scan
+    return list(scans.values())
 
 
 def plan_nodes(node: Any, seen: set[int]) -> Iterator[Any]:
@@ -154,8 +155,7 @@ def executed_stages(logical: Any) -> Iterator[Any]:
 def _scan(
     table: str, metrics: Mapping[str, int], facts: frozenset[str], filters: Any = None
 ) -> TableScan | None:
-    """A scan by its metrics; None if it is of no fact table. Without its runtime ``filters`` (over
-    Connect), the metrics show whether there was one."""
+    """A scan by its metrics, which over Connect stand for ``filters``; None for other tables."""
     last, iceberg = table.rpartition(".")[2], _SPLITS in metrics
     of_files, of_all, of_bytes = _OF_ICEBERG if iceberg else _OF_FILES
     partitioned = "numPartitions" in metrics and not iceberg
@@ -210,3 +210,105 @@ def elements(sequence: Any) -> Iterator[Any]:
 def class_name(node: Any) -> str:
     """The class of a JVM object, without its package."""
     return str(node.getClass().getSimpleName())
+
+
+MOST_FILES = 200
+"""The footers of a scan of more files are not read: each is a request to where they are stored."""
+
+_PARQUET = "org.apache.spark.sql.execution.datasources.parquet.ParquetFilters"
+
+
+@dataclass(frozen=True, slots=True)
+class RowGroups:
+    """The row groups of all files of a scan, those that its filters leave, and the rows in them."""
+
+    total: int
+    left: int
+    rows: int
+
+
+def row_groups(spark: Any, scan: Any) -> RowGroups | None:
+    """The row groups of a scan of Parquet files; None if too many, or not known yet."""
+    counts: list[tuple[int, int, int]] = []
+    with tried(), suppress(TypeError):  # a TypeError: an older Spark lacks the class
+        if "Parquet" not in class_name(scan.relation().fileFormat()):
+            return None
+        tasks = elements(scan.inputRDD().filePartitions())
+        paths = sorted({str(file.toPath().toString()) for task in tasks for file in task.files()})
+        if len(paths) > MOST_FILES:
+            return None
+        counts = [(0, 0, 0), *(_of_file(spark._jvm, scan, path) for path in paths)]
+    return RowGroups(*(sum(column) for column in zip(*counts, strict=True))) if counts else None
+
+
+def planned_row_groups(
+    spark: Any, texts: Iterable[str], tables: Container[str]
+) -> dict[str, RowGroups]:
+    """The row groups that the plans of texts read of these tables, by ``scan_key``."""
+    groups_by_key: dict[str, RowGroups] = {}
+    with tried():
+        state = spark._jsparkSession.sessionState()
+        skip = spark._jvm.org.apache.spark.sql.execution.CommandExecutionMode.SKIP()
+        for text in texts:
+            planned = state.executePlan(state.sqlParser().parsePlan(text), skip).executedPlan()
+            for node in plan_nodes(planned, set()):
+                if class_name(node) != "FileSourceScanExec" or last_name(node) not in tables:
+                    continue
+                groups, metadata = row_groups(spark, node), node.metadata()
+                if groups is not None:
+                    details = {
+                        key: str(metadata.apply(key))
+                        for key in KEY_DETAILS
+                        if metadata.contains(key)
+                    }
+                    groups_by_key[scan_key(table_name(node), details)] = groups
+    return groups_by_key
+
+
+def _of_file(jvm: Any, scan: Any, path: str) -> tuple[int, int, int]:
+    """The row groups of one file, those that the filters leave, and the rows in these."""
+    parquet, state = jvm.org.apache.parquet, scan.relation().sparkSession().sessionState()
+    hadoop, where = state.newHadoopConf(), jvm.org.apache.hadoop.fs.Path(path)
+    file = parquet.hadoop.util.HadoopInputFile.fromPath(where, hadoop)
+    options = parquet.HadoopReadOptions.builder(hadoop, where)
+    whole = parquet.hadoop.ParquetFileReader.open(file, options.build())
+    schema, total = whole.getFileMetaData().getSchema(), whole.getRowGroups().size()
+    whole.close()
+    both = getattr(parquet.filter2.predicate.FilterApi, "and")
+    predicate = None
+    for one in _predicates(jvm, scan, state.conf(), schema):
+        predicate = one if predicate is None else both(predicate, one)
+    if predicate is not None:
+        options.withRecordFilter(parquet.filter2.compat.FilterCompat.get(predicate))
+    chosen = parquet.hadoop.ParquetFileReader.open(file, options.build())
+    groups, rows = chosen.getRowGroups().size(), chosen.getFilteredRecordCount()
+    chosen.close()
+    return total, groups, rows
+
+
+def _predicates(jvm: Any, scan: Any, conf: Any, schema: Any) -> Iterator[Any]:
+    """Parquet's predicates of a scan's filters, under the session's settings."""
+    if not conf.parquetFilterPushDown():
+        return
+    policy = jvm.org.apache.spark.sql.internal.LegacyBehaviorPolicy
+    rebase = getattr(jvm.org.apache.spark.sql.catalyst.util, "RebaseDateTime$RebaseSpec")
+    nothing = jvm.scala.Option.empty()
+    arguments = (
+        schema,
+        conf.parquetFilterPushDownDate(),
+        conf.parquetFilterPushDownTimestamp(),
+        conf.parquetFilterPushDownDecimal(),
+        conf.parquetFilterPushDownStringPredicate(),
+        conf.parquetFilterPushDownInFilterThreshold(),
+        conf.caseSensitiveAnalysis(),
+        rebase(policy.CORRECTED(), nothing),
+    )
+    (constructor,) = jvm.java.lang.Class.forName(_PARQUET).getConstructors()
+    more = (nothing,) * (constructor.getParameterCount() - len(arguments))  # one from Spark 4.3 on
+    filters = jvm.org.apache.spark.sql.execution.datasources.parquet.ParquetFilters(
+        *arguments, *more
+    )
+    for pushed in elements(scan.pushedDownFilters()):
+        predicate = filters.createFilter(pushed)
+        if predicate.isDefined():
+            yield predicate.get()

@@ -1,23 +1,135 @@
-"""Compares the rows of two queries as bags: order does not count, duplicates do.
+"""Columns made comparable: GROUP BY over them equates exactly those values that look the same.
 
-In: two DataFrames. Out: a ``Comparison``. All is computed on the cluster; only a few rows that
-differ leave it. Rows are counted by their exact values. Rows of one side alone are then matched
-with rows of the other that differ only a little in floating-point columns, since a sum of doubles
-depends on the order of its terms. With a tolerance such rows count as the same, without one as a
-note.
+GROUP BY by itself is coarser (docs/spark.md, "What can be compared, and what GROUP BY makes one"):
+it equates -0.0 with 0.0, and strings that their collation equates. It refuses VARIANT, and in Spark
+3 maps. A type that is not listed here is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlrewrite.spark import functions as f
-from sqlrewrite.spark.rows.exact import FLOATS, exact, spelled, with_variant
+from sqlrewrite.spark.target import SparkError
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
+
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+    from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
+
+    _Nested = Callable[[DataType, Column], Column]
+
+FLOATS = ("float", "double")
+"""The types of which ``--float-tolerance`` speaks."""
+
+_PLAIN = frozenset(
+    "void boolean tinyint smallint int bigint decimal date timestamp timestamp_ntz binary".split()
+)
+"""Types whose values GROUP BY equates exactly if they are the same."""
+
+_COMPARED_AS_TEXT = frozenset((*FLOATS, "char", "varchar", "time"))
+"""Types that are compared by their text, which differs for each double, except for NaN, whose bits
+no expression shows. (A setting decides whether TIME can be grouped by.)"""
+
+
+def spelled(kind: DataType) -> str:
+    """A type in full, without nullability; ``simpleString`` cuts long ones off."""
+    name = kind.typeName()
+    if name == "struct":
+        fields: list[StructField] = kind.fields  # type: ignore[attr-defined]
+        return f"struct<{','.join(f'{field.name}:{spelled(field.dataType)}' for field in fields)}>"
+    if name == "array":
+        return f"array<{spelled(kind.elementType)}>"  # type: ignore[attr-defined]
+    if name == "map":
+        key, value = kind.keyType, kind.valueType  # type: ignore[attr-defined]
+        return f"map<{spelled(key)},{spelled(value)}>"
+    return kind.simpleString()
+
+
+def exact(column: Column, kind: DataType, name: str) -> Column:
+    """A column as one that Spark can group by exactly. Raises SparkError for an unknown type."""
+    if not with_variant(spelled(kind)):
+        return _exact(kind, column, name)
+    # Only Python shows the bytes of a VARIANT; all other values are passed to it as text.
+    value = _exact(kind, column, name, text=True)
+    seen = f.udf(_bytes(), "binary", useArrow=False)
+    return f.when(column.isNotNull(), f.struct(seen(value), f.to_json(value)))
+
+
+def with_variant(kind: str) -> bool:
+    """Whether values of a type, or what is in them, are VARIANT."""
+    return re.search(r"\bvariant\b", kind) is not None
+
+
+def _bytes() -> Callable[[object], bytes]:
+    """A function from a value to bytes, local so that a cluster does not need this package."""
+    return lambda value: repr(value).encode("utf-8", "surrogatepass")
+
+
+def _exact(kind: DataType, column: Column, name: str, text: bool = False) -> Column:
+    """A comparable column; with ``text`` all but strings, binaries and VARIANT are cast to text."""
+
+    def inside(kind: DataType, column: Column) -> Column:
+        return _exact(kind, column, name, text)
+
+    name_of_type = spelled(kind)
+    word = name_of_type.partition("(")[0].partition("<")[0]
+    if word in _NESTED:
+        return _NESTED[word](kind, column, inside)
+    if word == "string" or word.startswith("string collate"):
+        return column if name_of_type == "string" else column.cast("binary")
+    if word in ("geometry", "geography"):
+        shape = (f.call_function(function, column) for function in ("st_srid", "st_asbinary"))
+        return f.when(column.isNotNull(), f.struct(*shape))
+    if word in _COMPARED_AS_TEXT or word.startswith("interval"):
+        return column.cast("string")
+    if word == "variant" and text:
+        return column
+    if word not in _PLAIN:
+        raise SparkError(f"the column {name}: values of type {name_of_type} cannot be compared")
+    if text and word == "timestamp":  # the hour that a clock repeats has the same text twice
+        return f.unix_micros(column)
+    return column.cast("string") if text and word not in ("binary", "void") else column
+
+
+def _array(kind: ArrayType, column: Column, inside: _Nested) -> Column:
+    return f.transform(column, lambda it: inside(kind.elementType, it))
+
+
+def _struct(kind: StructType, column: Column, inside: _Nested) -> Column:
+    """Fields by number: two may have one name. A NULL is not a struct of NULLs."""
+    from pyspark.sql.types import StructField, StructType
+
+    fields = [StructField(f"f{at}", field.dataType) for at, field in enumerate(kind.fields)]
+    if not fields:
+        return f.when(column.isNotNull(), f.lit(True))
+    numbered = column.cast(StructType(fields))
+    values = [inside(field.dataType, numbered[field.name]).alias(field.name) for field in fields]
+    return f.when(column.isNotNull(), f.struct(*values))
+
+
+def _map(kind: MapType, column: Column, inside: _Nested) -> Column:
+    """The entries of a map as an array, sorted by their keys."""
+
+    def entry(it: Column) -> Column:
+        key = inside(kind.keyType, it["key"]).alias("key")
+        return f.struct(key, inside(kind.valueType, it["value"]).alias("value"))
+
+    def order(one: Column, other: Column) -> Column:
+        a, b = one["key"], other["key"]
+        return f.when(a < b, f.lit(-1)).when(a > b, f.lit(1)).otherwise(f.lit(0))
+
+    return f.array_sort(f.transform(f.map_entries(column), entry), order)
+
+
+_NESTED: Mapping[str, Callable[..., Column]] = {"array": _array, "struct": _struct, "map": _map}
+
 
 SHOWN = 5
 """How many rows that differ are shown of each side."""
@@ -54,7 +166,7 @@ class Comparison:
 
 def columns(frame: DataFrame) -> BagColumns:
     """The columns of a result."""
-    return tuple((it.name, spelled(it.dataType)) for it in frame.schema.fields)
+    return tuple((field.name, spelled(field.dataType)) for field in frame.schema.fields)
 
 
 def compare(before: DataFrame, after: DataFrame, tolerance: float = 0.0) -> Comparison:
@@ -81,15 +193,15 @@ def compare(before: DataFrame, after: DataFrame, tolerance: float = 0.0) -> Comp
             f.sum(f.greatest(f.col("surplus"), f.lit(0))),
             f.sum(f.greatest(-f.col("surplus"), f.lit(0))),
         ).collect()[0]
-        old, new, lost, added = (int(it or 0) for it in totals)
-        left, rounding = counted.where("surplus <> 0"), None
+        old, new, lost, added = (int(total or 0) for total in totals)
+        unmatched, rounding = counted.where("surplus <> 0"), None
         floats = [number for number, kind in enumerate(kinds) if kind in FLOATS]
         if floats and lost == added and lost:
             usual = max(ROUNDING[kinds[number]] for number in floats)
             if tolerance:
-                left = _unmatched(left, names, kinds, floats, tolerance)
-                lost, added = _surplus(left)
-            elif not any(_surplus(_unmatched(left, names, kinds, floats, usual))):
+                unmatched = _unmatched(unmatched, names, kinds, floats, tolerance)
+                lost, added = _surplus(unmatched)
+            elif not any(_surplus(_unmatched(unmatched, names, kinds, floats, usual))):
                 rounding = usual
         return Comparison(
             tuple(before.columns),
@@ -97,8 +209,8 @@ def compare(before: DataFrame, after: DataFrame, tolerance: float = 0.0) -> Comp
             new,
             lost,
             added,
-            _sample(left, "surplus > 0", kinds) if lost else (),
-            _sample(left, "surplus < 0", kinds) if added else (),
+            _sample(unmatched, "surplus > 0", kinds) if lost else (),
+            _sample(unmatched, "surplus < 0", kinds) if added else (),
             tolerance,
             rounding,
         )
@@ -109,7 +221,7 @@ def compare(before: DataFrame, after: DataFrame, tolerance: float = 0.0) -> Comp
 def _side(frame: DataFrame, names: Sequence[str], side: int) -> DataFrame:
     """The rows of one side as comparable values, with the number of the side."""
     fields = zip(names, frame.schema.fields, strict=True)
-    values = [exact(f.col(name), it.dataType, it.name).alias(name) for name, it in fields]
+    values = [exact(f.col(name), field.dataType, field.name).alias(name) for name, field in fields]
     return frame.toDF(*names).select(*values, f.lit(side).alias("side"))
 
 
@@ -133,8 +245,8 @@ def _unmatched(
         if number not in floats and kinds[number] != "void"
     ]
     values = {number: f.col(f"c{number}").cast(kinds[number]) for number in floats}
-    rough = [f.format_string("%.5e", it.cast("double")) for it in values.values()]
-    order = [*(f.coalesce(it, f.lit("")) for it in rough), *values.values()]
+    rough = [f.format_string("%.5e", value.cast("double")) for value in values.values()]
+    order = [*(f.coalesce(value, f.lit("")) for value in rough), *values.values()]
     rows = left.withColumn("copy", f.explode(f.sequence(f.lit(1), f.abs("surplus").cast("int"))))
     rows = rows.withColumn("surplus", f.signum("surplus").cast("int"))
     place = Window.partitionBy("surplus", *same_in).orderBy(*order)
@@ -145,7 +257,7 @@ def _unmatched(
     for name in same_in:
         same = same & f.col(f"a.{name}").eqNullSafe(f.col(f"b.{name}"))
     for number in floats:
-        a, b = (f.col(f"{it}.c{number}") for it in "ab")
+        a, b = (f.col(f"{side}.c{number}") for side in "ab")
         same = same & _close(a, b, kinds[number], tolerance)
     lost = mine.join(other, same, "left_anti").drop("place")
     added = other.join(mine, same, "left_anti").drop("place")
@@ -153,8 +265,7 @@ def _unmatched(
 
 
 def _close(one: Column, other: Column, kind: str, tolerance: float) -> Column:
-    """Whether two floats, given as text, are the same (NaN, infinities and NULL, too), or finite
-    and within the tolerance."""
+    """Whether two floats, given as text, are the same, or finite and within the tolerance."""
     a, b = one.cast(kind).cast("double"), other.cast(kind).cast("double")
     larger = f.greatest(f.abs(a), f.abs(b))  # NaN is larger than any number
     near = (larger < f.lit(float("inf"))) & (f.abs(a - b) <= larger * f.lit(tolerance))

@@ -20,15 +20,13 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import cycle
 
-from sqlrewrite.catalog.names import literal_name, quoted
 from sqlrewrite.results import Candidate
-from sqlrewrite.spark.catalog.describe import partitions
+from sqlrewrite.spark.describe import partitions
 from sqlrewrite.spark.query_pairs import QueryPair
 from sqlrewrite.spark.session import Session, in_namespace, literal_text, spark_errors, tried
 from sqlrewrite.spark.target import SparkError
-from sqlrewrite.sql.statements.execution import StatementText, statement_texts
-from sqlrewrite.sql.statements.references import references, renamed
-from sqlrewrite.warehouse import Name, Table, View, Warehouse
+from sqlrewrite.sql.statements.execution import StatementText, references, renamed, statement_texts
+from sqlrewrite.warehouse import Name, Table, View, Warehouse, literal_name, quoted
 
 Partition = tuple[str | None, ...]
 """The values of the partition columns as text."""
@@ -41,8 +39,7 @@ _MOST_VIEWS = 20
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """The sample of a table: the partitions ``taken`` of all, and how many of these a predicate
-    keeps, None if that is not known. ``whole`` says why the table is read as a whole."""
+    """The sample of a table; ``kept`` by a predicate; ``whole``: why it is read as a whole."""
 
     table: str
     partitions: int
@@ -53,8 +50,7 @@ class Sampled:
 
 @dataclass(frozen=True, slots=True)
 class _Fact:
-    """A fact with its partition columns, their types, and the partitions that are considered, in
-    the order in which they are taken; ``count`` is the number of all."""
+    """A fact with its partition columns, and its partitions in the order of the sample."""
 
     table: Table
     columns: tuple[str, ...]
@@ -68,15 +64,13 @@ class _Fact:
         return tuple(f"CAST({literal_text(value)} AS {kind})" for value, kind in both)
 
     def condition(self, taken: Sequence[Partition]) -> str:
-        """The condition for the rows of these partitions. It uses IN, because Spark drops the
-        dynamic pruning of a column that an ``=`` or ``<=>`` compares with a literal
-        (``CleanupDynamicPruningFilters``)."""
+        """The condition for these partitions: IN, as ``=`` would end dynamic pruning."""
         names = [quoted(column) for column in self.columns]
         if len(names) > 1:
-            rows = (zip(self.literals(it), names, strict=True) for it in taken)
+            rows = (zip(self.literals(partition), names, strict=True) for partition in taken)
             listed = (_json(map("{0[0]} AS {0[1]}".format, row)) for row in rows)
             return f"{_json(names)} IN ({', '.join(listed)})"
-        listed = (self.literals(it)[0] for it in taken if it != (None,))
+        listed = (self.literals(partition)[0] for partition in taken if partition != (None,))
         null = f" OR {names[0]} IS NULL" if (None,) in taken else ""
         return f"{names[0]} IN ({', '.join(listed) or 'NULL'}){null}"
 
@@ -95,15 +89,15 @@ class _Views:
 
     def make(self, name: Name, query: str, columns: Sequence[str] = ()) -> None:
         """Creates the view that replaces a relation."""
-        made = f"dpp_rewrite_sample_{len(self.names) + 1}"
-        listed = f" ({', '.join(quoted(it) for it in columns)})" if columns else ""
-        self.session.spark.sql(f"CREATE OR REPLACE TEMPORARY VIEW {made}{listed} AS {query}")
-        self.names[name] = made
+        view = f"dpp_rewrite_sample_{len(self.names) + 1}"
+        listed = f" ({', '.join(quoted(column) for column in columns)})" if columns else ""
+        self.session.spark.sql(f"CREATE OR REPLACE TEMPORARY VIEW {view}{listed} AS {query}")
+        self.names[name] = view
 
     def drop(self) -> None:
         """Drops the views."""
-        for made in self.names.values():
-            self.session.spark.sql(f"DROP VIEW IF EXISTS {made}")
+        for view in self.names.values():
+            self.session.spark.sql(f"DROP VIEW IF EXISTS {view}")
 
 
 @contextmanager
@@ -111,27 +105,31 @@ def sampled(
     session: Session, pair: QueryPair, catalog: Warehouse, count: int
 ) -> Iterator[tuple[QueryPair, tuple[Sampled, ...]]]:
     """The pair reading ``count`` partitions of each of its facts. Raises SparkError."""
-    views, found = _Views(session), list[Sampled]()
+    views, samples = _Views(session), list[Sampled]()
     taken_before: frozenset[Partition] = frozenset()
     try:
         with spark_errors(f"{pair.place}: no sample can be taken"):
             for table, why in _facts(pair, catalog).items():
                 name = ".".join(table.name)
                 if why:
-                    found.append(Sampled(name, 0, whole=why))
+                    samples.append(Sampled(name, 0, whole=why))
                     continue
                 fact = _fact(session, table)
                 splits = _splits(session, fact, pair, catalog)
                 # For a fact without a predicate: the partitions taken of those it is joined with.
                 taken = _chosen(fact, splits or [taken_before], count)
                 taken_before |= frozenset(taken)
-                kept = sum(any(it in split for split in splits) for it in taken) if splits else None
-                found.append(Sampled(name, fact.count, tuple(map(fact.shown, taken)), kept))
+                kept = (
+                    sum(any(partition in split for split in splits) for partition in taken)
+                    if splits
+                    else None
+                )
+                samples.append(Sampled(name, fact.count, tuple(map(fact.shown, taken)), kept))
                 if len(taken) < fact.count:
                     rows = f"SELECT * FROM {literal_name(table.name)}"
                     views.make(table.name, f"{rows} WHERE {fact.condition(taken)}")
             texts = [_text(query, catalog, views) for query in (pair.before, pair.after)]
-        yield replace(pair, before=texts[0], after=texts[1]), tuple(found)
+        yield replace(pair, before=texts[0], after=texts[1]), tuple(samples)
     finally:
         with suppress(SparkError), spark_errors("not dropped"):
             views.drop()
@@ -141,23 +139,22 @@ def sampled(
 
 
 def _facts(pair: QueryPair, catalog: Warehouse) -> dict[Table, str]:
-    """The facts of a statement, those with a predicate first, each with the reason why no sample of
-    it can be taken, if there is one."""
+    """The facts of a statement, each with the reason why no sample can be taken, if any."""
     named = [
         behind
         for query in (pair.before, pair.after)
         for reference in references(query.text)
         for behind in _behind(catalog, reference.parts, reference.plain)
     ]
-    found: dict[Table, str] = {}
+    facts: dict[Table, str] = {}
     for candidate in sorted(pair.candidates, key=lambda it: it.predicate is None):
         for table, _ in _behind(catalog, _name(candidate)):
-            found[table] = ""
-            if any(it.transform != "identity" for it in table.partitioned_by):
-                found[table] = "it is partitioned by a transform of a column"
+            facts[table] = ""
+            if any(field.transform != "identity" for field in table.partitioned_by):
+                facts[table] = "it is partitioned by a transform of a column"
             if (table, False) in named:
-                found[table] = "the query reads a version or the files of it, or names db.t.column"
-    return found
+                facts[table] = "the query reads a version or the files of it, or names db.t.column"
+    return facts
 
 
 def _name(candidate: Candidate) -> Name:
@@ -167,35 +164,34 @@ def _name(candidate: Candidate) -> Name:
 def _behind(
     catalog: Warehouse, name: Name, plain: bool = True, depth: int = _MOST_VIEWS
 ) -> Iterator[tuple[Table, bool]]:
-    """The partitioned tables that a name means, directly or through views, and whether each can be
-    replaced by a view there."""
+    """The partitioned tables behind a name, and whether a view can replace each there."""
     match catalog.resolve(name):
         case Table() as table if table.partitioned_by:
             yield table, plain
         case View() as view if depth:
             inner = catalog.within(view)
-            for it in references(view.query):
-                yield from _behind(inner, it.parts, plain and it.plain, depth - 1)
+            for reference in references(view.query):
+                yield from _behind(inner, reference.parts, plain and reference.plain, depth - 1)
 
 
 def _fact(session: Session, table: Table) -> _Fact:
     """The fact and its partitions, by SHOW PARTITIONS, or from its rows if its format has none."""
-    columns = tuple(it.column for it in table.partitioned_by)
+    columns = tuple(field.column for field in table.partitioned_by)
     name = literal_name(table.name)
     schema = session.spark.table(name).schema
-    kinds = {it.name.lower(): it.dataType.simpleString() for it in schema.fields}
-    missing = [it for it in columns if it.lower() not in kinds]
+    kinds = {field.name.lower(): field.dataType.simpleString() for field in schema.fields}
+    missing = [column for column in columns if column.lower() not in kinds]
     if missing:
         raise SparkError(f"{'.'.join(table.name)} has no column {missing[0]}")
-    found: set[Partition] | None = None
+    values: set[Partition] | None = None
     with tried():
-        found = {tuple(it.values()) for it in partitions(session.spark, name)}
-    if found is None:
-        names = ", ".join(f"CAST({quoted(it)} AS STRING)" for it in columns)
+        values = {tuple(partition.values()) for partition in partitions(session.spark, name)}
+    if values is None:
+        names = ", ".join(f"CAST({quoted(column)} AS STRING)" for column in columns)
         rows = session.spark.sql(f"SELECT DISTINCT {names} FROM {name}").collect()
-        found = {tuple(row) for row in rows}
-    types = tuple(kinds[it.lower()] for it in columns)
-    ordered = sorted(found, key=_order)
+        values = {tuple(row) for row in rows}
+    types = tuple(kinds[column.lower()] for column in columns)
+    ordered = sorted(values, key=_order)
     return _Fact(table, columns, types, tuple(ordered[:_CONSIDERED]), len(ordered))
 
 
@@ -215,13 +211,12 @@ def _json(fields: Iterable[str]) -> str:
 def _splits(
     session: Session, fact: _Fact, pair: QueryPair, catalog: Warehouse
 ) -> list[frozenset[Partition]]:
-    """The partitions that each predicate on the fact keeps, for predicates that Spark can evaluate
-    alone: not for one that names a CTE."""
-    found: dict[tuple[str, str], frozenset[Partition]] = {}
+    """The partitions that each predicate on the fact keeps, if Spark can evaluate it alone."""
+    splits: dict[tuple[str, str], frozenset[Partition]] = {}
     for candidate in pair.candidates:
         tables = [table for table, _ in _behind(catalog, _name(candidate))]
-        asked = (candidate.fact.alias, candidate.predicate or "")
-        if candidate.predicate is None or fact.table not in tables or asked in found:
+        key = (candidate.fact.alias, candidate.predicate or "")
+        if candidate.predicate is None or fact.table not in tables or key in splits:
             continue
         columns = fact.columns
         if not isinstance(catalog.resolve(_name(candidate)), Table):
@@ -229,16 +224,19 @@ def _splits(
                 continue
             columns = (candidate.fact.column,)  # its name in the view
         with tried():
-            found[asked] = _kept(session, fact, candidate, columns)
-    return list(found.values())
+            splits[key] = _kept(session, fact, candidate, columns)
+    return list(splits.values())
 
 
 def _kept(
     session: Session, fact: _Fact, candidate: Candidate, columns: Sequence[str]
 ) -> frozenset[Partition]:
     number = "dpp_rewrite_partition"
-    rows = (f"({at}, {', '.join(fact.literals(it))})" for at, it in enumerate(fact.partitions))
-    listed = ", ".join(quoted(it) for it in (number, *columns))
+    rows = (
+        f"({at}, {', '.join(fact.literals(partition))})"
+        for at, partition in enumerate(fact.partitions)
+    )
+    listed = ", ".join(quoted(column) for column in (number, *columns))
     alias = quoted(candidate.fact.alias)
     source = f"VALUES {', '.join(rows)} AS {alias}({listed})"
     sql = f"SELECT {number} FROM {source} WHERE {candidate.predicate}"
@@ -250,7 +248,7 @@ def _chosen(
 ) -> tuple[Partition, ...]:
     """Up to ``count`` partitions: for each set in turn one that is in it and one that is not."""
     groups = [
-        iter([it for it in fact.partitions if (it in split) is inside])
+        iter([partition for partition in fact.partitions if (partition in split) is inside])
         for split in splits
         for inside in (True, False)
     ]
@@ -258,9 +256,9 @@ def _chosen(
     for group in cycle(groups):
         if len(taken) == min(count, len(fact.partitions)):
             break
-        found = next((it for it in group if it not in taken), None)
-        if found is not None:
-            taken[found] = None
+        partition = next((partition for partition in group if partition not in taken), None)
+        if partition is not None:
+            taken[partition] = None
     return tuple(taken)
 
 
@@ -269,8 +267,8 @@ def _chosen(
 
 def _text(query: StatementText, catalog: Warehouse, views: _Views) -> StatementText:
     """The query over the sample."""
-    (found,) = statement_texts(_renamed(query.text, catalog, views))
-    return replace(found, index=query.index, line=query.line)
+    (statement,) = statement_texts(_renamed(query.text, catalog, views))
+    return replace(statement, index=query.index, line=query.line)
 
 
 def _renamed(text: str, catalog: Warehouse, views: _Views, depth: int = _MOST_VIEWS) -> str:

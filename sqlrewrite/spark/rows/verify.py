@@ -16,11 +16,16 @@ from statistics import median
 from threading import Event, Timer
 from typing import TYPE_CHECKING, Any
 
-from sqlrewrite.catalog.names import literal_name
 from sqlrewrite.results import Rewrite
 from sqlrewrite.spark import functions as f
-from sqlrewrite.spark.plans.row_groups import row_groups
-from sqlrewrite.spark.plans.scans import TableScan, fact_scans, last_name, reported_scans, shuffled
+from sqlrewrite.spark.plans.scans import (
+    TableScan,
+    fact_scans,
+    last_name,
+    reported_scans,
+    row_groups,
+    shuffled,
+)
 from sqlrewrite.spark.query_pairs import (
     QueryPair,
     enter,
@@ -36,7 +41,7 @@ from sqlrewrite.spark.rows.sample import Sampled, sampled
 from sqlrewrite.spark.session import Session, spark_errors
 from sqlrewrite.spark.target import SparkError, SparkGoneError
 from sqlrewrite.sql.statements.execution import StatementKind
-from sqlrewrite.warehouse import Warehouse
+from sqlrewrite.warehouse import Warehouse, literal_name
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -141,15 +146,15 @@ def verify_text(
             keep(Verified(path, pair.before.line, VerifyOutcome.SKIPPED))
             continue
         begin(pair.place)
-        asked = of_view(pair) if view else pair
+        query = of_view(pair) if view else pair
         layout = frozenset(layout_columns(catalog))
         facts = partitioned(catalog) | layout
-        with _time_limit(session, asked, how.timeout) as over:
+        with _time_limit(session, query, how.timeout) as over:
             if how.sample is None:
-                keep(_Verifying(session, asked, how, over, facts, layout).done())
+                keep(_Verifying(session, query, how, over, facts, layout).done())
                 continue
             try:
-                with sampled(session, asked, catalog, how.sample) as (smaller, taken):
+                with sampled(session, query, catalog, how.sample) as (smaller, taken):
                     keep(_Verifying(session, smaller, how, over, facts, layout, taken).done())
             except SparkGoneError:
                 raise
@@ -227,9 +232,10 @@ class _Verifying:
     # Time, and what is read
 
     def _runs(self) -> tuple[_Side, _Side]:
-        """Runs both sides in turn until an error. The order alternates, so that a slow moment of
-        the machine hits both."""
-        before, after = (_Side(it.text, [], []) for it in (self.pair.before, self.pair.after))
+        """Runs both sides in turn until an error, in alternating order."""
+        before, after = (
+            _Side(statement.text, [], []) for statement in (self.pair.before, self.pair.after)
+        )
         for number in range(self.how.runs):
             for side in (before, after) if number % 2 == 0 else (after, before):
                 self._run(side)
@@ -257,12 +263,11 @@ class _Verifying:
         """The row groups that a scan has read, if its table has layout columns."""
         if last_name(scan) not in self.layout:
             return None
-        found = row_groups(self.session.spark, scan)
-        return None if found is None else found.left
+        groups = row_groups(self.session.spark, scan)
+        return None if groups is None else groups.left
 
     def _placeless(self, error: SparkError) -> str:
-        """An error's text without the statement's place, which the report shows. Raises the error
-        if it concerns more than the statement."""
+        """An error's text without its place. Raises it if it concerns more than the statement."""
         if isinstance(error, SparkGoneError) or self.over():
             raise error
         return str(error).removeprefix(f"{self.pair.place}: ")
@@ -282,17 +287,17 @@ class _Verifying:
             return compare(before, after, self.how.tolerance)
 
         old, new = self.pair.before, self.pair.after
-        found, text = both(old.text, new.text), old.text
-        if found.same:
-            return VerifyOutcome.SAME, found
+        comparison, text = both(old.text, new.text), old.text
+        if comparison.same:
+            return VerifyOutcome.SAME, comparison
         if old.endless is not None and new.endless is not None:
-            found, limited = both(old.endless, new.endless), found
-            if found.same:
+            comparison, limited = both(old.endless, new.endless), comparison
+            if comparison.same:
                 return VerifyOutcome.TIES, limited
             text = old.endless
         if not both(text, text).same:
-            return VerifyOutcome.UNSTABLE, found
-        return VerifyOutcome.DIFFERENT, found
+            return VerifyOutcome.UNSTABLE, comparison
+        return VerifyOutcome.DIFFERENT, comparison
 
 
 def _first_other(before: BagColumns, after: BagColumns) -> str:
@@ -300,7 +305,7 @@ def _first_other(before: BagColumns, after: BagColumns) -> str:
     if len(before) != len(after):
         return f"{len(before)} columns before, {len(after)} after"
     both = enumerate(zip(before, after, strict=True), 1)
-    number, (old, new) = next((at, it) for at, it in both if it[0] != it[1])
+    number, (old, new) = next((at, columns) for at, columns in both if columns[0] != columns[1])
     return f"column {number} was {' '.join(old)} and is {' '.join(new)}"
 
 
@@ -323,10 +328,11 @@ def _executed(session: Session, frame: DataFrame) -> DataFrame:
 
 
 def _hashed(frame: DataFrame) -> DataFrame | None:
-    """One row that depends on all columns of all rows, since Connect sends metrics only with rows
-    that are collected. None if a column cannot be hashed, or Connect sends no metrics."""
-    kinds = [it.dataType.simpleString() for it in frame.schema.fields]
-    if not hasattr(type(frame), "executionInfo") or any(it in " ".join(kinds) for it in _UNHASHED):
+    """A row that depends on all rows, with which Connect sends metrics; None if there is none."""
+    kinds = [field.dataType.simpleString() for field in frame.schema.fields]
+    if not hasattr(type(frame), "executionInfo") or any(
+        kind in " ".join(kinds) for kind in _UNHASHED
+    ):
         return None
     names = [f"c{number}" for number in range(len(kinds))]
     return frame.toDF(*names).agg(f.bit_xor(f.xxhash64(*names)))
@@ -339,11 +345,11 @@ def _scan_pairs(
     sample: Sequence[Sampled],
 ) -> Iterator[ScanRead]:
     """The scans of both runs in pairs, table by table and in the order of the plan."""
-    taken = {it.table: len(it.taken) for it in sample if not it.whole}
-    tables = dict.fromkeys(it.qualified for it in (*before, *after))
+    taken = {fact.table: len(fact.taken) for fact in sample if not fact.whole}
+    tables = dict.fromkeys(scan.qualified for scan in (*before, *after))
     for table in tables:
-        old = [it for it in before if it.qualified == table]
-        new = [it for it in after if it.qualified == table]
+        old = [scan for scan in before if scan.qualified == table]
+        new = [scan for scan in after if scan.qualified == table]
         partitions = taken.get(table) or _partitions(session, table)
         for number in range(max(len(old), len(new))):
             yield ScanRead(
@@ -368,16 +374,16 @@ def _time_limit(
     session: Session, pair: QueryPair, seconds: float | None
 ) -> Iterator[Callable[[], bool]]:
     """Cancels what runs inside when its time is over; yields a function that says whether it is."""
-    over, done = Event(), Event()
+    over, ended = Event(), Event()
 
     def stop() -> None:
         over.set()
-        while not done.is_set():  # again and again: between two jobs there is nothing to cancel
+        while not ended.is_set():  # again and again: between two jobs there is nothing to cancel
             if session.classic:
                 session.spark.sparkContext.cancelAllJobs()
             else:
                 session.spark.interruptAll()
-            done.wait(0.2)
+            ended.wait(0.2)
 
     timer = Timer(0.0 if seconds is None else seconds, stop)
     timer.daemon = True
@@ -390,5 +396,5 @@ def _time_limit(
             raise SparkError(f"{pair.place}: stopped after {seconds:g} s (--timeout)") from error
         raise
     finally:
-        done.set()
+        ended.set()
         timer.cancel()

@@ -14,7 +14,7 @@ from sqlrewrite.sql.bind.scope import Scope
 from sqlrewrite.sql.bind.translate import Translator
 from sqlrewrite.sql.bind.trees import alias_columns, alias_of, names_of, streamed
 from sqlrewrite.sql.parse.statements import statements
-from sqlrewrite.sql.statements.double_quotes import possible_names, why_unreadable
+from sqlrewrite.sql.statements.two_readings import possible_names, why_unreadable
 from sqlrewrite.text.edits import Span
 from sqlrewrite.warehouse import TEMPORAL, Name, Table, View, Warehouse
 

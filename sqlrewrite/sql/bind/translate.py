@@ -30,7 +30,7 @@ from sqlrewrite.sql.bind.plan_names import (
 from sqlrewrite.sql.bind.scope import Scope, lacks, nowhere_in_sight, resolve
 from sqlrewrite.sql.bind.trees import chained, field_name, operand_trees, within_casts
 from sqlrewrite.sql.parse.dialect import SPELLED
-from sqlrewrite.sql.statements.double_quotes import why_maybe_name
+from sqlrewrite.sql.statements.two_readings import why_maybe_name
 from sqlrewrite.text.edits import Span
 from sqlrewrite.text.templates import holds_template
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from sqlrewrite.sql.ddl.clauses import column_list
-from sqlrewrite.sql.ddl.columns import find_column, read_column
+from sqlrewrite.sql.ddl.clauses import column_list, find_column, read_column
+from sqlrewrite.sql.ddl.created_table import STREAMING, in_star_order, partition_field
 from sqlrewrite.sql.ddl.cursor import Cursor
-from sqlrewrite.sql.ddl.table import STREAMING, in_star_order, partition_field
 from sqlrewrite.warehouse import Column, Table, View, Warehouse
 
 
@@ -56,8 +55,7 @@ def _write_ordered_by(table: Table, cursor: Cursor) -> Table:
 
 
 def _add_columns(table: Table, cursor: Cursor) -> Table | None:
-    """Columns behind the others. Where FIRST or AFTER puts one elsewhere, or a field is added to a
-    struct, it is not followed which columns there are in which order."""
+    """Adds columns; the table is not complete if one is moved, or a field of a struct."""
     cursor.take("if", "not", "exists")
     declared = cursor.group() if cursor.opens else cursor
     if declared is None:
@@ -86,8 +84,8 @@ def _replace_columns(table: Table, cursor: Cursor) -> Table | None:
     if len(columns) != len(read):
         return None
     partitions = {field.column.lower() for field in table.partitioned_by}
-    kept = [it for it in table.columns if it.name.lower() in partitions]
-    kept = [it for it in kept if find_column(columns, it.name) is None]
+    kept = [column for column in table.columns if column.name.lower() in partitions]
+    kept = [column for column in kept if find_column(columns, column.name) is None]
     return replace(table, columns=(*columns, *kept), primary_key=())
 
 
@@ -109,7 +107,7 @@ def _with_column(table: Table, old: str, new: str, column: Column | None = None)
     fields = (replace(field, column=called(field.column)) for field in table.partitioned_by)
     return replace(
         table,
-        columns=tuple(after if it is before else it for it in table.columns),
+        columns=tuple(after if column is before else column for column in table.columns),
         partitioned_by=tuple(fields),
         primary_key=tuple(map(called, table.primary_key)),
     )
@@ -158,12 +156,15 @@ def _alter_column(table: Table, cursor: Cursor) -> Table | None:
 def _still_derived(before: Table, after: Table) -> Table:
     """The altered table, with those of its derived columns of which nothing was changed."""
     old, new = (
-        {column.name.lower(): column.type for column in it.columns} for it in (before, after)
+        {column.name.lower(): column.type for column in table.columns} for table in (before, after)
     )
     kept = tuple(
-        it
-        for it in after.derived
-        if all(old.get(name) == new.get(name, "") for name in (it.column.lower(), *it.sources))
+        derived
+        for derived in after.derived
+        if all(
+            old.get(name) == new.get(name, "")
+            for name in (derived.column.lower(), *derived.sources)
+        )
     )
     return after if len(kept) == len(after.derived) else replace(after, derived=kept)
 
@@ -178,7 +179,7 @@ def _drop_columns(table: Table, cursor: Cursor) -> Table | None:
     fields = {field.column.lower() for field in table.partitioned_by}
     if not names or fields & set(names) or any(name in table.primary_key for name in names):
         return None
-    kept = tuple(it for it in table.columns if it.name.lower() not in names)
+    kept = tuple(column for column in table.columns if column.name.lower() not in names)
     return replace(table, columns=kept)
 
 
@@ -190,7 +191,9 @@ def _add_partition_field(table: Table, cursor: Cursor) -> Table:
 
 def _drop_partition_field(table: Table, cursor: Cursor) -> Table:
     field = partition_field(_before_as(cursor), table.columns)
-    kept = tuple(it for it in table.partitioned_by if it.column.lower() != field.column.lower())
+    kept = tuple(
+        other for other in table.partitioned_by if other.column.lower() != field.column.lower()
+    )
     return replace(table, partitioned_by=kept)
 
 

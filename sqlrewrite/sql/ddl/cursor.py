@@ -51,12 +51,12 @@ class Cursor:
     def peek(self, *words: str) -> bool:
         """Whether these words stand here. ORDER BY and its like are one token, and two words."""
         at = self.index
-        left = list(words)
-        while left:
-            found = self.word_at(at).split()
-            if not found or found != left[: len(found)]:
+        missing = list(words)
+        while missing:
+            here = self.word_at(at).split()
+            if not here or here != missing[: len(here)]:
                 return False
-            del left[: len(found)]
+            del missing[: len(here)]
             at += 1
         return True
 
@@ -113,8 +113,7 @@ class Cursor:
         return token.text in _ENDS_NAME or self.text.startswith(":", token.start)
 
     def name(self) -> tuple[str, ...]:
-        """A dotted name in lower case, stepped over; empty where there is none, and for one that is
-        only known when it runs: ``IDENTIFIER(:schema || '.t')``."""
+        """A dotted name in lower case, stepped over; empty if there is none, or it is computed."""
         if self.word == "identifier" and self.word_at(self.index + 1) == "(":
             inner = self.tokens[self.index + 2] if self.index + 2 < self.end else None
             if inner is not None and (inner.text == ":" or inner.token_type is TokenType.STRING):
@@ -151,8 +150,7 @@ class Cursor:
         return inner
 
     def items(self) -> Iterator[Cursor]:
-        """What is left, cut at the commas outside of parentheses and brackets, a type's among them;
-        where nothing stands between two, nothing is given."""
+        """What is left, cut at the commas outside of parentheses, brackets and types."""
         start, index, depth = self.index, self.index, 0
         while index <= self.end:
             sign = self.word_at(index) if index < self.end else ","

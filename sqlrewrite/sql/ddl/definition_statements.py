@@ -29,9 +29,9 @@ def definition_statements(text: str, refer: Refer = no_name) -> Iterator[Stateme
     """The statements that define something, or insert into something, in a text that ``readable``
     has made. Templates stand as they are written, but for the names that ``refer`` gives to
     variables. Raises nothing."""
-    found = mask(text)
-    masked = found.text
-    as_written = untouched(found, text)
+    mask_ = mask(text)
+    masked = mask_.text
+    as_written = untouched(mask_, text)
     computed, index = computes_names(text), 0
     for part in _between_semicolons(masked):
         if _DEFINING.isdisjoint(masked[start:end].lower() for _, start, end in part):
@@ -47,15 +47,15 @@ def definition_statements(text: str, refer: Refer = no_name) -> Iterator[Stateme
 
 def _between_semicolons(text: str) -> Iterator[Sequence[Lexeme]]:
     """The lexemes between two semicolons."""
-    found = lexemes(text)
+    all_lexemes = lexemes(text)
     start = 0
-    for index, (kind, _, _) in enumerate(found):
+    for index, (kind, _, _) in enumerate(all_lexemes):
         if kind == LexemeKind.SEMICOLON:
             if index > start:
-                yield found[start:index]
+                yield all_lexemes[start:index]
             start = index + 1
-    if start < len(found):
-        yield found[start:]
+    if start < len(all_lexemes):
+        yield all_lexemes[start:]
 
 
 def _cut_at_line_starts(text: str, tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:

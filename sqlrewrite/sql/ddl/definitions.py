@@ -10,28 +10,28 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from sqlglot import Token
 
 from sqlrewrite.settings.spark_conf import known_setting
 from sqlrewrite.sql.ddl.alter_table import altered
-from sqlrewrite.sql.ddl.clauses import read_clauses
-from sqlrewrite.sql.ddl.columns import type_text
+from sqlrewrite.sql.ddl.clauses import read_clauses, type_text
+from sqlrewrite.sql.ddl.created_table import created_table
 from sqlrewrite.sql.ddl.cursor import Cursor
 from sqlrewrite.sql.ddl.head import (
     SCHEMAS,
     in_global_schema,
     name_index,
+    open_names,
     opens_with_template,
     take_head,
 )
-from sqlrewrite.sql.ddl.open_names import open_names
-from sqlrewrite.sql.ddl.stale_views import without_stale
-from sqlrewrite.sql.ddl.table import created_table
 from sqlrewrite.sql.parse.scripts import runs_unread
 from sqlrewrite.sql.parse.statements import Statement
 from sqlrewrite.warehouse import (
     Name,
+    Table,
     TableOrView,
     View,
     Warehouse,
@@ -152,8 +152,7 @@ def _written_name(cursor: Cursor) -> tuple[frozenset[str], Name]:
 
 
 def _place(parts: Name, head: Collection[str], catalog: Warehouse) -> Name:
-    """The name under which the catalog has what a CREATE with these words makes; empty where it is
-    not written."""
+    """The catalog's name for what a CREATE with these words makes; empty if it is not written."""
     if parts and not _TEMPORARY.isdisjoint(head) and "global" not in head:
         temporary = temporary_name(parts)
         if temporary:
@@ -183,8 +182,8 @@ def renames(statement: Statement, text: str) -> bool:
 
 def sets_variable(statement: Statement, text: str) -> bool:
     """Whether this is a SET of a variable, and of no setting by which names or types are others."""
-    found = _SET.match(text, statement.start)
-    return found is not None and not _changes_meaning(text, found)
+    match = _SET.match(text, statement.start)
+    return match is not None and not _changes_meaning(text, match)
 
 
 def _changes_meaning(text: str, found: re.Match[str]) -> bool:
@@ -211,7 +210,7 @@ def written_types(statement: Statement, text: str) -> dict[str, str]:
     take_head(cursor)
     columns = cursor.group() if cursor.opens else None
     items = columns.items() if columns is not None else ()
-    return {name: type_text(it) for it in items if (name := it.name_part())}
+    return {name: type_text(item) for item in items if (name := item.name_part())}
 
 
 def _create(cursor: Cursor, statement: Statement, catalog: Warehouse, source: str) -> Warehouse:
@@ -272,8 +271,7 @@ def _unsure(catalog: Warehouse, parts: Name) -> Warehouse:
 
 
 def _drop(cursor: Cursor, catalog: Warehouse, *, certain: bool = True) -> Warehouse:
-    """The catalog after a DROP: of a temporary view where there is one, whatever else has its
-    name (docs/spark.md)."""
+    """The catalog after a DROP: of a temporary view if there is one (docs/spark.md)."""
     start = name_index(cursor)
     if start:
         cursor.index = start
@@ -325,8 +323,7 @@ def _namespace_of_use(cursor: Cursor, catalog: Warehouse) -> Name:
 
 
 def _set(cursor: Cursor, catalog: Warehouse) -> Warehouse:
-    """SET CATALOG; a SET of a variable: whatever has it in its name may be another now; and one of
-    a setting under which nothing is what it was."""
+    """The catalog after SET CATALOG, a SET of a variable, or one of a setting."""
     if cursor.peek("set", "time", "zone"):
         return replace(catalog, zone_set=True)
     if cursor.take("set", "catalog"):
@@ -335,17 +332,17 @@ def _set(cursor: Cursor, catalog: Warehouse) -> Warehouse:
         return _in_namespace(catalog, (*parts, _DEFAULT_SCHEMA) if known else UNKNOWN_NAMESPACE)
     if cursor.word == "reset":
         return _reset(cursor, catalog)
-    found = _SET.match(cursor.text, cursor.tokens[0].start)
-    variable = found.group(1).lower() if found else ""
+    match = _SET.match(cursor.text, cursor.tokens[0].start)
+    variable = match.group(1).lower() if match else ""
     if not variable or variable in (_RUNTIME_MODE, _FLINK_DIALECT):
         return _set_in_flink(cursor, catalog)
     of_spark = known_setting(variable)
-    if found is not None and of_spark is not None:
-        value = cursor.text[found.end() : cursor.tokens[-1].end + 1].strip().strip("`")
+    if match is not None and of_spark is not None:
+        value = cursor.text[match.end() : cursor.tokens[-1].end + 1].strip().strip("`")
         return _with_setting(catalog, of_spark, value)
     if variable == _TIME_ZONE:
         return replace(catalog, zone_set=True)
-    if found is not None and _changes_meaning(cursor.text, found):
+    if match is not None and _changes_meaning(cursor.text, match):
         return _unknown(catalog)
     for name in catalog.relations if variable else ():
         if _contains(name, variable):
@@ -373,14 +370,14 @@ def _reset(cursor: Cursor, catalog: Warehouse) -> Warehouse:
     if not name:
         return replace(catalog, settings=before)
     after = {key: value for key, value in catalog.settings.items() if key.lower() != name}
-    given = {key: value for key, value in before.items() if key.lower() == name}
-    return replace(catalog, settings={**after, **given})
+    values = {key: value for key, value in before.items() if key.lower() == name}
+    return replace(catalog, settings={**after, **values})
 
 
 def _set_in_flink(cursor: Cursor, catalog: Warehouse) -> Warehouse:
     """``SET 'name' = 'value'`` of Flink."""
-    found = _FLINK_SET.fullmatch(cursor.rest())
-    name, value = (found[1].lower(), (found[2] or "").lower()) if found else ("", "")
+    match = _FLINK_SET.fullmatch(cursor.rest())
+    name, value = (match[1].lower(), (match[2] or "").lower()) if match else ("", "")
     if name == _RUNTIME_MODE:
         return replace(catalog, streaming=value != "batch")
     if name == _FLINK_DIALECT and value not in ("", "default"):
@@ -400,8 +397,7 @@ def _in_namespace(catalog: Warehouse, namespace: Name) -> Warehouse:
 
 
 def _alter(cursor: Cursor, catalog: Warehouse) -> Warehouse:
-    """The catalog after an ALTER, which is followed as far as it is understood. It means the
-    temporary view of a name of one part, where there is one."""
+    """The catalog after an ALTER, of a temporary view if there is one of the name."""
     parts = take_head(cursor)[1]
     renamed = bool(parts) and cursor.take("rename", "to")
     new = cursor.name() if renamed else ()
@@ -433,3 +429,43 @@ def _renamed(catalog: Warehouse, relation: TableOrView, old: Name, new: Name) ->
         return catalog
     place = catalog.qualify(new if len(new) > 1 else (*old[:-1], *new))
     return catalog.with_relation(replace(relation, name=place))
+
+
+def without_stale(before: Warehouse, after: Warehouse) -> Warehouse:
+    """The catalog without the views that read, however deep, what a statement has changed."""
+    if after is before or len(after.relations) > len(before.relations):
+        return after  # nothing is new, or nothing else is
+    changed = {
+        name: (relation, after.relations.get(name))
+        for name, relation in before.relations.items()
+        if after.relations.get(name) is not relation
+    }
+    while changed:
+        stale = [
+            view
+            for view in after.relations.values()
+            if isinstance(view, View)
+            and view is before.relations.get(view.name)
+            and any(_reads(view, name, *change) for name, change in changed.items())
+        ]
+        changed = {view.name: (view, None) for view in stale}
+        for view in stale:
+            after = after.without(view.name)
+    return after
+
+
+def _reads(view: View, name: Name, before: TableOrView, after: TableOrView | None) -> bool:
+    """Whether a view may read a relation, in another way than when it was made."""
+    if len(name) == 1 and name not in view.temporaries:
+        return False
+    if not re.search(rf"(?<!\w){re.escape(name[-1])}(?!\w)", view.query, re.IGNORECASE):
+        return False
+    return "*" in view.query or not _only_more_columns(before, after)
+
+
+def _only_more_columns(before: TableOrView, after: TableOrView | None) -> bool:
+    if not isinstance(before, Table) or not isinstance(after, Table):
+        return False
+    pairs = zip(before.columns, after.columns, strict=False)
+    alike = len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
+    return alike == len(before.columns)

@@ -13,7 +13,7 @@ from sqlglot import Token, TokenType
 from sqlrewrite.sql.ddl.clauses import read_clauses
 from sqlrewrite.sql.ddl.cursor import Cursor
 from sqlrewrite.text.templates import is_template
-from sqlrewrite.warehouse import Name
+from sqlrewrite.warehouse import ANY_NAME, Name, has_template
 
 GLOBAL = "global_temp"
 SCHEMAS = frozenset({"schema", "database", "namespace"})
@@ -63,8 +63,7 @@ def opens_with_template(cursor: Cursor) -> bool:
 
 
 def take_head(cursor: Cursor) -> tuple[frozenset[str], Name]:
-    """The words before the name of a defined table or view, and the name, all stepped over; no name
-    where nothing of the kind is defined."""
+    """The words before the name of a defined table or view, and the name, stepped over."""
     cursor.index = name_index(cursor)
     head = frozenset(map(cursor.word_at, range(cursor.index)))
     return head, cursor.name() if cursor.index else ()
@@ -84,7 +83,7 @@ def returned_query(tokens: Sequence[Token]) -> int | None:
     """
     if tokens[0].token_type is not TokenType.CREATE:
         return None
-    if not any(it.token_type is TokenType.FUNCTION for it in tokens[:5]):
+    if not any(token.token_type is TokenType.FUNCTION for token in tokens[:5]):
         return None
     depth = 0
     for index, token in enumerate(tokens[:-1]):
@@ -101,7 +100,7 @@ def returned_query(tokens: Sequence[Token]) -> int | None:
 
 def _is_query(tokens: Sequence[Token]) -> bool:
     """Whether these are one query, with or without parentheses around it."""
-    kinds = [it.token_type for it in tokens]
+    kinds = [token.token_type for token in tokens]
     if kinds[0] is not TokenType.L_PAREN:
         return kinds[0] in _QUERY
     depth = 0
@@ -113,13 +112,16 @@ def _is_query(tokens: Sequence[Token]) -> bool:
 
 
 def without_clauses(tokens: Sequence[Token], text: str) -> list[Token]:
-    """``CREATE TABLE name AS query`` of any CREATE or REPLACE that has a query, ``CREATE VIEW name
-    AS query`` of a function's; other statements as they are."""
+    """``CREATE TABLE name AS query`` of a CREATE with a query; other statements as they are."""
     returned = returned_query(tokens)
     if returned is not None:
-        name = next(n for n, it in enumerate(tokens) if it.token_type is TokenType.FUNCTION) + 1
-        it = tokens[name - 1]
-        view = Token(TokenType.VIEW, "VIEW", it.line, it.col, it.start, it.end)
+        name = (
+            next(n for n, token in enumerate(tokens) if token.token_type is TokenType.FUNCTION) + 1
+        )
+        function = tokens[name - 1]
+        view = Token(
+            TokenType.VIEW, "VIEW", function.line, function.col, function.start, function.end
+        )
         return _create(tokens, view, (name, name + 1), returned)
     cursor = Cursor(tokens, text)
     start = name_index(cursor) if cursor.word in ("create", "replace") else 0
@@ -132,15 +134,41 @@ def without_clauses(tokens: Sequence[Token], text: str) -> list[Token]:
         behind = cursor.index = start + 1
         cursor.group()
     query = read_clauses(cursor).query
-    if query is None or any(it.token_type in _OTHER_STATEMENT for it in tokens[behind:query]):
+    if query is None or any(token.token_type in _OTHER_STATEMENT for token in tokens[behind:query]):
         return list(tokens)
-    kind = next(it for it in tokens if it.token_type in (TokenType.TABLE, TokenType.VIEW))
+    kind = next(token for token in tokens if token.token_type in (TokenType.TABLE, TokenType.VIEW))
     return _create(tokens, kind, (start, behind), query)
 
 
 def _create(tokens: Sequence[Token], kind: Token, name: tuple[int, int], query: int) -> list[Token]:
     """The tokens of a CREATE of which only the name and the query are left."""
     first, before = tokens[0], tokens[query - 1]
-    made = Token(TokenType.CREATE, "CREATE", first.line, first.col, first.start, first.end)
+    create = Token(TokenType.CREATE, "CREATE", first.line, first.col, first.start, first.end)
     word = Token(TokenType.ALIAS, "AS", before.line, before.col, before.start, before.end)
-    return [made, kind, *tokens[slice(*name)], word, *tokens[query:]]
+    return [create, kind, *tokens[slice(*name)], word, *tokens[query:]]
+
+
+_NAMING = frozenset({"create", "replace", "cache", "drop", "alter"})
+
+
+def open_names(tokens: Sequence[Token], text: str) -> list[Name]:
+    """The names with templates, for temporary views, that a statement makes, moves or drops."""
+    cursor = Cursor(tokens, text)
+    kind, start = cursor.word, name_index(cursor)
+    if not start or not (kind in _NAMING or opens_with_template(cursor)):
+        return []
+    cursor.index = start
+    names = [item.name() for item in cursor.items()] if kind == "drop" else [cursor.name()]
+    renames = kind == "alter" and cursor.take("rename", "to")
+    if renames:
+        names.append(cursor.name()[-1:])
+    if kind == "alter" and not renames:
+        return []
+    if kind == "cache" and read_clauses(cursor).query is None:
+        return []
+    between = text[tokens[start - 1].end + 1 : tokens[min(start, len(tokens) - 1)].start]
+    if "{%" in between or () in names:
+        names = [ANY_NAME]  # it is computed, ``IDENTIFIER(x)``
+    head = frozenset(map(cursor.word_at, range(start)))
+    names = [in_global_schema(name, head) for name in names if has_template(name[-1])]
+    return [name for name in names if len(name) == 1 or name[:-1] == (GLOBAL,)]

@@ -36,8 +36,7 @@ _DIRECTIVE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Directive:
-    """A comment that is a directive. No ``codes`` means all of them; ``kind`` may be a word that is
-    none of ``KINDS``."""
+    """A comment that is a directive. No ``codes`` means all; ``kind`` may be a wrong word."""
 
     kind: str
     codes: tuple[str, ...]
@@ -62,37 +61,46 @@ class Directives:
     def __init__(self, found: Sequence[Directive], lines: Lines) -> None:
         self.found = tuple(found)
         self.lines = lines
-        self._of_file = [it for it in self.found if it.kind == "ignore-file"]
+        self._of_file = [directive for directive in self.found if directive.kind == "ignore-file"]
         self._of_line: dict[int, list[Directive]] = {}
-        for it in self.found:
-            if it.kind == "ignore":
-                self._of_line.setdefault(it.line, []).append(it)
-        self._switches = [it for it in self.found if it.kind in ("off", "on")]
-        self._starts = [it.span.start for it in self._switches]
+        for directive in self.found:
+            if directive.kind == "ignore":
+                self._of_line.setdefault(directive.line, []).append(directive)
+        self._switches = [directive for directive in self.found if directive.kind in ("off", "on")]
+        self._starts = [switch.span.start for switch in self._switches]
 
     def covering(self, offset: int, codes: frozenset[str]) -> Directive | None:
         """The directive that covers an offset for at least one of the codes, or None."""
         line = self.lines.place(offset)[0]
-        covers = (it for it in self._of_line.get(line, ()) if any(map(it.speaks_of, codes)))
+        covers = (
+            directive
+            for directive in self._of_line.get(line, ())
+            if any(map(directive.speaks_of, codes))
+        )
         return next(covers, None) or self.region(offset, codes)
 
     def region(self, offset: int, codes: frozenset[str]) -> Directive | None:
-        """The ``off`` or ``ignore-file`` that covers an offset for at least one of the codes, or
-        None."""
+        """The ``off`` or ``ignore-file`` that covers an offset for one of the codes, or None."""
         last = bisect_right(self._starts, offset) - 1
         switch = self._switches[last : last + 1] if last >= 0 else []
-        covers = (*self._of_file, *(it for it in switch if it.kind == "off"))
-        return next((it for it in covers if any(map(it.speaks_of, codes))), None)
+        covers = (*self._of_file, *(directive for directive in switch if directive.kind == "off"))
+        return next((cover for cover in covers if any(map(cover.speaks_of, codes))), None)
 
     @property
     def whole_file(self) -> Directive | None:
         """The directive that leaves the whole file alone, or None."""
-        return next((it for it in self.found if it.kind == "ignore-file" and not it.codes), None)
+        return next(
+            (
+                directive
+                for directive in self.found
+                if directive.kind == "ignore-file" and not directive.codes
+            ),
+            None,
+        )
 
 
 def directives(text: str, tokens: Sequence[Token], lines: Lines | None = None) -> Directives:
-    """The directives of a text, given its tokens; ``lines`` are those of the file that the text is
-    a part of."""
+    """The directives of a text; ``lines`` are those of the file that it is a part of."""
     lines = lines or Lines(text)
     if SIGN not in text:
         return Directives((), lines)
@@ -108,10 +116,10 @@ def _found(text: str, tokens: Sequence[Token], lines: Lines) -> Iterator[Directi
         if at < 0:
             continue
         for comment in _COMMENT.finditer(text, end, start):
-            said, span = comment.group(), Span(*comment.span())
-            if _BLOCK.match(said):
-                yield Directive(BLOCK, (), said, span, lines.place(span.start)[0])
-            match = _DIRECTIVE.search(text, *comment.span()) if said.startswith("--") else None
+            words, span = comment.group(), Span(*comment.span())
+            if _BLOCK.match(words):
+                yield Directive(BLOCK, (), words, span, lines.place(span.start)[0])
+            match = _DIRECTIVE.search(text, *comment.span()) if words.startswith("--") else None
             if match is None:
                 continue
             codes = tuple(code.strip().upper() for code in (match["codes"] or "").split(","))

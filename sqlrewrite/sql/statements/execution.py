@@ -1,13 +1,13 @@
-"""What the statements of a text do when an engine runs them: read, set up the session, or write.
+"""What the statements of a text do when an engine runs them, and the relations that they name.
 
-In: a text, or one of its statements. Out: its statements with their kinds, or what a statement
-changes for somebody who keeps what a catalog said.
+In: a text, or one of its statements. Out: statements with their kinds; what a statement changes for
+somebody who keeps what a catalog said; references, without the names that a WITH defines.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -15,7 +15,9 @@ from sqlglot import Token, TokenType, exp
 
 from sqlrewrite.sql.lex.keywords import token_types
 from sqlrewrite.sql.parse.statements import Statement, statements
+from sqlrewrite.text.edits import Span, spliced
 from sqlrewrite.text.source import Lines
+from sqlrewrite.warehouse import Name, Table, Warehouse
 
 _SESSION = frozenset({"use", "set", "declare"})
 _LIMITS = frozenset({TokenType.LIMIT, TokenType.OFFSET})
@@ -47,8 +49,7 @@ class StatementKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class StatementText:
-    """One statement. ``endless`` is a query without the LIMIT and OFFSET of the whole, where it
-    has one: which of several equal rows those keep is open."""
+    """One statement; ``endless`` is a query without the LIMIT and OFFSET of the whole."""
 
     index: int
     line: int
@@ -80,13 +81,13 @@ def statement_texts(text: str) -> tuple[StatementText, ...]:
     lines = Lines(text)
     return tuple(
         StatementText(
-            index=it.index,
-            line=lines.place(it.start)[0],
-            text=text[it.start : it.tokens[-1].end + 1] if it.tokens else "",
-            kind=_kind(it),
-            endless=_without_limit(it, text),
+            index=statement.index,
+            line=lines.place(statement.start)[0],
+            text=text[statement.start : statement.tokens[-1].end + 1] if statement.tokens else "",
+            kind=_kind(statement),
+            endless=_without_limit(statement, text),
         )
-        for it in statements(text)
+        for statement in statements(text)
     )
 
 
@@ -120,14 +121,13 @@ def targets(statement: Statement) -> frozenset[str]:
     if tokens[0].token_type in _NAME_TARGET_FIRST:
         ends = (at for at, token in enumerate(tokens) if token.token_type in _OPEN_SOURCE)
         tokens = tokens[: next(ends, len(tokens))]
-    found = {token.text.lower() for token in tokens}
+    words = {token.text.lower() for token in tokens}
     # The rest of a command is one token, whatever it says.
-    return frozenset(found | {word for text in found for word in re.findall(r"\w+", text)})
+    return frozenset(words | {word for text in words for word in re.findall(r"\w+", text)})
 
 
 def writes_each_partition(statement: Statement) -> bool:
-    """Whether a statement takes the partitions that it writes from the rows: an INSERT with a
-    partition column that has no value, or a CREATE TABLE … PARTITIONED BY … AS."""
+    """Whether a statement takes the partitions that it writes from the rows."""
     tokens = statement.tokens
     kinds = [token.token_type for token in tokens]
     if kinds[:1] == [TokenType.CREATE] and any(
@@ -156,11 +156,11 @@ def _values(kinds: Sequence[TokenType]) -> Iterator[bool]:
 def _kind(statement: Statement) -> StatementKind:
     if isinstance(statement.tree, exp.Query):
         return StatementKind.QUERY
-    words = " ".join(it.text.lower() for it in statement.tokens[:4]).split()
+    words = " ".join(token.text.lower() for token in statement.tokens[:4]).split()
     if words and words[0] in _SESSION:
         return StatementKind.SESSION
-    made = words[3:] if words[:3] == ["create", "or", "replace"] else words[1:]
-    if words[:1] == ["create"] and made and made[0] in ("temp", "temporary"):
+    created = words[3:] if words[:3] == ["create", "or", "replace"] else words[1:]
+    if words[:1] == ["create"] and created and created[0] in ("temp", "temporary"):
         return StatementKind.SESSION  # a view or a function; GLOBAL TEMPORARY outlives the session
     return StatementKind.OTHER
 
@@ -176,14 +176,126 @@ def _without_limit(statement: Statement, text: str) -> str | None:
 def _limit(tokens: Sequence[Token]) -> int | None:
     """Where the LIMIT or OFFSET of the whole begins: nothing but the other one comes after it."""
     depth = 0
-    found: int | None = None
+    limit: int | None = None
     for token in tokens:
         if token.token_type is TokenType.L_PAREN:
             depth += 1
         elif token.token_type is TokenType.R_PAREN:
             depth -= 1
-        elif token.token_type in _LIMITS and depth == 0 and found is None:
-            found = token.start
-        elif found is not None and depth == 0 and token.token_type is TokenType.SELECT:
-            found = None  # it belonged to a branch before
-    return found
+        elif token.token_type in _LIMITS and depth == 0 and limit is None:
+            limit = token.start
+        elif limit is not None and depth == 0 and token.token_type is TokenType.SELECT:
+            limit = None  # it belonged to a branch before
+    return limit
+
+
+# What may stand behind a name and its alias whatever the name means.
+_ANYWHERE = frozenset({"this", "db", "catalog", "alias", "joins", "laterals", "pivots"})
+_OF_FILES = "_metadata"
+_WRITING = (exp.Insert, exp.Create, exp.Cache, exp.Schema, exp.Merge, exp.Update, exp.Delete)
+
+
+@dataclass(frozen=True, slots=True)
+class TableReference:
+    """A name in a FROM, its parts in lower case, and where it stands.
+
+    ``alias``: what the query calls it by where it writes no other alias.
+    ``plain``: False where the query uses it as only a table can be used: a version of it,
+    ``schema.table.column``, its files.
+    """
+
+    parts: Name
+    span: Span
+    alias: str = ""
+    plain: bool = True
+
+
+def references(text: str) -> tuple[TableReference, ...]:
+    """The references of a text that is one statement, in order; none where it is not understood."""
+    trees = [statement.tree for statement in statements(text)]
+    if len(trees) != 1 or trees[0] is None:
+        return ()
+    tree = trees[0]
+    columns = list(tree.find_all(exp.Column))
+    files = any(part.name.lower() == _OF_FILES for column in columns for part in column.parts)
+    qualified = {(column.db.lower(), column.table.lower()) for column in columns if column.db}
+    references = []
+    for table, names, parts in _named(tree):
+        plain = not (files or parts[-2:] in qualified) and all(
+            not value or key in _ANYWHERE for key, value in table.args.items()
+        )
+        span = Span(names[0].meta["start"], names[-1].meta["end"] + 1)
+        references.append(TableReference(parts, span, "" if table.alias else names[-1].name, plain))
+    return tuple(sorted(references, key=lambda it: it.span.start))
+
+
+def relations_of(tree: exp.Expr, *, read: bool = False) -> tuple[Name, ...]:
+    """The relations of a statement, without CTEs; with ``read`` only those that it reads."""
+    names: dict[Name, None] = {}
+    for table, _, parts in _named(tree):
+        changes = isinstance(table.parent, exp.Merge | exp.Update | exp.Delete)
+        if not read or changes or not _is_written(table):
+            names[parts] = None
+    return tuple(names)
+
+
+def relations_in(text: str) -> tuple[Name, ...]:
+    """The names of all relations of a text's statements, each once."""
+    trees = (statement.tree for statement in statements(text))
+    names = (name for tree in trees if tree is not None for name in relations_of(tree))
+    return tuple(dict.fromkeys(names))
+
+
+def unknown(tree: exp.Expr, catalog: Warehouse) -> TableReference | None:
+    """The first relation that a statement reads and whose partitioning is not known, or None."""
+    for table, names, parts in _named(tree):
+        if _is_written(table):
+            continue
+        relation = catalog.resolve(parts)
+        vague = isinstance(relation, Table) and not (relation.names or relation.partitioned_by)
+        if relation is None or vague:
+            return TableReference(parts, Span(names[0].meta["start"], names[-1].meta["end"] + 1))
+    return None
+
+
+def _is_written(table: exp.Table) -> bool:
+    """Whether a table is one that its statement writes into."""
+    holder = table.parent.parent if isinstance(table.parent, exp.Tuple) else table.parent
+    return isinstance(holder, _WRITING) and (holder is not table.parent or table.arg_key == "this")
+
+
+def _named(tree: exp.Expr) -> Iterator[tuple[exp.Table, list[exp.Identifier], Name]]:
+    """The relations of a statement, without CTEs, each with its identifiers and its name."""
+    for table in tree.find_all(exp.Table):
+        names = [part for part in table.parts if isinstance(part, exp.Identifier)]
+        hint = len(names) != len(table.parts) or table.find_ancestor(exp.Hint)
+        if not hint and not _is_cte(table):
+            yield table, names, tuple(name.name.lower() for name in names)
+
+
+def renamed(text: str, names: Iterable[tuple[TableReference, str]]) -> str:
+    """The text with another name in place of each reference given, under the same alias."""
+    changes: list[tuple[Span, str]] = []
+    for reference, name in sorted(names, key=lambda it: it[0].span.start):
+        alias = reference.alias.replace("`", "``")
+        changes.append((reference.span, f"{name} AS `{alias}`" if alias else name))
+    return spliced(text, changes)
+
+
+def _is_cte(table: exp.Table) -> bool:
+    """Whether a name means a CTE of a WITH around it that is defined before it."""
+    if table.args.get("db"):
+        return False
+    name = table.name.lower()
+    inside: set[int] = set()
+    node: exp.Expr | None = table
+    while node is not None:
+        inside.add(id(node))
+        with_ = node.args.get("with_") or exp.With(expressions=[])
+        for cte in with_.expressions:
+            if id(cte) in inside and not with_.args.get("recursive"):
+                break
+            if cte.alias.lower() == name:
+                return True
+        node = node.parent
+    return False

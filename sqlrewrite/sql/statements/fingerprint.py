@@ -54,16 +54,16 @@ def shape(text: str) -> str:
     if len(text) > _LARGE or "dpp-rewrite" in text.lower() or not plain(text):
         return f"as written: {text.strip()}"
     tokens = _TOKENS.findall(text)
-    literals = [at for at, it in enumerate(tokens) if it[0] in _LITERALS]
+    literals = [at for at, token in enumerate(tokens) if token[0] in _LITERALS]
     folded = dict(_folded(tokens, literals))
     if folded:
         _without_values(tokens, literals, folded)
     while tokens and tokens[-1] == ";":
         tokens.pop()
-    found = " ".join(tokens)
-    if "'" not in found:
-        return found.lower()
-    return " ".join([it if it[0] == "'" else it.lower() for it in tokens])
+    shape = " ".join(tokens)
+    if "'" not in shape:
+        return shape.lower()
+    return " ".join([token if token[0] == "'" else token.lower() for token in tokens])
 
 
 def fingerprint(shape: str) -> str:
@@ -143,9 +143,9 @@ def _without_values(tokens: list[str], literals: Sequence[int], folded: Mapping[
     kept = {tokens[at] for at in literals if at not in folded and at not in rows}
     if lists:
         listed = {at for start, end in lists.items() for at in range(start, end)}
-        inner = Counter(it for at, end in lists.items() for it in set(tokens[at:end:2]))
+        inner = Counter(token for at, end in lists.items() for token in set(tokens[at:end:2]))
         outside = {tokens[at] for at in literals if at not in listed and at not in rows}
-        kept |= {it for it, count in inner.items() if count > 1 or it in outside}
+        kept |= {token for token, count in inner.items() if count > 1 or token in outside}
         whole = {at: end for at, end in lists.items() if kept.isdisjoint(tokens[at:end:2])}
     else:
         whole = {}

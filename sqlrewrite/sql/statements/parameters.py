@@ -36,8 +36,7 @@ _OPERANDS = token_types("var identifier r_paren r_bracket string number")
 
 @dataclass(frozen=True, slots=True)
 class FilledText:
-    """A text with literals in place of its markers. ``ends``: where each literal ends in it;
-    ``shifts``: by how much the text behind that is shifted from the original."""
+    """A text with literals in place of its markers; ``shifts`` hold behind each of ``ends``."""
 
     text: str
     ends: tuple[int, ...] = ()
@@ -45,7 +44,7 @@ class FilledText:
 
     def original(self, edits: Sequence[Edit]) -> list[Edit]:
         """Insertions into this text, as insertions into the text with the markers."""
-        return [Edit(it.offset - self._shift(it.offset), it.text) for it in edits]
+        return [Edit(edit.offset - self._shift(edit.offset), edit.text) for edit in edits]
 
     def _shift(self, offset: int) -> int:
         before = bisect_right(self.ends, offset)
@@ -53,8 +52,7 @@ class FilledText:
 
 
 def literals(args: object) -> Literals | None:
-    """The parameters of ``spark.sql(text, args)`` as literals; None where one of them has no
-    literal."""
+    """The parameters of ``spark.sql(text, args)`` as literals; None if one has none."""
     if not args:
         return ()
     if isinstance(args, Mapping):
@@ -62,8 +60,8 @@ def literals(args: object) -> Literals | None:
         known = {name: value for name, value in named.items() if value is not None}
         return known if len(known) == len(named) else None
     if isinstance(args, list | tuple):
-        found = [value for it in args if (value := _literal(it)) is not None]
-        return tuple(found) if len(found) == len(args) else None
+        values = [value for arg in args if (value := _literal(arg)) is not None]
+        return tuple(values) if len(values) == len(args) else None
     return None
 
 
@@ -81,13 +79,13 @@ def filled(text: str, given: Literals) -> FilledText | None:
         values.append((span, value))
     if not isinstance(given, Mapping) and len(values) != len(given):
         return None
-    pieces, done, ends, grown = [], 0, [], []
+    pieces, copied, ends, grown = [], 0, [], []
     for span, value in values:
-        pieces += [text[done : span.start], value]
-        done = span.end
+        pieces += [text[copied : span.start], value]
+        copied = span.end
         ends.append(sum(map(len, pieces)))
         grown.append(len(value) - (span.end - span.start))
-    return FilledText("".join([*pieces, text[done:]]), tuple(ends), tuple(accumulate(grown)))
+    return FilledText("".join([*pieces, text[copied:]]), tuple(ends), tuple(accumulate(grown)))
 
 
 def _markers(tokens: Sequence[Token]) -> Iterator[tuple[Span, str]]:
@@ -105,8 +103,7 @@ def _markers(tokens: Sequence[Token]) -> Iterator[tuple[Span, str]]:
 
 
 def _literal(value: Any) -> str | None:
-    """A value as PySpark's ``lit`` takes it: by its exact type, since a subclass may mean something
-    else."""
+    """A value as PySpark's ``lit`` takes it, by its exact type."""
     write = _WRITERS.get(type(value))
     return write(value) if write is not None else None
 

@@ -18,7 +18,7 @@ from sqlrewrite.catalog import Catalog
 from sqlrewrite.catalog.ddl import read_ddl
 from sqlrewrite.cli.options import GivenOptions
 from sqlrewrite.cli.streams import progress, read_stdin, refuse_read, write_stdout
-from sqlrewrite.report.printer import Printer, counted, shown
+from sqlrewrite.report import Printer, counted, shown
 from sqlrewrite.results import Problem
 from sqlrewrite.run.jobs import WORTH, Job, run_each, run_once
 from sqlrewrite.run.runner import Request, load_catalog
@@ -30,6 +30,7 @@ from sqlrewrite.text.source import decode
 if TYPE_CHECKING:
     from sqlrewrite.run.git import ChangedFiles
     from sqlrewrite.run.statistics import Statistics
+
 
 MANY = 50
 """With so many files there is a progress bar."""
@@ -65,25 +66,25 @@ class FileOptions(GivenOptions):
         if self.quiet and self.verbose:
             raise click.UsageError("--quiet cannot go with --verbose")
         logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # we report what it warns of
-        found = gather(self.paths, self.projects(), self.stdin_filename or STDIN)
+        gathered = gather(self.paths, self.projects(), self.stdin_filename or STDIN)
         changed = None
         if self.changed_since is not None:
-            found, changed = _only_changed(found, self.changed_since)
-        for it in found.projects:
-            refuse_read(self.output_file, (*it.files, *it.settings.catalog))
+            gathered, changed = _only_changed(gathered, self.changed_since)
+        for project in gathered.projects:
+            refuse_read(self.output_file, (*project.files, *project.settings.catalog))
         if self.show_settings:
-            _show_settings(found.projects)
+            _show_settings(gathered.projects)
         if self.show_files:
-            _show_files(found)
+            _show_files(gathered)
         load = cache(Catalog.load)  # once for all projects, where an option names it
         groups = []
-        for it in found.projects:
-            files = () if strip else tuple(path for path in it.files if path != STDIN)
-            request = Request(load_catalog(it.settings, load, files), it.settings, strip)
-            groups.append(FileGroup(it.settings, it.files, request))
+        for project in gathered.projects:
+            files = () if strip else tuple(path for path in project.files if path != STDIN)
+            request = Request(load_catalog(project.settings, load, files), project.settings, strip)
+            groups.append(FileGroup(project.settings, project.files, request))
         reads_stdin = any(STDIN in group.files for group in groups)
         stdin = read_stdin() if reads_stdin else b""
-        return FileRun(self, tuple(groups), found.missing, found.warnings, changed, stdin)
+        return FileRun(self, tuple(groups), gathered.missing, gathered.warnings, changed, stdin)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,8 +122,7 @@ class FileRun:
 
     @property
     def lacks_tables(self) -> bool:
-        """Whether there are files for which no table is known: there is no catalog, and they create
-        none."""
+        """Whether no table is known for some of the files."""
         return any(group.files and not self._knows_tables(group) for group in self.groups)
 
     def _knows_tables(self, group: FileGroup) -> bool:
@@ -194,13 +194,14 @@ def report_no_tables(err: Printer) -> None:
 
 
 def report_left_out(run: FileRun, err: Printer) -> None:
-    """Reports in a line how much of the catalogs could not be read, and the command that lists
-    it."""
+    """Reports how much of the catalogs could not be read, and the command that lists it."""
     catalogs = {id(group.request.catalog): group.request.catalog for group in run.groups}
     count = sum(len(catalog.left_out) for catalog in catalogs.values())
     if count and not run.options.quiet:
-        paths = list(dict.fromkeys(path for it in catalogs.values() for path in it.sources))
-        paths = paths or [it for it in run.options.paths if it != STDIN]
+        paths = list(
+            dict.fromkeys(path for catalog in catalogs.values() for path in catalog.sources)
+        )
+        paths = paths or [path for path in run.options.paths if path != STDIN]
         options = " ".join(f"-c {shown(path)}" for path in paths) or "-c FOLDER"
         what = f"{counted(count, 'remark')} on what it could not read"
         err.line(("catalog: ", "bold"), (f"{what}: dpp-rewrite catalog show {options}", ""))
@@ -208,18 +209,22 @@ def report_left_out(run: FileRun, err: Printer) -> None:
 
 def _show_settings(projects: Iterable[ProjectFiles]) -> NoReturn:
     """Prints the settings of each project, with the place that each is from, and ends."""
-    from sqlrewrite.settings.documentation import as_toml
+    from sqlrewrite.settings.config import as_toml
 
-    for it in projects:
-        files = f"{it.files[0]} and {len(it.files) - 1} more" if it.files[1:] else "".join(it.files)
-        write_stdout(f"# Settings of {files or 'no file'}\n{as_toml(it.settings)}".encode())
+    for project in projects:
+        files = (
+            f"{project.files[0]} and {len(project.files) - 1} more"
+            if project.files[1:]
+            else "".join(project.files)
+        )
+        write_stdout(f"# Settings of {files or 'no file'}\n{as_toml(project.settings)}".encode())
     raise click.exceptions.Exit(0)
 
 
 def _show_files(found: Gathered) -> NoReturn:
     """Prints the names of the files, and ends; with status 2 where a path leads nowhere."""
-    for it in found.projects:
-        write_stdout(b"".join(os.fsencode(path) + b"\n" for path in it.files))
+    for project in found.projects:
+        write_stdout(b"".join(os.fsencode(path) + b"\n" for path in project.files))
     for path in found.missing:
         click.echo(f"{path}: {_why_missing(path)}", err=True)
     raise click.exceptions.Exit(2 if found.missing else 0)
@@ -229,13 +234,13 @@ def _only_changed(found: Gathered, since: str) -> tuple[Gathered, ChangedFiles]:
     """The files that have changed since a revision, and what has changed in them."""
     from sqlrewrite.run.git import changes
 
-    paths = [path for it in found.projects for path in it.files]
+    paths = [path for project in found.projects for path in project.files]
     if STDIN in paths:
         raise click.UsageError("--changed-since cannot go with `-`: git knows nothing of stdin")
     changed = changes(paths, since)
     kept = (
-        replace(it, files=tuple(path for path in it.files if changed.has(path)))
-        for it in found.projects
+        replace(project, files=tuple(path for path in project.files if changed.has(path)))
+        for project in found.projects
     )
     return replace(found, projects=tuple(kept)), changed
 

@@ -2,24 +2,36 @@
 
 ``described``, ``as_json``, ``partitions`` and ``planned_size`` ask; ``table`` and ``view`` make a
 ``Table`` or a ``View`` of the answers. Types are taken from DESCRIBE's rows: the JSON of Spark 4
-calls CHAR(3) a string, and those two compare differently.
+calls CHAR(3) a string, and those two compare differently. Delta's generated columns are in no
+description; ``generated`` reads them from the table's own log.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from sqlrewrite.spark.session import tried
-from sqlrewrite.warehouse import Buckets, Column, Name, PartitionField, Table, View
+from sqlrewrite.warehouse import (
+    GENERATED,
+    Buckets,
+    Column,
+    Derivation,
+    Name,
+    PartitionField,
+    Table,
+    View,
+    derivation,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
 
 _STATISTICS = re.compile(r"(\d+) bytes(?:, (\d+) rows)?")
 _PLAN_SIZE = re.compile(r"Statistics\(sizeInBytes=([\d.]+) ([KMGTP]i)?B\b")
@@ -97,8 +109,7 @@ def planned_size(spark: SparkSession, table: str) -> int | None:
 
 
 def partition_values(shown: str) -> dict[str, str | None]:
-    """The values of a partition by column, from ``dt=2024-01-01/region=a%2Fb``, as SHOW PARTITIONS
-    prints it, escaped as the name of a folder."""
+    """The values by column in ``dt=2024-01-01/region=a%2Fb``, as SHOW PARTITIONS has them."""
     parts = (part.partition("=") for part in shown.split("/"))
     return {
         unquote(name): None if value == NULL_PARTITION else unquote(value)
@@ -132,15 +143,15 @@ def _clustered(details: Mapping[str, str]) -> tuple[str, ...]:
     properties = details.get("Table Properties", "")
     delta, iceberg = _CLUSTERING.search(properties), _SORT_ORDER.search(properties)
     if delta is not None:
-        return tuple(it.lower() for it in _CLUSTERED.findall(delta[1]))
+        return tuple(match.lower() for match in _CLUSTERED.findall(delta[1]))
     if iceberg is not None:
         return (iceberg[1].lower(),)
-    return tuple(it.lower() for it in parts_of(details.get("Sort Columns", ""))[:1])
+    return tuple(part.lower() for part in parts_of(details.get("Sort Columns", ""))[:1])
 
 
 def _buckets(details: Mapping[str, str]) -> Buckets | None:
     """The buckets of a table of Spark's own."""
-    columns = tuple(it.lower() for it in parts_of(details.get("Bucket Columns", "")))
+    columns = tuple(part.lower() for part in parts_of(details.get("Bucket Columns", "")))
     count = details.get("Num Buckets", "")
     return Buckets(columns, int(count)) if columns and count.isdigit() and int(count) else None
 
@@ -156,8 +167,8 @@ def table(name: Name, description: Description, data: Mapping[str, Any] | None) 
     return Table(
         name=name,
         columns=tuple(
-            Column(it.name, it.type, nullable=it.name.lower() not in filled)
-            for it in description.columns
+            Column(column.name, column.type, nullable=column.name.lower() not in filled)
+            for column in description.columns
         ),
         partitioned_by=description.partitioned_by,
         clustered_by=_clustered(description.details),
@@ -193,8 +204,7 @@ def view(name: Name, description: Description) -> View:
 
 
 def size_in_plan(explained: str) -> int | None:
-    """The bytes of a table from EXPLAIN COST, to the three digits that Spark prints: the statistics
-    at the leaf of the optimized plan; None if they are not known."""
+    """The bytes at the leaf of the plan of EXPLAIN COST; None if they are not known."""
     plan = explained.partition("== Physical Plan ==")[0]
     leaves = _PLAN_SIZE.findall(plan)
     if not leaves or "EiB" in plan:  # 8 EiB stands for an unknown size
@@ -224,3 +234,45 @@ def parts_of(text: str) -> tuple[str, ...]:
     return tuple(
         quoted.replace("``", "`") if quoted else plain for quoted, plain in _QUOTED.findall(text)
     )
+
+
+_EXPRESSION = "delta.generationExpression"
+_WRITER = re.compile(r"delta\.minWriterVersion=(\d+)")
+_FEATURE = "delta.feature.generatedColumns"
+_FIRST_VERSION = 4
+"""The first writer version with generated columns; from 7 on they are a named table feature."""
+
+_COMMITS = (
+    "SELECT get_json_object(value, '$.metaData.schemaString') FROM text.`{}/_delta_log/*.json` "
+    "WHERE value LIKE '{{\"metaData\"%' ORDER BY input_file_name() DESC LIMIT 1"
+)
+_CHECKPOINTS = (
+    "SELECT metaData.schemaString FROM parquet.`{}/_delta_log/*.checkpoint*.parquet` "
+    "WHERE metaData IS NOT NULL ORDER BY input_file_name() DESC LIMIT 1"
+)
+
+
+def generated(spark: SparkSession, details: Mapping[str, str]) -> tuple[Derivation, ...]:
+    """The generated columns of a table with these details; none if its log cannot be read."""
+    place, properties = details.get("Location", ""), details.get("Table Properties", "")
+    version = _WRITER.search(properties)
+    older = version is not None and _FIRST_VERSION <= int(version[1]) < 7
+    if not place or "`" in place or not (older or _FEATURE in properties):
+        return ()
+    for query in (_COMMITS, _CHECKPOINTS):
+        with tried():
+            rows = spark.sql(query.format(place)).collect()
+            if rows and rows[0][0]:
+                return tuple(expressions(rows[0][0]))
+    return ()
+
+
+def expressions(schema: str) -> Iterator[Derivation]:
+    """The generated columns in Delta's JSON of a schema."""
+    with suppress(ValueError, KeyError, TypeError, AttributeError):
+        fields = json.loads(schema)["fields"]
+        names = [str(field["name"]) for field in fields]
+        for field in fields:
+            formula = field.get("metadata", {}).get(_EXPRESSION)
+            if isinstance(formula, str):
+                yield derivation(str(field["name"]), formula, GENERATED, names)

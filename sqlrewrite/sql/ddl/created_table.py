@@ -8,14 +8,17 @@ A table whose columns come from a query, a template or an unknown table has none
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
+from typing import Any
 
+from sqlrewrite.plan.facts.functions import dialect_names, function
 from sqlrewrite.plan.facts.type_text import parse
-from sqlrewrite.sql.ddl import flink_connectors
-from sqlrewrite.sql.ddl.clauses import UNKNOWN, Definition
-from sqlrewrite.sql.ddl.columns import find_column, read_column, spark_type
+from sqlrewrite.rulebook import rules_folder
+from sqlrewrite.sql.ddl.clauses import UNKNOWN, Definition, find_column, read_column, spark_type
 from sqlrewrite.sql.ddl.cursor import Cursor
+from sqlrewrite.text.toml import read_toml
 from sqlrewrite.warehouse import (
     GENERATED,
     Buckets,
@@ -41,8 +44,11 @@ _SESSION_CATALOG = "spark_catalog"
 
 # Iceberg's transforms and their older spellings.
 _TRANSFORMS = {
-    **{it: it for it in ("identity", "years", "months", "days", "hours", "bucket", "truncate")},
-    **{it: f"{it}s" for it in ("year", "month", "day", "hour")},
+    **{
+        name: name
+        for name in ("identity", "years", "months", "days", "hours", "bucket", "truncate")
+    },
+    **{name: f"{name}s" for name in ("year", "month", "day", "hour")},
     "date": "days",
     "date_hour": "hours",
 }
@@ -54,8 +60,7 @@ _SORT_ORDER = re.compile(r"`?(\w+)`?\s+(?:asc|desc)\b", re.IGNORECASE)
 def created_table(
     definition: Definition, name: Name, catalog: Warehouse, source: str, *, streaming: bool
 ) -> Table:
-    """The table that a CREATE TABLE makes. ``streaming`` says that its head calls it so. Raises
-    nothing."""
+    """The table that a CREATE TABLE makes; ``streaming``: its head says so."""
     relation = catalog.resolve(definition.like) if definition.like else None
     model = relation if isinstance(relation, Table) else None
     properties, provider = definition.properties, _provider(definition, model)
@@ -80,7 +85,7 @@ def created_table(
         name=name,
         columns=tuple(_with_statistics(column, properties) for column in columns),
         partitioned_by=fields,
-        primary_key=tuple(found.name for it in key if (found := find_column(columns, it))),
+        primary_key=tuple(column.name for name in key if (column := find_column(columns, name))),
         streaming=streaming or stream or properties.get(STREAMING, "false") != "false",
         unsteady=unsteady,
         provider=provider,
@@ -89,7 +94,9 @@ def created_table(
         source=source,
         complete=complete and listed and properties.get(_COLUMNS) != "some",
         clustered_by=definition.clustered or sorted_by(properties.get("sort-order", "")),
-        derived=tuple(derivation(it, text, GENERATED, names) for it, text in definition.generated),
+        derived=tuple(
+            derivation(column, text, GENERATED, names) for column, text in definition.generated
+        ),
         buckets=_buckets(definition, model),
     )
     if provider != UNKNOWN:
@@ -101,7 +108,7 @@ def created_table(
 def _provider(definition: Definition, model: Table | None) -> str | None:
     """The format or connector of a table, or that of the one it is LIKE."""
     hive = "hive" if definition.hive else None
-    own = definition.provider or hive or flink_connectors.connector_name(definition.properties)
+    own = definition.provider or hive or connector_name(definition.properties)
     inherits = model is not None and definition.takes_over("options")
     return own or (model.provider if model is not None and inherits else None)
 
@@ -109,8 +116,7 @@ def _provider(definition: Definition, model: Table | None) -> str | None:
 def _with_inherited(
     definition: Definition, model: Table | None
 ) -> tuple[tuple[Column, ...], tuple[PartitionField, ...], tuple[str, ...]]:
-    """The columns, partition fields and primary key of a table before its own PARTITIONED BY, with
-    those of the one it is LIKE."""
+    """The columns, partition fields and key before PARTITIONED BY, with those of LIKE."""
     columns, key, extends = definition.columns, definition.key, definition.extends_model
     if model is None or (columns and not extends):
         return columns, (), key
@@ -122,8 +128,7 @@ def _with_inherited(
 
 
 def _takes_all_columns(definition: Definition, model: Table | None) -> bool:
-    """Whether a table has all columns of the one it is LIKE, and all are known. Which of these are
-    computed or metadata, and so can be excluded, is not known."""
+    """Whether a table surely has all columns of the one it is LIKE."""
     takes = definition.takes_over("generated") and definition.takes_over("metadata")
     return model is not None and model.complete and takes
 
@@ -138,24 +143,19 @@ def _buckets(definition: Definition, model: Table | None) -> Buckets | None:
 def _unsteadiness(
     definition: Definition, model: Table | None, connector: str | None
 ) -> tuple[bool, str]:
-    """Whether a table of Flink's is a stream, and why its scans may give other rows each time.
-    ``model`` is the table that it is LIKE."""
+    """Whether a table of Flink's is a stream, and why its scans may give other rows."""
     options = definition.properties
     inherited = model.unsteady if model is not None and definition.takes_over("options") else ""
     endless = other_rows = None
-    if connector is not None and (
-        flink_connectors.connector_name(options) or (options and inherited)
-    ):
-        endless = flink_connectors.why_endless(connector, options)
-        other_rows = flink_connectors.why_other_rows(connector, options, len(definition.columns))
-    elif model is not None and inherited and inherited != flink_connectors.WATERMARK:
+    if connector is not None and (connector_name(options) or (options and inherited)):
+        endless = why_endless(connector, options)
+        other_rows = why_other_rows(connector, options, len(definition.columns))
+    elif model is not None and inherited and inherited != WATERMARK:
         endless, other_rows = (inherited, None) if model.streaming else (None, inherited)
-    marked = model is not None and model.unsteady == flink_connectors.WATERMARK
+    marked = model is not None and model.unsteady == WATERMARK
     if definition.watermark or (marked and definition.takes_over("watermarks")):
-        endless = endless or flink_connectors.WATERMARK
-    recomputed = (
-        why for it in definition.computed if (why := flink_connectors.why_recomputed(*it))
-    )
+        endless = endless or WATERMARK
+    recomputed = (why for column in definition.computed if (why := why_recomputed(*column)))
     return endless is not None, endless or other_rows or next(recomputed, "")
 
 
@@ -245,3 +245,68 @@ def _with_statistics(column: Column, properties: dict[str, str]) -> Column:
 
 def _whole_number(text: str | None) -> int | None:
     return int(text) if text is not None and text.isascii() and text.isdigit() else None
+
+
+WATERMARK = "its DDL declares a watermark"
+_ANY_VALUE = "*"
+_CALL = re.compile(r"`(?:[^`]|``)*+`|'(?:[^']|'')*+'|(\w++)\s*+\(")
+_NOT_FUNCTIONS = frozenset(
+    "and as between case cast else if in like not or then try_cast when".split()
+)
+
+
+def connector_name(options: Mapping[str, str]) -> str | None:
+    """The connector that the options of a table name, or None."""
+    return options.get("connector") or options.get("connector.type")
+
+
+def why_endless(name: str, options: Mapping[str, str]) -> str | None:
+    """Why a scan of this connector may never end, or None where it surely does."""
+    rules = _rules().get(name)
+    if rules is None:
+        return f"the connector {name!r} reads without an end, as far as is known"
+    for key, values in rules.get("unless", {}).items():
+        if _has(options, key, values):
+            return f"the connector {name!r} with {key!r} reads without an end"
+    required = rules.get("if")
+    if required and not any(_has(options, key, values) for key, values in required.items()):
+        without = " or ".join(map(repr, required))
+        return f"the connector {name!r} without {without} reads without an end"
+    return None
+
+
+def why_other_rows(name: str | None, options: Mapping[str, str], columns: int) -> str | None:
+    """Why a connector makes other rows for each scan, or None."""
+    if name != "datagen":
+        return None
+    kinds = [kind for key, kind in options.items() if re.fullmatch(r"fields\..*\.kind", key)]
+    whole = len(kinds) == columns and all(kind == "sequence" for kind in kinds)
+    return None if whole else "datagen makes other rows for each scan"
+
+
+def why_recomputed(column: str, expression: str) -> str | None:
+    """Why a computed column may differ between scans, or None."""
+    for match in _CALL.finditer(expression):
+        name = (match[1] or "").lower()
+        if name and name not in _NOT_FUNCTIONS and not _is_deterministic(name):
+            return f"{column} is computed by {name}(), not known to give the same again"
+    return None
+
+
+def _is_deterministic(name: str) -> bool:
+    names = dialect_names("flink")
+    if name not in names.same | names.own:
+        return False
+    first = names.alphabet[ord(name[0]) - ord("a")] if name in names.own else name[0]
+    row = function(first + name[1:])
+    return row is not None and row.deterministic
+
+
+def _has(options: Mapping[str, str], key: str, values: list[str]) -> bool:
+    value = options.get(key)
+    return value is not None and (_ANY_VALUE in values or value in values)
+
+
+@cache
+def _rules() -> Mapping[str, Any]:
+    return read_toml(rules_folder() / "connectors.toml")

@@ -50,14 +50,17 @@ def decoded(data: bytes) -> tuple[str, str]:
 
 
 def in_folder(directory: Path) -> list[Path]:
-    """The files below a folder that may hold definitions, sorted: files of SQL, and programs and
-    notebooks that are neither hidden nor in a folder of foreign code."""
-    return sorted(it for it in directory.rglob("*") if _may_be_read(it, directory) and it.is_file())
+    """The files below a folder that may hold definitions, sorted; none in foreign code."""
+    return sorted(
+        path for path in directory.rglob("*") if _may_be_read(path, directory) and path.is_file()
+    )
 
 
 def below(directory: Path, name: str) -> list[Path]:
     """The files of a name below a folder, except hidden ones and those in foreign code."""
-    return sorted(it for it in directory.rglob(name) if _is_own(it, directory) and it.is_file())
+    return sorted(
+        path for path in directory.rglob(name) if _is_own(path, directory) and path.is_file()
+    )
 
 
 def _may_be_read(path: Path, directory: Path) -> bool:
@@ -84,8 +87,7 @@ def may_define(path: Path) -> bool:
 
 
 def texts(text: str, source: str) -> Iterator[tuple[str, Where]]:
-    """The SQL texts of a file, readable for definitions, each with the names of places in it. A
-    file in another language may have several."""
+    """The SQL texts of a file, readable for definitions, each with the names of its places."""
     host = host_of(source, text)
     if host is None:
         yield without_foreign_text(text), Where(Lines(text), source)

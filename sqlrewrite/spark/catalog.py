@@ -1,16 +1,15 @@
-"""``catalog pull``: the tables and views of a live Spark catalog as a snapshot.
+"""``catalog pull`` and ``check``: the relations of a live Spark catalog; derived columns in rows.
 
-``names`` lists the relations that fit patterns of names, ``read_relations`` reads them one at a
-time; a relation that cannot be read costs only itself. ``Partial`` keeps what has been read in a
-file beside the snapshot, so that a pull that was cut off continues there. All is SQL, so it works
-over Connect, too.
+A relation that cannot be read costs only itself. ``Partial`` keeps what has been read in a file
+beside the snapshot, so that a pull that was cut off continues there. All is SQL, so it works over
+Connect, too.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -18,16 +17,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlrewrite.catalog import snapshot
-from sqlrewrite.catalog.names import literal_name, quoted
 from sqlrewrite.settings.spark_conf import SETTINGS
-from sqlrewrite.spark.catalog import describe
-from sqlrewrite.spark.catalog.generated import generated
-from sqlrewrite.spark.session import Session, current_namespace, spark_errors, tried
+from sqlrewrite.spark import describe
+from sqlrewrite.spark.describe import generated, partitions
+from sqlrewrite.spark.session import Session, current_namespace, literal_text, spark_errors, tried
 from sqlrewrite.spark.target import SparkError, SparkGoneError
-from sqlrewrite.warehouse import CatalogError, Name, Table, TableOrView, Warehouse
+from sqlrewrite.warehouse import (
+    CatalogError,
+    Column,
+    Derivation,
+    Name,
+    Table,
+    TableOrView,
+    Warehouse,
+    derivation,
+    literal_name,
+    quoted,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
 
 _NESTED = ("array<", "map<", "struct<", "variant")
 _GLOB = frozenset("*?[")
@@ -55,15 +65,17 @@ def names(session: Session, patterns: Sequence[str]) -> tuple[list[Name], list[P
     unread: dict[Name, Pulled] = {}
     with spark_errors("the catalog cannot be listed"):
         current = namespace(session)
-        found: set[Name] = set()
+        relations: set[Name] = set()
         for pattern in patterns or ("*.*",):
             fitting = set(_fitting(session.spark, pattern, current, unread))
             if not fitting:
-                why = "; ".join(f"{'.'.join(it.name)}: {it.why}" for it in unread.values())
-                said = f"no table or view fits {pattern!r} in {session.target.name}"
-                raise SparkError(f"{said}; {why}" if why else said)
-            found |= fitting
-    return sorted(found), list(unread.values())
+                why = "; ".join(
+                    f"{'.'.join(schema.name)}: {schema.why}" for schema in unread.values()
+                )
+                message = f"no table or view fits {pattern!r} in {session.target.name}"
+                raise SparkError(f"{message}; {why}" if why else message)
+            relations |= fitting
+    return sorted(relations), list(unread.values())
 
 
 def namespace(session: Session) -> Name:
@@ -93,7 +105,7 @@ def _fitting(
                     continue
                 unread[where] = Pulled(where, None, str(error))
                 continue
-            yield from ((*where, it) for it in listed if fnmatchcase(it, parts[-1]))
+            yield from ((*where, name) for name in listed if fnmatchcase(name, parts[-1]))
 
 
 def _matching(spark: SparkSession, pattern: str, listing: str) -> list[str]:
@@ -116,11 +128,11 @@ def _relations(spark: SparkSession, schema: Name) -> set[str]:
 
 def settings(session: Session) -> dict[str, str]:
     """The session's settings that pruning depends on, those that Spark shows."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for name in SETTINGS:
         with tried():
-            found[name] = str(session.spark.conf.get(name))
-    return found
+            values[name] = str(session.spark.conf.get(name))
+    return values
 
 
 # Relations
@@ -167,8 +179,8 @@ def _with_distinct_counts(spark: SparkSession, table: Table) -> Table:
 def _distinct_count(spark: SparkSession, table: Table, column: str) -> int | None:
     with suppress(ValueError), tried():
         shown = f"DESCRIBE TABLE EXTENDED {literal_name(table.name)} {quoted(column)}"
-        said = {row[0]: row[1] for row in spark.sql(shown).collect()}
-        return int(said["distinct_count"]) if str(said.get("distinct_count")).isdigit() else None
+        rows = {row[0]: row[1] for row in spark.sql(shown).collect()}
+        return int(rows["distinct_count"]) if str(rows.get("distinct_count")).isdigit() else None
     return None
 
 
@@ -185,11 +197,12 @@ def _with_partitions(spark: SparkSession, table: Table) -> Table:
         shown = spark.sql(f"SHOW PARTITIONS {literal_name(table.name)}")
         partitions, *counts = shown.selectExpr("count(*)", *values).collect()[0]
         of = {
-            it.column.lower(): count for it, count in zip(table.partitioned_by, counts, strict=True)
+            field.column.lower(): count
+            for field, count in zip(table.partitioned_by, counts, strict=True)
         }
         columns = tuple(
-            replace(it, distinct_count=of.get(it.name.lower(), it.distinct_count))
-            for it in table.columns
+            replace(column, distinct_count=of.get(column.name.lower(), column.distinct_count))
+            for column in table.columns
         )
         return replace(table, columns=columns, partition_count=partitions)
     return table
@@ -207,14 +220,14 @@ class Partial:
 
     def read(self) -> dict[Name, TableOrView]:
         """The relations that an earlier pull from the same source has read."""
-        found: dict[Name, TableOrView] = {}
+        relations: dict[Name, TableOrView] = {}
         with suppress(OSError, ValueError, CatalogError, RecursionError):
             header, *lines = self.path.read_text("utf-8").splitlines()
             if json.loads(header) != {"pulled from": self.source}:
                 return {}
             for line in lines:  # the last line may be cut off; those before it count
-                found.update(snapshot.read(line, str(self.path)).relations)
-        return found
+                relations.update(snapshot.read(line, str(self.path)).relations)
+        return relations
 
     def begin(self, kept: Iterable[TableOrView]) -> None:
         """Starts the file again with the relations that are kept. Raises OSError."""
@@ -234,3 +247,130 @@ class Partial:
 
 def _line(relation: TableOrView) -> str:
     return json.dumps(json.loads(snapshot.write(Warehouse({relation.name: relation}))))
+
+
+ROWS = 1_000
+"""On how many rows of a partition an expression is tried."""
+
+_DATES = ("date", "timestamp", "timestamp_ntz")
+_FORMATS = ("yyyy-MM-dd", "yyyyMMdd", "yyyy-MM", "yyyyMM", "yyyy", "yyyyMMddHH", "yyyy-MM-dd-HH")
+
+# By the types of the partition column and of the column that it may be computed from.
+_EXPRESSIONS: dict[tuple[str, str], tuple[str, ...]] = {
+    ("date", "date"): ("trunc({}, 'MM')", "trunc({}, 'week')", "trunc({}, 'year')"),
+    ("date", "string"): ("to_date({})",),
+    ("string", "string"): ("substring({}, 1, 4)", "substring({}, 1, 7)", "substring({}, 1, 10)"),
+    ("bigint", "bigint"): ("{} DIV 1000", "{} DIV 3600", "{} DIV 86400", "{} DIV 86400000"),
+    ("bigint", "int"): ("{} DIV 1000", "{} DIV 3600", "{} DIV 86400"),
+}
+for _kind in _DATES:
+    _EXPRESSIONS["string", _kind] = tuple(f"date_format({{}}, '{form}')" for form in _FORMATS)
+    _EXPRESSIONS["int", _kind] = (
+        *("year({})", "month({})", "day({})"),
+        *(f"CAST(date_format({{}}, '{form}') AS INT)" for form in ("yyyyMMdd", "yyyyMM")),
+        *(("hour({})",) if _kind != "date" else ()),
+    )
+    _EXPRESSIONS["bigint", _kind] = (
+        *(f"CAST(date_format({{}}, '{form}') AS BIGINT)" for form in ("yyyyMMdd", "yyyyMMddHH")),
+    )
+    if _kind != "date":
+        _EXPRESSIONS["date", _kind] = ("CAST({} AS DATE)", "trunc({}, 'MM')")
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The check of a declaration: all rows, the ``wrong`` ones; or ``why`` it failed."""
+
+    table: Name
+    derivation: Derivation
+    rows: int = 0
+    wrong: int = 0
+    why: str = ""
+
+
+def check(session: Session, name: Name, derived: Iterable[Derivation]) -> tuple[Checked, ...]:
+    """Checks the declarations of one table in one scan of it. Raises SparkGoneError."""
+    declared = tuple(derived)
+    counts = ", ".join(
+        f"count_if(NOT ({quoted(derivation.column)} <=> ({derivation.expression})))"
+        for derivation in declared
+    )
+    try:
+        with spark_errors("cannot be counted"):
+            text = f"SELECT count(*), {counts} FROM {literal_name(name)}"
+            rows, *wrong = session.spark.sql(text).collect()[0]
+    except SparkGoneError:
+        raise
+    except SparkError as error:
+        if len(declared) > 1:  # one of them is broken: check each by itself
+            return tuple(checked for one in declared for checked in check(session, name, [one]))
+        why = str(error).removeprefix("cannot be counted: ")
+        return tuple(Checked(name, derivation, why=why) for derivation in declared)
+    return tuple(
+        Checked(name, derivation, rows, bad)
+        for derivation, bad in zip(declared, wrong, strict=True)
+    )
+
+
+def proposed(session: Session, table: Table) -> tuple[Derivation, ...]:
+    """For each partition column the first expression that gives it in some rows of the table.
+    Nothing if all these rows are of one partition, where any expression could hold by chance."""
+    declared = {derived.column.lower() for derived in table.derived}
+    parts = frozenset(table.identities)
+    candidates = [
+        (column, source, form.format(quoted(source.name)))
+        for column in table.columns
+        if column.name.lower() in parts - declared
+        for source in table.columns
+        if source.name.lower() not in parts
+        for form in _EXPRESSIONS.get((column.type or "", source.type or ""), ())
+    ]
+    if not candidates:
+        return ()
+    holds = _hold(session.spark, table, [(column, text) for column, _, text in candidates])
+    derivations: dict[str, Derivation] = {}
+    for (column, source, text), good in zip(candidates, holds, strict=True):
+        if good:
+            plain = text.replace(quoted(source.name), source.name)
+            expression = plain if source.name.isidentifier() else text
+            names = [other.name for other in table.columns]
+            derivations.setdefault(
+                column.name, derivation(column.name, expression, "the rows", names)
+            )
+    return tuple(derivations.values())
+
+
+def _hold(spark: SparkSession, table: Table, candidates: list[tuple[Column, str]]) -> list[bool]:
+    """Whether each expression gives its column in all rows of the sample."""
+    counts = ", ".join(
+        f"count_if(NOT ({quoted(column.name)} <=> try_cast({text} AS {column.type}))) = 0"
+        f" AND count(DISTINCT {quoted(column.name)}) > 1"
+        for column, text in candidates
+    )
+    with tried():
+        text = f"SELECT {counts} FROM ({_some_rows(spark, table)})"
+        return [bool(holds) for holds in spark.sql(text).collect()[0]]
+    return [False] * len(candidates)
+
+
+def _some_rows(spark: SparkSession, table: Table) -> str:
+    """A query for rows of a table's first, middle and last partition."""
+    name = literal_name(table.name)
+    whole = f"(SELECT * FROM {name} LIMIT {ROWS})"
+    with tried():
+        values = partitions(spark, name)
+        if values:
+            some = sorted({0, len(values) // 2, len(values) - 1})
+            return " UNION ALL ".join(
+                f"(SELECT * FROM {name} WHERE {_condition(values[index])} LIMIT {ROWS})"
+                for index in some
+            )
+    return whole
+
+
+def _condition(partition: Mapping[str, str | None]) -> str:
+    """A partition's values by column as a condition."""
+    return " AND ".join(
+        f"CAST({quoted(column)} AS STRING) <=> {literal_text(value)}"
+        for column, value in partition.items()
+    )
