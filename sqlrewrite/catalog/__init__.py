@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
+from sqlrewrite.catalog.ddl import read_ddl
+from sqlrewrite.catalog.infer import infer
+from sqlrewrite.catalog.load import declaring, load
 from sqlrewrite.warehouse import CatalogError, VariableValues, Warehouse
 
 
 @dataclass(frozen=True, slots=True)
 class Catalog(Warehouse):
-    """A warehouse, with the ways to read one. Each way brings its readers when it is first used."""
+    """A warehouse, with the ways to read one."""
 
     @classmethod
     def load(
@@ -27,8 +30,6 @@ class Catalog(Warehouse):
         ``prod.t``, here and in all texts that do not set it.
         Raises CatalogError for a file that is missing, unreadable or malformed.
         """
-        from sqlrewrite.catalog.load import load
-
         return cls._of(load(paths, schema=schema, variables=variables))
 
     @classmethod
@@ -38,8 +39,6 @@ class Catalog(Warehouse):
         ``schema`` is the current one before them. Raises CatalogError where none of the definitions
         can be read; ``left_out`` lists those that cannot.
         """
-        from sqlrewrite.catalog.ddl import read_ddl
-
         start = Warehouse().use(schema)
         catalog = read_ddl(text, "<ddl>", start)
         if catalog.left_out and not catalog.relations:
@@ -58,8 +57,6 @@ class Catalog(Warehouse):
 
         A file that cannot be read is passed over.
         """
-        from sqlrewrite.catalog.infer import infer
-
         start = Warehouse(variables=dict(variables)).use(schema)
         return cls._of(infer(files, start)[0])
 
@@ -69,8 +66,6 @@ class Catalog(Warehouse):
 
         Raises CatalogError for what is no name of a table, and for a column that its table lacks.
         """
-        from sqlrewrite.catalog.load import declaring
-
         return declaring(self, derived)
 
     @classmethod
