@@ -26,10 +26,9 @@ from typing import Any, TypeVar
 from sqlrewrite.plan.facts.functions import dialect_names
 from sqlrewrite.results import ConfigError
 from sqlrewrite.rulebook import rules_folder
+from sqlrewrite.text.data_files import nearest, read_toml
 from sqlrewrite.text.limits import SPARK
 from sqlrewrite.text.masking import mask
-from sqlrewrite.text.nearest import nearest
-from sqlrewrite.text.toml import read_toml
 
 _PRIVATE = 0xE000
 """Added to the code of a character that means something to Spark alone, such as a backslash."""

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlrewrite.results import ConfigError
-from sqlrewrite.text.nearest import nearest
-from sqlrewrite.text.toml import read_toml
+from sqlrewrite.text.data_files import nearest, read_toml
 
 _PACKAGE = Path(__file__).resolve().parent
 _PAGE = re.compile(r"^# (?P<code>DPP\d{3}) (?P<name>[\w-]+)\n+(?P<summary>.+?)\n\n", re.DOTALL)

@@ -17,7 +17,7 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct, ValidationError, convert, json
 
 from sqlrewrite.plan.facts.type_text import parse
-from sqlrewrite.text.type_errors import type_error
+from sqlrewrite.text.data_files import type_error
 from sqlrewrite.warehouse import (
     DEFAULT_NAMESPACE,
     Buckets,

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlrewrite.text.blanking import without_foreign_text
 from sqlrewrite.text.hosts import SUFFIXES, host_of
+from sqlrewrite.text.masking import without_foreign_text
 from sqlrewrite.text.source import FOREIGN, OTHER_BOMS, SQL_SUFFIXES, Lines
 from sqlrewrite.warehouse import CatalogError
 

@@ -24,7 +24,7 @@ from sqlrewrite.run.jobs import WORTH, Job, run_each, run_once
 from sqlrewrite.run.runner import Request, load_catalog
 from sqlrewrite.run.search import STDIN, Gathered, ProjectFiles, gather
 from sqlrewrite.settings.table import Settings, section
-from sqlrewrite.text.nearest import nearest
+from sqlrewrite.text.data_files import nearest
 from sqlrewrite.text.source import decode
 
 if TYPE_CHECKING:

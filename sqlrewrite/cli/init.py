@@ -17,8 +17,8 @@ from sqlrewrite.results import ConfigError
 from sqlrewrite.run.discover import Discovered, discover
 from sqlrewrite.settings.config import OWN_FILE, SECTION, SHARED_FILE, load
 from sqlrewrite.settings.spark_conf import known_setting
+from sqlrewrite.text.data_files import read_toml
 from sqlrewrite.text.source import write_file
-from sqlrewrite.text.toml import read_toml
 from sqlrewrite.warehouse import CatalogError, Warehouse
 
 _QUOTES = "spark.sql.ansi.doubleQuotedIdentifiers"

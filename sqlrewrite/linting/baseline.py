@@ -15,8 +15,8 @@ from typing import TypedDict
 from sqlrewrite.linting.findings import Finding, Suppression
 from sqlrewrite.results import ConfigError
 from sqlrewrite.settings.table import Settings
+from sqlrewrite.text.data_files import type_error
 from sqlrewrite.text.source import write_atomically
-from sqlrewrite.text.type_errors import type_error
 
 VERSION = 1
 NAME = ".dpp-rewrite-baseline.json"

@@ -20,8 +20,8 @@ from sqlrewrite.results import NOT_PARSED, ConfigError
 from sqlrewrite.run.search import Patterns
 from sqlrewrite.run.statistics import documents_of, summaries
 from sqlrewrite.settings.table import Settings
+from sqlrewrite.text.data_files import nearest
 from sqlrewrite.text.limits import Limits
-from sqlrewrite.text.nearest import nearest
 from sqlrewrite.warehouse import Warehouse
 
 

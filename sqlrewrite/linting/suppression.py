@@ -16,9 +16,9 @@ from sqlrewrite.linting.checked_statement import place_of
 from sqlrewrite.linting.findings import BY_CODE, Finding, Suppression, of_no_statement
 from sqlrewrite.sql.statements.directives import BLOCK, KINDS, SIGN, Directive
 from sqlrewrite.sql.suppressed import Suppressed
+from sqlrewrite.text.data_files import nearest
 from sqlrewrite.text.edits import Edit, Span
 from sqlrewrite.text.hosts.region import Change, Host, Region
-from sqlrewrite.text.nearest import nearest
 from sqlrewrite.text.source import LINE_END
 
 UNUSED = "DPP008"

@@ -17,8 +17,7 @@ from typing import Any
 
 from sqlrewrite.results import ConfigError
 from sqlrewrite.settings.table import KEYS, PREFIX, TABLE, Setting, Settings, named
-from sqlrewrite.text.nearest import nearest
-from sqlrewrite.text.toml import read_toml
+from sqlrewrite.text.data_files import nearest, read_toml
 
 SECTION = "[tool.dpp-rewrite]"
 SHARED_FILE = "pyproject.toml"

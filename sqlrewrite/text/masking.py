@@ -1,14 +1,45 @@
-"""Masks the templates of a text, so that its SQL can be lexed.
+"""Makes SQL of a text as people keep it: templates masked, and what is not SQL blanked.
 
-In: a text. Out: a ``Masked`` text of the same length and line ends, in which each template
-expression that stands for a token is a quoted name. Offsets hold in both texts, so whatever is
-repeated is cut from the author's text.
+In: a text. Out: one of the same length and line ends, so that offsets hold in both, and whatever is
+repeated is cut from the author's text: each template expression that stands for a token is a quoted
+name; cells in other languages, notes and quotes without an end are blank. Raises nothing.
 """
 
 from __future__ import annotations
 
-from sqlrewrite.text.blanking import cells_as_statements, is_notebook, without_hdfs_patterns
+import re
+from collections.abc import Iterator
+
+from sqlrewrite.text.edits import blank
 from sqlrewrite.text.templates import Masked, templated
+
+_NOTEBOOK = re.compile(r"\ufeff?\s*-- Databricks notebook source")
+CELL_END = re.compile(r"^[ \t]*--[ \t]*COMMAND[ \t]+-+[ \t]*\r?$", re.MULTILINE)
+# The language of a cell stands behind its title and its comments, with or without `-- MAGIC`.
+LANGUAGE = re.compile(r"(?:\s|--(?![ \t]*MAGIC)[^\n]*\n)*(--[ \t]*MAGIC[ \t]*)?(%(\w+))")
+_MAGIC = re.compile(r"^[ \t]*--[ \t]*MAGIC\b", re.MULTILINE)
+
+_OPENS = re.compile(r"^[ \t]*+(?P<note>//|\#(?!\w*\{))|--|/\*|['\"`]|\$\{|\{[{%\#]", re.MULTILINE)
+_CLOSES = {
+    "/*": re.compile(r"\*/"),
+    "'": re.compile(r"(?:\\.|[^'\\])*+'", re.DOTALL),
+    '"': re.compile(r"(?:\\.|[^\"\\])*+\"", re.DOTALL),
+    "`": re.compile(r"`"),
+    "${": re.compile(r"\}"),
+    "{{": re.compile(r"\}\}"),
+    "{%": re.compile(r"%\}"),
+    "{#": re.compile(r"#\}"),
+}
+# A command to HDFS in a script of Hive's shell, which ends it at the line's semicolon: what looks
+# like a comment or a quote in it (`dfs -rm /tmp/x/*;`) is the pattern of a path.
+_COMMAND = re.compile(
+    r"""(?P<head>(?:\A|;)\s*(?:--[^\n]*\n\s*)*dfs[ \t]+-)
+        (?P<rest>[^;\r\n]*)(?=;?[ \t]*(?:[\r\n]|\Z))
+      | --[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`[^`]*`""",
+    re.VERBOSE | re.DOTALL | re.IGNORECASE,
+)
+_MARKS = re.compile(r"[/*'\"`-]")
+_SIGNS = ("%", "COMMAND", "//", "#", "\\", "'", '"', "`", "/*")
 
 
 def mask(text: str) -> Masked:
@@ -25,3 +56,87 @@ def mask(text: str) -> Masked:
 def untouched(masked: Masked, text: str) -> bool:
     """Whether nothing in a text was masked, and no quoted name in it can hold a variable."""
     return masked.text is text and not ("`" in text and templated(text))
+
+
+def without_foreign_text(text: str) -> str:
+    """A text in which definitions are looked for, whatever else is in it, with all that is not SQL
+    blanked: also a note behind ``//``, or a comment that a backslash continues to Spark. A cell of
+    a notebook ends in a semicolon."""
+    text = without_hdfs_patterns(text)
+    if not any(sign in text for sign in _SIGNS):
+        return text
+    return "".join(_blanked(cells_as_statements(text, magic=True)))
+
+
+def without_hdfs_patterns(text: str) -> str:
+    """The text, with nothing in a command to HDFS that would open a comment or a quote."""
+    if "dfs" not in text and "DFS" not in text:
+        return text
+
+    def plain(match: re.Match[str]) -> str:
+        return match["head"] + _MARKS.sub("_", match["rest"]) if match["head"] else match[0]
+
+    return _COMMAND.sub(plain, text)
+
+
+def is_notebook(text: str) -> bool:
+    """Whether a text is the source of a notebook of Databricks: its first line says so, or a cell
+    begins with the name of its language, as no statement does."""
+    if "Databricks notebook" in text and _NOTEBOOK.match(text):
+        return True
+    if "COMMAND" not in text or "%" not in text:
+        return False
+    ends = [it.end() for it in CELL_END.finditer(text)]
+    return bool(ends) and any(LANGUAGE.match(text, at) for at in (0, *ends))
+
+
+def cells_as_statements(text: str, *, magic: bool = False) -> str:
+    """A notebook's text, with a semicolon where a cell ends, and cells in another language blanked.
+    With ``magic``, a cell of SQL that is written in comments becomes that SQL."""
+    pieces: list[str] = []
+    since = 0
+    for match in CELL_END.finditer(text):
+        pieces += (_sql_of_cell(text[since : match.start()], magic), ";", blank(match.group()[1:]))
+        since = match.end()
+    pieces.append(_sql_of_cell(text[since:], magic))
+    return "".join(pieces)
+
+
+def _sql_of_cell(text: str, magic: bool) -> str:
+    language = LANGUAGE.match(text)
+    if language is None or (language[1] and not magic and language[3].lower() == "sql"):
+        return text
+    if language[3].lower() != "sql":
+        return blank(text)
+    start, end = language.span(2)
+    text = f"{text[:start]}{blank(language[2])}{text[end:]}"
+    return _MAGIC.sub(lambda match: blank(match.group()), text) if magic else text
+
+
+def _blanked(text: str) -> Iterator[str]:
+    """The text in pieces, without notes behind ``//``, comments that a backslash continues, and the
+    line of a comment, string or name that does not end."""
+    done = at = 0
+    endless: set[str] = set()  # what did not end from a place does not from any behind it
+    while opening := _OPENS.search(text, at):
+        start, sign = opening.start(), opening.group()
+        line_end = text.find("\n", opening.end())
+        line_end = len(text) if line_end < 0 else line_end
+        skipped = sign == "--" and not text[start:line_end].removesuffix("\r").endswith("\\")
+        if opening["note"] is None and sign != "--":
+            close = None
+            if sign not in endless:
+                find = _CLOSES[sign].match if sign in ("'", '"') else _CLOSES[sign].search
+                close = find(text, opening.end())
+            if close is not None:
+                at = close.end()
+                continue
+            endless.add(sign)
+            skipped = sign.startswith(("$", "{"))  # none of them: what is in it counts
+            line_end = start + 1 if skipped else line_end
+        at = line_end
+        if not skipped:
+            yield text[done:start]
+            yield blank(text[start:at])
+            done = at
+    yield text[done:]

@@ -10,7 +10,6 @@ import re
 from functools import cached_property
 
 from sqlrewrite.text.edits import blank
-from sqlrewrite.text.template_comments import drawn_into_comment, ends_elsewhere, goes_on
 from sqlrewrite.text.template_kinds import (
     CALL,
     UNITS,
@@ -21,7 +20,7 @@ from sqlrewrite.text.template_kinds import (
     repeats,
     words,
 )
-from sqlrewrite.text.template_signs import (
+from sqlrewrite.text.template_syntax import (
     CLOSES,
     CODE,
     INSIDE,
@@ -30,6 +29,9 @@ from sqlrewrite.text.template_signs import (
     SPARKS_OWN,
     TO_A_VALUE,
     VARIABLES,
+    drawn_into_comment,
+    ends_elsewhere,
+    goes_on,
 )
 from sqlrewrite.text.templates import (
     DEFINES,

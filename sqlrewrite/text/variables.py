@@ -11,7 +11,7 @@ import re
 from dataclasses import replace
 from typing import TypeVar
 
-from sqlrewrite.text.blanking import is_notebook
+from sqlrewrite.text.masking import is_notebook
 from sqlrewrite.text.templates import Refer
 from sqlrewrite.warehouse import SET_VALUES, VARIABLE, Name, Warehouse
 

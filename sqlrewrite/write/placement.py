@@ -17,7 +17,7 @@ from sqlrewrite.plan.algebra import Clause
 from sqlrewrite.sql.places import ConditionClause, NoPlaceError, Places
 from sqlrewrite.text.edits import Edit
 from sqlrewrite.text.markers import marker_behind, read_keys_note
-from sqlrewrite.text.template_comments import takes_line_end
+from sqlrewrite.text.template_syntax import takes_line_end
 from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.names import AuthorText
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from sqlrewrite.rulebook import rules_folder
-from sqlrewrite.text.toml import read_toml
+from sqlrewrite.text.data_files import read_toml
 
 KINDS = ("operator", "scalar", "aggregate", "window", "generator", "table", "syntax")
 AGAIN = ("same", "zone", "query", "exact", "order", "varies")

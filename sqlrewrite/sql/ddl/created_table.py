@@ -18,7 +18,7 @@ from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.rulebook import rules_folder
 from sqlrewrite.sql.ddl.clauses import UNKNOWN, Definition, find_column, read_column, spark_type
 from sqlrewrite.sql.ddl.cursor import Cursor
-from sqlrewrite.text.toml import read_toml
+from sqlrewrite.text.data_files import read_toml
 from sqlrewrite.warehouse import (
     GENERATED,
     Buckets,

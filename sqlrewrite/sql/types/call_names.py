@@ -10,7 +10,7 @@ from typing import Any
 from sqlrewrite.plan.facts import types
 from sqlrewrite.rulebook import rules_folder
 from sqlrewrite.sql.types.scope import TypedExpression
-from sqlrewrite.text.toml import read_toml
+from sqlrewrite.text.data_files import read_toml
 
 
 @cache

@@ -6,8 +6,8 @@ file is a module here and a line in ``host_of``; nothing else asks what a file i
 
 from __future__ import annotations
 
-from sqlrewrite.text.blanking import is_notebook
 from sqlrewrite.text.hosts.region import Host
+from sqlrewrite.text.masking import is_notebook
 
 SUFFIXES = (".py", ".ipynb")
 """How the names of files end that hold SQL, in lower case; those of SQL may do so as well."""
@@ -22,17 +22,17 @@ def host_of(path: str, text: str) -> Host | None:
     """The file as one that holds SQL in another language, None where it is SQL. Raises nothing."""
     kind = kind_of(path)
     if kind == ".ipynb":
-        from sqlrewrite.text.hosts import jupyter
+        from sqlrewrite.text.hosts import notebooks
 
-        return jupyter.read(text)
+        return notebooks.read_jupyter(text)
     if kind or is_notebook(text):  # only here: Python's parser is of no use to a file of SQL
-        from sqlrewrite.text.hosts import databricks, python
+        from sqlrewrite.text.hosts import notebooks, python
         from sqlrewrite.text.hosts.region import plain
 
-        if kind and databricks.is_python(text):
-            return databricks.read_python(text)
+        if kind and notebooks.is_python(text):
+            return notebooks.read_python(text)
         if kind:
-            found = python.read(plain(text))
-            return Host(text, found.regions, found.left)
-        return databricks.read_sql(text)
+            program = python.read(plain(text))
+            return Host(text, program.regions, program.left)
+        return notebooks.read_sql(text)
     return None

@@ -3,11 +3,13 @@
 In: literals as they stand in a text, side by side or with ``+`` between them and variables, and how
 they are filled (``f"{x}"``, ``.format``, ``%``). Out: the SQL, in which a hole is ``${x}``, a
 constant of which nothing is known but that it is the same wherever it stands. What cannot be mapped
-exactly raises Unmapped, with the reason.
+exactly raises Unmapped, with the reason. What is inserted is written as the literal needs it; what
+has no such form (a quote in a raw literal that it would end) raises Unwritable.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 import unicodedata
 from array import array
@@ -15,8 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from sqlrewrite.text.hosts import escapes
-from sqlrewrite.text.hosts.region import Embedded, Escape, joined
+from sqlrewrite.text.hosts.region import Embedded, Escape, Unwritable, joined
 from sqlrewrite.text.source import LINE_END
 
 
@@ -103,8 +104,8 @@ def _literals(
         quote, prefix = opens["quote"], (opens["prefix"] or "").lower()
         inner = source.cut(opens.end(), close - len(quote))
         raw, own = "r" in prefix, "f" if "f" in prefix else filled
-        written = partial(escapes.in_raw_literal if raw else escapes.in_literal, quote, line_end)
-        both = (written, partial(escapes.spliced, opens.group(), quote, splices))
+        written = partial(_in_raw_literal if raw else _in_literal, quote, line_end)
+        both = (written, partial(_write_spliced, opens.group(), quote, splices))
         yield _unescaped(inner, raw, both, braces=own == "f"), own
         between = _BETWEEN.match(source.text, close)
         assert between is not None
@@ -167,8 +168,8 @@ def _with_holes(
         # Of the holes of an f"…" beside it a plain literal can have none.
         fitting = {name: it if filled else "" for name, it in holes.items()}
         written = {**fitting, **{name: name for name in splices}}
-        way = partial(escapes.filled, written, _DOUBLED.get(filled, ""))
-        outer = escapes.outside if filled == _VARIABLE else way
+        way = partial(_write_filled, written, _DOUBLED.get(filled, ""))
+        outer = _outside if filled == _VARIABLE else way
         texts.append(value.read_as("".join(it for it, _, _ in pieces), indexes, outer))
     skeleton = "".join("\0" if hole else it for pieces in found for it, _, hole in pieces)
     if holes and re.search(r"\$[{\0]", skeleton):
@@ -215,3 +216,54 @@ def line_end(text: str) -> str:
     """How a text ends its lines: as its first one."""
     found = LINE_END.search(text)
     return found.group() if found else "\n"
+
+
+def _in_literal(quote: str, line_end: str, text: str) -> str:
+    """In a literal of Python between ``quote``, one or three; ``line_end`` is the file's."""
+    text = text.replace("\\", "\\\\").replace("\r\n", "\n").replace("\r", "\\r")
+    sign = quote[0]
+    if len(quote) == 1:
+        return text.replace(sign, f"\\{sign}").replace("\n", "\\n")
+    # Alone between other characters a quote ends nothing; beside another one it might.
+    text = re.sub(rf"(?<![^{sign}]){sign}|{sign}(?![^{sign}])", rf"\\{sign}", text)
+    return text.replace("\n", line_end)
+
+
+def _in_raw_literal(quote: str, line_end: str, text: str) -> str:
+    """In a raw literal: as it is, where Python reads it so after what is no quote or backslash."""
+    plain = LINE_END.sub("\n", text)
+    try:
+        same = ast.literal_eval(f"r{quote} {plain} {quote}") == f" {plain} "
+    except (SyntaxError, ValueError):
+        same = False
+    if not same:
+        raise Unwritable(f"a raw literal between {quote} cannot hold it")
+    return plain.replace("\n", line_end)
+
+
+def _write_filled(holes: Mapping[str, str], doubled: str, text: str) -> str:
+    """In a text whose ``holes`` Python fills: each ``${name}`` is written as its hole, if it can be
+    written there, and each of ``doubled`` (braces, or ``%``), which would begin one, twice."""
+    signs = [*map(re.escape, holes), *([f"[{doubled}]"] if doubled else [])]
+
+    def written(match: re.Match[str]) -> str:
+        hole = holes.get(match.group())
+        if hole == "":
+            raise Unwritable(
+                "a value given by position, or in another literal, has no name to repeat"
+            )
+        return match.group() * 2 if hole is None else hole
+
+    return re.sub("|".join(signs), written, text) if signs else text
+
+
+def _write_spliced(opens: str, quote: str, variables: Mapping[str, str], text: str) -> str:
+    """In a literal with variables added: it ends before each, and ``opens`` again behind it."""
+    for shown, variable in variables.items():
+        text = text.replace(shown, f"{quote} + {variable} + {opens}")
+    return text
+
+
+def _outside(_: str) -> str:
+    """Before or behind a variable that is added, where no literal is: never."""
+    raise Unwritable("no literal is there that it could stand in")

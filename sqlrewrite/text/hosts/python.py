@@ -16,12 +16,10 @@ from dataclasses import dataclass
 from functools import cache
 
 from sqlrewrite.text.hosts.literals import Operand, Unmapped, line_end, sql_of
-from sqlrewrite.text.hosts.names import Names, meant
-from sqlrewrite.text.hosts.order import Way, in_order
+from sqlrewrite.text.hosts.program import Names, Way, in_order, meant
 from sqlrewrite.text.hosts.region import Embedded, Region
 from sqlrewrite.text.hosts.sessions import Cells, Sessions
-from sqlrewrite.text.hosts.spark_calls import ANYTHING, NAMES
-from sqlrewrite.text.hosts.unread import ProgramEffect, effects
+from sqlrewrite.text.hosts.spark_calls import ANYTHING, NAMES, ProgramEffect, effects
 from sqlrewrite.text.source import Lines
 
 _SPARK = re.compile(r"spark|sqlcontext|hivecontext|sqlctx", re.IGNORECASE)

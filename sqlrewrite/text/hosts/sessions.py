@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
 
-from sqlrewrite.text.hosts.order import PythonScope
+from sqlrewrite.text.hosts.program import PythonScope
 
 USUAL = "spark"
 """The session that a notebook or shell has, and that ``SparkSession.builder.getOrCreate()`` gives

@@ -1,8 +1,13 @@
-"""Turns msgspec's message about a value of a wrong type into words for the author of the file."""
+"""Files of data: TOML as values, and what is wrong with a value, in words for the file's author."""
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Iterable
+from typing import Any
+
+from sqlrewrite.results import ConfigError
 
 _MESSAGE = re.compile(r"(?P<message>.*?)(?: - at `\$\.?(?P<path>.*)`)?", re.DOTALL)
 _TYPES = re.compile(r"`([a-z |]+)`")
@@ -15,8 +20,6 @@ _WORDS = {
     "object": "an object",
     "str": "a string",
 }
-
-
 _PHRASES = (
     (re.compile(r"Object missing required field (.*)"), r"\1 is missing"),
     (re.compile(" of length >= 1"), " that is not empty"),
@@ -24,10 +27,31 @@ _PHRASES = (
 )
 
 
+def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """What a file says. Raises ConfigError where it cannot be read or is not TOML."""
+    import tomllib  # not at each start
+
+    try:
+        with open(path, "rb") as file:
+            return tomllib.load(file)
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror or error}") from error
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{path}: not valid TOML: {error}") from error
+
+
+def nearest(word: str, names: Iterable[str], likeness: float = 0.6) -> str | None:
+    """The name most like a word, for "did you mean …?"; None if none is. ``likeness`` is as in
+    ``difflib``."""
+    from difflib import get_close_matches  # only where something is misspelt, and not at each start
+
+    return next(iter(get_close_matches(word, list(names), 1, likeness)), None)
+
+
 def type_error(error: Exception) -> tuple[str, str]:
     """The path to the value, empty for the whole, and in words what was expected there."""
-    found = _MESSAGE.fullmatch(str(error))
-    message, path = (found["message"], found["path"]) if found else (str(error), None)
+    match = _MESSAGE.fullmatch(str(error))
+    message, path = (match["message"], match["path"]) if match else (str(error), None)
     message = _TYPES.sub(_worded, message)
     for phrase, plain in _PHRASES:
         message = phrase.sub(plain, message)
