@@ -19,15 +19,7 @@ from sqlrewrite.decision.statement_decision import (
 )
 from sqlrewrite.document import Decision, Document, decide, read
 from sqlrewrite.find.reading import BUG, in_dialect
-from sqlrewrite.results import (
-    NOT_PARSED,
-    Candidate,
-    PlanDiff,
-    Problem,
-    Removed,
-    Rewrite,
-    Verdict,
-)
+from sqlrewrite.results import NOT_PARSED, Candidate, PlanDiff, Problem, Removed, Rewrite, Verdict
 from sqlrewrite.settings.forms import IN, VALUES
 from sqlrewrite.settings.options import Options, Resolve, make_options
 from sqlrewrite.sql.collector import at_rest

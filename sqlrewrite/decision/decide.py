@@ -291,10 +291,7 @@ def _accepted(
 
 
 def _forbidding_comment(
-    proposals: Sequence[Proposal],
-    found: tuple[Predicate, ...],
-    slot: placement.Slot,
-    text: _Text,
+    proposals: Sequence[Proposal], found: tuple[Predicate, ...], slot: placement.Slot, text: _Text
 ) -> str | None:
     """Why a comment of the author's forbids predicates, if one does."""
     context = proposals[0].context

@@ -21,7 +21,6 @@ from sqlrewrite.find.derived_columns import (
 )
 from sqlrewrite.find.join_edges import FILTER, FLIPPED, JoinEdge, Side, columns_of, join_edges
 from sqlrewrite.plan import algebra as ra
-from sqlrewrite.plan.algebra import Plan
 from sqlrewrite.plan.columns import column_names
 from sqlrewrite.plan.expressions import walk
 from sqlrewrite.plan.joins import LEFT, RIGHT, null_extended
@@ -347,7 +346,7 @@ def _not_understood(plan: ra.Plan, block: ra.Block) -> Iterator[str]:
 _MOST_PATHS = 100
 
 
-def coverings(plan: Plan, pairs: Sequence[Pair]) -> list[tuple[Pair, ...]]:
+def coverings(plan: ra.Plan, pairs: Sequence[Pair]) -> list[tuple[Pair, ...]]:
     """The sets of ``pairs`` that together stand on every path to a fact."""
     found: list[tuple[Pair, ...]] = []
     facts: dict[tuple[int, str], dict[tuple[int, ...], Pair]] = {}
@@ -364,7 +363,7 @@ def coverings(plan: Plan, pairs: Sequence[Pair]) -> list[tuple[Pair, ...]]:
 
 
 def _cover(
-    plan: Plan, path: tuple[int, ...], by_path: Mapping[tuple[int, ...], Pair]
+    plan: ra.Plan, path: tuple[int, ...], by_path: Mapping[tuple[int, ...], Pair]
 ) -> list[Pair] | None:
     """The pairs on every path that ends with ``path``; None where a path has none."""
     if path in by_path:

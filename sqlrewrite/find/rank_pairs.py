@@ -16,24 +16,7 @@ from sqlrewrite.find.derived_columns import bounded
 from sqlrewrite.find.join_edges import FLIPPED, RANK, JoinEdge, Side
 from sqlrewrite.find.pairs import MOST_PATHS, Pair
 from sqlrewrite.find.reducers import conditions_reaching
-from sqlrewrite.plan.algebra import (
-    Block,
-    Call,
-    ColumnRef,
-    Condition,
-    CteReference,
-    Derived,
-    Expression,
-    Join,
-    JoinType,
-    Limit,
-    Literal,
-    Plan,
-    Relation,
-    Scan,
-    SetOperation,
-    Subquery,
-)
+from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import column_names
 from sqlrewrite.plan.facts.functions import tagged
 from sqlrewrite.plan.facts.literals import row_count
@@ -46,14 +29,14 @@ MOST = 100
 """The largest rank that is used."""
 
 
-def find_rank_pairs(plan: Plan) -> Iterator[Pair]:
+def find_rank_pairs(plan: ra.Plan) -> Iterator[Pair]:
     """All pairs of a plan for a condition on a rank, or on later rows."""
     for block in plan.blocks:
         if block.in_view or block.shared:
             continue
         yield from _pairs_without_later_row(plan, block)
         source = block.source
-        if block.ranked is None or not isinstance(source, Relation):
+        if block.ranked is None or not isinstance(source, ra.Relation):
             continue
         ref, descends = block.ranked
         path = _path_to_scan(plan, source, ref)
@@ -67,41 +50,41 @@ def find_rank_pairs(plan: Plan) -> Iterator[Pair]:
                 break
 
 
-def conditions_on_ranked_rows(plan: Plan, pair: Pair) -> tuple[Condition, ...]:
+def conditions_on_ranked_rows(plan: ra.Plan, pair: Pair) -> tuple[ra.Condition, ...]:
     """The conditions on the rows whose first values bound a scan."""
     join = pair.edge.join
     found = plan.blocks[plan.owner[pair.key.relation]].where if join is None else join.conditions
     return tuple(it for it in found if it is not pair.edge.condition)
 
 
-def _path_to_scan(plan: Plan, source: Relation, ref: ColumnRef) -> LineagePath | None:
+def _path_to_scan(plan: ra.Plan, source: ra.Relation, ref: ra.ColumnRef) -> LineagePath | None:
     """The path from the column that ranks down to a scan that it prunes, if a condition on that
     column may go down it. Where an outer join extends the scan by NULLs it may not."""
     if ref.relation != source.relation:
         return None
     for path in islice(trace(plan, ref), MOST_PATHS):
         scan = path.end
-        if isinstance(scan, Scan) and bounded(scan, path.column):
+        if isinstance(scan, ra.Scan) and bounded(scan, path.column):
             written = scan is not source or scan.span is not None
             if written and not scan.streaming and not path.barriers and not path.computed:
                 return None if _may_be_extended(plan, path) else path
     return None
 
 
-def _may_be_extended(plan: Plan, path: LineagePath) -> bool:
+def _may_be_extended(plan: ra.Plan, path: LineagePath) -> bool:
     numbers = (it.relation for it in path.relations[1:])
     return any(null_extended(plan.blocks[plan.owner[it]].source, it) for it in numbers)
 
 
-def _readable(scan: Scan) -> bool:
+def _readable(scan: ra.Scan) -> bool:
     return scan.span is not None and not scan.sampled and not scan.streaming
 
 
 def _pair(
     edge: JoinEdge,
     path: LineagePath,
-    of: tuple[Relation, ColumnRef],
-    by: tuple[Relation, ColumnRef],
+    of: tuple[ra.Relation, ra.ColumnRef],
+    by: tuple[ra.Relation, ra.ColumnRef],
     count: int,
 ) -> Pair:
     (target, fact), (dimension, key) = of, by
@@ -125,18 +108,20 @@ _FIRST = {">": ">=", "<": "<="}
 """The operator to later rows, and the one to the first value where no later row exists."""
 
 
-def _pairs_without_later_row(plan: Plan, block: Block) -> Iterator[Pair]:
+def _pairs_without_later_row(plan: ra.Plan, block: ra.Block) -> Iterator[Pair]:
     """The pairs of a block that keeps only rows without a later row."""
     for condition, join, beyond in _anti_join_conditions(plan, block):
         match condition.expression:
-            case Call(name="<" | ">" as name, args=(ColumnRef() as one, ColumnRef() as other)):
+            case ra.Call(
+                name="<" | ">" as name, args=(ra.ColumnRef() as one, ra.ColumnRef() as other)
+            ):
                 operator = name if one.relation == beyond.relation else FLIPPED[name]
                 fact, key = (other, one) if one.relation == beyond.relation else (one, other)
             case _:
                 continue
         scan = plan.relations[fact.relation]
         own = plan.owner[fact.relation] == block.number and key.relation == beyond.relation
-        if own and isinstance(scan, Scan) and scan is not beyond and bounded(scan, fact.name):
+        if own and isinstance(scan, ra.Scan) and scan is not beyond and bounded(scan, fact.name):
             edge = JoinEdge(block, condition, _FIRST[operator], RANK, join, True)
             path = LineagePath((scan,), fact.name)
             pair = _pair(edge, path, (scan, fact), (beyond, key), 1)
@@ -148,48 +133,50 @@ def _pairs_without_later_row(plan: Plan, block: Block) -> Iterator[Pair]:
 
 
 def _anti_join_conditions(
-    plan: Plan, block: Block
-) -> Iterator[tuple[Condition, Join | None, Scan]]:
+    plan: ra.Plan, block: ra.Block
+) -> Iterator[tuple[ra.Condition, ra.Join | None, ra.Scan]]:
     """The conditions of anti-joins and of NOT EXISTS on one table: the block keeps no row for which
     a row of that table meets all of them."""
     for join in joins(block.source):
-        if join.type is JoinType.ANTI and isinstance(join.right, Scan):
+        if join.type is ra.JoinType.ANTI and isinstance(join.right, ra.Scan):
             yield from ((it, join, join.right) for it in join.conditions)
     for outer in block.where:
         match outer.expression:
-            case Call(name="not", args=(Subquery(kind="exists", query=query),)):
+            case ra.Call(name="not", args=(ra.Subquery(kind="exists", query=query),)):
                 inner = plan.blocks[query.top[0]]
                 scan = inner.source
                 cut = inner.limit or inner.aggregate or inner.having or generates(inner)
-                if len(query.top) == 1 and isinstance(scan, Scan) and not cut:
+                if len(query.top) == 1 and isinstance(scan, ra.Scan) and not cut:
                     yield from ((it, None, scan) for it in inner.where)
             case _:
                 pass
 
 
-ColumnResolver = Callable[[Expression], Expression]
+ColumnResolver = Callable[[ra.Expression], ra.Expression]
 """Maps an expression of a condition to the one in the SELECT with the window."""
 
 
-def _required_conditions(plan: Plan, block: Block) -> Iterator[tuple[Condition, ColumnResolver]]:
+def _required_conditions(
+    plan: ra.Plan, block: ra.Block
+) -> Iterator[tuple[ra.Condition, ColumnResolver]]:
     """The conditions that each output row of a SELECT must meet to matter to the result."""
     yield from ((it, _unchanged) for it in block.having)  # it is QUALIFY
     reads = [
         it
         for it in plan.relations.values()
-        if isinstance(it, Derived | CteReference) and block.number in it.query.top
+        if isinstance(it, ra.Derived | ra.CteReference) and block.number in it.query.top
     ]
     if len(reads) != 1 or block.limit is not None or not block.complete:
         return
     (relation,) = reads
-    alone = isinstance(relation, Derived) or relation.cte not in plan.unbound
-    if relation.sampled or not alone or isinstance(relation.query.node, Limit | SetOperation):
+    alone = isinstance(relation, ra.Derived) or relation.cte not in plan.unbound
+    if relation.sampled or not alone or isinstance(relation.query.node, ra.Limit | ra.SetOperation):
         return
     names = column_names(relation) or ()
 
-    def resolve(expression: Expression) -> Expression:
+    def resolve(expression: ra.Expression) -> ra.Expression:
         match expression:
-            case ColumnRef(relation=number, name=name) if number == relation.relation:
+            case ra.ColumnRef(relation=number, name=name) if number == relation.relation:
                 at = names.index(name) if names.count(name) == 1 else len(block.outputs)
                 return block.outputs[at].expression if at < len(block.outputs) else expression
             case _:
@@ -202,30 +189,30 @@ _OF_ALL = OF_FIRST | OF_LAST | {"max", "min"}
 """Functions whose value over the window is that of the first rows."""
 
 
-def _greatest_rank(condition: Expression, resolve: ColumnResolver, ref: ColumnRef) -> int:
+def _greatest_rank(condition: ra.Expression, resolve: ColumnResolver, ref: ra.ColumnRef) -> int:
     """The greatest rank for which a condition may hold; 0 where that is not known."""
     match condition:
-        case ColumnRef() if isinstance(resolve(condition), Call):
+        case ra.ColumnRef() if isinstance(resolve(condition), ra.Call):
             return _greatest_rank(resolve(condition), _unchanged, ref)
-        case Call(name="=", args=(one, Literal(kind="boolean", text=text))) if text == "true":
+        case ra.Call(name="=", args=(one, ra.Literal(kind="boolean", text=text))) if text == "true":
             return _greatest_rank(one, resolve, ref)
-        case Call(name="=", args=(one, Literal() as value)) if asked := _condition_of(
+        case ra.Call(name="=", args=(one, ra.Literal() as value)) if asked := _condition_of(
             resolve(one), value
         ):
             return _greatest_rank(asked, _unchanged, ref)
-        case Call(name="=", args=(one, other)) if not _OF_ALL.isdisjoint(
+        case ra.Call(name="=", args=(one, other)) if not _OF_ALL.isdisjoint(
             (_window_function(resolve(one)), _window_function(resolve(other)))
         ):
             plain = (resolve(it) for it in (one, other))
-            return int(any(isinstance(it, ColumnRef) and same_column(it, ref) for it in plain))
-        case Call(name="=" | "<=" | "<" as name, args=(one, Literal() as most)):
+            return int(any(isinstance(it, ra.ColumnRef) and same_column(it, ref) for it in plain))
+        case ra.Call(name="=" | "<=" | "<" as name, args=(one, ra.Literal() as most)):
             found, ranks = one, [most]
-        case Call(name="=" | ">=" | ">" as name, args=(Literal() as most, one)):
+        case ra.Call(name="=" | ">=" | ">" as name, args=(ra.Literal() as most, one)):
             found, ranks = one, [most]
-        case Call(name="between" as name, args=(found, Literal(), Literal() as most)):
+        case ra.Call(name="between" as name, args=(found, ra.Literal(), ra.Literal() as most)):
             ranks = [most]
-        case Call(name="in" as name, args=(found, *listed)):
-            ranks = [it for it in listed if isinstance(it, Literal)]
+        case ra.Call(name="in" as name, args=(found, *listed)):
+            ranks = [it for it in listed if isinstance(it, ra.Literal)]
             if len(ranks) < len(listed):
                 return 0
         case _:
@@ -237,24 +224,26 @@ def _greatest_rank(condition: Expression, resolve: ColumnResolver, ref: ColumnRe
     return max(counts) - (name in ("<", ">")) if all(counts) else 0
 
 
-def _unchanged(expression: Expression) -> Expression:
+def _unchanged(expression: ra.Expression) -> ra.Expression:
     return expression
 
 
-def _condition_of(expression: Expression, value: Literal) -> Expression | None:
+def _condition_of(expression: ra.Expression, value: ra.Literal) -> ra.Expression | None:
     """The condition under which a CASE or ``if`` has a value, if its only other value is another
     number, or NULL."""
     match expression:
-        case Call(name="case", args=(Call(name="if", args=(asked, Literal() as then)), *rest)):
+        case ra.Call(
+            name="case", args=(ra.Call(name="if", args=(asked, ra.Literal() as then)), *rest)
+        ):
             pass
-        case Call(name="if", args=(asked, Literal() as then, *rest)):
+        case ra.Call(name="if", args=(asked, ra.Literal() as then, *rest)):
             pass
         case _:
             return None
     match rest:
-        case [] | [Literal(kind="null")]:
+        case [] | [ra.Literal(kind="null")]:
             others = set[int]()
-        case [Literal(kind="number", text=text)] if text.isdecimal():
+        case [ra.Literal(kind="number", text=text)] if text.isdecimal():
             others = {int(text)}
         case _:
             return None
@@ -264,10 +253,10 @@ def _condition_of(expression: Expression, value: Literal) -> Expression | None:
     return asked if int(then.text) == rank and rank not in others else None
 
 
-def _window_function(expression: Expression) -> str:
+def _window_function(expression: ra.Expression) -> str:
     """The name of the function that a window computes; empty for any other expression."""
     match expression:
-        case Call(name="over", args=(Call(name=name), *_)):
+        case ra.Call(name="over", args=(ra.Call(name=name), *_)):
             return name
         case _:
             return ""

@@ -12,10 +12,7 @@ from dataclasses import replace
 
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin, any_of
 from sqlrewrite.judge.benefit.keys import restricts
-from sqlrewrite.judge.errors.attempted import (
-    attempted_aggregate_ids,
-    attempts,
-)
+from sqlrewrite.judge.errors.attempted import attempted_aggregate_ids, attempts
 from sqlrewrite.judge.errors.raising import (
     is_boolean,
     raising_below,
@@ -23,12 +20,7 @@ from sqlrewrite.judge.errors.raising import (
     raising_inside,
     total,
 )
-from sqlrewrite.judge.proposal import (
-    Objection,
-    Proposal,
-    called,
-    relation_name,
-)
+from sqlrewrite.judge.proposal import Objection, Proposal, called, relation_name
 from sqlrewrite.judge.repeatable import (
     DETERMINISM,
     PARAMETERS,

@@ -13,7 +13,6 @@ from collections.abc import Set as AbstractSet
 from sqlrewrite.find.restrictions import columns_named
 from sqlrewrite.judge.proposal import Objection, Proposal, called, relation_name
 from sqlrewrite.plan import algebra as ra
-from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal, Plan
 from sqlrewrite.plan.columns import column_names, computed_as, expression_type, type_of
 from sqlrewrite.plan.expressions import columns, walk
 from sqlrewrite.plan.facts.coercion import identical
@@ -295,19 +294,19 @@ in ANSI mode it raises an error where it overflows on its way, and in another or
 
 
 @remembered
-def has_order_sensitive(plan: Plan) -> bool:
+def has_order_sensitive(plan: ra.Plan) -> bool:
     """Whether a statement has an aggregate that may be order-sensitive. Most have none, and no
     column need be followed to what it is computed from."""
     return any(is_exact_by_type(name) for block in plan.blocks for name in block.functions)
 
 
-def order_sensitive(plan: Plan, nodes: Iterable[Expression]) -> Iterator[Call]:
+def order_sensitive(plan: ra.Plan, nodes: Iterable[ra.Expression]) -> Iterator[ra.Call]:
     """The aggregates among nodes that may give another value for the same rows."""
-    aggregates = (it for it in nodes if isinstance(it, Call) and is_exact_by_type(it.name))
+    aggregates = (it for it in nodes if isinstance(it, ra.Call) and is_exact_by_type(it.name))
     yield from (it for it in aggregates if not _same_in_any_order(plan, it))
 
 
-def _same_in_any_order(plan: Plan, call: Call) -> bool:
+def _same_in_any_order(plan: ra.Plan, call: ra.Call) -> bool:
     """Whether an aggregate gives the same value for the same rows. An average of integers adds up
     DOUBLEs, whose sum is exact up to 2^53: four million of the greatest INT may pass it. A
     percentile adds up nothing."""
@@ -317,12 +316,12 @@ def _same_in_any_order(plan: Plan, call: Call) -> bool:
         return kind in (*_EXACT, "bigint") or kind.startswith("decimal")
     if name in tagged("average"):
         kind = expression_type(plan, summed) or ""
-        counts = isinstance(summed, ColumnRef) and _counts(plan, summed)
+        counts = isinstance(summed, ra.ColumnRef) and _counts(plan, summed)
         return kind in ("tinyint", "smallint") or _has_room(kind) or counts
     return _exact(plan, summed)
 
 
-def why_order_sensitive(plan: Plan, call: Call) -> str:
+def why_order_sensitive(plan: ra.Plan, call: ra.Call) -> str:
     """Why an aggregate may give another value for the same rows."""
     name, summed = call.name, call.args[0]
     if name in tagged("average") | tagged("ranked"):
@@ -339,30 +338,30 @@ def is_exact_by_type(name: str) -> bool:
     return found is not None and found.again == "exact"
 
 
-def _exact(plan: Plan, expression: Expression) -> bool:
+def _exact(plan: ra.Plan, expression: ra.Expression) -> bool:
     """Whether the sum of these values is the same in any order: of integers and decimals that have
     room, and of counts."""
     match expression:
-        case Literal(kind="number", text=text):
+        case ra.Literal(kind="number", text=text):
             number = str(number_type(text))
             return number in _EXACT or _has_room(number)
-        case Call(name="distinct", args=args):
+        case ra.Call(name="distinct", args=args):
             return all(_exact(plan, arg) for arg in args)
-        case Cast(type="bigint", operand=operand) if expression_type(plan, operand) in _EXACT:
+        case ra.Cast(type="bigint", operand=operand) if expression_type(plan, operand) in _EXACT:
             return True
-        case ColumnRef() if _counts(plan, expression):
+        case ra.ColumnRef() if _counts(plan, expression):
             return True
-        case ColumnRef() | Cast() | Call():
+        case ra.ColumnRef() | ra.Cast() | ra.Call():
             kind = expression_type(plan, expression)
             return kind is not None and (kind in _EXACT or _has_room(kind))
         case _:
             return False
 
 
-def _counts(plan: Plan, ref: ColumnRef) -> bool:
+def _counts(plan: ra.Plan, ref: ra.ColumnRef) -> bool:
     """Whether a column is a count: all counts together are no more than there are rows."""
     found = computed_as(plan, ref)
-    return bool(found) and all(isinstance(it, Call) and it.name == "count" for it in found)
+    return bool(found) and all(isinstance(it, ra.Call) and it.name == "count" for it in found)
 
 
 def _has_room(kind: str) -> bool:

@@ -14,15 +14,7 @@ from typing import TYPE_CHECKING
 
 from sqlrewrite.decision.statement_decision import StatementDecision, stale
 from sqlrewrite.document import Decision, Document
-from sqlrewrite.linting.findings import (
-    BY_CODE,
-    Finding,
-    Fix,
-    Place,
-    Replacement,
-    Severity,
-    clipped,
-)
+from sqlrewrite.linting.findings import BY_CODE, Finding, Fix, Place, Replacement, Severity, clipped
 from sqlrewrite.results import Candidate, TableUse, Verdict
 from sqlrewrite.rewriting import candidates
 from sqlrewrite.rulebook import Engine

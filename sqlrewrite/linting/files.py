@@ -14,14 +14,7 @@ from functools import cache
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from sqlrewrite.linting.findings import (
-    Finding,
-    Fix,
-    Place,
-    Severity,
-    of_no_statement,
-    unsuppressed,
-)
+from sqlrewrite.linting.findings import Finding, Fix, Place, Severity, of_no_statement, unsuppressed
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.linting.scan_checks import of_file
 from sqlrewrite.results import NOT_PARSED, ConfigError, Problem
@@ -39,11 +32,7 @@ from collections.abc import Sequence
 from sqlrewrite.document import Document
 from sqlrewrite.embedded import documents
 from sqlrewrite.linting.checked_statement import place_of
-from sqlrewrite.linting.findings import (
-    LintResult,
-    Replacement,
-    Suppression,
-)
+from sqlrewrite.linting.findings import LintResult, Replacement, Suppression
 from sqlrewrite.linting.linter import findings
 from sqlrewrite.linting.suppression import UNUSED
 from sqlrewrite.settings.options import Options

@@ -14,20 +14,7 @@ from sqlrewrite.find.reducers import all_restrictions
 from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.linting.checked_statement import CheckedStatement
 from sqlrewrite.linting.findings import Finding, Severity
-from sqlrewrite.plan.algebra import (
-    Block,
-    Call,
-    ColumnRef,
-    CteReference,
-    Derived,
-    Expression,
-    Join,
-    Literal,
-    Parameter,
-    Plan,
-    Scan,
-    Unknown,
-)
+from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.expressions import columns, walk
 from sqlrewrite.plan.facts.functions import tagged
 from sqlrewrite.plan.memo import remembered
@@ -70,14 +57,14 @@ def unbounded_scan(checked: CheckedStatement) -> Iterator[Finding]:
         )
 
 
-def _in_two(scan: Scan) -> bool:
+def _in_two(scan: ra.Scan) -> bool:
     """Whether a table is partitioned by BOOLEAN columns alone: it has two parts, and to read both
     is nothing that somebody forgot."""
     found = (scan.table.column(field.column) for field in scan.table.partitioned_by)
     return all(column is not None and column.type == "boolean" for column in found)
 
 
-def read_whole(checked: CheckedStatement, scan: Scan, names: frozenset[str]) -> bool:
+def read_whole(checked: CheckedStatement, scan: ra.Scan, names: frozenset[str]) -> bool:
     """Whether nothing in a query bounds a scan's partition columns, which have those names."""
     plan, tied = checked.plan, checked.decisions_by_scan.get(scan, ())
     words = [token.text.upper() for token in checked.decided.reading.statement.tokens[:6]]
@@ -93,23 +80,23 @@ def read_whole(checked: CheckedStatement, scan: Scan, names: frozenset[str]) -> 
     )
 
 
-def _changed_whole(plan: Plan, scan: Scan) -> bool:
+def _changed_whole(plan: ra.Plan, scan: ra.Scan) -> bool:
     """Whether a scan is the target of a MERGE, which is DPP010's matter, or of a DELETE or UPDATE
     of all rows."""
     block = plan.blocks[plan.owner[scan.relation]]
-    if block.role == "merge" and isinstance(block.source, Join):
+    if block.role == "merge" and isinstance(block.source, ra.Join):
         return block.source.right is scan
     return block.role == "change" and not block.where
 
 
-def scans(plan: Plan) -> Iterator[Scan]:
+def scans(plan: ra.Plan) -> Iterator[ra.Scan]:
     """The tables that the author's text reads, without those that only an unknown part reads."""
     for block in plan.blocks:
         if not block.in_view:
-            yield from (leaf for leaf in leaves(block.source) if isinstance(leaf, Scan))
+            yield from (leaf for leaf in leaves(block.source) if isinstance(leaf, ra.Scan))
 
 
-def partitions(scan: Scan, engine: Engine) -> frozenset[str]:
+def partitions(scan: ra.Scan, engine: Engine) -> frozenset[str]:
     """The columns that partition a table by their own values."""
     return frozenset(
         field.column.lower()
@@ -118,7 +105,7 @@ def partitions(scan: Scan, engine: Engine) -> frozenset[str]:
     )
 
 
-def _bounded(plan: Plan, scan: Scan, names: frozenset[str]) -> bool:
+def _bounded(plan: ra.Plan, scan: ra.Scan, names: frozenset[str]) -> bool:
     """Whether a condition on the scan alone bounds a partition column."""
     return any(
         not isinstance(item, Conjunct) or bounds(item.expression, scan.relation, names)
@@ -127,18 +114,18 @@ def _bounded(plan: Plan, scan: Scan, names: frozenset[str]) -> bool:
 
 
 def bounds(
-    expression: Expression, relation: int, names: frozenset[str], negated: bool = False
+    expression: ra.Expression, relation: int, names: frozenset[str], negated: bool = False
 ) -> bool:
     """Whether a condition, or its negation, restricts a relation's columns of those names so that
     engines make a partition filter of it: of an AND one operand must, of an OR each (Spark's
     ``extractPredicatesWithinOutputSet``)."""
     match expression:
-        case Call(name="not", args=(inner,)):
+        case ra.Call(name="not", args=(inner,)):
             return bounds(inner, relation, names, not negated)
-        case Call(name="and" | "or" as name, args=args):
+        case ra.Call(name="and" | "or" as name, args=args):
             every = all if (name == "or") is not negated else any
             return every(bounds(arg, relation, names, negated) for arg in args)
-        case Call(name="isnull") if negated:
+        case ra.Call(name="isnull") if negated:
             return False
         case _:
             refs = columns(expression)
@@ -146,7 +133,9 @@ def bounds(
             return alone and any(ref.name in names for ref in refs)
 
 
-def _compared(plan: Plan, scan: Scan, names: frozenset[str], tied: Sequence[PairDecision]) -> bool:
+def _compared(
+    plan: ra.Plan, scan: ra.Scan, names: frozenset[str], tied: Sequence[PairDecision]
+) -> bool:
     """Whether a condition that made no candidate compares a partition column with a relation."""
     paired = {id(it.proposal.pair.edge.condition) for it in tied}
     ties = _tying(plan)
@@ -154,7 +143,7 @@ def _compared(plan: Plan, scan: Scan, names: frozenset[str], tied: Sequence[Pair
 
 
 @remembered
-def _tying(plan: Plan) -> dict[tuple[int, str], list[int]]:
+def _tying(plan: ra.Plan) -> dict[tuple[int, str], list[int]]:
     """The identities of the conditions that compare each column with another relation."""
     found: dict[tuple[int, str], list[int]] = {}
     own = (block for block in plan.blocks if not block.in_view)
@@ -164,17 +153,17 @@ def _tying(plan: Plan) -> dict[tuple[int, str], list[int]]:
     return found
 
 
-def _plain(block: Block, scan: Scan) -> bool:
+def _plain(block: ra.Block, scan: ra.Scan) -> bool:
     """Whether a block filters no relation but the scan, and else only joins tables by equality."""
-    return all(isinstance(leaf, Scan) for leaf in leaves(block.source)) and all(
+    return all(isinstance(leaf, ra.Scan) for leaf in leaves(block.source)) and all(
         _equates(it.expression) or it.relations == {scan.relation} for it in conditions_of(block)
     )
 
 
-def _equates(expression: Expression) -> bool:
+def _equates(expression: ra.Expression) -> bool:
     """Whether a condition is an equality of two columns of two relations."""
     match expression:
-        case Call(name="=", args=(ColumnRef() as one, ColumnRef() as other)):
+        case ra.Call(name="=", args=(ra.ColumnRef() as one, ra.ColumnRef() as other)):
             return one.relation != other.relation
         case _:
             return False
@@ -188,7 +177,7 @@ def _rules_nothing_out(judged: PairDecision, plain: bool) -> bool:
     return _PRESERVED in failing or (plain and _UNFILTERED in failing)
 
 
-def _because(checked: CheckedStatement, scan: Scan) -> str:
+def _because(checked: CheckedStatement, scan: ra.Scan) -> str:
     """Why the first join that might have bounded the scan does not."""
     for judged in checked.decisions_by_scan.get(scan, ()):
         for rule in judged.rules:
@@ -221,7 +210,7 @@ def of_file(path: str, catalog: Warehouse, found: Iterable[Finding]) -> tuple[Fi
     return tuple(it for it in found if not (view and it.code == "DPP007"))
 
 
-def reads_keys_alone(plan: Plan, scan: Scan, names: frozenset[str]) -> bool:
+def reads_keys_alone(plan: ra.Plan, scan: ra.Scan, names: frozenset[str]) -> bool:
     """Whether a query reads no column but those that partition the table, and counts no rows, as
     the search for the latest partition does, or just its first rows."""
     block = plan.blocks[plan.owner[scan.relation]]
@@ -237,11 +226,11 @@ def reads_keys_alone(plan: Plan, scan: Scan, names: frozenset[str]) -> bool:
     return all(it and it <= names for it in used) and not block.functions & tagged("counting")
 
 
-def _unknown(expression: Expression) -> bool:
-    return any(isinstance(node, Unknown) for node in walk(expression))
+def _unknown(expression: ra.Expression) -> bool:
+    return any(isinstance(node, ra.Unknown) for node in walk(expression))
 
 
-def reads_nothing(plan: Plan, scan: Scan) -> bool:
+def reads_nothing(plan: ra.Plan, scan: ra.Scan) -> bool:
     """Whether a condition that never holds stands above a scan, as in ``CREATE TABLE t AS SELECT *
     FROM s WHERE 1 = 0``: Spark then reads no file."""
     edge, seen = [plan.owner[scan.relation]], set[int]()
@@ -257,14 +246,14 @@ def reads_nothing(plan: Plan, scan: Scan) -> bool:
     return True
 
 
-def _first_rows(block: Block) -> bool:
+def _first_rows(block: ra.Block) -> bool:
     """Whether a LIMIT stops the read of a table: nothing above it needs more rows."""
     assert block.limit is not None
     more = block.aggregate or block.distinct or block.where or block.order or block.limit.order
     return not more and "over" not in block.functions
 
 
-def may_be_bounded(plan: Plan, scan: Scan, names: frozenset[str]) -> bool:
+def may_be_bounded(plan: ra.Plan, scan: ra.Scan, names: frozenset[str]) -> bool:
     """Whether a condition that is not understood, or that stands where the scan's columns cannot be
     followed to, may bound a scan."""
     return any(
@@ -274,7 +263,7 @@ def may_be_bounded(plan: Plan, scan: Scan, names: frozenset[str]) -> bool:
     )
 
 
-def _around(plan: Plan, scan: Scan) -> Iterator[tuple[Block, int | None]]:
+def _around(plan: ra.Plan, scan: ra.Scan) -> Iterator[tuple[ra.Block, int | None]]:
     """The block of a scan, and those that read its rows, each with the relation in it whose columns
     are not all known."""
     edge: list[tuple[int, int | None]] = [(plan.owner[scan.relation], None)]
@@ -284,18 +273,18 @@ def _around(plan: Plan, scan: Scan) -> Iterator[tuple[Block, int | None]]:
         yield plan.blocks[number], relation
         for reader in readers(plan, number) or ():
             item = plan.relations[reader]
-            if reader in seen or not isinstance(item, Derived | CteReference):
+            if reader in seen or not isinstance(item, ra.Derived | ra.CteReference):
                 continue
             seen.add(reader)
             hidden = reader if item.query.names is None else None
             edge.append((plan.owner[reader], hidden))
 
 
-def _not_known(expression: Expression, hidden: int | None, names: frozenset[str]) -> bool:
+def _not_known(expression: ra.Expression, hidden: int | None, names: frozenset[str]) -> bool:
     match expression:
-        case Call(name="and" | "or" | "not", args=args):
+        case ra.Call(name="and" | "or" | "not", args=args):
             return any(_not_known(arg, hidden, names) for arg in args)
-        case Call(args=args) if args:
+        case ra.Call(args=args) if args:
             refs = columns(expression)
             if any(ref.relation == hidden and ref.name in names for ref in refs):
                 return True
@@ -304,12 +293,12 @@ def _not_known(expression: Expression, hidden: int | None, names: frozenset[str]
             return _is_template(expression)
 
 
-def _is_template(expression: Expression) -> bool:
+def _is_template(expression: ra.Expression) -> bool:
     """Whether a variable or template stands for the whole of it."""
     match expression:
-        case Parameter() | Unknown():
+        case ra.Parameter() | ra.Unknown():
             return True
-        case Call(name=name, args=()):
+        case ra.Call(name=name, args=()):
             return name.startswith(("{", "$", ":", "@"))
         case _:
             return False
@@ -318,17 +307,17 @@ def _is_template(expression: Expression) -> bool:
 _WRITTEN = "; the statement writes each partition that its query gives"
 
 
-def each_partition(checked: CheckedStatement, scan: Scan, names: frozenset[str]) -> str:
+def each_partition(checked: CheckedStatement, scan: ra.Scan, names: frozenset[str]) -> str:
     """What a statement does with each partition of a scan, whose partition columns have those
     names, as the end of a sentence; empty if nothing of the kind."""
     for key in _keys(checked.plan.blocks[checked.plan.owner[scan.relation]]):
-        if isinstance(key, ColumnRef) and key.relation == scan.relation and key.name in names:
+        if isinstance(key, ra.ColumnRef) and key.relation == scan.relation and key.name in names:
             return f"; the query groups by {key.name}"
     return _WRITTEN if writes_each_partition(checked.decided.reading.statement) else ""
 
 
-def _keys(block: Block) -> Iterator[Expression]:
+def _keys(block: ra.Block) -> Iterator[ra.Expression]:
     """What a block groups by; a number is the place of an output."""
     places = {str(at): column.expression for at, column in enumerate(block.outputs, 1)}
     for key in block.keys:
-        yield places.get(key.text, key) if isinstance(key, Literal) else key
+        yield places.get(key.text, key) if isinstance(key, ra.Literal) else key

@@ -30,7 +30,6 @@ from sqlrewrite.judge.benefit.keys import (
 from sqlrewrite.judge.form import chosen_form, has_key_query
 from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed, takes_keys
 from sqlrewrite.plan import algebra as ra
-from sqlrewrite.plan.algebra import CteReference, Scan
 from sqlrewrite.plan.columns import expression_type
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.relations import conditions_of, leaves, read_by
@@ -78,7 +77,7 @@ def judge_benefit(proposal: Proposal) -> Judgement:
     return failed(f"would save {saving} and read {found.reads:,} again")
 
 
-def _reads_names(proposal: Proposal, scan: Scan) -> bool:
+def _reads_names(proposal: Proposal, scan: ra.Scan) -> bool:
     """Whether a block reads only partition columns of a table, whose values stand in its paths."""
     block = proposal.plan.blocks[proposal.plan.owner[scan.relation]]
     shown = [it.expression for it in block.outputs]
@@ -97,7 +96,7 @@ def _grouped(proposal: Proposal) -> bool:
     return block.distinct or block.aggregate == "group by"
 
 
-def _without_sizes(proposal: Proposal, scans: tuple[Scan, ...]) -> Judgement:
+def _without_sizes(proposal: Proposal, scans: tuple[ra.Scan, ...]) -> Judgement:
     """The judgement where sizes are not known: a partitioned table is taken to be large, unless the
     query cuts it to one partition, and any other table to be small."""
     name = _grouped_for_both(proposal)
@@ -123,14 +122,14 @@ def _grouped_for_both(proposal: Proposal) -> str | None:
     """The name of a CTE that is both fact and dimension and groups its rows: Spark groups them once
     and reuses the exchange, as long as nothing bounds only one of the two."""
     target, dimension = proposal.pair.target, proposal.pair.dimension
-    if not isinstance(target, CteReference) or not isinstance(dimension, CteReference):
+    if not isinstance(target, ra.CteReference) or not isinstance(dimension, ra.CteReference):
         return None
     blocks = [proposal.plan.blocks[number] for number in target.query.top]
     grouped = all(block.aggregate == "group by" or block.distinct for block in blocks)
     return target.name if target.cte == dimension.cte and grouped else None
 
 
-def _is_fact(proposal: Proposal, scan: Scan) -> bool:
+def _is_fact(proposal: Proposal, scan: ra.Scan) -> bool:
     """Whether a table is joined on its own partition column, as two facts are, beside a third
     relation that may bound both for less."""
     by_itself = proposal.pair.key.name in scan.table.partitioning

@@ -24,19 +24,7 @@ from sqlrewrite.judge.errors.raising import (
 )
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.judge.repeatable import has_order_sensitive, objections_to_blocks, order_sensitive
-from sqlrewrite.plan.algebra import (
-    Block,
-    Call,
-    Cast,
-    ColumnRef,
-    CteReference,
-    Derived,
-    Expression,
-    Limit,
-    Literal,
-    Parameter,
-    Subquery,
-)
+from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import arithmetic, computed_as, is_when
 from sqlrewrite.plan.expressions import canonical, columns, operands, walk, written_in
 from sqlrewrite.plan.facts.error_free import (
@@ -64,7 +52,7 @@ _FIRST = "({0} LIMIT 1)"
 """A scalar subquery that raises no error where it has several rows."""
 
 
-def attempts(proposal: Proposal, condition: Expression) -> Attempts | None:
+def attempts(proposal: Proposal, condition: ra.Expression) -> Attempts | None:
     """The nodes of a condition that can raise an error, each with the form that is written instead;
     no forms where no node can. None where a node has no form that is right in its place."""
     found: list[tuple[Path, str]] = []
@@ -78,27 +66,29 @@ def attempts(proposal: Proposal, condition: Expression) -> Attempts | None:
         if form is None:
             return None
         found.append((path, form.text))
-        doubtful |= not (null_matters or isinstance(node, Subquery))
-    if doubtful and any(isinstance(it, Subquery) and it.kind != "scalar" for it in walk(condition)):
+        doubtful |= not (null_matters or isinstance(node, ra.Subquery))
+    if doubtful and any(
+        isinstance(it, ra.Subquery) and it.kind != "scalar" for it in walk(condition)
+    ):
         return None  # Spark makes false of an IN that is NULL, unless it is a condition by itself
     merged = any(_in_a_value(condition, path) for path, _ in found)
     return Attempts(tuple(found), doubtful, merged)
 
 
-def _in_a_value(node: Expression, path: Path) -> bool:
+def _in_a_value(node: ra.Expression, path: Path) -> bool:
     """Whether a path leads into a scalar subquery."""
     for step in path:
-        if isinstance(node, Subquery) and node.kind == "scalar":
+        if isinstance(node, ra.Subquery) and node.kind == "scalar":
             return True
         node = operands(node)[step]
     return False
 
 
-def exact_attempts(proposal: Proposal, key: Expression) -> Forms | None:
+def exact_attempts(proposal: Proposal, key: ra.Expression) -> Forms | None:
     """The nodes of a key that can raise an error, with forms that give exactly their value without
     ANSI mode: the key is then the one that the join computes, or NULL where the join raises an
     error. None where a node has no such form, or the key has a subquery."""
-    if any(isinstance(node, Subquery) for node in walk(key)):
+    if any(isinstance(node, ra.Subquery) for node in walk(key)):
         return None
     found: list[tuple[Path, str]] = []
     for path, node, _ in _raising(proposal, key, (), False):
@@ -109,9 +99,9 @@ def exact_attempts(proposal: Proposal, key: Expression) -> Forms | None:
     return tuple(found)
 
 
-def _form_at(proposal: Proposal, node: Expression, null_matters: bool) -> Attempt | None:
+def _form_at(proposal: Proposal, node: ra.Expression, null_matters: bool) -> Attempt | None:
     """The form of a node; where ``null_matters``, one that is right there."""
-    if isinstance(node, Subquery):
+    if isinstance(node, ra.Subquery):
         return Attempt(_FIRST, exact=True) if _is_attempted(proposal, node) else None
     if not null_matters:
         return form_of(proposal, node)
@@ -119,34 +109,34 @@ def _form_at(proposal: Proposal, node: Expression, null_matters: bool) -> Attemp
     return next((it for it in forms if it is not None and it.plain), None)
 
 
-def _legacy(proposal: Proposal, node: Expression) -> Attempt | None:
+def _legacy(proposal: Proposal, node: ra.Expression) -> Attempt | None:
     """The form of arithmetic and of casts that gives their value without ANSI mode."""
     match node:
-        case Cast(operand=operand, type=kind):
+        case ra.Cast(operand=operand, type=kind):
             return legacy_cast(proposal.type_of(operand), parse(kind))
-        case Call(name=name, args=args):
+        case ra.Call(name=name, args=args):
             return legacy_sum(name, [proposal.type_of(arg) for arg in args])
         case _:
             return None
 
 
 def _raising(
-    proposal: Proposal, node: Expression, path: Path, null_matters: bool
-) -> Iterator[tuple[Path, Expression, bool]]:
+    proposal: Proposal, node: ra.Expression, path: Path, null_matters: bool
+) -> Iterator[tuple[Path, ra.Expression, bool]]:
     """The nodes that can raise an error, each with whether an operator above it tells NULL from
     values. For a subquery, the nodes in its text; the subquery itself where it may have several
     rows or cannot be written anew."""
     below = operands(node)
-    varies = isinstance(node, Subquery) and any(order_sensitive_in(proposal, node))
+    varies = isinstance(node, ra.Subquery) and any(order_sensitive_in(proposal, node))
     if any(order_sensitive(proposal.plan, (node,))) or varies or not total(proposal, node):
         if not (
-            isinstance(node, Subquery) and _is_attempted(proposal, node)
+            isinstance(node, ra.Subquery) and _is_attempted(proposal, node)
         ) or _may_have_more_rows(proposal, node):
             yield path, node, null_matters
-    elif isinstance(node, Subquery):
+    elif isinstance(node, ra.Subquery):
         below = below[: node.operand is not None]
     for at, child in enumerate(below):
-        if isinstance(child, ColumnRef | Literal):
+        if isinstance(child, ra.ColumnRef | ra.Literal):
             continue  # most children: a shortcut
         yield from _raising(
             proposal, child, (*path, at), null_matters or not _null_says_no_more(proposal, node, at)
@@ -154,8 +144,8 @@ def _raising(
 
 
 def order_sensitive_in(
-    proposal: Proposal, expression: Expression
-) -> Iterator[tuple[Expression, bool]]:
+    proposal: Proposal, expression: ra.Expression
+) -> Iterator[tuple[ra.Expression, bool]]:
     """The order-sensitive aggregates in an expression and in what derived tables compute for its
     columns, each with whether an operator above it tells NULL from values. A column that many
     expressions name is looked through once."""
@@ -165,7 +155,7 @@ def order_sensitive_in(
         node, null_matters = stack.pop()
         if any(order_sensitive(proposal.plan, (node,))):
             yield node, null_matters
-        elif isinstance(node, ColumnRef):
+        elif isinstance(node, ra.ColumnRef):
             column = (node.relation, node.name, null_matters)
             if column not in walked:
                 walked.add(column)
@@ -177,19 +167,19 @@ def order_sensitive_in(
             )
 
 
-def _may_have_more_rows(proposal: Proposal, node: Subquery) -> bool:
+def _may_have_more_rows(proposal: Proposal, node: ra.Subquery) -> bool:
     """Whether a scalar subquery may have more rows than one."""
     return node.kind == "scalar" and not one_row_at_most(proposal.plan, node.query)
 
 
-def _is_attempted(proposal: Proposal, node: Subquery) -> bool:
+def _is_attempted(proposal: Proposal, node: ra.Subquery) -> bool:
     """Whether a subquery can raise an error only where its text can be written in other words: in
     the list, the WHERE or the HAVING of its one SELECT."""
     if len(node.query.top) != 1 or (node.kind == "scalar" and node.outer):
         return False
     shown, conditions = written_in(node.query)
     its = conditions if node.kind == "exists" else (*shown, *conditions)
-    columns = (it for part in its for it in walk(part) if isinstance(it, ColumnRef))
+    columns = (it for part in its for it in walk(part) if isinstance(it, ra.ColumnRef))
     return (
         all(is_boolean(proposal, condition) for condition in conditions)
         and all(raising_below(proposal, ref) is None for ref in columns)
@@ -197,22 +187,22 @@ def _is_attempted(proposal: Proposal, node: Subquery) -> bool:
     )
 
 
-def _null_says_no_more(proposal: Proposal, node: Expression, at: int) -> bool:
+def _null_says_no_more(proposal: Proposal, node: ra.Expression, at: int) -> bool:
     """Whether a node treats NULL as an operand like any value there."""
     match node:
-        case Cast():
+        case ra.Cast():
             return True
-        case Subquery(kind="scalar", query=query):
+        case ra.Subquery(kind="scalar", query=query):
             # Its value is that of one of its rows: of any of them, if nothing sorts them.
             shown, _ = written_in(query)
-            return at < len(shown) and not isinstance(query.node, Limit)
-        case Call(name=name) if name in _LOGIC:
+            return at < len(shown) and not isinstance(query.node, ra.Limit)
+        case ra.Call(name=name) if name in _LOGIC:
             return True
-        case Call(name="if"):
+        case ra.Call(name="if"):
             return at > 0
-        case Call(name="case", args=args):
+        case ra.Call(name="case", args=args):
             return at > 0 or is_when(args[0])  # of an operand, its WHENs tell NULL from values
-        case Call(name=name):
+        case ra.Call(name=name):
             found = proposal.options.function(name)
             return (
                 found is not None
@@ -224,27 +214,27 @@ def _null_says_no_more(proposal: Proposal, node: Expression, at: int) -> bool:
             return False
 
 
-def form_of(proposal: Proposal, node: Expression) -> Attempt | None:
+def form_of(proposal: Proposal, node: ra.Expression) -> Attempt | None:
     """The form of a node that gives NULL where it raises an error; None where it has none."""
     match node:
-        case Cast(operand=operand, type=kind):
+        case ra.Cast(operand=operand, type=kind):
             return attempted_cast(proposal.type_of(operand), parse(kind))
-        case Call(args=(Call(name="distinct"), *_)):
+        case ra.Call(args=(ra.Call(name="distinct"), *_)):
             return None  # its form would not skip repeated values
-        case Call(name="element_at", args=(_, index)) if not _is_counted(index):
+        case ra.Call(name="element_at", args=(_, index)) if not _is_counted(index):
             return None  # the elements are counted from 1, and 0 is an error in any form
-        case Call(name="parse_url", args=(_, *others)) if not all(map(_is_word, others)):
+        case ra.Call(name="parse_url", args=(_, *others)) if not all(map(_is_word, others)):
             return None  # an argument is a pattern, which may be malformed
-        case Call(name="timestampadd", args=(Literal(text=unit), amount, start)):
+        case ra.Call(name="timestampadd", args=(ra.Literal(text=unit), amount, start)):
             known = proposal.type_of(start) in (TIMESTAMP, TIMESTAMP_NTZ)
-            small = isinstance(amount, Literal) and stays_in_range((amount,))
+            small = isinstance(amount, ra.Literal) and stays_in_range((amount,))
             return moved(unit) if known and small else None
-        case Call(name=name, args=args) if any(isinstance(it, Parameter) for it in args):
+        case ra.Call(name=name, args=args) if any(isinstance(it, ra.Parameter) for it in args):
             if proposal.options.limits.dialect != SPARK:
                 return None  # other dialects name types otherwise in typeof
-            given = [at for at, arg in enumerate(args) if isinstance(arg, Parameter)]
+            given = [at for at, arg in enumerate(args) if isinstance(arg, ra.Parameter)]
             return attempted_comparison(name, [proposal.type_of(arg) for arg in args], given)
-        case Call(name=name, args=args):
+        case ra.Call(name=name, args=args):
             form = attempt(name, [proposal.type_of(arg) for arg in args])
             by_pattern = form is not None and _READS in form.text and len(args) > 1
             if by_pattern and not reads_moments(args[1]):
@@ -254,15 +244,15 @@ def form_of(proposal: Proposal, node: Expression) -> Attempt | None:
             return None
 
 
-def _is_word(node: Expression) -> bool:
+def _is_word(node: ra.Expression) -> bool:
     """Whether a node is a string of letters, digits and underscores."""
-    return isinstance(node, Literal) and node.kind == "string" and node.text.isidentifier()
+    return isinstance(node, ra.Literal) and node.kind == "string" and node.text.isidentifier()
 
 
-def _is_counted(index: Expression) -> bool:
+def _is_counted(index: ra.Expression) -> bool:
     """Whether an index is surely not 0."""
     match index:
-        case Literal(text=text) | Call(name="-", args=(Literal(text=text),)):
+        case ra.Literal(text=text) | ra.Call(name="-", args=(ra.Literal(text=text),)):
             return bool(text.strip("-0"))
         case _:
             return False
@@ -287,15 +277,15 @@ def _text_can_be_repeated(proposal: Proposal, attempted: AbstractSet[int] = froz
     """Whether the key query can repeat the text of the dimension's query; ``attempted`` are the
     ids of the aggregates that are written in other words there."""
     dimension = proposal.pair.dimension
-    if not isinstance(dimension, CteReference):
-        return isinstance(dimension, Derived) and not dimension.view
+    if not isinstance(dimension, ra.CteReference):
+        return isinstance(dimension, ra.Derived) and not dimension.view
     cte, query = proposal.plan.ctes[dimension.cte], dimension.query
     if not cte.name or cte.columns or cte.outer or len(query.top) != 1:
         return False
     return not any(objections_to_blocks(proposal, query.blocks, attempted=attempted))
 
 
-def attempted_aggregates(proposal: Proposal) -> tuple[Call, ...]:
+def attempted_aggregates(proposal: Proposal) -> tuple[ra.Call, ...]:
     """The aggregates of a grouped dimension whose value depends on the order of its rows, where the
     key query can write each as that value or NULL and no HAVING tells the two apart."""
     query = proposal.dimension_query
@@ -308,7 +298,7 @@ def attempted_aggregates(proposal: Proposal) -> tuple[Call, ...]:
     outputs = [it.expression for it in block.outputs]
     nodes = [node for it in (*outputs, *having) for node in walk(it)]
     found = tuple(order_sensitive(proposal.plan, nodes))
-    if not found or any(isinstance(it, Subquery) or _is_window(it) for it in nodes):
+    if not found or any(isinstance(it, ra.Subquery) or _is_window(it) for it in nodes):
         return ()
     keys = [node for it in computed_as(proposal.plan, proposal.pair.key) for node in walk(it)]
     if any(null_matters for it in having for _, null_matters in order_sensitive_in(proposal, it)):
@@ -320,7 +310,7 @@ def attempted_aggregates(proposal: Proposal) -> tuple[Call, ...]:
     return found if _text_can_be_repeated(proposal, frozenset(map(id, found))) else ()
 
 
-def attempted_aggregate_ids(proposal: Proposal, condition: Expression) -> frozenset[int]:
+def attempted_aggregate_ids(proposal: Proposal, condition: ra.Expression) -> frozenset[int]:
     """The ids of the aggregates in a condition's text, and in the dimension, that are attempted."""
     nodes, at = [condition], 0
     while at < len(nodes):
@@ -330,17 +320,17 @@ def attempted_aggregate_ids(proposal: Proposal, condition: Expression) -> frozen
     return frozenset(map(id, (*own, *attempted_aggregates(proposal))))
 
 
-def _is_window(node: Expression) -> bool:
-    return isinstance(node, Call) and node.name == "over"
+def _is_window(node: ra.Expression) -> bool:
+    return isinstance(node, ra.Call) and node.name == "over"
 
 
-def _has_text(call: Call) -> bool:
+def _has_text(call: ra.Call) -> bool:
     """Whether a call has columns, and the text names all of them."""
     found = columns(call)
     return bool(found) and all(ref.span is not None for ref in found)
 
 
-def attempted_group_keys(proposal: Proposal) -> Iterator[Expression]:
+def attempted_group_keys(proposal: Proposal) -> Iterator[ra.Expression]:
     """The GROUP BY keys that repeat the attempted expression of the SELECT list."""
     query = proposal.dimension_query
     blocks = [proposal.plan.blocks[number] for number in query.top] if query is not None else []
@@ -351,7 +341,7 @@ def attempted_group_keys(proposal: Proposal) -> Iterator[Expression]:
                 yield key
 
 
-def _only_in_list_and_groups(block: Block, expression: Expression) -> bool:
+def _only_in_list_and_groups(block: ra.Block, expression: ra.Expression) -> bool:
     """Whether only the SELECT list of a block and its GROUP BY name an expression: ORDER BY, HAVING
     and other items of the list would not find it in its new form."""
     if block.aggregate is None and not block.distinct:
@@ -366,7 +356,7 @@ def _only_in_list_and_groups(block: Block, expression: Expression) -> bool:
     return all(canonical(node) != same for other in others for node in walk(other))
 
 
-def _has_exact_form(proposal: Proposal, expression: Expression) -> bool:
+def _has_exact_form(proposal: Proposal, expression: ra.Expression) -> bool:
     """Whether an expression has a form that gives exactly its value without ANSI mode."""
     if arithmetic(proposal.plan, expression) is None and not exact_attempts(proposal, expression):
         return False

@@ -28,7 +28,6 @@ from sqlrewrite.judge.planners.join_order import (
 )
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan import algebra as ra
-from sqlrewrite.plan.algebra import Node, Scan
 from sqlrewrite.plan.facts.coercion import family
 from sqlrewrite.plan.facts.types import DATE, FLOATING, MOMENTS
 from sqlrewrite.plan.relations import leaves, numbers
@@ -90,9 +89,9 @@ def on_build_side(proposal: Proposal) -> str | None:
     return f"{pair.scan.parts[-1]} is on the build side of its join with {proposal.dimension_name}"
 
 
-def _size(node: Node) -> int | None:
+def _size(node: ra.Node) -> int | None:
     """The bytes of a side of a join, if it consists of tables of known sizes."""
-    found = [it.table.size_in_bytes if isinstance(it, Scan) else None for it in leaves(node)]
+    found = [it.table.size_in_bytes if isinstance(it, ra.Scan) else None for it in leaves(node)]
     known = [it for it in found if it is not None]
     return sum(known) if len(known) == len(found) else None
 
