@@ -192,9 +192,11 @@ def decide(document: Document, options: Options) -> Decision:
     """What should be done. Raises ConfigError where ``values`` has nobody to ask."""
     text = document.stripped
     changed: frozenset[str] = frozenset()
-    if options.form == VALUES or any(it.note for it in text.removed_predicates.values()):
-        changed = frozenset().union(*(it.changes for it in document.statements))
-    earlier, back = {it.at: it for it in text.clauses}, text.insertions()
+    if options.form == VALUES or any(
+        removed_predicate.note for removed_predicate in text.removed_predicates.values()
+    ):
+        changed = frozenset().union(*(statement.changes for statement in document.statements))
+    earlier, back = {clause.at: clause for clause in text.clauses}, text.insertions()
     found = []
     for reading in document.statements:
         decided = StatementDecision(reading, failure=reading.failure)
@@ -243,7 +245,11 @@ def _context(document: Document, reading: Reading, changed: frozenset[str]) -> S
         return StatementContext(reading.catalog, text, suppressed, changed=changed)
     statement = reading.statement
     start, end = map(text.original_offset, (statement.start, statement.end))
-    here = [it for it in text.removed_predicates.values() if start <= it.span.start <= end]
+    here = [
+        removed_predicate
+        for removed_predicate in text.removed_predicates.values()
+        if start <= removed_predicate.span.start <= end
+    ]
     literals = {(it.value, comparable(it.note[1])): it for it in here if it.note is not None}
     mended = frozenset(it.value for it in here)
     return StatementContext(reading.catalog, text, suppressed, literals, changed, mended)

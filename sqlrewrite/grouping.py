@@ -56,13 +56,15 @@ def by_groups(sql: str, catalog: Warehouse, options: Options) -> Rewrite:
     after = apply(text, made)
     if _stands(sql, groups, after):
         after = sql
-    failures = [it.failure for it in document.statements if it.failure is not None]
+    failures = [
+        statement.failure for statement in document.statements if statement.failure is not None
+    ]
     done = Rewrite(
         original=sql,
         sql=after,
         statements=len(document.statements),
-        errors=tuple(document.problem(it) for it in failures if not it.parsed),
-        skipped=tuple(document.problem(it) for it in failures if it.parsed),
+        errors=tuple(document.problem(failure) for failure in failures if not failure.parsed),
+        skipped=tuple(document.problem(failure) for failure in failures if failure.parsed),
         notes=tuple(Problem(GROUPS, it, *document.place(at)) for at, it in notes),
         grouped=tuple(grouped),
     )
@@ -100,7 +102,9 @@ def _statement(
         elif join.one.table.parts is not None and join.other.table.parts is not None:
             notes.append((at, f"{names}: {_of_postgresql(plan, join)}"))
     parted = [
-        it for it in plan.relations.values() if isinstance(it, Scan) and partition_columns(it)
+        relation
+        for relation in plan.relations.values()
+        if isinstance(relation, Scan) and partition_columns(relation)
     ]
     if not found_meetings and len(parted) < 2:
         return [], notes
@@ -143,9 +147,9 @@ def _of_postgresql(plan: Plan, join: ScanJoin) -> str:
 
 def _cut(found: Split, count: int) -> Cut:
     parts = [scan.table.parts for scan, _ in found.scans]
-    if all(it is None for it in parts):
+    if all(part is None for part in parts):
         return by_hash(count, cast=found.cast)
-    bounds = [it for it in parts if it is not None]
+    bounds = [part for part in parts if part is not None]
     if len(bounds) < len(parts) or found.cast:
         raise Unsplit("the bounds of its tables' partitions are not of one type")
     return by_bounds(bounds, count)

@@ -217,7 +217,7 @@ def _taken_out(decision: Decision) -> list[Span]:
 
 def _written(document: Document) -> list[Statement]:
     """The author's statements, without our predicates."""
-    return [it.statement for it in document.statements]
+    return [statement.statement for statement in document.statements]
 
 
 def _is_read(rendering: Rendering, decided: Callable[[str], Decision]) -> bool:
@@ -226,7 +226,10 @@ def _is_read(rendering: Rendering, decided: Callable[[str], Decision]) -> bool:
     if not all(_alike(rendering.text, text) for text in rendering.rendered):
         return False
     decision = decided(rendering.text)
-    document, failed = decision.document, [it for it in decision.statements if it.failure]
+    document, failed = (
+        decision.document,
+        [statement for statement in decision.statements if statement.failure],
+    )
     spans = document.stripped.predicates
     held = (
         document.stripped.original_offset(it.reading.statement.start) <= span.start
@@ -241,7 +244,9 @@ def _is_read(rendering: Rendering, decided: Callable[[str], Decision]) -> bool:
 
 def _alike(one: str, other: str) -> bool:
     """Whether two texts have the same tokens."""
-    first, second = ([(it.token_type, it.text) for it in lex(text).tokens] for text in (one, other))
+    first, second = (
+        [(token.token_type, token.text) for token in lex(text).tokens] for text in (one, other)
+    )
     return first == second
 
 
@@ -254,16 +259,19 @@ def _result(decision: Decision) -> Rewrite:
     document, statements = decision.document, decision.statements
     if document.suppressed is not None and document.directives.whole_file is not None:
         return _left_alone(document)
-    text, failures = document.stripped, [it.failure for it in statements if it.failure is not None]
-    matter = [it for it in statements if it.matters]
+    text, failures = (
+        document.stripped,
+        [statement.failure for statement in statements if statement.failure is not None],
+    )
+    matter = [statement for statement in statements if statement.matters]
     by_statement = {it.reading.statement.index: candidates(document, it) for it in matter}
     return Rewrite(
         original=document.original,
-        sql=apply(text.text, [edit for it in statements for edit in it.edits]),
+        sql=apply(text.text, [edit for statement in statements for edit in statement.edits]),
         statements=len(statements),
         candidates=tuple(found for it in by_statement.values() for found in it),
         errors=errors(decision),
-        skipped=tuple(document.problem(it) for it in failures if it.parsed),
+        skipped=tuple(document.problem(failure) for failure in failures if failure.parsed),
         plans=tuple(plan for it in matter if (plan := _plan_diff(document, it)) is not None),
         removed=tuple(_removed(decision, by_statement)),
         notes=foreign(document.stripped, document.directives.lines),
@@ -272,7 +280,7 @@ def _result(decision: Decision) -> Rewrite:
 
 def changes(decision: Decision) -> Iterator[tuple[Span, str]]:
     """What a rewrite changes in the original: the spans, each with its new text."""
-    edits = (it for of in decision.statements for it in of.edits)
+    edits = (edit for of in decision.statements for edit in of.edits)
     for span, text in decision.document.stripped.changes(edits):
         yield span, in_dialect(text, decision.document.limits)
 
@@ -288,12 +296,15 @@ def candidates(document: Document, decided: StatementDecision) -> list[Candidate
 
 def errors(decision: Decision) -> tuple[Problem, ...]:
     """The statements that could not be read, and those in which a bug of ours showed."""
-    failures = (it.failure for it in decision.statements)
+    failures = (statement.failure for statement in decision.statements)
     bugs = (
         Failure(at, why, code=BUG) for decided in decision.statements for at, why in decided.bugs
     )
-    all_failures = (*(it for it in failures if it is not None and not it.parsed), *bugs)
-    return tuple(decision.document.problem(it) for it in all_failures)
+    all_failures = (
+        *(failure for failure in failures if failure is not None and not failure.parsed),
+        *bugs,
+    )
+    return tuple(decision.document.problem(failure) for failure in all_failures)
 
 
 def _plan_diff(document: Document, decided: StatementDecision) -> PlanDiff | None:
@@ -319,7 +330,7 @@ def _removed(
             gone = Removed(index, before, *lines.place(span.start), by)
             if _noted(before) & _noted(written):
                 gone = replace(gone, reason="its key query gives other keys now")
-            why = [left[it] for it in columns if it in left and not by]
+            why = [left[column] for column in columns if column in left and not by]
             yield replace(gone, reason=why[0]) if why else gone
 
 

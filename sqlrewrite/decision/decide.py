@@ -200,7 +200,9 @@ def _unions(plan: Plan, judged: Sequence[PairDecision]) -> list[_Group]:
     }
     found = coverings(plan, tuple(numbers)) if numbers else []
     groups = [_Group(tuple(numbers[pair] for pair in pairs), True) for pairs in found]
-    return [it for it in groups if any(judged[n].failing == {SHARED.code} for n in it.numbers)]
+    return [
+        group for group in groups if any(judged[n].failing == {SHARED.code} for n in group.numbers)
+    ]
 
 
 def _at_references(
@@ -353,9 +355,13 @@ def _insertions(
             if clause is not None:
                 same = as_they_stand(clause, predicates)
                 if same is None:
-                    written[clause.at] = {it.marked: it.bounded for it in predicates}
+                    written[clause.at] = {
+                        predicate.marked: predicate.bounded for predicate in predicates
+                    }
                 else:
-                    written[clause.at] = {it.text: it.value for it in clause.predicates}
+                    written[clause.at] = {
+                        predicate.text: predicate.value for predicate in clause.predicates
+                    }
                     made, standing[slot] = list(clause.edits), same
             edits += made
             continue
@@ -366,7 +372,9 @@ def _insertions(
         )
     judged = tuple(
         replace(
-            item, predicates=tuple(standing[item.slot][it] for it in item.predicates), stands=True
+            item,
+            predicates=tuple(standing[item.slot][predicate] for predicate in item.predicates),
+            stands=True,
         )
         if item.slot in standing
         else item

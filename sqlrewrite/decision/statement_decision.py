@@ -79,7 +79,7 @@ class StatementDecision:
     @property
     def bounded(self) -> dict[str, str]:
         """The marked predicates that are to be written, by what they bound, as the text has it."""
-        written = (it for item in reversed(self.judged) for it in item.predicates)
+        written = (predicate for item in reversed(self.judged) for predicate in item.predicates)
         return {it.bounded: it.marked for it in written}
 
     @property
@@ -142,7 +142,11 @@ def stale(stripped: Stripped, decided: StatementDecision) -> dict[Span, str]:
     first = bisect_left(clauses, statement.start, key=lambda clause: clause.at)
     for clause in takewhile(lambda clause: clause.at <= statement.end, clauses[first:]):
         follow = dict(decided.written.get(clause.at, {}))
-        gone += [(it, follow) for it in clause.predicates if follow.pop(it.text, None) is None]
+        gone += [
+            (predicate, follow)
+            for predicate in clause.predicates
+            if follow.pop(predicate.text, None) is None
+        ]
     elsewhere = decided.bounded if gone else {}
     found: dict[Span, str] = {}
     for removed, follow in gone:
@@ -161,7 +165,7 @@ def changes_dml_condition(stripped: Stripped, decided: StatementDecision) -> boo
     for clause in stripped.clauses:
         if clause.in_dml and start <= clause.at <= end:
             follow = decided.written.get(clause.at, {})
-            if {it.text for it in clause.predicates} != follow.keys():
+            if {predicate.text for predicate in clause.predicates} != follow.keys():
                 return True
     return False
 
@@ -170,12 +174,12 @@ def left_to_engine(candidates: Sequence[Candidate]) -> dict[str, str]:
     """Why no predicate is written for a column (``day``, ``s.day``), where that is because the
     engine prunes by itself."""
     found: dict[str, str] = {}
-    for it in candidates:
-        reason = it.reason if it.verdict is not Verdict.REWRITTEN else None
+    for candidate in candidates:
+        reason = candidate.reason if candidate.verdict is not Verdict.REWRITTEN else None
         if reason is not None and reason.code == LEFT_TO_ENGINE:
-            names = ("", f"{it.fact.alias.lower()}.", f"{it.fact.table.lower()}.")
+            names = ("", f"{candidate.fact.alias.lower()}.", f"{candidate.fact.table.lower()}.")
             for name in names:
-                found.setdefault(name + it.fact.column, reason.message)
+                found.setdefault(name + candidate.fact.column, reason.message)
     return found
 
 

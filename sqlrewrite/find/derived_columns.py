@@ -49,7 +49,7 @@ class DerivedColumn:
         if self.formula is None:
             return False
         expression = self.formula.expression
-        return null_from(expression, frozenset(it.relation for it in columns(expression)))
+        return null_from(expression, frozenset(column.relation for column in columns(expression)))
 
     @property
     def shown(self) -> str:
@@ -73,7 +73,7 @@ def derived_columns(plan: Plan, scan: Scan) -> tuple[DerivedColumn, ...]:
 @remembered
 def _derived_columns(_: Plan, scan: Scan) -> tuple[DerivedColumn, ...]:
     fields = (it for it in scan.table.partitioned_by if it.transform == "identity")
-    identities = {it.column.lower() for it in fields}
+    identities = {field.column.lower() for field in fields}
     computed = (it for it in scan.table.derived if it.column.lower() in identities)
     return tuple(column for it in computed for column in _read(it, scan))
 
@@ -82,7 +82,7 @@ def _read(derivation: Derivation, scan: Scan) -> list[DerivedColumn]:
     name = derivation.column.lower()
     found = formula(derivation.expression, scan.table)
     if isinstance(found, str):
-        return [DerivedColumn(name, it, derivation, why=found) for it in derivation.sources]
+        return [DerivedColumn(name, source, derivation, why=found) for source in derivation.sources]
     known = shape(found.expression, found.of)
     if known is None:
         why = "it may give another value when it is computed again"
@@ -108,7 +108,11 @@ def columns_with_ends(_: Plan, scan: Scan) -> tuple[DerivedColumn, ...]:
 
 def derived_from(plan: Plan, scan: Scan, column: str) -> tuple[DerivedColumn, ...]:
     """The derived partition columns of a scan that are computed from one of its columns."""
-    return tuple(it for it in derived_columns(plan, scan) if it.source == column)
+    return tuple(
+        derived_column
+        for derived_column in derived_columns(plan, scan)
+        if derived_column.source == column
+    )
 
 
 _SMALLER = {"year": ("month", "quarter"), "month": ("day",), "day": ("hour",)}
@@ -118,7 +122,11 @@ _SMALLER = {"year": ("month", "quarter"), "month": ("day",), "day": ("hour",)}
 def smaller_units(plan: Plan, scan: Scan, of: DerivedColumn) -> tuple[DerivedColumn, ...]:
     """The derived columns of the month, the day and the hour that go with a column of the year:
     together they are in the order of time, which alone only the year is."""
-    others = {_unit_of(it): it for it in derived_columns(plan, scan) if it.source == of.source}
+    others = {
+        _unit_of(derived_column): derived_column
+        for derived_column in derived_columns(plan, scan)
+        if derived_column.source == of.source
+    }
     found: list[DerivedColumn] = []
     at = _unit_of(of)
     while at is not None and (found or at[0] == "year"):

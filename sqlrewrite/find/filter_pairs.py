@@ -55,7 +55,11 @@ def find_filter_pairs(plan: Plan) -> tuple[Pair, ...]:
         derived = (*derived_columns(plan, scan), *columns_with_ends(plan, scan))
         if not derived:
             continue
-        own = [it for it in own_conditions(plan, number, ALONE) if isinstance(it, Conjunct)]
+        own = [
+            own_condition
+            for own_condition in own_conditions(plan, number, ALONE)
+            if isinstance(own_condition, Conjunct)
+        ]
         for item in own:
             if item.condition.clause is None:
                 continue
@@ -103,7 +107,11 @@ def _pairs(
     ):
         return  # it would be right only beside the condition itself, in another block
     kind = type_of(plan, ColumnRef(scan.relation, derived.source, None))
-    found = [it for it in _comparisons(item.expression) if _is_of(derived.source, it)]
+    found = [
+        comparison
+        for comparison in _comparisons(item.expression)
+        if _is_of(derived.source, comparison)
+    ]
     steps = {stands_for(side, derived, kind) for _, side, _, _, _ in found} - {None, THROUGH}
     apart = kind == TIMESTAMP and steps == {SAME}  # two time zones may disagree on the value
     timed = kind != DATE

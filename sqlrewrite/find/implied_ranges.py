@@ -50,9 +50,13 @@ def day_range(condition: Expression, column: str, *, kind: Type) -> DayRange | N
             return _intersection(known_of) if known_of else None
         case Call(name="or", args=args):
             parts = [day_range(arg, column, kind=kind) for arg in args]
-            return _union([it for it in parts if it is not None]) if None not in parts else None
+            return (
+                _union([part for part in parts if part is not None]) if None not in parts else None
+            )
         case Call(name="in", args=(side, *constants)):
-            found = [_allowed_days("=", side, it, column, kind=kind) for it in constants]
+            found = [
+                _allowed_days("=", side, constant, column, kind=kind) for constant in constants
+            ]
             return _union([it for it in found if it is not None]) if None not in found else None
         case Call(name="between", args=(side, low, high)):
             ends = (("<=", high), (">=", low))
@@ -79,7 +83,9 @@ def _negation(condition: Call) -> Expression | None:
         case Call(name="not", args=(inner,)):
             return inner
         case Call(name="and" | "or" as name, args=args):
-            return Call("or" if name == "and" else "and", tuple(Call("not", (it,)) for it in args))
+            return Call(
+                "or" if name == "and" else "and", tuple(Call("not", (arg,)) for arg in args)
+            )
         case Call(name="between", args=(side, low, high)):
             return Call("or", (Call("<", (side, low)), Call(">", (side, high))))
         case Call(name=name, args=args) if name in _NEGATED:
@@ -89,14 +95,14 @@ def _negation(condition: Call) -> Expression | None:
 
 
 def _union(parts: list[DayRange]) -> DayRange | None:
-    firsts, lasts = [it[0] for it in parts], [it[1] for it in parts]
+    firsts, lasts = [part[0] for part in parts], [part[1] for part in parts]
     first = None if None in firsts else min(it for it in firsts if it)
     last = None if None in lasts else max(it for it in lasts if it)
     return (first, last) if first or last else None
 
 
 def _intersection(parts: list[DayRange]) -> DayRange:
-    firsts, lasts = [it[0] for it in parts if it[0]], [it[1] for it in parts if it[1]]
+    firsts, lasts = [part[0] for part in parts if part[0]], [part[1] for part in parts if part[1]]
     return max(firsts, default=None), min(lasts, default=None)
 
 
@@ -187,7 +193,7 @@ def _period_with_value(
             found = re.fullmatch(_FORMATS.get(text, "(?!)"), constant.text, re.ASCII)
             if found is None or constant.kind != "string" or not _is_day(inner, column):
                 return None
-            return _calendar_period([int(it) for it in found.groups()])
+            return _calendar_period([int(group) for group in found.groups()])
         case _:
             return _period_around(side, column, constant, "day")
     number = constant.text if constant.kind == "number" and unit else ""

@@ -322,14 +322,14 @@ def unread_join(plan: ra.Plan) -> tuple[int | None, str] | None:
         why = next(_not_understood(plan, block), None)
         if why is not None:
             spans = (getattr(leaf, "span", None) for leaf in leaves(block.source))
-            return next((it.start for it in spans if it is not None), None), _NOT_READ + why
+            return next((span.start for span in spans if span is not None), None), _NOT_READ + why
     return None
 
 
 def _not_understood(plan: ra.Plan, block: ra.Block) -> Iterator[str]:
     yield from block.unknown_syntax
     for join in joins(block.source):
-        parts = (part for it in join.conditions for part in walk(it.expression))
+        parts = (part for condition in join.conditions for part in walk(condition.expression))
         unknown = (part.reason for part in parts if isinstance(part, ra.Unknown))
         yield from (reason for reason in unknown if PRECEDENCE in reason)
     for leaf in leaves(block.source):
@@ -354,7 +354,7 @@ def coverings(plan: ra.Plan, pairs: Sequence[Pair]) -> list[tuple[Pair, ...]]:
         # For a derived column each reference may keep other rows besides: no common bound.
         if pair.operator == "=" and pair.target is pair.scan and pair.derived is None:
             by_path = facts.setdefault((pair.scan.relation, pair.pruned), {})
-            by_path.setdefault(tuple(it.relation for it in pair.path.relations), pair)
+            by_path.setdefault(tuple(relation.relation for relation in pair.path.relations), pair)
     for (fact, _), by_path in facts.items():
         covering = _cover(plan, (fact,), by_path)
         if covering and len(set(covering)) > 1:

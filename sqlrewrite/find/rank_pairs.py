@@ -72,8 +72,8 @@ def _path_to_scan(plan: ra.Plan, source: ra.Relation, ref: ra.ColumnRef) -> Line
 
 
 def _may_be_extended(plan: ra.Plan, path: LineagePath) -> bool:
-    numbers = (it.relation for it in path.relations[1:])
-    return any(null_extended(plan.blocks[plan.owner[it]].source, it) for it in numbers)
+    numbers = (relation.relation for relation in path.relations[1:])
+    return any(null_extended(plan.blocks[plan.owner[number]].source, number) for number in numbers)
 
 
 def _readable(scan: ra.Scan) -> bool:
@@ -139,7 +139,7 @@ def _anti_join_conditions(
     a row of that table meets all of them."""
     for join in joins(block.source):
         if join.type is ra.JoinType.ANTI and isinstance(join.right, ra.Scan):
-            yield from ((it, join, join.right) for it in join.conditions)
+            yield from ((condition, join, join.right) for condition in join.conditions)
     for outer in block.where:
         match outer.expression:
             case ra.Call(name="not", args=(ra.Subquery(kind="exists", query=query),)):
@@ -217,10 +217,10 @@ def _greatest_rank(condition: ra.Expression, resolve: ColumnResolver, ref: ra.Co
                 return 0
         case _:
             return 0
-    numbers = all(it.kind == "number" for it in ranks)
+    numbers = all(rank.kind == "number" for rank in ranks)
     if not numbers or _window_function(resolve(found)) not in tagged("numbers"):
         return 0
-    counts = [row_count(it.text) for it in ranks]
+    counts = [row_count(rank.text) for rank in ranks]
     return max(counts) - (name in ("<", ">")) if all(counts) else 0
 
 

@@ -245,7 +245,7 @@ def _moved_down(
     for item in asked:
         match item:
             case AnyOf(branches=branches):
-                moved = [tuple(_moved_down(plan, it, reader, relation)) for it in branches]
+                moved = [tuple(_moved_down(plan, branch, reader, relation)) for branch in branches]
                 yield from any_of(moved)
             case Conjunct(condition=condition, expression=expression):
                 refs = columns(expression)

@@ -68,7 +68,7 @@ def summarize(
                 yield StatementSummary(first, last, kind, False, (), failure.message, joins)
                 continue
             resolve = reading.catalog.resolve
-            known = tuple((".".join(it), resolve(it) is not None) for it in reading.names)
+            known = tuple((".".join(name), resolve(name) is not None) for name in reading.names)
             reason, alike, remedy = ("", "", "") if has_candidate else _reason(reading, joins)
             yield StatementSummary(first, last, kind, True, known, reason, joins, alike, remedy)
 
@@ -182,12 +182,12 @@ def _narrowed(condition: Expression, fields: Mapping[str, str]) -> str | None:
     from sqlrewrite.plan.algebra import Call, Subquery, Unknown
     from sqlrewrite.plan.expressions import columns, walk
 
-    names = {it.name for it in columns(condition)}
+    names = {column.name for column in columns(condition)}
     if not names or not names <= fields.keys():
         return None
     nodes = list(walk(condition))
-    if any(isinstance(it, Subquery | Unknown) for it in nodes):
+    if any(isinstance(node, Subquery | Unknown) for node in nodes):
         return None
-    if {it.name for it in nodes if isinstance(it, Call)} == {"not", "isnull"}:
+    if {node.name for node in nodes if isinstance(node, Call)} == {"not", "isnull"}:
         return None
     return fields[min(names)]

@@ -77,7 +77,7 @@ def _repeatable(
 def _is_dropped(
     proposal: Proposal, objections: Iterator[Objection], dropped: list[Objection]
 ) -> bool:
-    found = [it for it in objections if it[0] not in proposal.options.disabled]
+    found = [objection for objection in objections if objection[0] not in proposal.options.disabled]
     dropped += found[:1]
     return bool(found)
 
@@ -155,10 +155,10 @@ def _why_not_total(proposal: Proposal, node: ra.Expression) -> str:
 def _why_operator_raises(plan: ra.Plan, node: ra.Expression) -> str:
     """That a node can raise an error; for an operator, with the operand types for which it can."""
     if isinstance(node, ra.Call) and _is_operator(node.name):
-        untyped = [it.name for it in columns(node) if type_of(plan, it) is None]
+        untyped = [column.name for column in columns(node) if type_of(plan, column) is None]
         if untyped:
             return f"the type of {untyped[0]} is not known, so {describe(node)} can raise an error"
-        types = dict.fromkeys(str(type_of(plan, it) or "") for it in node.args)
+        types = dict.fromkeys(str(type_of(plan, arg) or "") for arg in node.args)
         if len(types) > 1 and all(types):
             return f"{describe(node)} between {' and '.join(types)} can raise an error"
     return f"{describe(node)} can raise an error"

@@ -93,7 +93,7 @@ class Proposal:
         if column not in table.clustered_by or self.pair.derived is not None:
             return False
         parts = (it for it in table.partitioned_by if it.column.lower() == column)
-        return not any(it.transform in self.engine.transforms for it in parts)
+        return not any(part.transform in self.engine.transforms for part in parts)
 
     def objection(self, code: str) -> str | None:
         """The first reason under a rule's code not to read the dimension again."""

@@ -60,8 +60,8 @@ def objections_to_blocks(
     walked = set() if walked is None else walked
     for number in blocks:
         block = proposal.plan.blocks[number]
-        left = [it.expression for it in block.outputs if it in unread]
-        values = [it.expression for it in block.outputs if it not in unread]
+        left = [output.expression for output in block.outputs if output in unread]
+        values = [output.expression for output in block.outputs if output not in unread]
         values += [condition.expression for condition in block.having]
         skipped = _called(left) - _called(values) if left else frozenset()
         if _NUMBER in block.functions and _numbered(proposal.plan, block):
@@ -111,9 +111,9 @@ def _unread_outputs(
     shown = zip(names, block.outputs, strict=True)
     others = [it for name, it in shown if name not in asked]
     return tuple(
-        it
-        for it in others
-        if _called([it.expression]).isdisjoint(called) and _of_a_row(proposal, it.expression)
+        other
+        for other in others
+        if _called([other.expression]).isdisjoint(called) and _of_a_row(proposal, other.expression)
     )
 
 
@@ -212,19 +212,22 @@ def objections_to_expression(
 def _numbered(plan: ra.Plan, block: ra.Block) -> bool:
     """Whether only equal rows can swap the numbers that ``row_number`` gives them: the outputs of
     the block are these numbers, the columns that order them, and what follows from both."""
-    shown = [it.expression for it in block.outputs]
+    shown = [output.expression for output in block.outputs]
     shown += [it.expression for it in block.having]
-    windows = [it for top in shown for it in walk(top) if isinstance(it, ra.Call)]
-    windows = [it for it in windows if it.name == _OVER]
-    functions = [it.args[0] for it in windows]
+    windows = [node for top in shown for node in walk(top) if isinstance(node, ra.Call)]
+    windows = [window for window in windows if window.name == _OVER]
+    functions = [window.args[0] for window in windows]
     ranks = tagged("numbers")
-    if not all(isinstance(it, ra.Call) and it.name in ranks and not it.args for it in functions):
+    if not all(
+        isinstance(function, ra.Call) and function.name in ranks and not function.args
+        for function in functions
+    ):
         return False
-    counted = [it for it in windows if _called(it.args[:1]) == {_NUMBER}]
+    counted = [window for window in windows if _called(window.args[:1]) == {_NUMBER}]
     if len(counted) != 1 or not block.complete or block.aggregate == "grouping sets":
         return False  # two of them may number equal rows in different orders
     keys = [it for key in counted[0].args[1:] for it in _key(key)]
-    kinds = [type_of(plan, it) for it in keys]
+    kinds = [type_of(plan, key) for key in keys]
     if not all(kind is not None and identical(kind) for kind in kinds):
         return False
     return all(among(ref, keys) for it in (*shown, *block.keys) for ref in columns(it))
@@ -269,7 +272,7 @@ def total_order(plan: ra.Plan, block: ra.Block) -> bool:
         return False
     if block.aggregate == "global":
         return True  # a single row
-    shown = [it.expression for it in block.outputs] if block.complete else []
+    shown = [output.expression for output in block.outputs] if block.complete else []
     kinds = [type_of(plan, it) for it in shown]
     alike = all(kind is not None and identical(kind) for kind in kinds)
     if shown and alike and all(among(it, order) for it in shown):
@@ -302,8 +305,10 @@ def has_order_sensitive(plan: ra.Plan) -> bool:
 
 def order_sensitive(plan: ra.Plan, nodes: Iterable[ra.Expression]) -> Iterator[ra.Call]:
     """The aggregates among nodes that may give another value for the same rows."""
-    aggregates = (it for it in nodes if isinstance(it, ra.Call) and is_exact_by_type(it.name))
-    yield from (it for it in aggregates if not _same_in_any_order(plan, it))
+    aggregates = (
+        node for node in nodes if isinstance(node, ra.Call) and is_exact_by_type(node.name)
+    )
+    yield from (aggregate for aggregate in aggregates if not _same_in_any_order(plan, aggregate))
 
 
 def _same_in_any_order(plan: ra.Plan, call: ra.Call) -> bool:

@@ -185,7 +185,7 @@ def _examine_join(proposal: Proposal, reach: Reach) -> Examination:
 def _pays(far: Examination, near: Examination) -> bool:
     """Whether following neighbours through facts (``far``) saves more than it reads, compared with
     what is saved without: by a predicate, or by the engine, which reads nothing for it."""
-    failing = {it.code for it in near.results if it.outcome is not Outcome.PASS}
+    failing = {result.code for result in near.results if result.outcome is not Outcome.PASS}
     written = near.verdict is Verdict.REWRITTEN
     before = estimate(near.proposal) if written or failing == {MISSED.code} else None
     reads = before.reads if before and written else 0
@@ -195,7 +195,7 @@ def _pays(far: Examination, near: Examination) -> bool:
 def _run(rules: tuple[Rule, ...], proposal: Proposal) -> Examination:
     off = (Outcome.PASS, "switched off")
     disabled = proposal.options.disabled
-    judged = [(it, off if it.code in disabled else it.judge(proposal)) for it in rules]
+    judged = [(rule, off if rule.code in disabled else rule.judge(proposal)) for rule in rules]
     results = tuple([RuleResult(it.code, it.name, *found) for it, found in judged])
     undecided = next((r for r in results if r.outcome is Outcome.UNKNOWN), None)
     if undecided is not None:

@@ -121,9 +121,10 @@ class CheckedStatement:
     def already_written(self) -> frozenset[tuple[TableUse, TableUse]]:
         """The facts and dimensions whose predicate a rewrite finds in the text."""
         return frozenset(
-            (it.fact, it.dimension)
-            for it in self._rewriting_candidates
-            if it.verdict is Verdict.ALREADY_PRUNED and it.predicate
+            (rewriting_candidate.fact, rewriting_candidate.dimension)
+            for rewriting_candidate in self._rewriting_candidates
+            if rewriting_candidate.verdict is Verdict.ALREADY_PRUNED
+            and rewriting_candidate.predicate
         )
 
     @cached_property
@@ -131,9 +132,12 @@ class CheckedStatement:
         """Why a rewrite inserts nothing for a fact and a dimension: a comment may ask to leave the
         place alone, if not the scan."""
         found: dict[tuple[TableUse, TableUse], str] = {}
-        for it in self._rewriting_candidates:
-            if it.verdict is Verdict.REJECTED and it.reason:
-                found.setdefault((it.fact, it.dimension), it.reason.message)
+        for rewriting_candidate in self._rewriting_candidates:
+            if rewriting_candidate.verdict is Verdict.REJECTED and rewriting_candidate.reason:
+                found.setdefault(
+                    (rewriting_candidate.fact, rewriting_candidate.dimension),
+                    rewriting_candidate.reason.message,
+                )
         for it in self._rewriting_candidates:
             if it.verdict is Verdict.REWRITTEN:  # another condition between them serves
                 found.pop((it.fact, it.dimension), None)
@@ -158,11 +162,14 @@ def checked_statements(
     """Each statement of a text, from three decisions on it: see ``CheckedStatement``."""
     document, engine = decision.document, decision.options.engine
     stripped = document.stripped
-    starts = [stripped.original_offset(it.reading.statement.start) for it in decision.statements]
+    starts = [
+        stripped.original_offset(statement.reading.statement.start)
+        for statement in decision.statements
+    ]
     ends = [*starts, len(stripped.original) + 1][1:]
     # A text that is to be left alone as a whole is not split, and nothing is done to it.
     acting = rewriting.statements or tuple(
-        StatementDecision(it.reading) for it in decision.statements
+        StatementDecision(statement.reading) for statement in decision.statements
     )
     statements = zip(decision.statements, unrestricted.statements, acting, strict=True)
     for (decided, full, acts), start, end in zip(statements, starts, ends, strict=True):

@@ -74,7 +74,7 @@ class LintedFile:
         with the first of them only, or the report would grow with its square."""
         found: list[Fix | None] = []
         shown: set[int] = set()
-        for fix in (it.fix for it in self.findings):
+        for fix in (finding.fix for finding in self.findings):
             long = fix is not None and len(fix.replacements) > _LONG
             found.append(None if long and id(fix) in shown else fix)
             shown.add(id(fix))
@@ -86,8 +86,8 @@ class LintedFile:
         statement and subject, and of how many of these came before it."""
         met: Counter[tuple[str, ...]] = Counter()
         found = []
-        for it in self.findings:
-            key = (self.path.replace(os.sep, "/"), it.code, it.statement, it.subject)
+        for finding in self.findings:
+            key = (self.path.replace(os.sep, "/"), finding.code, finding.statement, finding.subject)
             met[key] += 1
             text = "\0".join((*key, str(met[key])))
             found.append(sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:32])
@@ -152,7 +152,7 @@ def with_report_paths(results: Iterable[LintedFile], root: str) -> list[LintedFi
             path = os.path.abspath(folder)
         return os.path.join(path, "").replace(os.sep, "/")
 
-    split = ((it, *os.path.split(it.path)) for it in results)
+    split = ((result, *os.path.split(result.path)) for result in results)
     return [replace(it, path=prefix(at) + name, given=it.path) for it, at, name in split]
 
 
@@ -292,7 +292,12 @@ def in_file(host: Host, region: Region, found: Finding) -> Finding:
     fix = None
     if found.fix is not None:
         try:
-            fix = Fix(tuple(_replacement(host, region, it) for it in found.fix.replacements))
+            fix = Fix(
+                tuple(
+                    _replacement(host, region, replacement)
+                    for replacement in found.fix.replacements
+                )
+            )
         except Unwritable:
             fix = None
     return replace(found, place=_place(host, region, found.place.span), fix=fix)

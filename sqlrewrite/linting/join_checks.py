@@ -37,7 +37,7 @@ def missing_predicate(checked: CheckedStatement) -> Iterator[Finding]:
         inserts = candidate.verdict is Verdict.REWRITTEN and bool(judged.predicates)
         if not inserts and judged.unasked is None:
             continue
-        about = {it.bounded for it in judged.predicates} or {judged.unasked or ""}
+        about = {predicate.bounded for predicate in judged.predicates} or {judged.unasked or ""}
         sides = (candidate.fact, candidate.dimension)
         if replaced & about or sides in checked.already_written:
             continue  # DPP002 reports it, or it is in the text
@@ -166,7 +166,9 @@ def latest_partition(checked: CheckedStatement) -> Iterator[Finding]:
         if proposal.engine.takes_keys:
             help_ = f"write the value itself: {proposal.other_form}"
         elif item.predicates:
-            written = " AND ".join(" ".join(it.text.split()) for it in item.predicates)
+            written = " AND ".join(
+                " ".join(predicate.text.split()) for predicate in item.predicates
+            )
             does = f"`dpp-rewrite --write` does {f'not: {refused}' if refused else 'so'}"
             help_ = f"add `{written}`; {does}"
         yield checked.finding(
@@ -189,7 +191,7 @@ def _one_value(checked: CheckedStatement, candidate: Candidate, item: PairDecisi
     if (candidate.fact, candidate.dimension) in checked.already_written:
         return False
     # A join that preserves all rows of the fact needs all partitions.
-    return not any(it.code == _PRESERVED and it.outcome is Outcome.FAIL for it in item.rules)
+    return not any(rule.code == _PRESERVED and rule.outcome is Outcome.FAIL for rule in item.rules)
 
 
 def build_side(checked: CheckedStatement) -> Iterator[Finding]:
@@ -219,7 +221,7 @@ def outer_join_undone(checked: CheckedStatement) -> Iterator[Finding]:
             continue
         for join in joins(block.source):
             tables = (leaf.table for leaf in leaves(join) if isinstance(leaf, Scan))
-            if join.type is not join.declared and any(it.partitioned_by for it in tables):
+            if join.type is not join.declared and any(table.partitioned_by for table in tables):
                 yield from _undone(checked, block, join)
 
 

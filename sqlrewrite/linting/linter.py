@@ -65,7 +65,9 @@ def lint(sql: str, catalog: Warehouse, options: Options | None = None) -> LintRe
 def findings(document: Document, options: Options) -> LintResult:
     """The same for a document, which was read without heeding its comments."""
     decision = unrestricted = rewriting = decide(document, options)
-    conf_known = any(affects_pruning(it.catalog.settings) for it in document.statements)
+    conf_known = any(
+        affects_pruning(statement.catalog.settings) for statement in document.statements
+    )
     if (options.when in LEAVING or conf_known) and document.stripped.predicates:
         # Distinguishes predicates that are not needed from those that no longer follow.
         unrestricted = decide(document, options.with_all())
@@ -75,7 +77,7 @@ def findings(document: Document, options: Options) -> LintResult:
     for checked in checked_statements(decision, unrestricted, rewriting):
         found += _statement(checked)
     found += _foreign(document)
-    bugs = tuple(it for it in errors(decision) if it.code != NOT_PARSED)
+    bugs = tuple(error for error in errors(decision) if error.code != NOT_PARSED)
     found = list(suppress(found, document))
     found.sort(key=lambda it: (it.place.span.start, it.code))
     return in_dialect((tuple(found), bugs), document.limits)
@@ -102,7 +104,7 @@ def _not_parsed(checked: CheckedStatement) -> Finding:
     assert failure is not None
     tokens = checked.decided.reading.statement.tokens
     end = next(
-        (it.end + 1 for it in tokens if it.start == failure.offset),
+        (token.end + 1 for token in tokens if token.start == failure.offset),
         min(failure.offset + 1, len(text)),
     )
     span = checked.original(Span(failure.offset, max(end, failure.offset)))
@@ -121,7 +123,7 @@ def _foreign(document: Document) -> Iterator[Finding]:
 
 def lint_renderings(sql: str, done: Rewrite, of: Callable[[str], LintResult]) -> LintResult:
     """The findings of a text, and what went wrong while looking for them."""
-    every = [(it, *of(it.text)) for it in renderings(sql)]
+    every = [(rendering, *of(rendering.text)) for rendering in renderings(sql)]
     keys_by_rendering = [(it, {_key(one) for one in found}) for it, found, _ in every]
     kept: dict[tuple[str, Span], Finding] = {}
     for _, found, _ in every:

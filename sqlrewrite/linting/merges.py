@@ -73,7 +73,9 @@ def whole(plan: Plan, pairs: Sequence[Pair]) -> WholeTarget | None:
     # Conditions on the source of a derived partition column, or on a sort column, skip files, too.
     sources = (name for it in table.derived if it.column.lower() in names for name in it.sources)
     choosing = names.union(sources, table.clustered_by)
-    if not names or any(bounds(it.expression, scan.relation, choosing) for it in join.conditions):
+    if not names or any(
+        bounds(condition.expression, scan.relation, choosing) for condition in join.conditions
+    ):
         return None
     if table.provider in _CARRIES and any(_constant_keys(plan, it) for it in _tied(pairs, scan)):
         return None
@@ -97,7 +99,7 @@ def _joined(pairs: Sequence[Pair], scan: Scan) -> list[str]:
 
 def _tied(pairs: Sequence[Pair], scan: Scan) -> list[Pair]:
     """The pairs of a MERGE's target with its source."""
-    return [it for it in pairs if it.target is scan and it.edge.block.role == "merge"]
+    return [pair for pair in pairs if pair.target is scan and pair.edge.block.role == "merge"]
 
 
 def _constant_keys(plan: Plan, pair: Pair) -> bool:
@@ -107,17 +109,17 @@ def _constant_keys(plan: Plan, pair: Pair) -> bool:
     if not isinstance(source, Derived) or len(source.query.top) != 1 or source.columns:
         return False
     block = plan.blocks[source.query.top[0]]
-    keys = [it.expression for it in block.outputs if it.name == pair.key.name]
+    keys = [output.expression for output in block.outputs if output.name == pair.key.name]
     if len(keys) != 1 or not block.complete:
         return False
     if not columns(keys[0]):
-        return all(isinstance(it, Literal | Cast) for it in walk(keys[0]))
+        return all(isinstance(node, Literal | Cast) for node in walk(keys[0]))
     return any(_compares(it.expression, keys[0]) for it in block.where)
 
 
 def _compares(condition: Expression, key: Expression) -> bool:
     match condition:
         case Call(name="=" | "in", args=(one, *others)):
-            return same_column(one, key) and all(isinstance(it, Literal) for it in others)
+            return same_column(one, key) and all(isinstance(other, Literal) for other in others)
         case _:
             return False

@@ -35,7 +35,14 @@ def check(checked: CheckedStatement) -> Iterator[Finding]:
         about, before = predicates[span].value, predicates[span].text
         off, code = f"take the marker {MARKER} off, and it is yours", "DPP003"
         if span not in unwanted:
-            why = next((left[it] for it in bounded_columns(about) if it in left), _BY_ITSELF)
+            why = next(
+                (
+                    left[bounded_column]
+                    for bounded_column in bounded_columns(about)
+                    if bounded_column in left
+                ),
+                _BY_ITSELF,
+            )
             what, help_ = (
                 f"is not needed: {why}",
                 "`dpp-rewrite --when missed --write` takes it out",

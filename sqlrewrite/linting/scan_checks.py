@@ -156,7 +156,8 @@ def _tying(plan: ra.Plan) -> dict[tuple[int, str], list[int]]:
 def _plain(block: ra.Block, scan: ra.Scan) -> bool:
     """Whether a block filters no relation but the scan, and else only joins tables by equality."""
     return all(isinstance(leaf, ra.Scan) for leaf in leaves(block.source)) and all(
-        _equates(it.expression) or it.relations == {scan.relation} for it in conditions_of(block)
+        _equates(condition.expression) or condition.relations == {scan.relation}
+        for condition in conditions_of(block)
     )
 
 
@@ -220,9 +221,11 @@ def reads_keys_alone(plan: ra.Plan, scan: ra.Scan, names: frozenset[str]) -> boo
         return False
     values = [it.expression for it in (*block.where, *block.having)] + [*block.keys]
     latest = block.role == "scalar" and block.functions & _ENDS
-    if not (latest and any(_unknown(it.expression) for it in block.outputs)):
-        values += [it.expression for it in block.outputs]  # else of an output that nothing asks for
-    used = [{ref.name for ref in columns(it)} for it in values]
+    if not (latest and any(_unknown(output.expression) for output in block.outputs)):
+        values += [
+            output.expression for output in block.outputs
+        ]  # else of an output that nothing asks for
+    used = [{ref.name for ref in columns(value)} for value in values]
     return all(it and it <= names for it in used) and not block.functions & tagged("counting")
 
 
@@ -238,7 +241,7 @@ def reads_nothing(plan: ra.Plan, scan: ra.Scan) -> bool:
         block = plan.blocks[edge.pop()]
         if any(rejects_null(it.expression, frozenset()) for it in block.where):
             continue
-        above = {plan.owner[it] for it in readers(plan, block.number) or ()}
+        above = {plan.owner[reader] for reader in readers(plan, block.number) or ()}
         if not above or block.number in seen:
             return False
         seen.add(block.number)

@@ -103,11 +103,11 @@ def in_changed_statements(
     """The findings of a file in statements that hold one of the changed stretches of lines. A whole
     statement counts: a condition added to its WHERE may let a scan be pruned lines above."""
     documents = documents_of(path, text, Warehouse(), limits)
-    spans = [(it.line, it.end_line) for it in summaries(documents)]
+    spans = [(summary.line, summary.end_line) for summary in summaries(documents)]
 
     def counts(finding: Finding) -> bool:
         own = (finding.place.line, finding.place.end_line)
-        first, last = next((it for it in spans if it[0] <= own[0] <= it[1]), own)
+        first, last = next((span for span in spans if span[0] <= own[0] <= span[1]), own)
         return any(first <= high and low <= last for low, high in changed)
 
     return tuple(filter(counts, findings))

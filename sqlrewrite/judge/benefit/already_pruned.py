@@ -149,7 +149,9 @@ def binds_partition(proposal: Proposal, scan: Scan) -> bool:
     """Whether the query binds one of a scan's own partition columns to one value."""
     fields = scan.table.partitioning
     conditions = _conditions(proposal, scan)
-    return any(binds_to_one_value(it, column) for it in conditions for column in fields)
+    return any(
+        binds_to_one_value(condition, column) for condition in conditions for column in fields
+    )
 
 
 _INTEGERS = frozenset({"tinyint", "smallint", "int", "bigint"})
@@ -171,13 +173,15 @@ def carries_constants(proposal: Proposal) -> bool:
     if found is None:
         return False
     ours = {
-        id(it.condition)
-        for it in own_conditions(proposal.plan, pair.dimension.relation, ALONE)
-        if isinstance(it, Conjunct)
+        id(own_condition.condition)
+        for own_condition in own_conditions(proposal.plan, pair.dimension.relation, ALONE)
+        if isinstance(own_condition, Conjunct)
     }
-    ours |= {id(it) for it in (pair.edge.join.conditions if pair.edge.join else ())}
+    ours |= {id(condition) for condition in (pair.edge.join.conditions if pair.edge.join else ())}
     # A condition that was itself carried over an equality is carried no further.
-    outside = [it for it in proposal.restrictions if isinstance(it, Conjunct)]
+    outside = [
+        restriction for restriction in proposal.restrictions if isinstance(restriction, Conjunct)
+    ]
     return bool(found) and all(id(it.condition) in ours for it in outside)
 
 
@@ -186,7 +190,9 @@ def _alike(plan: ra.Plan, one: ra.ColumnRef, other: ra.ColumnRef) -> bool:
     kinds = type_of(plan, one), type_of(plan, other)
     if kinds[0] is None or kinds[1] is None:
         return False
-    return (kinds[0] == kinds[1] and identical(kinds[0])) or {str(it) for it in kinds} <= _INTEGERS
+    return (kinds[0] == kinds[1] and identical(kinds[0])) or {
+        str(kind) for kind in kinds
+    } <= _INTEGERS
 
 
 def _on_key(

@@ -80,7 +80,7 @@ def judge_benefit(proposal: Proposal) -> Judgement:
 def _reads_names(proposal: Proposal, scan: ra.Scan) -> bool:
     """Whether a block reads only partition columns of a table, whose values stand in its paths."""
     block = proposal.plan.blocks[proposal.plan.owner[scan.relation]]
-    shown = [it.expression for it in block.outputs]
+    shown = [output.expression for output in block.outputs]
     shown += [it.expression for it in (*block.where, *block.having)]
     named = {ref.name for it in shown for ref in columns(it)}
     return block.source is scan and block.complete and named <= scan.table.partitioning
@@ -169,12 +169,15 @@ def estimate(proposal: Proposal) -> Estimate | None:
         return Estimate(None, None, None, proposal.engine.fallback_filter_ratio, BY_RATIO)
     named, plan = list(_named(proposal)), proposal.plan
     known = {ref.relation for ref in named}
-    sizes = [_bytes(it, named if it.relation in known else _named_beside(plan, it)) for it in scans]
+    sizes = [
+        _bytes(scan, named if scan.relation in known else _named_beside(plan, scan))
+        for scan in scans
+    ]
     rows = [scan.table.row_count for scan in scans]
     share, basis = _share_saved(proposal)
     return Estimate(
-        reads=None if None in sizes else sum(it or 0 for it in sizes),
-        rows=None if None in rows else sum(it or 0 for it in rows),
+        reads=None if None in sizes else sum(size or 0 for size in sizes),
+        rows=None if None in rows else sum(row or 0 for row in rows),
         scans=_bytes(proposal.pair.scan, _named_beside(proposal.plan, proposal.pair.scan)),
         share=share,
         basis=basis,
@@ -215,9 +218,9 @@ def _bytes(scan: ra.Scan, refs: Iterable[ra.ColumnRef]) -> int | None:
     if table.size_in_bytes is None or table.provider not in _COLUMNAR or not table.complete:
         return table.size_in_bytes
     widths = {
-        it.name.lower(): WIDTHS.get(it.type or "", WIDEST)
-        for it in table.columns
-        if it.name.lower() not in table.identities
+        column.name.lower(): WIDTHS.get(column.type or "", WIDEST)
+        for column in table.columns
+        if column.name.lower() not in table.identities
     }
     named = {ref.name for ref in refs if ref.relation == scan.relation} & widths.keys()
     if not named:
@@ -238,7 +241,7 @@ def _named_beside(plan: ra.Plan, scan: ra.Scan) -> Iterator[ra.ColumnRef]:
     if not block.complete:
         return
     asked = [it.expression for it in (*conditions_of(block), *block.having)]
-    for expression in (*asked, *(it.expression for it in block.outputs), *block.keys):
+    for expression in (*asked, *(output.expression for output in block.outputs), *block.keys):
         yield from columns(expression)
 
 
@@ -319,7 +322,7 @@ def _share_where(proposal: Proposal, expression: ra.Expression) -> float | None:
     """The share of rows for which a condition holds, if all values are equally frequent."""
     match expression:
         case ra.Call(name="=" | "in", args=(ra.ColumnRef() as column, *values)) if all(
-            isinstance(it, ra.Literal) for it in values
+            isinstance(value, ra.Literal) for value in values
         ):
             count = _distinct_values(proposal, column)
             return min(1, len(values) / count) if count else None

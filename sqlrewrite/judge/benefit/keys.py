@@ -146,16 +146,16 @@ def _filters(block: ra.Block) -> Iterator[ra.Condition]:
     """The conditions of a block on its rows, on its groups, and on one side of a join alone."""
     yield from (*block.where, *block.having)
     for join in joins(block.source):
-        yield from (it for it in join.conditions if len(it.relations) == 1)
+        yield from (condition for condition in join.conditions if len(condition.relations) == 1)
 
 
 def _reads_constants(block: ra.Block, test: Test) -> bool:
     """Whether a block reads only constants: VALUES, or a SELECT without FROM (a union of these is
     not few rows to Spark)."""
     return all(
-        isinstance(it, ra.Inline)
-        or (isinstance(it, ra.Opaque) and it.columns == () and test is _narrows)
-        for it in leaves(block.source)
+        isinstance(leaf, ra.Inline)
+        or (isinstance(leaf, ra.Opaque) and leaf.columns == () and test is _narrows)
+        for leaf in leaves(block.source)
     )
 
 
@@ -172,7 +172,7 @@ def selective(engine: Engine, expression: ra.Expression) -> bool:
             # Spark simplifies it to the bare column or condition (BooleanSimplification), a
             # null-safe comparison only where that is never NULL.
             stays = engine.planner == "spark" and name in ("<=>", "is")
-            null_safe = stays and any(isinstance(it, ra.ColumnRef) for it in args)
+            null_safe = stays and any(isinstance(arg, ra.ColumnRef) for arg in args)
             return null_safe or any(selective(engine, arg) for arg in args)
         case ra.Call(name=name, args=args):
             return name in engine.predicates and not _splits(engine, name, args)
@@ -208,7 +208,7 @@ def _branches(engine: Engine, expression: ra.Expression) -> tuple[ra.Expression 
         case ra.Call(name=name) if name not in engine.branching:
             return ()
         case ra.Call(name="case", args=args):
-            whens = [it.args[1] for it in args if is_when(it)]
+            whens = [arg.args[1] for arg in args if is_when(arg)]
             return (*whens, None if is_when(args[-1]) else args[-1])
         case ra.Call(name="if" | "nvl2", args=(_, *values)):
             return tuple(values)
@@ -282,7 +282,10 @@ def few_keys_query(proposal: Proposal) -> Query | None:
     dimension = proposal.pair.dimension
     queries = [proposal.pair.edge.query] if is_whole_in_query(proposal) else []
     queries += [dimension.query] if isinstance(dimension, Derived | CteReference) else []
-    return next((it for it in queries if it is not None and _leaves_few_keys(proposal, it)), None)
+    return next(
+        (query for query in queries if query is not None and _leaves_few_keys(proposal, query)),
+        None,
+    )
 
 
 def _leaves_few_keys(proposal: Proposal, query: Query) -> bool:

@@ -106,7 +106,7 @@ def _form_at(proposal: Proposal, node: ra.Expression, null_matters: bool) -> Att
     if not null_matters:
         return form_of(proposal, node)
     forms = (_legacy(proposal, node), form_of(proposal, node))
-    return next((it for it in forms if it is not None and it.plain), None)
+    return next((form for form in forms if form is not None and form.plain), None)
 
 
 def _legacy(proposal: Proposal, node: ra.Expression) -> Attempt | None:
@@ -229,7 +229,7 @@ def form_of(proposal: Proposal, node: ra.Expression) -> Attempt | None:
             known = proposal.type_of(start) in (TIMESTAMP, TIMESTAMP_NTZ)
             small = isinstance(amount, ra.Literal) and stays_in_range((amount,))
             return moved(unit) if known and small else None
-        case ra.Call(name=name, args=args) if any(isinstance(it, ra.Parameter) for it in args):
+        case ra.Call(name=name, args=args) if any(isinstance(arg, ra.Parameter) for arg in args):
             if proposal.options.limits.dialect != SPARK:
                 return None  # other dialects name types otherwise in typeof
             given = [at for at, arg in enumerate(args) if isinstance(arg, ra.Parameter)]
@@ -295,10 +295,10 @@ def attempted_aggregates(proposal: Proposal) -> tuple[ra.Call, ...]:
     if block.aggregate != "group by" or block.distinct or block.limit is not None:
         return ()
     having = [it.expression for it in block.having]
-    outputs = [it.expression for it in block.outputs]
+    outputs = [output.expression for output in block.outputs]
     nodes = [node for it in (*outputs, *having) for node in walk(it)]
     found = tuple(order_sensitive(proposal.plan, nodes))
-    if not found or any(isinstance(it, ra.Subquery) or _is_window(it) for it in nodes):
+    if not found or any(isinstance(node, ra.Subquery) or _is_window(node) for node in nodes):
         return ()
     keys = [node for it in computed_as(proposal.plan, proposal.pair.key) for node in walk(it)]
     if any(null_matters for it in having for _, null_matters in order_sensitive_in(proposal, it)):
@@ -351,7 +351,7 @@ def _only_in_list_and_groups(block: ra.Block, expression: ra.Expression) -> bool
     same = canonical(expression)
     if block.aggregate is not None and all(canonical(key) != same for key in block.keys):
         return False
-    others = [it.expression for it in block.outputs if it.expression is not expression]
+    others = [output.expression for output in block.outputs if output.expression is not expression]
     others += [condition.expression for condition in block.having]
     return all(canonical(node) != same for other in others for node in walk(other))
 

@@ -153,7 +153,9 @@ def _is_tested(plan: ra.Plan, subquery: ra.Block) -> bool:
     that hold it."""
     if subquery.role == "scalar":
         around = [subquery.parent] if subquery.parent is not None else []
-        conditions = (it for number in around for it in conditions_in(plan.blocks[number]))
+        conditions = (
+            condition for number in around for condition in conditions_in(plan.blocks[number])
+        )
         if any(_holds(condition, subquery.number) for _, _, condition in conditions):
             return True
     else:
@@ -176,7 +178,9 @@ def _is_extended(join: ra.Join, relation: int) -> bool:
 
 
 def _holds(condition: ra.Expression, block: int) -> bool:
-    return any(isinstance(it, ra.Subquery) and block in it.query.blocks for it in walk(condition))
+    return any(
+        isinstance(node, ra.Subquery) and block in node.query.blocks for node in walk(condition)
+    )
 
 
 def _all_inside(plan: ra.Plan, blocks: Iterable[ra.Block]) -> frozenset[int]:

@@ -167,7 +167,7 @@ def _is_narrowed(proposal: Proposal, sources: list[ra.ColumnRef], facts: frozens
                 return True
         if _is_read_in_part(plan, ref.relation):
             return True
-        stack += [it for part in computed_as(plan, ref) for it in columns(part)]
+        stack += [column for part in computed_as(plan, ref) for column in columns(part)]
     return False
 
 

@@ -232,8 +232,8 @@ def _uncast(plan: ra.Plan, args: tuple[ra.Expression, ...]) -> bool:
     """Whether no string constant among values of which only some are computed is cast to another
     type, unless it is a valid date."""
     kinds = {_kind(plan, arg) for arg in args} - {_NULL, _STRING, "boolean"}
-    constants = [it for it in args if _kind(plan, it) == _STRING]
-    texts = [it.text if isinstance(it, ra.Literal) else "" for it in constants]
+    constants = [arg for arg in args if _kind(plan, arg) == _STRING]
+    texts = [constant.text if isinstance(constant, ra.Literal) else "" for constant in constants]
     strings = all(kind is not None and kind.startswith("string") for kind in kinds)
     return not texts or strings or (kinds <= {"datetime", _OTHER} and all(map(is_instant, texts)))
 

@@ -59,8 +59,8 @@ def combination(
     plan: Plan, block: Block, keys: Sequence[Expression], *, postgresql: bool
 ) -> Combination:
     """How a block is combined from its groups. Raises Unsplit."""
-    search = _Pieces(plan, block, [_without_place(it) for it in keys], postgresql)
-    items = tuple(search.item(it.expression) for it in block.outputs)
+    search = _Pieces(plan, block, [_without_place(key) for key in keys], postgresql)
+    items = tuple(search.item(output.expression) for output in block.outputs)
     for condition in block.having:
         search.piece(condition.expression)
     return Combination(tuple(keys), items, search.columns, tuple(search.aggregates))
@@ -85,7 +85,7 @@ class _Pieces:
     ) -> None:
         self._plan, self._keys, self._postgresql = plan, keys, postgresql
         # An alias stands for the same object as the item of the list.
-        self._named = {id(it.expression) for it in block.outputs if it.name}
+        self._named = {id(output.expression) for output in block.outputs if output.name}
         self.columns: dict[Span, int] = {}
         self.aggregates: list[Combined] = []
 
@@ -116,8 +116,8 @@ class _Pieces:
             case Call(name=name) if (known := function(name)) is not None and known.aggregate:
                 self.aggregates.append(self._combined(expression, expression))
             case Call(name=name, args=args) if _is_row_function(name):
-                for it in args:
-                    self.piece(it)
+                for arg in args:
+                    self.piece(arg)
             case ColumnRef(name=name):
                 raise Unsplit(f"{name} is no key of its GROUP BY as it is written")
             case _:
@@ -128,17 +128,17 @@ class _Pieces:
         return self._keys.index(key) if key in self._keys else None
 
     def _combined(self, call: Call, whole: Expression) -> Combined:
-        spans = [it.span for it in columns(whole)]
-        for it in walk(whole):
-            if isinstance(it, Call) and it.name == "distinct":
+        spans = [column.span for column in columns(whole)]
+        for node in walk(whole):
+            if isinstance(node, Call) and node.name == "distinct":
                 raise Unsplit(f"{call.name}(DISTINCT …) of all rows is not made of those of groups")
-            known = isinstance(it, Literal | ColumnRef | Cast) or it in (call, whole)
-            if not known and not (isinstance(it, Call) and _is_row_function(it.name)):
+            known = isinstance(node, Literal | ColumnRef | Cast) or node in (call, whole)
+            if not known and not (isinstance(node, Call) and _is_row_function(node.name)):
                 raise Unsplit(f"what {call.name} is given is not understood")
         if None in spans:
             raise Unsplit(f"the text names not all that {call.name} is given")
         partial, of_all = self._of(call)
-        return Combined(call.name, frozenset(it for it in spans if it), of_all, partial)
+        return Combined(call.name, frozenset(span for span in spans if span), of_all, partial)
 
     def _of(self, call: Call) -> tuple[str, str]:
         """The templates of an aggregate's argument in a group and of the combination of the groups'

@@ -111,7 +111,7 @@ class _Matching:
         self, strategy: str, one: Sequence[Part], other: Sequence[Part], *, ordered: bool
     ) -> list[tuple[Part, Part]]:
         """The partitions that are joined, in pairs. Raises _Refusal."""
-        bounds = [{it.bound: it for it in parts} for parts in (one, other)]
+        bounds = [{part.bound: part for part in parts} for parts in (one, other)]
         if bounds[0].keys() == bounds[1].keys() and one:
             return [(part, bounds[1][bound]) for bound, part in bounds[0].items()]
         if strategy == "hash":
@@ -127,7 +127,7 @@ class _Matching:
         if found.defaults[0] is not None and found.defaults[1] is not None:
             found.link(found.defaults[0], found.defaults[1])
         for keeps, parts, side in ((_KEEPS_LEFT, one, 0), (_KEEPS_RIGHT, other, 1)):
-            alone = [it for it in parts if it not in found.partners[side]]
+            alone = [part for part in parts if part not in found.partners[side]]
             if kind in keeps and alone:
                 raise _Refusal(f"no partition is the partner of {alone[0].name[-1]}")
         if not found.partners[0]:
@@ -160,7 +160,7 @@ class _Links:
 
 
 def _default(parts: Sequence[Part]) -> Part | None:
-    return next((it for it in parts if it.bound.default), None)
+    return next((part for part in parts if part.bound.default), None)
 
 
 def _merge_lists(one: Sequence[Part], other: Sequence[Part], kind: JoinType, found: _Links) -> None:
@@ -205,14 +205,17 @@ def _merge_ranges(one: Sequence[Part], other: Sequence[Part], found: _Links) -> 
 
 def _read(parts: Parts, kinds: Sequence[Type]) -> list[Part]:
     """The partitions, each with its bound as values of the columns' types."""
-    return [Part(it.name, _bound(parts.strategy, it.bound, kinds), it.below) for it in parts.parts]
+    return [
+        Part(part.name, _bound(parts.strategy, part.bound, kinds), part.below)
+        for part in parts.parts
+    ]
 
 
 def _bound(strategy: str, bound: PartitionBound, kinds: Sequence[Type]) -> PartitionBound:
     if strategy == "hash" or bound.default:
         return bound
     if strategy == "list":
-        read = (None if it is None else _constant(it, kinds[0]) for it in bound.values)
+        read = (None if value is None else _constant(value, kinds[0]) for value in bound.values)
         return PartitionBound(values=tuple(sorted(read, key=lambda it: (it is None, str(it)))))
     if any(len(end) != len(kinds) for end in (bound.low, bound.high)):
         raise _Refusal("a bound has more or fewer values than there are keys")

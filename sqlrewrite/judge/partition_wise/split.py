@@ -58,7 +58,7 @@ class Split:
 
 def split(plan: ra.Plan, options: Options) -> Split:
     """The innermost block of a plan that can be written by groups. Raises Unsplit."""
-    found = [it for it in scan_joins(plan) if _is_on_partitions(it)]
+    found = [scan_join for scan_join in scan_joins(plan) if _is_on_partitions(scan_join)]
     why = Unsplit("no join ties the partition columns of two tables")
     for number in sorted({_block_of(plan, it).number for it in found}, reverse=True):
         block = plan.blocks[number]
@@ -72,7 +72,9 @@ def split(plan: ra.Plan, options: Options) -> Split:
 
 def _of_block(plan: ra.Plan, block: ra.Block, mine: list[ScanJoin], options: Options) -> Split:
     columns = _connected_columns(mine)
-    scans = tuple((it, columns[it]) for it in sorted(columns, key=lambda it: it.relation))
+    scans = tuple(
+        (column, columns[column]) for column in sorted(columns, key=lambda it: it.relation)
+    )
     kind, cast = _common_type(plan, scans)
     distinct, keys = _Search(plan, block, options, columns, mine).check()
     found = Split(block, scans, tuple(mine), kind, cast, distinct, None)
@@ -86,7 +88,7 @@ def partition_columns(scan: ra.Scan) -> tuple[str, ...]:
     """The columns whose values tell which partition a row is in."""
     table = scan.table
     if table.parts is not None:
-        return tuple(it for it in table.parts.keys if it)
+        return tuple(key for key in table.parts.keys if key)
     if table.provider == "iceberg":  # which leaves nothing out by a function of a column
         return ()
     return table.identities
@@ -153,7 +155,7 @@ class _Search:
         be combined. Raises Unsplit where the block is not the union of its groups."""
         block = self.block
         self._in_place()
-        mine = {block.number, *(self.plan.owner[it.relation] for it in self.columns)}
+        mine = {block.number, *(self.plan.owner[column.relation] for column in self.columns)}
         for other in self.plan.blocks:
             self._computed(other, again=other.number not in mine)
         self._subqueries()
@@ -196,10 +198,10 @@ class _Search:
             if inner is self.block:
                 continue
             known = any(
-                it.block is inner
-                and it.other is scan
-                and self._ties(it, null_extended(self.block.source, it.one.relation))
-                for it in self.joins
+                join.block is inner
+                and join.other is scan
+                and self._ties(join, null_extended(self.block.source, join.one.relation))
+                for join in self.joins
             )
             if inner.source is not scan or inner.aggregate or inner.limit or not known:
                 raise Unsplit(f"{scan.alias} stands in a subquery that is more than a semi-join")
@@ -275,7 +277,9 @@ class _Search:
                             raise Unsplit(f"{above or 'DISTINCT'} stands above its aggregation")
                         combined = keys
                 case ra.Aggregate(child=node, kind="distinct"):
-                    distinct = not self._by_group([it.expression for it in self.block.outputs])
+                    distinct = not self._by_group(
+                        [output.expression for output in self.block.outputs]
+                    )
                 case ra.Window(child=node, partitions=partitions):
                     above = "a window function"
                     if not all(map(self._by_group, partitions)):
@@ -311,9 +315,11 @@ def _outer(plan: ra.Plan, block: ra.Block) -> Iterator[ra.ColumnRef]:
 
 def _query_of(plan: ra.Plan, block: ra.Block) -> ra.Query:
     """The query that a block is a SELECT of."""
-    queries = [plan.query, *(it.query for it in plan.ctes)]
-    queries += [it.query for it in plan.relations.values() if isinstance(it, ra.Derived)]
-    return next(it for it in queries if block.number in it.top)
+    queries = [plan.query, *(cte.query for cte in plan.ctes)]
+    queries += [
+        relation.query for relation in plan.relations.values() if isinstance(relation, ra.Derived)
+    ]
+    return next(query for query in queries if block.number in query.top)
 
 
 def _named(node: ra.Node) -> str:

@@ -87,7 +87,7 @@ def broadcast(join: ScanJoin, threshold: int) -> bool:
     """Whether a side is small enough to be broadcast, as far as sizes are known."""
     sizes = join.one.table.size_in_bytes, join.other.table.size_in_bytes
     sides = (sizes[it] for it in BROADCAST_SIDES.get(join.kind, ()))
-    return any(it is not None and it <= threshold for it in sides)
+    return any(side is not None and side <= threshold for side in sides)
 
 
 def _same_type(plan: Plan, join: ScanJoin, column: str) -> bool:
@@ -111,7 +111,7 @@ def _missing(conf: Mapping[str, str], *needed: tuple[str, bool]) -> tuple[tuple[
 def _by_buckets(
     one: Buckets, other: Buckets, tied: Mapping[str, str], keys: int, conf: Mapping[str, str]
 ) -> Storage | None:
-    if tuple(tied.get(it) for it in one.columns) != other.columns:
+    if tuple(tied.get(column) for column in one.columns) != other.columns:
         return None
     fewer, more = sorted((one.count, other.count))
     if more % fewer or more // fewer > _MOST_TIMES:
@@ -129,9 +129,9 @@ def _by_buckets(
 def _by_fields(join: ScanJoin, tied: Mapping[str, str], conf: Mapping[str, str]) -> Storage | None:
     """The storage of two Iceberg tables, whose partition fields are compared in order."""
     sides = join.one.table.partitioned_by, join.other.table.partitioned_by
-    first = [it for it in sides[0] if it.column.lower() in tied]
+    first = [side for side in sides[0] if side.column.lower() in tied]
     reached = {tied[it.column.lower()] for it in first}
-    second = [it for it in sides[1] if it.column.lower() in reached]
+    second = [side for side in sides[1] if side.column.lower() in reached]
     if not first or [tied[it.column.lower()] for it in first] != [
         it.column.lower() for it in second
     ]:
@@ -180,13 +180,13 @@ def _by_partitions(
     definitions that would avoid the exchange."""
     scans = (join.one, join.other)
     fields = [scan.table.identities for scan in scans]
-    columns = [it for it in fields[0] if tied.get(it) in fields[1]]
+    columns = [field for field in fields[0] if tied.get(field) in fields[1]]
     if not columns:
         return None
     others = [(one, two) for one, two in tied.items() if one not in fields[0]]
     others = [(one, two) for one, two in others if two not in fields[1]]
     layout = f"partitioned by {', '.join(columns)}"
-    names = [*zip(*(others or [(it, tied[it]) for it in columns]), strict=True)]
+    names = [*zip(*(others or [(column, tied[column]) for column in columns]), strict=True)]
     clause, needed = "USING iceberg PARTITIONED BY ({})", [*_BY_STORAGE]
     if others:
         clause = f"CLUSTERED BY ({{}}) INTO {_count(join)} BUCKETS"
@@ -202,7 +202,7 @@ def _count(join: ScanJoin) -> str:
     sizes = [it.table.size_in_bytes for it in (join.one, join.other)]
     if None in sizes:
         return "n"
-    needed = -(-max(it or 0 for it in sizes) // _BUCKET_BYTES)
+    needed = -(-max(size or 0 for size in sizes) // _BUCKET_BYTES)
     return str(1 << max(1, (needed - 1).bit_length()))
 
 
@@ -234,7 +234,9 @@ def group_count(joins: Sequence[ScanJoin], engine: Engine, asked: int | None) ->
     # The left side of a join further up is a join, no table that could be broadcast.
     threshold = max(1, engine.broadcast_threshold)
     first = min(joins, key=lambda it: it.other.relation)
-    count = max(_groups_needed(it, threshold, (0, 1) if it is first else (1,)) for it in joins)
+    count = max(
+        _groups_needed(join, threshold, (0, 1) if join is first else (1,)) for join in joins
+    )
     if count == 1:
         raise Unsplit("a side of it is small enough to be broadcast as it is")
     if count > MOST:
@@ -250,7 +252,7 @@ def _groups_needed(join: ScanJoin, threshold: int, sides: Sequence[int]) -> int:
     """How many groups make one of these sides small enough to be broadcast; 1 where a side is small
     already. Raises Unsplit where that is not known, or does not pay."""
     sizes = join.one.table.size_in_bytes, join.other.table.size_in_bytes
-    known = [sizes[it] for it in sides if it in BROADCAST_SIDES.get(join.kind, ())]
+    known = [sizes[side] for side in sides if side in BROADCAST_SIDES.get(join.kind, ())]
     if not known:
         kind = join.kind.value.upper()
         raise Unsplit(f"Spark broadcasts no table of its {kind} JOIN, so that groups save nothing")
@@ -258,13 +260,13 @@ def _groups_needed(join: ScanJoin, threshold: int, sides: Sequence[int]) -> int:
         return 1
     if None in sizes:
         raise Unsplit("the sizes of its tables are not known: --groups N says how many groups")
-    if max(it or 0 for it in sizes) < ENOUGH:
+    if max(size or 0 for size in sizes) < ENOUGH:
         raise Unsplit(
             f"its larger table has less than {ENOUGH >> 20} MB: groups of joins so small were not "
             "faster when measured (--groups N writes them anyway, verify measures them)"
         )
     smaller = min(it or 0 for it in known)
-    if max(it or 0 for it in sizes) < TIMES * smaller:
+    if max(size or 0 for size in sizes) < TIMES * smaller:
         raise Unsplit(
             f"its larger table is less than {TIMES} times the other: broadcasting that in groups "
             "then cost as much as it saved when measured (--groups N writes them anyway)"

@@ -70,7 +70,11 @@ def _undone(proposal: Proposal) -> bool:
 def _in_its_on(proposal: Proposal) -> bool:
     """Whether a condition on the dimension stands only in the ON of its join."""
     asked = conditions_on(proposal.plan, proposal.pair.dimension.relation, proposal.options.reach)
-    own = [it for it in proposal.restrictions if not isinstance(it, SemiJoin)]
+    own = [
+        restriction
+        for restriction in proposal.restrictions
+        if not isinstance(restriction, SemiJoin)
+    ]
     plain = (replace(it, attempts=None) if isinstance(it, Conjunct) else it for it in own)
     return any(it not in asked for it in plain)
 
@@ -91,7 +95,9 @@ def on_build_side(proposal: Proposal) -> str | None:
 
 def _size(node: ra.Node) -> int | None:
     """The bytes of a side of a join, if it consists of tables of known sizes."""
-    found = [it.table.size_in_bytes if isinstance(it, ra.Scan) else None for it in leaves(node)]
+    found = [
+        leaf.table.size_in_bytes if isinstance(leaf, ra.Scan) else None for leaf in leaves(node)
+    ]
     known = [it for it in found if it is not None]
     return sum(known) if len(known) == len(found) else None
 
@@ -106,11 +112,15 @@ def missed_by_duckdb(proposal: Proposal) -> str | None:
         return why
     if pair.operator != "=" or not pair.fact_plain or not filtering_side(proposal.plan, pair):
         return "no equality joins the fact's own column with the dimension itself"
-    if any(windowed(it.query) for it in pair.path.relations if isinstance(it, ra.Derived)):
+    if any(
+        windowed(relation.query)
+        for relation in pair.path.relations
+        if isinstance(relation, ra.Derived)
+    ):
         return "no key passes a window"
     return hidden_column(proposal) or restricted_further(proposal)
 
 
 def windowed(query: ra.Query) -> bool:
     """Whether a query has a window, or an operator that is not known, above what it reads."""
-    return not all(isinstance(it, _NO_WINDOW) for it in operators(query))
+    return not all(isinstance(operator, _NO_WINDOW) for operator in operators(query))

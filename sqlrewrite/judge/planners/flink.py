@@ -41,7 +41,7 @@ def missed(proposal: Proposal) -> str | None:
     if why is not None:
         return why
     inside = {it.relation for it in _across(proposal.plan, pair)}
-    if any(it.relation not in inside for it in neighbours(proposal.restrictions)):
+    if any(neighbour.relation not in inside for neighbour in neighbours(proposal.restrictions)):
         return "a neighbour of the dimension restricts the keys further"
     others = (it for it in proposal.pairs if it.scan.relation == pair.scan.relation)
     for other in others:
@@ -135,8 +135,12 @@ def _unfit(plan: ra.Plan, side: tuple[ra.Relation, ...], pair: Pair) -> str | No
 def passed(relations: Iterable[ra.Relation], *queries: ra.Query) -> bool:
     """Whether keys come through these relations and queries: no grouping, window or LIMIT, and no
     set operation but UNION ALL."""
-    found = [it.query for it in relations if isinstance(it, ra.Derived | ra.CteReference)]
-    return all(_unsorted(it) for query in (*found, *queries) for it in operators(query))
+    found = [
+        relation.query
+        for relation in relations
+        if isinstance(relation, ra.Derived | ra.CteReference)
+    ]
+    return all(_unsorted(operator) for query in (*found, *queries) for operator in operators(query))
 
 
 def _unsorted(node: ra.Node) -> bool:
@@ -187,7 +191,7 @@ def suitable(engine: Engine, expression: ra.Expression) -> bool:
         case ra.Call(name="is" | "=" | "<>", args=(inner, ra.Literal(kind="boolean"))):
             return suitable(engine, inner)
         case ra.Call(name=name, args=args):
-            constant = all(isinstance(it, ra.Literal) for it in args)
+            constant = all(isinstance(arg, ra.Literal) for arg in args)
             return not constant and name in engine.predicates
         case _:
             return False

@@ -39,7 +39,7 @@ def restricted_further(proposal: Proposal) -> str | None:
     """That more than the relations across the join restricts the keys, if so."""
     side = filtering_side(proposal.plan, proposal.pair)
     inside = {leaf.relation for node in side for leaf in leaves(node)}
-    more = any(it.relation not in inside for it in neighbours(proposal.restrictions))
+    more = any(neighbour.relation not in inside for neighbour in neighbours(proposal.restrictions))
     return "a neighbour of the dimension restricts the keys further" if more else None
 
 
@@ -66,8 +66,10 @@ def hidden_column(proposal: Proposal) -> str | None:
 def only_unions(query: ra.Query) -> bool:
     """Whether the set operations at the top of a query, if any, are unions."""
     return all(
-        it.kind == "union" if isinstance(it, ra.SetOperation) else isinstance(it, _CLAUSES)
-        for it in operators(query)
+        operator.kind == "union"
+        if isinstance(operator, ra.SetOperation)
+        else isinstance(operator, _CLAUSES)
+        for operator in operators(query)
     )
 
 
@@ -164,8 +166,10 @@ def _tied(
     joined: frozenset[int], other: frozenset[int], conditions: Sequence[ra.Condition]
 ) -> bool:
     return any(
-        it.relations <= joined | other and it.relations & joined and it.relations & other
-        for it in conditions
+        condition.relations <= joined | other
+        and condition.relations & joined
+        and condition.relations & other
+        for condition in conditions
     )
 
 

@@ -103,7 +103,7 @@ def derived_bound(proposal: Proposal) -> DerivedBound | Objection:
             return DERIVED, f"{derived.shown}: write the number as CAST(… AS INT) or AS BIGINT"
         return replace(found, wide=True)
     culprits = list(_raising(proposal, derived.formula))
-    if any(not _can_be_tried(it, derived.formula) for it in culprits):
+    if any(not _can_be_tried(culprit, derived.formula) for culprit in culprits):
         return DERIVED, f"{describe(culprits[0])} can raise an error in {derived.shown}"
     return replace(found, tried=True, nulls=True) if culprits else found
 

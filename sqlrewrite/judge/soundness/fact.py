@@ -67,11 +67,11 @@ def judge_streaming(proposal: Proposal) -> Judgement:
 def _beside_a_stream(plan: Plan) -> str:
     """Why the statement reads a stream elsewhere: Flink runs it in one mode, so that beside a
     stream bounded tables are joined by state as well."""
-    for it in plan.relations.values():
-        if isinstance(it, Scan) and it.streaming and it.table.unsteady:
-            return f"{it.alias}, read beside, is a stream ({it.table.unsteady})"
-        if isinstance(it, Opaque) and it.reason == TEMPORAL:
-            return f"{it.alias}, read beside, is a stream ({TEMPORAL})"
+    for relation in plan.relations.values():
+        if isinstance(relation, Scan) and relation.streaming and relation.table.unsteady:
+            return f"{relation.alias}, read beside, is a stream ({relation.table.unsteady})"
+        if isinstance(relation, Opaque) and relation.reason == TEMPORAL:
+            return f"{relation.alias}, read beside, is a stream ({TEMPORAL})"
     return ""
 
 

@@ -76,8 +76,10 @@ def judge_pruned(proposal: Proposal) -> Judgement:
 def _is_implied(proposal: Proposal) -> bool:
     """Whether the same condition bounds the derived column by its own expression, in a time zone
     that is known."""
-    others = (it for it in proposal.pairs if it.edge.condition is proposal.pair.edge.condition)
-    own = (it for it in others if it.key_side.operand is not None)
+    others = (
+        pair for pair in proposal.pairs if pair.edge.condition is proposal.pair.edge.condition
+    )
+    own = (other for other in others if other.key_side.operand is not None)
     same = [replace(proposal, pair=it) for it in own if it.derived is proposal.pair.derived]
     lossless = (it for it in same if compares_own_expression(it.pair))
     return any(isinstance(derived_bound(it), DerivedBound) for it in lossless)
@@ -227,7 +229,9 @@ def judge_repeated(proposal: Proposal) -> Judgement:
     culprit = raising_inside(proposal, pair.dimension)
     if culprit is not None:
         return failed(f"{describe(culprit)} inside {proposal.dimension_name} can raise an error")
-    for item in (it for it in proposal.restrictions if isinstance(it, Conjunct)):
+    for item in (
+        restriction for restriction in proposal.restrictions if isinstance(restriction, Conjunct)
+    ):
         why = next((reason for _, reason in objections_to_conjunct(proposal, item)), None)
         if why is not None:
             return failed(f"a condition on the rows that are ranked is not repeated: {why}")

@@ -124,7 +124,9 @@ def _computed(proposal: Proposal) -> Judgement:
             return failed(f"{pair.path.column} is inside an expression at the join, with others")
     why = None if pair.fact_plain else _unfit(proposal, pair.fact_side)
     why = why or _failing_below(proposal, expression) or _elsewhere(proposal)
-    untyped = next((it for it in columns(expression) if type_of(proposal.plan, it) is None), None)
+    untyped = next(
+        (column for column in columns(expression) if type_of(proposal.plan, column) is None), None
+    )
     if why and untyped is not None:
         return failed(
             f"what the join computes of {untyped.name} may raise an error, as far as is known: "
@@ -165,9 +167,9 @@ def _of_whole(proposal: Proposal) -> str | None:
     node = proposal.pair.edge.condition.expression
     if not isinstance(node, Subquery) or node.outer:
         return "the IN's subquery refers to columns around it"
-    outputs = [it.expression for it in proposal.plan.blocks[node.query.top[0]].outputs]
-    others = [it for it in outputs if it is not proposal.pair.key_side.expression]
-    if not rows_never_raise(proposal, node) or any(raising_in(proposal, it) for it in others):
+    outputs = [output.expression for output in proposal.plan.blocks[node.query.top[0]].outputs]
+    others = [output for output in outputs if output is not proposal.pair.key_side.expression]
+    if not rows_never_raise(proposal, node) or any(raising_in(proposal, other) for other in others):
         return "what the IN's subquery computes can raise an error"
     return next((reason for _, reason in objections_to_blocks(proposal, node.query.blocks)), None)
 
