@@ -210,7 +210,7 @@ def decide(document: Document, options: Options) -> Decision:
             )
         if decided.failure is not None:
             start, end = reading.statement.start, reading.statement.end
-            back_in = (Edit(at, it) for at, it in back.items() if start <= at <= end)
+            back_in = (Edit(at, item) for at, item in back.items() if start <= at <= end)
             decided = replace(decided, edits=tuple(back_in))  # it is left as it was
         found.append(decided)
     return Decision(document, options, tuple(found))
@@ -250,6 +250,10 @@ def _context(document: Document, reading: Reading, changed: frozenset[str]) -> S
         for removed_predicate in text.removed_predicates.values()
         if start <= removed_predicate.span.start <= end
     ]
-    literals = {(it.value, comparable(it.note[1])): it for it in here if it.note is not None}
-    mended = frozenset(it.value for it in here)
+    literals = {
+        (predicate.value, comparable(predicate.note[1])): predicate
+        for predicate in here
+        if predicate.note is not None
+    }
+    mended = frozenset(predicate.value for predicate in here)
     return StatementContext(reading.catalog, text, suppressed, literals, changed, mended)

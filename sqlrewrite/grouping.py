@@ -161,7 +161,7 @@ def _wrong(statement: Statement, text: str, made: list[Edit]) -> str:
     after = apply(text, made)
     if cut(after, find_groups(after, lex(after).tokens).spans) != text:
         return "the text would not be found again"
-    shift = sum(len(it.text) for it in made)
+    shift = sum(len(edit.text) for edit in made)
     piece = after[statement.start : statement.end + 1 + shift]
     if any(it.failure is not None or it.tree is None for it in statements(piece)):
         return "the text by groups would not parse, please report this"

@@ -151,8 +151,10 @@ def rendered(
         return decide(read(text, catalog, options.limits, named=observe is not None), options)
 
     every = renderings(sql)
-    directive_sets = {directives(it.text, lex(it.text).tokens).found for it in every}
-    if len(directive_sets) != 1 or not all(_is_read(it, decided) for it in every):
+    directive_sets = {
+        directives(rendering.text, lex(rendering.text).tokens).found for rendering in every
+    }
+    if len(directive_sets) != 1 or not all(_is_read(rendering, decided) for rendering in every):
         return None  # a directive in a block would not hold in all
     text, now = sql, every
     for number in range(len(every)):
@@ -161,12 +163,12 @@ def rendered(
         new = changed(text, wanted) if outside else text
         if new != text and _holds_in_all(now, renderings(new), decided):
             text, now = new, renderings(new)
-    if any(_taken_out(decided(it.text)) for it in now):
+    if any(_taken_out(decided(rendering.text)) for rendering in now):
         return None
     if observe is not None:
         observe(decided(every[-1].text).document)
-    results = [result(decided(it.text)) for it in every]
-    unwritten = [bool(list(changes(decided(it.text)))) for it in now]
+    results = [result(decided(rendering.text)) for rendering in every]
+    unwritten = [bool(list(changes(decided(rendering.text)))) for rendering in now]
     return _of_renderings(replace(results[-1], sql=text, original=sql), results, unwritten)
 
 
@@ -177,7 +179,7 @@ def _of_renderings(last: Rewrite, results: Sequence[Rewrite], unwritten: Sequenc
         (it, lacks) for one, lacks in zip(results, unwritten, strict=True) for it in one.candidates
     ]
     candidates = {(it.statement, it.fact, it.dimension): it for it, lacks in both if not lacks}
-    written = {it.fact for it in candidates.values() if it.verdict is Verdict.REWRITTEN}
+    written = {value.fact for value in candidates.values() if value.verdict is Verdict.REWRITTEN}
     skipped = dict.fromkeys(last.skipped)
     for candidate, lacks in both:
         fact = candidate.fact
@@ -232,13 +234,13 @@ def _is_read(rendering: Rendering, decided: Callable[[str], Decision]) -> bool:
     )
     spans = document.stripped.predicates
     held = (
-        document.stripped.original_offset(it.reading.statement.start) <= span.start
-        and span.start <= document.stripped.original_offset(it.reading.statement.end)
-        for it in failed
+        document.stripped.original_offset(failure.reading.statement.start) <= span.start
+        and span.start <= document.stripped.original_offset(failure.reading.statement.end)
+        for failure in failed
         for span in spans
     )
     marked = document.original.count(MARKER) == len(spans)
-    parse = all(it.failure is not None and it.failure.parsed for it in failed)
+    parse = all(failure.failure is not None and failure.failure.parsed for failure in failed)
     return marked and parse and not any(held)
 
 
@@ -269,7 +271,7 @@ def _result(decision: Decision) -> Rewrite:
         original=document.original,
         sql=apply(text.text, [edit for statement in statements for edit in statement.edits]),
         statements=len(statements),
-        candidates=tuple(found for it in by_statement.values() for found in it),
+        candidates=tuple(found for value in by_statement.values() for found in value),
         errors=errors(decision),
         skipped=tuple(document.problem(failure) for failure in failures if failure.parsed),
         plans=tuple(plan for it in matter if (plan := _plan_diff(document, it)) is not None),

@@ -74,7 +74,9 @@ def derived_columns(plan: Plan, scan: Scan) -> tuple[DerivedColumn, ...]:
 def _derived_columns(_: Plan, scan: Scan) -> tuple[DerivedColumn, ...]:
     fields = (it for it in scan.table.partitioned_by if it.transform == "identity")
     identities = {field.column.lower() for field in fields}
-    computed = (it for it in scan.table.derived if it.column.lower() in identities)
+    computed = (
+        derivation for derivation in scan.table.derived if derivation.column.lower() in identities
+    )
     return tuple(column for it in computed for column in _read(it, scan))
 
 
@@ -95,7 +97,7 @@ def columns_with_ends(_: Plan, scan: Scan) -> tuple[DerivedColumn, ...]:
     """The date and time columns whose bounds a format keeps for each file: those that rows are
     clustered by, and Iceberg's partition columns."""
     table = scan.table
-    fields = (it.column.lower() for it in table.partitioned_by if table.provider == "iceberg")
+    fields = (field.column.lower() for field in table.partitioned_by if table.provider == "iceberg")
     found: list[DerivedColumn] = []
     for name in dict.fromkeys((*fields, *table.clustered_by)):
         read = formula(f"`{name}`", table)

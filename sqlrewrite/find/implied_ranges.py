@@ -57,7 +57,9 @@ def day_range(condition: Expression, column: str, *, kind: Type) -> DayRange | N
             found = [
                 _allowed_days("=", side, constant, column, kind=kind) for constant in constants
             ]
-            return _union([it for it in found if it is not None]) if None not in found else None
+            return (
+                _union([days for days in found if days is not None]) if None not in found else None
+            )
         case Call(name="between", args=(side, low, high)):
             ends = (("<=", high), (">=", low))
             both = [
@@ -96,8 +98,8 @@ def _negation(condition: Call) -> Expression | None:
 
 def _union(parts: list[DayRange]) -> DayRange | None:
     firsts, lasts = [part[0] for part in parts], [part[1] for part in parts]
-    first = None if None in firsts else min(it for it in firsts if it)
-    last = None if None in lasts else max(it for it in lasts if it)
+    first = None if None in firsts else min(day for day in firsts if day)
+    last = None if None in lasts else max(day for day in lasts if day)
     return (first, last) if first or last else None
 
 
@@ -114,7 +116,7 @@ def narrowed(found: DayRange, beside: Sequence[Expression], column: str) -> DayR
         return found
     fields = [first.year]
     for name in _FIELDS[1:]:
-        number = next(filter(None, (_value_of_unit(name, it, column) for it in beside)), None)
+        number = next(filter(None, (_value_of_unit(name, other, column) for other in beside)), None)
         if number is None:
             break
         fields.append(number)
@@ -149,7 +151,7 @@ def _allowed_days(
     if not isinstance(constant, Literal):
         return None
     found = _period_with_value(operator, side, constant, column)
-    if found is None or not all(1000 <= it.year <= 9998 for it in found):
+    if found is None or not all(1000 <= day.year <= 9998 for day in found):
         return None
     (first, last), name = found, side.name if isinstance(side, Call) else ""
     moment = isinstance(side, ColumnRef) or name == "date_trunc"

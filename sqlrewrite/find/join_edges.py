@@ -60,12 +60,14 @@ def join_edges(plan: ra.Plan, block: ra.Block) -> Iterator[tuple[JoinEdge, Side,
     """The conditions of a block that connect two expressions, each with both of them."""
     implied = {id(condition) for condition in required_conditions(block.source, block.where)}
     for condition in block.where:
-        for it in (condition, *_equalities_of_or(condition)):
-            yield from _edges_of_condition(plan, block, it, None, True)
+        for equality in (condition, *_equalities_of_or(condition)):
+            yield from _edges_of_condition(plan, block, equality, None, True)
     for join in joins(block.source):
         for condition in join.conditions:
-            for it in (condition, *_equalities_of_or(condition)):
-                yield from _edges_of_condition(plan, block, it, join, id(condition) in implied)
+            for equality in (condition, *_equalities_of_or(condition)):
+                yield from _edges_of_condition(
+                    plan, block, equality, join, id(condition) in implied
+                )
 
 
 def _equalities_of_or(condition: ra.Condition) -> Iterator[ra.Condition]:
@@ -180,7 +182,7 @@ def scan_joins(plan: ra.Plan) -> Iterator[ScanJoin]:
             kind = ra.JoinType.INNER if join.type in _NO_OUTER else join.type
             above = block.where if kind is ra.JoinType.INNER else ()
             sides = numbers(join.left), numbers(join.right)
-            equalities = (it.expression for it in (*join.conditions, *above))
+            equalities = (condition.expression for condition in (*join.conditions, *above))
             yield from _joins_by_equalities(plan, block, kind, sides, equalities)
         yield from _joins_of_subquery(plan, block)
 
@@ -193,10 +195,10 @@ def _joins_of_subquery(plan: ra.Plan, block: ra.Block) -> Iterator[ScanJoin]:
     if block.negated and block.role == "in":
         return
     outer, inner = (
-        frozenset(it for it, of in plan.owner.items() if of == number)
+        frozenset(relation for relation, of in plan.owner.items() if of == number)
         for number in (block.parent, block.number)
     )
-    equalities = [it.expression for it in block.where]
+    equalities = [condition.expression for condition in block.where]
     if block.role == "in":
         equalities += _equalities_of_in(plan.blocks[block.parent].where, block)
     kind = ra.JoinType.ANTI if block.negated else ra.JoinType.SEMI

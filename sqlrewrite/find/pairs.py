@@ -182,7 +182,7 @@ def _pairs(plan: ra.Plan, edge: JoinEdge, operator: str, fact: Side, key: Side) 
 def _paths(plan: ra.Plan, relation: int, column: str) -> list[LineagePath]:
     """The paths down from a column; none if none of them ends at a partition column."""
     found = list(islice(trace(plan, ra.ColumnRef(relation, column, None)), MOST_PATHS))
-    return found if any(prunable(plan, it) for it in found) else []
+    return found if any(prunable(plan, path) for path in found) else []
 
 
 def _target(path: LineagePath, paths: list[LineagePath], plain: bool) -> tuple[ra.Relation, str]:

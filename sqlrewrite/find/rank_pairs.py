@@ -54,7 +54,7 @@ def conditions_on_ranked_rows(plan: ra.Plan, pair: Pair) -> tuple[ra.Condition, 
     """The conditions on the rows whose first values bound a scan."""
     join = pair.edge.join
     found = plan.blocks[plan.owner[pair.key.relation]].where if join is None else join.conditions
-    return tuple(it for it in found if it is not pair.edge.condition)
+    return tuple(item for item in found if item is not pair.edge.condition)
 
 
 def _path_to_scan(plan: ra.Plan, source: ra.Relation, ref: ra.ColumnRef) -> LineagePath | None:
@@ -160,11 +160,11 @@ def _required_conditions(
     plan: ra.Plan, block: ra.Block
 ) -> Iterator[tuple[ra.Condition, ColumnResolver]]:
     """The conditions that each output row of a SELECT must meet to matter to the result."""
-    yield from ((it, _unchanged) for it in block.having)  # it is QUALIFY
+    yield from ((condition, _unchanged) for condition in block.having)  # it is QUALIFY
     reads = [
-        it
-        for it in plan.relations.values()
-        if isinstance(it, ra.Derived | ra.CteReference) and block.number in it.query.top
+        reader
+        for reader in plan.relations.values()
+        if isinstance(reader, ra.Derived | ra.CteReference) and block.number in reader.query.top
     ]
     if len(reads) != 1 or block.limit is not None or not block.complete:
         return
@@ -182,7 +182,7 @@ def _required_conditions(
             case _:
                 return expression
 
-    yield from ((it, resolve) for it in conditions_reaching(plan, relation.relation))
+    yield from ((condition, resolve) for condition in conditions_reaching(plan, relation.relation))
 
 
 _OF_ALL = OF_FIRST | OF_LAST | {"max", "min"}

@@ -141,10 +141,10 @@ def merges_subqueries(found: Sequence[Restriction]) -> bool:
     """Whether Spark would merge a scalar subquery in the restrictions with the author's: then an IN
     prunes nothing, since its broadcast is no longer the one in the plan."""
     return any(
-        merges_subqueries(it.inner)
-        if isinstance(it, SemiJoin)
-        else it.attempts is not None and it.attempts.merged
-        for it in flattened(found)
+        merges_subqueries(item.inner)
+        if isinstance(item, SemiJoin)
+        else item.attempts is not None and item.attempts.merged
+        for item in flattened(found)
     )
 
 

@@ -168,8 +168,14 @@ def _held(reading: Reading) -> dict[str, str]:
         if not isinstance(scan, Scan) or not scan.table.partitioned_by:
             continue
         fields = {field.column.lower(): field.column for field in scan.table.partitioned_by}
-        asked = (it for it in conditions_on(plan, scan.relation, ALONE) if isinstance(it, Conjunct))
-        column = next((name for it in asked if (name := _narrowed(it.expression, fields))), None)
+        asked = (
+            condition
+            for condition in conditions_on(plan, scan.relation, ALONE)
+            if isinstance(condition, Conjunct)
+        )
+        column = next(
+            (name for item in asked if (name := _narrowed(item.expression, fields))), None
+        )
         if column is None:
             free.add(scan.table.name[-1])
         else:

@@ -178,7 +178,9 @@ def _would_be_bounded(proposal: Proposal, blocks: tuple[int, ...]) -> bool:
     owner = proposal.plan.owner
     return any(
         owner[pair.dimension.relation] not in blocks
-        and any(owner[it.relation] in blocks for it in (pair.target, *pair.path.relations))
+        and any(
+            owner[relation.relation] in blocks for relation in (pair.target, *pair.path.relations)
+        )
         for pair in proposal.pairs
     )
 

@@ -109,7 +109,7 @@ def _unread_outputs(
     asked = {ref.name for ref in (*keys, *columns_named(proposal.restrictions))}
     called = _called([expression for expression, _ in deciding_expressions(query)])
     shown = zip(names, block.outputs, strict=True)
-    others = [it for name, it in shown if name not in asked]
+    others = [output for name, output in shown if name not in asked]
     return tuple(
         other
         for other in others
@@ -120,7 +120,7 @@ def _unread_outputs(
 def _of_a_row(proposal: Proposal, expression: ra.Expression) -> bool:
     """Whether an expression surely gives one value a row: no generator is in it."""
     found = map(proposal.options.function, _called([expression]))
-    return all(it is not None and not it.generator for it in found)
+    return all(item is not None and not item.generator for item in found)
 
 
 def _called(expressions: Iterable[ra.Expression]) -> frozenset[str]:
@@ -213,7 +213,7 @@ def _numbered(plan: ra.Plan, block: ra.Block) -> bool:
     """Whether only equal rows can swap the numbers that ``row_number`` gives them: the outputs of
     the block are these numbers, the columns that order them, and what follows from both."""
     shown = [output.expression for output in block.outputs]
-    shown += [it.expression for it in block.having]
+    shown += [condition.expression for condition in block.having]
     windows = [node for top in shown for node in walk(top) if isinstance(node, ra.Call)]
     windows = [window for window in windows if window.name == _OVER]
     functions = [window.args[0] for window in windows]
@@ -230,7 +230,9 @@ def _numbered(plan: ra.Plan, block: ra.Block) -> bool:
     kinds = [type_of(plan, key) for key in keys]
     if not all(kind is not None and identical(kind) for kind in kinds):
         return False
-    return all(among(ref, keys) for it in (*shown, *block.keys) for ref in columns(it))
+    return all(
+        among(ref, keys) for expression in (*shown, *block.keys) for ref in columns(expression)
+    )
 
 
 def _key(key: ra.Expression) -> tuple[ra.Expression, ...]:
@@ -273,9 +275,9 @@ def total_order(plan: ra.Plan, block: ra.Block) -> bool:
     if block.aggregate == "global":
         return True  # a single row
     shown = [output.expression for output in block.outputs] if block.complete else []
-    kinds = [type_of(plan, it) for it in shown]
+    kinds = [type_of(plan, expression) for expression in shown]
     alike = all(kind is not None and identical(kind) for kind in kinds)
-    if shown and alike and all(among(it, order) for it in shown):
+    if shown and alike and all(among(expression, order) for expression in shown):
         return True
     if block.aggregate == "group by" and block.keys:
         return all(among(key, order) for key in block.keys)
@@ -366,7 +368,7 @@ def _exact(plan: ra.Plan, expression: ra.Expression) -> bool:
 def _counts(plan: ra.Plan, ref: ra.ColumnRef) -> bool:
     """Whether a column is a count: all counts together are no more than there are rows."""
     found = computed_as(plan, ref)
-    return bool(found) and all(isinstance(it, ra.Call) and it.name == "count" for it in found)
+    return bool(found) and all(isinstance(item, ra.Call) and item.name == "count" for item in found)
 
 
 def _has_room(kind: str) -> bool:

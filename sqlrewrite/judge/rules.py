@@ -155,8 +155,10 @@ def examine(
     if pair.filtered:
         return _run(FOR_FILTERS, proposal)
     if pair.first:
-        asked, own = conditions_on_ranked_rows(plan, pair), {pair.key.relation}
-        repeated = tuple([Conjunct(it, it.expression) for it in asked if it.relations == own])
+        conditions, own = conditions_on_ranked_rows(plan, pair), {pair.key.relation}
+        repeated = tuple(
+            [Conjunct(item, item.expression) for item in conditions if item.relations == own]
+        )
         return _run(FOR_RANKS, replace(proposal, restrictions=repeated))
     through_facts = options.reach.through_facts
     near = _examine_join(proposal, options.reach._replace(through_facts=False))
@@ -196,7 +198,7 @@ def _run(rules: tuple[Rule, ...], proposal: Proposal) -> Examination:
     off = (Outcome.PASS, "switched off")
     disabled = proposal.options.disabled
     judged = [(rule, off if rule.code in disabled else rule.judge(proposal)) for rule in rules]
-    results = tuple([RuleResult(it.code, it.name, *found) for it, found in judged])
+    results = tuple([RuleResult(rule.code, rule.name, *judgement) for rule, judgement in judged])
     undecided = next((r for r in results if r.outcome is Outcome.UNKNOWN), None)
     if undecided is not None:
         why = f"{undecided.name} is not decided: {undecided.message}"

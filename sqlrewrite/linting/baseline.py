@@ -151,7 +151,7 @@ def _of_others(path: str, found: Writing) -> Counter[BaselineKey]:
     except ConfigError:
         return Counter()
     files = {name: _file(os.path.join(found.root, name)) for name, *_ in earlier}
-    others = {it for it, file in files.items() if file not in found.read and os.path.exists(file)}
+    others = {key for key, file in files.items() if file not in found.read and os.path.exists(file)}
     return Counter({key: count for key, count in earlier.items() if key[0] in others})
 
 

@@ -103,8 +103,8 @@ class CheckedStatement:
     def decisions_by_scan(self) -> Mapping[Scan, Sequence[PairDecision]]:
         """The decisions on the pairs of each scan."""
         found: dict[Scan, list[PairDecision]] = {}
-        for it in self.decided.judged:
-            found.setdefault(it.proposal.pair.scan, []).append(it)
+        for decision in self.decided.judged:
+            found.setdefault(decision.proposal.pair.scan, []).append(decision)
         return found
 
     @cached_property
@@ -114,7 +114,9 @@ class CheckedStatement:
         decided, document = self.rewriting
         stripped = document.stripped
         free = frozenset(stripped.predicates)
-        kept = {it: by for it, by in stale(self.stripped, self.decided).items() if it not in free}
+        kept = {
+            span: by for span, by in stale(self.stripped, self.decided).items() if span not in free
+        }
         return {**kept, **stale(stripped, decided)}
 
     @cached_property
@@ -138,9 +140,9 @@ class CheckedStatement:
                     (rewriting_candidate.fact, rewriting_candidate.dimension),
                     rewriting_candidate.reason.message,
                 )
-        for it in self._rewriting_candidates:
-            if it.verdict is Verdict.REWRITTEN:  # another condition between them serves
-                found.pop((it.fact, it.dimension), None)
+        for candidate in self._rewriting_candidates:
+            if candidate.verdict is Verdict.REWRITTEN:  # another condition between them serves
+                found.pop((candidate.fact, candidate.dimension), None)
         return found
 
     @cached_property

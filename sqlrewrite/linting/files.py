@@ -225,11 +225,11 @@ class LintSummary:
         shown = result.shown
         self.failed += bool(result.failures)
         self.failures += len(result.failures)
-        self.counting += sum(it.counts for it in shown)
-        self.notes += sum(it.severity is Severity.NOTE for it in shown)
-        self.fixable += sum(it.fix is not None for it in shown)
+        self.counting += sum(finding.counts for finding in shown)
+        self.notes += sum(finding.severity is Severity.NOTE for finding in shown)
+        self.fixable += sum(finding.fix is not None for finding in shown)
         self.suppressed += len(result.findings) - len(shown)
-        self.codes.update(it.code for it in shown)
+        self.codes.update(finding.code for finding in shown)
 
     @property
     def status(self) -> int:
@@ -252,7 +252,7 @@ def lint_host(host: Host, catalog: Warehouse, options: Options) -> LintResult:
     """The findings of a file, and what went wrong while looking for them."""
     read = documents(host, catalog, options.limits, heed=False)
     done = [region_findings(it.region, document, options) for it, document in read]
-    return tuple(file_findings(host, done)), tuple(bug for it in done for bug in it.bugs)
+    return tuple(file_findings(host, done)), tuple(bug for region in done for bug in region.bugs)
 
 
 def region_findings(region: Region, document: Document, options: Options) -> RegionFindings:
@@ -263,15 +263,15 @@ def region_findings(region: Region, document: Document, options: Options) -> Reg
 def file_findings(host: Host, done: Sequence[RegionFindings]) -> list[Finding]:
     """The findings of all regions, and one for each call or cell that is not read, in the order of
     the file; suppressed are those that a region asks to leave alone."""
-    whole = next((it for it in done if it.ignore_file is not None), None)
+    whole = next((region for region in done if region.ignore_file is not None), None)
     left = ((place_of(host.lines, Span(at, at)), f"not read: {why}") for at, why in host.left)
     every = [of_no_statement(NOT_PARSED, why, place, counts=False) for place, why in left]
-    for it in done:
-        own = it.findings
+    for region in done:
+        own = region.findings
         if whole is not None and whole.ignore_file is not None:
             used = any(other.findings for other in done if other is not whole)
-            own = tuple(_suppressed(whole.ignore_file, own, its_own=it is whole, used=used))
-        every += (in_file(host, it.region, found) for found in own)
+            own = tuple(_suppressed(whole.ignore_file, own, its_own=region is whole, used=used))
+        every += (in_file(host, region.region, found) for found in own)
     return sorted(every, key=lambda it: (it.place.span.start, it.code))
 
 
@@ -280,11 +280,13 @@ def _suppressed(
 ) -> Iterator[Finding]:
     """The findings of a region in a file that it, or another region, asks to leave alone."""
     by = Suppression("inSource", ignore_file.reason or str(ignore_file))
-    for it in found:
-        if not its_own and it.suppression is None:
-            yield replace(it, suppression=by, counts=False)
-        elif not (its_own and used and it.code == UNUSED and it.place.span == ignore_file.span):
-            yield it
+    for finding in found:
+        if not its_own and finding.suppression is None:
+            yield replace(finding, suppression=by, counts=False)
+        elif not (
+            its_own and used and finding.code == UNUSED and finding.place.span == ignore_file.span
+        ):
+            yield finding
 
 
 def in_file(host: Host, region: Region, found: Finding) -> Finding:

@@ -109,7 +109,7 @@ class Finding:
 
 def unsuppressed(found: Iterable[Finding]) -> tuple[Finding, ...]:
     """The findings that nothing suppresses."""
-    return tuple(it for it in found if it.suppression is None)
+    return tuple(finding for finding in found if finding.suppression is None)
 
 
 MOST_CHARACTERS = 299

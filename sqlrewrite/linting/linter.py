@@ -93,8 +93,12 @@ def _statement(checked: CheckedStatement) -> list[Finding]:
         return found
     with suppress_errors(RecursionError):  # nested so deep that only the rewriter got through
         found += deep(lambda: [it for check in CHECKS for it in check(checked)])
-    reported = {it.place.span for it in found if it.code not in ("DPP006", "DPP007")}
-    kept = (it for it in found if it.code != "DPP007" or it.place.span not in reported)
+    reported = {finding.place.span for finding in found if finding.code not in ("DPP006", "DPP007")}
+    kept = (
+        finding
+        for finding in found
+        if finding.code != "DPP007" or finding.place.span not in reported
+    )
     # The same may be found twice: by two dimensions, or in two operands.
     return list({(it.code, it.place.span, it.message, it.help): it for it in kept}.values())
 
@@ -134,7 +138,7 @@ def lint_renderings(sql: str, done: Rewrite, of: Callable[[str], LintResult]) ->
             ):
                 kept[key] = one
     fix = Fix(tuple(_change(sql, done.sql)))
-    fixed = (replace(it, fix=fix if it.fix and done.changed else None) for it in kept.values())
+    fixed = (replace(one, fix=fix if one.fix and done.changed else None) for one in kept.values())
     ordered = sorted(fixed, key=lambda it: (it.place.span.start, it.code))
     return tuple(ordered), tuple(dict.fromkeys(bug for *_, bugs in every for bug in bugs))
 

@@ -71,13 +71,20 @@ def whole(plan: Plan, pairs: Sequence[Pair]) -> WholeTarget | None:
     table = scan.table
     names = table.partitioning
     # Conditions on the source of a derived partition column, or on a sort column, skip files, too.
-    sources = (name for it in table.derived if it.column.lower() in names for name in it.sources)
+    sources = (
+        name
+        for derivation in table.derived
+        if derivation.column.lower() in names
+        for name in derivation.sources
+    )
     choosing = names.union(sources, table.clustered_by)
     if not names or any(
         bounds(condition.expression, scan.relation, choosing) for condition in join.conditions
     ):
         return None
-    if table.provider in _CARRIES and any(_constant_keys(plan, it) for it in _tied(pairs, scan)):
+    if table.provider in _CARRIES and any(
+        _constant_keys(plan, pair) for pair in _tied(pairs, scan)
+    ):
         return None
     return WholeTarget(scan, tuple(sorted(names)), tuple(_joined(pairs, scan)))
 
@@ -94,7 +101,7 @@ def target(plan: Plan) -> tuple[Join, Scan] | None:
 
 def _joined(pairs: Sequence[Pair], scan: Scan) -> list[str]:
     """The partition columns of a MERGE's target that its source has keys for."""
-    return sorted({it.target_column for it in _tied(pairs, scan)})
+    return sorted({pair.target_column for pair in _tied(pairs, scan)})
 
 
 def _tied(pairs: Sequence[Pair], scan: Scan) -> list[Pair]:
@@ -114,7 +121,7 @@ def _constant_keys(plan: Plan, pair: Pair) -> bool:
         return False
     if not columns(keys[0]):
         return all(isinstance(node, Literal | Cast) for node in walk(keys[0]))
-    return any(_compares(it.expression, keys[0]) for it in block.where)
+    return any(_compares(condition.expression, keys[0]) for condition in block.where)
 
 
 def _compares(condition: Expression, key: Expression) -> bool:

@@ -74,8 +74,8 @@ def read_whole(checked: CheckedStatement, scan: ra.Scan, names: frozenset[str]) 
         return False
     if _bounded(plan, scan, names):
         return False
-    plain = all(_plain(it.proposal.pair.edge.block, scan) for it in tied)
-    return all(_rules_nothing_out(it, plain) for it in tied) and not _compared(
+    plain = all(_plain(decision.proposal.pair.edge.block, scan) for decision in tied)
+    return all(_rules_nothing_out(decision, plain) for decision in tied) and not _compared(
         plan, scan, names, tied
     )
 
@@ -137,7 +137,7 @@ def _compared(
     plan: ra.Plan, scan: ra.Scan, names: frozenset[str], tied: Sequence[PairDecision]
 ) -> bool:
     """Whether a condition that made no candidate compares a partition column with a relation."""
-    paired = {id(it.proposal.pair.edge.condition) for it in tied}
+    paired = {id(decision.proposal.pair.edge.condition) for decision in tied}
     ties = _tying(plan)
     return any(it not in paired for name in names for it in ties.get((scan.relation, name), ()))
 
@@ -208,7 +208,7 @@ def is_view_model(path: str, catalog: Warehouse) -> bool:
 def of_file(path: str, catalog: Warehouse, found: Iterable[Finding]) -> tuple[Finding, ...]:
     """The findings of a file, without DPP007 where it is such a model."""
     view = is_view_model(path, catalog)
-    return tuple(it for it in found if not (view and it.code == "DPP007"))
+    return tuple(item for item in found if not (view and item.code == "DPP007"))
 
 
 def reads_keys_alone(plan: ra.Plan, scan: ra.Scan, names: frozenset[str]) -> bool:
@@ -219,7 +219,7 @@ def reads_keys_alone(plan: ra.Plan, scan: ra.Scan, names: frozenset[str]) -> boo
         return True
     if block.source is not scan or not (block.aggregate or block.distinct) or not block.outputs:
         return False
-    values = [it.expression for it in (*block.where, *block.having)] + [*block.keys]
+    values = [condition.expression for condition in (*block.where, *block.having)] + [*block.keys]
     latest = block.role == "scalar" and block.functions & _ENDS
     if not (latest and any(_unknown(output.expression) for output in block.outputs)):
         values += [
@@ -239,7 +239,7 @@ def reads_nothing(plan: ra.Plan, scan: ra.Scan) -> bool:
     edge, seen = [plan.owner[scan.relation]], set[int]()
     while edge:
         block = plan.blocks[edge.pop()]
-        if any(rejects_null(it.expression, frozenset()) for it in block.where):
+        if any(rejects_null(condition.expression, frozenset()) for condition in block.where):
             continue
         above = {plan.owner[reader] for reader in readers(plan, block.number) or ()}
         if not above or block.number in seen:

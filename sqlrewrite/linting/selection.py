@@ -115,7 +115,7 @@ def in_changed_statements(
 
 def _judged(finding: Finding, severities: Mapping[str, str], *, strict: bool) -> Finding:
     code = finding.code
-    best = max((it for it in severities if code.startswith(it)), key=len, default=None)
+    best = max((prefix for prefix in severities if code.startswith(prefix)), key=len, default=None)
     severity = finding.severity if best is None else Severity(severities[best])
     counted = severity is not Severity.NOTE and code != NOT_PARSED
     counts = finding.counts and (counted or strict)
@@ -142,7 +142,7 @@ def _longest(code: str, prefixes: Sequence[str]) -> int:
 
 
 def _check(code: str) -> None:
-    if not any(it.startswith(code) for it in BY_CODE) or not code:
+    if not any(known_code.startswith(code) for known_code in BY_CODE) or not code:
         near = nearest(code.upper(), BY_CODE)
         hint = f"did you mean {near}?" if near else f"known: {', '.join(BY_CODE)}"
         raise ConfigError(f"no finding has a code that begins with {code!r}: {hint}")

@@ -106,5 +106,6 @@ def counted(found: Iterable[Finding]) -> Counter[tuple[str, ...]]:
     """Findings by what stays the same when a comment is added to their statement, counted; those
     about comments by their code alone."""
     return Counter(
-        (it.code,) if it.code == UNUSED else (it.code, it.subject, it.statement) for it in found
+        (item.code,) if item.code == UNUSED else (item.code, item.subject, item.statement)
+        for item in found
     )

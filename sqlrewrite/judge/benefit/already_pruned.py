@@ -182,7 +182,7 @@ def carries_constants(proposal: Proposal) -> bool:
     outside = [
         restriction for restriction in proposal.restrictions if isinstance(restriction, Conjunct)
     ]
-    return bool(found) and all(id(it.condition) in ours for it in outside)
+    return bool(found) and all(id(item.condition) in ours for item in outside)
 
 
 def _alike(plan: ra.Plan, one: ra.ColumnRef, other: ra.ColumnRef) -> bool:
@@ -199,10 +199,10 @@ def _on_key(
     plan: ra.Plan, relation: ra.Node, key: str, found: tuple[Restriction, ...]
 ) -> list[ra.Expression] | None:
     """The conditions on a relation's rows and inside it, if each is one of constants on its key."""
-    if not all(isinstance(it, Conjunct) and not it.condition.in_or for it in found):
+    if not all(isinstance(item, Conjunct) and not item.condition.in_or for item in found):
         return None
-    here = [it.expression for it in found if isinstance(it, Conjunct)]
-    if not all(_constants_on(it, key) for it in here):
+    here = [item.expression for item in found if isinstance(item, Conjunct)]
+    if not all(_constants_on(expression, key) for expression in here):
         return None
     match relation:
         case ra.Scan(sampled=False):
@@ -226,7 +226,7 @@ def _inside(
     if block.limit is not None or block.having or not isinstance(column, ra.ColumnRef):
         return
     if isinstance(block.source, ra.Relation) and column.relation == block.source.relation:
-        conditions = tuple(Conjunct(it, it.expression) for it in block.where)
+        conditions = tuple(Conjunct(condition, condition.expression) for condition in block.where)
         yield _on_key(plan, block.source, column.name, conditions)
 
 

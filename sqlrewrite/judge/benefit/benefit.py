@@ -81,8 +81,8 @@ def _reads_names(proposal: Proposal, scan: ra.Scan) -> bool:
     """Whether a block reads only partition columns of a table, whose values stand in its paths."""
     block = proposal.plan.blocks[proposal.plan.owner[scan.relation]]
     shown = [output.expression for output in block.outputs]
-    shown += [it.expression for it in (*block.where, *block.having)]
-    named = {ref.name for it in shown for ref in columns(it)}
+    shown += [condition.expression for condition in (*block.where, *block.having)]
+    named = {ref.name for expression in shown for ref in columns(expression)}
     return block.source is scan and block.complete and named <= scan.table.partitioning
 
 
@@ -240,7 +240,7 @@ def _named_beside(plan: ra.Plan, scan: ra.Scan) -> Iterator[ra.ColumnRef]:
     block = plan.blocks[plan.owner[scan.relation]]
     if not block.complete:
         return
-    asked = [it.expression for it in (*conditions_of(block), *block.having)]
+    asked = [condition.expression for condition in (*conditions_of(block), *block.having)]
     for expression in (*asked, *(output.expression for output in block.outputs), *block.keys):
         yield from columns(expression)
 

@@ -99,8 +99,8 @@ def _selective(proposal: Proposal, expression: ra.Expression) -> bool:
         ):
             # The engine makes it a semi- or anti-join, and looks for a filter on either side.
             blocks = (proposal.plan.blocks[number] for number in query.blocks)
-            found = (it.expression for block in blocks for it in _filters(block))
-            return any(_selective(proposal, it) for it in found)
+            found = (condition.expression for block in blocks for condition in _filters(block))
+            return any(_selective(proposal, inner) for inner in found)
         case _:
             return selective(proposal.engine, expression)
 
@@ -133,7 +133,9 @@ def _inside(proposal: Proposal, relation: ra.Relation, test: Test) -> bool:
     blocks = _blocks(proposal.plan, relation)
     if blocks and all(_reads_constants(block, test) for block in blocks):
         return True
-    return any(test(proposal, it.expression) for block in blocks for it in _filters(block))
+    return any(
+        test(proposal, condition.expression) for block in blocks for condition in _filters(block)
+    )
 
 
 def _blocks(plan: ra.Plan, relation: ra.Relation) -> list[ra.Block]:
@@ -191,7 +193,7 @@ def _splits(engine: Engine, name: str, args: tuple[ra.Expression, ...]) -> bool:
         return False
     found = _branches(engine, computed[0])
     if found:
-        values = sum(it is not None and bool(columns(it)) for it in found)
+        values = sum(value is not None and bool(columns(value)) for value in found)
         return values == 1 or (values == 0 and len(found) > 2)
     match computed[0]:
         case ra.Call(name=inner, args=below) if len(below) <= 2:
@@ -301,7 +303,7 @@ def _leaves_few_keys(proposal: Proposal, query: Query) -> bool:
         return False
     if not isinstance(node, Limit) or isinstance(node.child, Limit) or not 1 < node.most <= FEW:
         return False  # one Limit below another is that of an OFFSET
-    kinds = {proposal.type_of(it) for it in (pair.fact, pair.key_side.expression)}
+    kinds = {proposal.type_of(side) for side in (pair.fact, pair.key_side.expression)}
     kind = kinds.pop()
     return len(query.top) == 1 and not kinds and kind is not None and identical(kind)
 

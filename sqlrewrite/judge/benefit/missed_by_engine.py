@@ -98,7 +98,9 @@ def _assumed(proposal: Proposal) -> Iterator[str]:
     if proposal.engine.takes_keys and proposal.pair.scan.table.provider is None:
         yield f"the connector of {proposal.pair.scan.alias} takes keys"
     if proposal.engine.reuse_broadcast_only:
-        sizes = {it.parts[-1]: it.table.size_in_bytes for it in read_again(proposal)}
+        sizes = {
+            relation.parts[-1]: relation.table.size_in_bytes for relation in read_again(proposal)
+        }
         for name, size in sizes.items():
             if size is None:
                 yield f"{name} is small enough to be broadcast"

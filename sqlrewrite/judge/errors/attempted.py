@@ -294,18 +294,22 @@ def attempted_aggregates(proposal: Proposal) -> tuple[ra.Call, ...]:
     block = proposal.plan.blocks[query.top[0]]
     if block.aggregate != "group by" or block.distinct or block.limit is not None:
         return ()
-    having = [it.expression for it in block.having]
+    having = [condition.expression for condition in block.having]
     outputs = [output.expression for output in block.outputs]
     nodes = [node for it in (*outputs, *having) for node in walk(it)]
     found = tuple(order_sensitive(proposal.plan, nodes))
     if not found or any(isinstance(node, ra.Subquery) or _is_window(node) for node in nodes):
         return ()
-    keys = [node for it in computed_as(proposal.plan, proposal.pair.key) for node in walk(it)]
+    keys = [
+        node
+        for expression in computed_as(proposal.plan, proposal.pair.key)
+        for node in walk(expression)
+    ]
     if any(null_matters for it in having for _, null_matters in order_sensitive_in(proposal, it)):
         return ()
-    if any(it is key for it in found for key in keys):
+    if any(call is key for call in found for key in keys):
         return ()
-    if not all(form_of(proposal, it) and _has_text(it) for it in found):
+    if not all(form_of(proposal, call) and _has_text(call) for call in found):
         return ()
     return found if _text_can_be_repeated(proposal, frozenset(map(id, found))) else ()
 

@@ -70,7 +70,11 @@ def _raising_beside(proposal: Proposal, extended: frozenset[int]) -> ra.Expressi
     plan = proposal.plan
     own = [column for column in conditions_on(plan) if column[0] in extended]
     same = frozenset[ColumnId]().union(*(alike(plan, *column) for column in own))
-    conditions = (it for it in _conditions_among(plan, same) if same.issuperset(named(it)))
+    conditions = (
+        condition
+        for condition in _conditions_among(plan, same)
+        if same.issuperset(named(condition))
+    )
     return next(_raising_among(proposal, conditions), None)
 
 
@@ -91,7 +95,11 @@ def _raising_for_keys(
     same = alike(plan, relation, column) | alike(plan, relation, pruned)
     if blocks_inside(plan).isdisjoint(plan.owner.get(relation) for relation, _ in same):
         return None
-    conditions = (it for it in _conditions_among(plan, same) if same.issuperset(named(it)))
+    conditions = (
+        condition
+        for condition in _conditions_among(plan, same)
+        if same.issuperset(named(condition))
+    )
     return next(_raising_among(proposal, conditions), None)
 
 

@@ -306,7 +306,7 @@ def comparable(
     """Whether operands have a common type without a cast of a column that could fail: a string
     column beside a number needs one, a string constant is cast itself. ``inside`` are the families
     of the items of arrays and maps that are compared with them."""
-    rows = [it for it in map(_fields, operands) if it is not None]
+    rows = [arg for arg in map(_fields, operands) if arg is not None]
     if operands and len(rows) == len(operands):
         alike = len({len(row) for row in rows}) == 1
         return alike and all(comparable(plan, column) for column in zip(*rows, strict=True))

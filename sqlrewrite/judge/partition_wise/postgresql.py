@@ -77,7 +77,7 @@ class _Matching:
             raise _Refusal(f"it is not known which rows partitions by {one.strategy} hold")
         if len(one.keys) != len(other.keys):
             raise _Refusal("they are partitioned by more and by fewer columns")
-        kinds = [self._kind(*it) for it in zip(one.keys, other.keys, strict=True)]
+        kinds = [self._kind(*key) for key in zip(one.keys, other.keys, strict=True)]
         first, second = (_read(parts, kinds) for parts in (one, other))
         links = self._links(one.strategy, first, second, ordered=STRING not in kinds)
         return sum(self._below(*link) for link in links)

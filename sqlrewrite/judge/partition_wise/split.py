@@ -60,10 +60,10 @@ def split(plan: ra.Plan, options: Options) -> Split:
     """The innermost block of a plan that can be written by groups. Raises Unsplit."""
     found = [scan_join for scan_join in scan_joins(plan) if _is_on_partitions(scan_join)]
     why = Unsplit("no join ties the partition columns of two tables")
-    for number in sorted({_block_of(plan, it).number for it in found}, reverse=True):
+    for number in sorted({_block_of(plan, join).number for join in found}, reverse=True):
         block = plan.blocks[number]
         try:
-            mine = [it for it in found if _block_of(plan, it) is block]
+            mine = [join for join in found if _block_of(plan, join) is block]
             return _of_block(plan, block, mine, options)
         except Unsplit as whole:
             why = whole
@@ -307,10 +307,10 @@ class _Search:
 
 def _outer(plan: ra.Plan, block: ra.Block) -> Iterator[ra.ColumnRef]:
     """The columns of outer queries that a block refers to, if it is a derived table or CTE."""
-    for it in (*plan.relations.values(), *plan.ctes):
-        query = getattr(it, "query", None)
+    for relation in (*plan.relations.values(), *plan.ctes):
+        query = getattr(relation, "query", None)
         if isinstance(query, ra.Query) and block.number in query.top:
-            yield from getattr(it, "outer", ())
+            yield from getattr(relation, "outer", ())
 
 
 def _query_of(plan: ra.Plan, block: ra.Block) -> ra.Query:

@@ -130,10 +130,10 @@ def _by_fields(join: ScanJoin, tied: Mapping[str, str], conf: Mapping[str, str])
     """The storage of two Iceberg tables, whose partition fields are compared in order."""
     sides = join.one.table.partitioned_by, join.other.table.partitioned_by
     first = [side for side in sides[0] if side.column.lower() in tied]
-    reached = {tied[it.column.lower()] for it in first}
+    reached = {tied[field.column.lower()] for field in first}
     second = [side for side in sides[1] if side.column.lower() in reached]
-    if not first or [tied[it.column.lower()] for it in first] != [
-        it.column.lower() for it in second
+    if not first or [tied[field.column.lower()] for field in first] != [
+        field.column.lower() for field in second
     ]:
         return None
     relations = {_relation(a, b) for a, b in zip(first, second, strict=True)}
@@ -144,7 +144,7 @@ def _by_fields(join: ScanJoin, tied: Mapping[str, str], conf: Mapping[str, str])
     fewer = max(map(len, sides)) > len(first)
     if fewer and not any(spark_conf.is_on(conf, it) for it in spark_conf.SUBSETS):
         needed.append((spark_conf.SUBSETS[0], True))
-    if fewer or len(join.keys) > len({it.column for it in first}):
+    if fewer or len(join.keys) > len({field.column for field in first}):
         needed.append((spark_conf.ALL_KEYS, False))
     return Storage(f"partitioned by {', '.join(map(_shown, first))}", _missing(conf, *needed))
 

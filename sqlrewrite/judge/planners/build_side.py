@@ -58,7 +58,7 @@ def _undone(proposal: Proposal) -> bool:
     keys: it has saturated floor casts between numbers and between strings, and none from a moment
     to a day. (It has some for floating-point numbers, but not under <=>.)"""
     pair = proposal.pair
-    fact, key = (proposal.type_of(it.expression) for it in (pair.fact_side, pair.key_side))
+    fact, key = (proposal.type_of(side.expression) for side in (pair.fact_side, pair.key_side))
     if fact is None or key is None:
         return False
     if fact == key:
@@ -75,7 +75,7 @@ def _in_its_on(proposal: Proposal) -> bool:
         for restriction in proposal.restrictions
         if not isinstance(restriction, SemiJoin)
     ]
-    plain = (replace(it, attempts=None) if isinstance(it, Conjunct) else it for it in own)
+    plain = (replace(item, attempts=None) if isinstance(item, Conjunct) else item for item in own)
     return any(it not in asked for it in plain)
 
 
@@ -98,7 +98,7 @@ def _size(node: ra.Node) -> int | None:
     found = [
         leaf.table.size_in_bytes if isinstance(leaf, ra.Scan) else None for leaf in leaves(node)
     ]
-    known = [it for it in found if it is not None]
+    known = [size for size in found if size is not None]
     return sum(known) if len(known) == len(found) else None
 
 

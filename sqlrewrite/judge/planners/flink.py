@@ -40,7 +40,7 @@ def missed(proposal: Proposal) -> str | None:
     why = unpruned(proposal.plan, engine, pair) or hidden_column(proposal)
     if why is not None:
         return why
-    inside = {it.relation for it in _across(proposal.plan, pair)}
+    inside = {relation.relation for relation in _across(proposal.plan, pair)}
     if any(neighbour.relation not in inside for neighbour in neighbours(proposal.restrictions)):
         return "a neighbour of the dimension restricts the keys further"
     others = (it for it in proposal.pairs if it.scan.relation == pair.scan.relation)
@@ -68,7 +68,7 @@ def unpruned(plan: ra.Plan, engine: Engine, pair: Pair) -> str | None:
     if not passed(pair.path.relations[:-1]):
         return f"an operator between the join and the scan of {pair.scan.alias} may be sorted"
     why = _unfit(plan, side, pair)
-    if why is None and not any(_filtered(plan, engine, it) for it in side):
+    if why is None and not any(_filtered(plan, engine, relation) for relation in side):
         return f"no filter on {relation_name(pair.dimension)} is of a kind that it looks at"
     return why
 
@@ -163,7 +163,7 @@ def _subqueries(item: Restriction) -> Iterator[ra.Query]:
 
 def _filtered(plan: ra.Plan, engine: Engine, relation: ra.Relation) -> bool:
     asked = conditions_on(plan, relation.relation, ALONE)
-    return any(_suits(engine, it) for it in asked[:_FIRST])
+    return any(_suits(engine, item) for item in asked[:_FIRST])
 
 
 def _suits(engine: Engine, item: Restriction) -> bool:

@@ -128,7 +128,7 @@ def _across(plan: ra.Plan, block: ra.Block, fact: int, key: int) -> tuple[ra.Nod
                 # PartitionPruning matches inner joins, and an explicit CROSS JOIN stays one.
                 crossed = inputs[max(at, to)][1]
                 found = inputs[to : to + 1] if to > at else inputs[:at]
-                return () if crossed else tuple(it for it, _ in found)
+                return () if crossed else tuple(node for node, _ in found)
             node = inputs[at][0]
         else:
             left = numbers(node.left)
@@ -154,7 +154,7 @@ def _ordered(plan: ra.Plan, block: ra.Block, node: ra.Join) -> list[Input]:
     first, *rest = _inputs(node)
     done, joined = [first], numbers(first[0])
     while rest:
-        tied = (it for it in rest if _tied(joined, numbers(it[0]), conditions))
+        tied = (other for other in rest if _tied(joined, numbers(other[0]), conditions))
         chosen = next(tied, rest[0])
         rest.remove(chosen)
         done.append(chosen)

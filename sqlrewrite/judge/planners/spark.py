@@ -83,8 +83,10 @@ def _ranked(proposal: Proposal, leaf: ra.Node) -> bool:
         return False
     plan = proposal.plan
     asked = [*all_restrictions(plan, leaf.relation, ALONE)]
-    found = [it.expression for it in asked if isinstance(it, Conjunct)]
-    found += [it.expression for number in leaf.query.top for it in plan.blocks[number].having]
+    found = [item.expression for item in asked if isinstance(item, Conjunct)]
+    found += [
+        having.expression for number in leaf.query.top for having in plan.blocks[number].having
+    ]
     return any(_is_first(proposal, expression) for expression in found)
 
 
@@ -200,6 +202,6 @@ def _bytes(proposal: Proposal, node: ra.Node) -> float:
 @shared
 def _bytes_of_query(proposal: Proposal, query: ra.Query) -> float:
     sizes = [_bytes(proposal, proposal.plan.blocks[number].source) for number in query.top]
-    read = [it for it in read_by(proposal.plan, query) if isinstance(it, ra.Scan)]
+    read = [relation for relation in read_by(proposal.plan, query) if isinstance(relation, ra.Scan)]
     known = any(it.table.size_in_bytes is not None for it in read)
     return sum(sizes) if known else max(sizes)

@@ -104,7 +104,7 @@ def in_sides(proposal: Proposal) -> tuple[str, str]:
     """The templates by which an IN writes the two sides of a join, to compare them as the join
     does."""
     pair = proposal.pair
-    joined, key = (proposal.type_of(it.expression) for it in (pair.fact_side, pair.key_side))
+    joined, key = (proposal.type_of(side.expression) for side in (pair.fact_side, pair.key_side))
     if pair.derived is not None or joined is None or key is None or compare_alike(joined, key):
         return _AS_THEY_ARE
     return _sides(joined, key) or _AS_THEY_ARE

@@ -42,7 +42,10 @@ def judge_shared(proposal: Proposal) -> Judgement:
         if not isinstance(relation, CteReference):
             continue
         every = (it for it in proposal.plan.relations.values() if isinstance(it, CteReference))
-        if relation.cte in proposal.plan.unbound or sum(it.cte == relation.cte for it in every) > 1:
+        if (
+            relation.cte in proposal.plan.unbound
+            or sum(reference.cte == relation.cte for reference in every) > 1
+        ):
             name = relation_name(relation)
             return failed(
                 f"{name} is referenced more than once: a bound for one reference would "

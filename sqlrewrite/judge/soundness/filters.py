@@ -80,7 +80,7 @@ def _is_implied(proposal: Proposal) -> bool:
         pair for pair in proposal.pairs if pair.edge.condition is proposal.pair.edge.condition
     )
     own = (other for other in others if other.key_side.operand is not None)
-    same = [replace(proposal, pair=it) for it in own if it.derived is proposal.pair.derived]
+    same = [replace(proposal, pair=pair) for pair in own if pair.derived is proposal.pair.derived]
     lossless = (it for it in same if compares_own_expression(it.pair))
     return any(isinstance(derived_bound(it), DerivedBound) for it in lossless)
 
