@@ -115,8 +115,8 @@ def tokenized(
     SQL."""
     catalog = in_force(catalog, sql)
     lexed = lex(sql, catalog.refer)
-    asked = directives(sql, lexed.tokens, lines)
-    suppressed = Suppressed(asked, catalog) if heed and asked.found else None
+    comments = directives(sql, lexed.tokens, lines)
+    suppressed = Suppressed(comments, catalog) if heed and comments.found else None
     kept = suppressed.kept if suppressed else None
     # Iceberg's tables may be in the catalog, or be made by the text.
     in_dml = MARKER in sql and ("iceberg" in sql.lower() or catalog.takes_subqueries)
@@ -125,7 +125,7 @@ def tokenized(
         text = strip(sql, lexed.tokens, kept, in_dml=in_dml)
     if text.removed:
         lexed = lex(text.text, catalog.refer)
-    return Document(sql, catalog, limits, text, asked, lexed, suppressed)
+    return Document(sql, catalog, limits, text, comments, lexed, suppressed)
 
 
 def read(
@@ -151,22 +151,22 @@ def read(
     if heed and document.directives.whole_file and not named:
         return replace(document, stripped=Stripped(sql, sql))
     text = document.stripped
-    known, found = with_views_of(text.text, document.catalog, limits), []
+    catalog_here, readings = with_views_of(text.text, document.catalog, limits), []
     for statement in statements(text.text, document.lexed, limits):
         if transliteration is not None:
             statement = cross_checked(statement, text, transliteration, limits, document.catalog)
         unsure = bisect_left(text.unsure, statement.start)
         if any(at <= statement.end for at in text.unsure[unsure : unsure + 1]):
             statement = left_alone(statement, _UNSURE)
-        reading = read_statement(statement, text.text, known, limits, whole=whole)
+        reading = read_statement(statement, text.text, catalog_here, limits, whole=whole)
         if text.predicates:
-            reading = replace(reading, missing=missing_relation(statement, known))
+            reading = replace(reading, missing=missing_relation(statement, catalog_here))
         if named and statement.tree is not None:
             reading = replace(reading, names=tuple(relations_of(statement.tree, read=True)))
-        found.append(reading)
-        after = followed(statement, text.text, known, "the text", text.text[statement.end :])
-        known = with_temporaries_of(known, after, limits)
-    return replace(document, statements=tuple(found))
+        readings.append(reading)
+        after = followed(statement, text.text, catalog_here, "the text", text.text[statement.end :])
+        catalog_here = with_temporaries_of(catalog_here, after, limits)
+    return replace(document, statements=tuple(readings))
 
 
 def _not_read(sql: str, why: str, catalog: Warehouse, limits: Limits) -> Document:
@@ -180,11 +180,11 @@ def _not_read(sql: str, why: str, catalog: Warehouse, limits: Limits) -> Documen
 
 def heeded(document: Document) -> Document:
     """A document that was read without heeding its comments, as they ask."""
-    asked = document.directives
-    if document.stripped.removed or asked.whole_file:
+    comments = document.directives
+    if document.stripped.removed or comments.whole_file:
         sql = in_dialect(document.original, document.limits)
-        return read(sql, document.catalog, document.limits, lines=asked.lines)
-    suppressed = Suppressed(asked, document.catalog) if asked.found else None
+        return read(sql, document.catalog, document.limits, lines=comments.lines)
+    suppressed = Suppressed(comments, document.catalog) if comments.found else None
     return replace(document, suppressed=suppressed)
 
 
@@ -197,7 +197,7 @@ def decide(document: Document, options: Options) -> Decision:
     ):
         changed = frozenset().union(*(statement.changes for statement in document.statements))
     earlier, back = {clause.at: clause for clause in text.clauses}, text.insertions()
-    found = []
+    decisions = []
     for reading in document.statements:
         decided = StatementDecision(reading, failure=reading.failure)
         if reading.bound is not None:
@@ -212,8 +212,8 @@ def decide(document: Document, options: Options) -> Decision:
             start, end = reading.statement.start, reading.statement.end
             back_in = (Edit(at, item) for at, item in back.items() if start <= at <= end)
             decided = replace(decided, edits=tuple(back_in))  # it is left as it was
-        found.append(decided)
-    return Decision(document, options, tuple(found))
+        decisions.append(decided)
+    return Decision(document, options, tuple(decisions))
 
 
 def _decided(
@@ -225,17 +225,17 @@ def _decided(
     # Only here, so that a text without a partitioned table does not wait for the imports.
     from sqlrewrite.decision.decide import decide_statement
 
-    at, said = reading.statement.start, reading.catalog.settings
-    if affects_pruning(said):
+    at, settings = reading.statement.start, reading.catalog.settings
+    if affects_pruning(settings):
         when = options.when or "auto"
-        options = replace(options, engine=engine_under(options.engine, said), when=when)
+        options = replace(options, engine=engine_under(options.engine, settings), when=when)
     try:
-        done = guarded(
+        outcome = guarded(
             lambda: decide_statement(reading, options, context, earlier), at, options.limits
         )
     except ResolveError as error:
-        done = Failure(at, str(error), code=NO_KEYS)
-    return StatementDecision(reading, failure=done) if isinstance(done, Failure) else done
+        outcome = Failure(at, str(error), code=NO_KEYS)
+    return StatementDecision(reading, failure=outcome) if isinstance(outcome, Failure) else outcome
 
 
 def _context(document: Document, reading: Reading, changed: frozenset[str]) -> StatementContext:

@@ -41,39 +41,39 @@ def by_groups(sql: str, catalog: Warehouse, options: Options) -> Rewrite:
     if groups.why:
         return Rewrite(sql, sql, 1, skipped=(Problem(GROUPS, groups.why, 1, 1),))
     document = read(cut(sql, groups.spans), catalog, options.limits, whole=True)
-    text, made, notes = document.stripped.original, list[Edit](), list[Note]()
+    text, insertions, notes = document.stripped.original, list[Edit](), list[Note]()
     grouped: list[int] = []
     for reading in document.statements:
         if reading.failure is None and reading.bound is not None:
             decide = partial(_statement, document, reading, options)
-            found = guarded(decide, reading.statement.start, options.limits)
-            if isinstance(found, Failure):
-                notes.append((found.offset, found.message))
+            outcome = guarded(decide, reading.statement.start, options.limits)
+            if isinstance(outcome, Failure):
+                notes.append((outcome.offset, outcome.message))
                 continue
-            made += found[0]
-            notes += found[1]
-            grouped += [reading.statement.index] if found[0] else []
-    after = apply(text, made)
+            insertions += outcome[0]
+            notes += outcome[1]
+            grouped += [reading.statement.index] if outcome[0] else []
+    after = apply(text, insertions)
     if _stands(sql, groups, after):
         after = sql
     failures = [
         statement.failure for statement in document.statements if statement.failure is not None
     ]
-    done = Rewrite(
+    rewrite = Rewrite(
         original=sql,
         sql=after,
         statements=len(document.statements),
         errors=tuple(document.problem(failure) for failure in failures if not failure.parsed),
         skipped=tuple(document.problem(failure) for failure in failures if failure.parsed),
-        notes=tuple(Problem(GROUPS, it, *document.place(at)) for at, it in notes),
+        notes=tuple(Problem(GROUPS, message, *document.place(at)) for at, message in notes),
         grouped=tuple(grouped),
     )
-    return in_dialect(done, options.limits)
+    return in_dialect(rewrite, options.limits)
 
 
 def missing(sql: str, catalog: Warehouse, options: Options) -> dict[int, dict[str, str]]:
     """The settings that joins partition by partition lack, by the number of the statement."""
-    found: dict[int, dict[str, str]] = {}
+    settings: dict[int, dict[str, str]] = {}
     text = cut(sql, find_groups(sql, lex(sql).tokens).spans)
     for reading in read(text, catalog, options.limits).statements:
         if reading.bound is None:
@@ -81,8 +81,8 @@ def missing(sql: str, catalog: Warehouse, options: Options) -> dict[int, dict[st
         plan, conf = reading.bound.plan, reading.catalog.settings
         for _, storage in joins_with_storage(plan, options.engine, conf):
             if storage is not None and storage.settings:
-                found.setdefault(reading.statement.index, {}).update(storage.settings)
-    return found
+                settings.setdefault(reading.statement.index, {}).update(storage.settings)
+    return settings
 
 
 def _statement(
@@ -92,13 +92,13 @@ def _statement(
     assert reading.bound is not None
     plan, conf, notes = reading.bound.plan, reading.catalog.settings, list[Note]()
     found_meetings = list(joins_with_storage(plan, options.engine, conf))
-    for join, found in found_meetings:
+    for join, storage in found_meetings:
         at = reading.statement.start if join.other.span is None else join.other.span.start
         names = f"{join.one.parts[-1]} and {join.other.parts[-1]}"
-        if found is not None:
-            need = "; ".join(remedies(found))
+        if storage is not None:
+            need = "; ".join(remedies(storage))
             does = f"needs to join them part by part: {need}" if need else "joins them part by part"
-            notes.append((at, f"{names} are both {found.layout}: Spark {does}"))
+            notes.append((at, f"{names} are both {storage.layout}: Spark {does}"))
         elif join.one.table.parts is not None and join.other.table.parts is not None:
             notes.append((at, f"{names}: {_of_postgresql(plan, join)}"))
     parted = [
@@ -119,14 +119,14 @@ def _statement(
         count = group_count(found_split.joins, engine_under(options.engine, conf), options.groups)
         tokens = reading.statement.tokens
         places = Places(document.stripped.text, tokens, reading.bound)
-        made = edits(found_split, count, _cut(found_split, count), places)
-        wrong = _wrong(reading.statement, document.stripped.original, made)
+        insertions = edits(found_split, count, _cut(found_split, count), places)
+        wrong = _wrong(reading.statement, document.stripped.original, insertions)
         if wrong:
             raise Unsplit(wrong)
     except (Unsplit, NoPlaceError) as whole:
         return [], [*notes, (reading.statement.start, f"not written by groups: {whole}")]
     names = " and ".join(scan.parts[-1] for scan, _ in found_split.scans)
-    return made, [*notes, (reading.statement.start, f"written by {count} groups of {names}")]
+    return insertions, [*notes, (reading.statement.start, f"written by {count} groups of {names}")]
 
 
 def _stands(sql: str, groups: GroupInsertions, after: str) -> bool:
@@ -136,11 +136,11 @@ def _stands(sql: str, groups: GroupInsertions, after: str) -> bool:
 
 
 def _of_postgresql(plan: Plan, join: ScanJoin) -> str:
-    found = partition_joins(plan, join)
-    if found.why:
-        return f"PostgreSQL does not join them partition by partition: {found.why}"
+    joins_of_parts = partition_joins(plan, join)
+    if joins_of_parts.why:
+        return f"PostgreSQL does not join them partition by partition: {joins_of_parts.why}"
     return (
-        f"PostgreSQL joins them partition by partition, in {found.joins} joins, with "
+        f"PostgreSQL joins them partition by partition, in {joins_of_parts.joins} joins, with "
         "SET enable_partitionwise_join = on"
     )
 
@@ -163,6 +163,6 @@ def _wrong(statement: Statement, text: str, made: list[Edit]) -> str:
         return "the text would not be found again"
     shift = sum(len(edit.text) for edit in made)
     piece = after[statement.start : statement.end + 1 + shift]
-    if any(it.failure is not None or it.tree is None for it in statements(piece)):
+    if any(part.failure is not None or part.tree is None for part in statements(piece)):
         return "the text by groups would not parse, please report this"
     return ""

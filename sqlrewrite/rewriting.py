@@ -176,9 +176,15 @@ def _of_renderings(last: Rewrite, results: Sequence[Rewrite], unwritten: Sequenc
     """The result for a text, from those for its renderings. Where a predicate is unwritten in a
     rendering, its place is told."""
     both = [
-        (it, lacks) for one, lacks in zip(results, unwritten, strict=True) for it in one.candidates
+        (candidate, lacks)
+        for one, lacks in zip(results, unwritten, strict=True)
+        for candidate in one.candidates
     ]
-    candidates = {(it.statement, it.fact, it.dimension): it for it, lacks in both if not lacks}
+    candidates = {
+        (candidate.statement, candidate.fact, candidate.dimension): candidate
+        for candidate, lacks in both
+        if not lacks
+    }
     written = {value.fact for value in candidates.values() if value.verdict is Verdict.REWRITTEN}
     skipped = dict.fromkeys(last.skipped)
     for candidate, lacks in both:
@@ -233,7 +239,7 @@ def _is_read(rendering: Rendering, decided: Callable[[str], Decision]) -> bool:
         [statement for statement in decision.statements if statement.failure],
     )
     spans = document.stripped.predicates
-    held = (
+    with_predicate = (
         document.stripped.original_offset(failure.reading.statement.start) <= span.start
         and span.start <= document.stripped.original_offset(failure.reading.statement.end)
         for failure in failed
@@ -241,7 +247,7 @@ def _is_read(rendering: Rendering, decided: Callable[[str], Decision]) -> bool:
     )
     marked = document.original.count(MARKER) == len(spans)
     parse = all(failure.failure is not None and failure.failure.parsed for failure in failed)
-    return marked and parse and not any(held)
+    return marked and parse and not any(with_predicate)
 
 
 def _alike(one: str, other: str) -> bool:
@@ -266,15 +272,19 @@ def _result(decision: Decision) -> Rewrite:
         [statement.failure for statement in statements if statement.failure is not None],
     )
     matter = [statement for statement in statements if statement.matters]
-    by_statement = {it.reading.statement.index: candidates(document, it) for it in matter}
+    by_statement = {
+        decision.reading.statement.index: candidates(document, decision) for decision in matter
+    }
     return Rewrite(
         original=document.original,
         sql=apply(text.text, [edit for statement in statements for edit in statement.edits]),
         statements=len(statements),
-        candidates=tuple(found for value in by_statement.values() for found in value),
+        candidates=tuple(candidate for of in by_statement.values() for candidate in of),
         errors=errors(decision),
         skipped=tuple(document.problem(failure) for failure in failures if failure.parsed),
-        plans=tuple(plan for it in matter if (plan := _plan_diff(document, it)) is not None),
+        plans=tuple(
+            plan for decision in matter if (plan := _plan_diff(document, decision)) is not None
+        ),
         removed=tuple(_removed(decision, by_statement)),
         notes=foreign(document.stripped, document.directives.lines),
     )
@@ -325,14 +335,14 @@ def _removed(
     predicates = text.removed_predicates
     for decided in decision.statements if predicates else ():
         index = decided.reading.statement.index
-        left = left_to_engine(by_statement.get(index, ()))
+        reasons = left_to_engine(by_statement.get(index, ()))
         written = "\n".join(edit.text for edit in decided.edits)
         for span, by in sorted(stale(text, decided).items(), key=lambda item: item[0].start):
             before, columns = predicates[span].text, bounded_columns(predicates[span].value)
             gone = Removed(index, before, *lines.place(span.start), by)
             if _noted(before) & _noted(written):
                 gone = replace(gone, reason="its key query gives other keys now")
-            why = [left[column] for column in columns if column in left and not by]
+            why = [reasons[column] for column in columns if column in reasons and not by]
             yield replace(gone, reason=why[0]) if why else gone
 
 

@@ -76,7 +76,7 @@ def engine(name: str) -> Engine:
     if name.endswith(".toml"):
         path = Path(name)
     elif not path.is_file():
-        known = sorted(found.stem for found in path.parent.glob("*.toml"))
+        known = sorted(file.stem for file in path.parent.glob("*.toml"))
         near = nearest(name, known)
         hint = f"did you mean {near}?" if near else f"known: {', '.join(known)}, or a .toml file"
         raise ConfigError(f"no engine is called {name!r}: {hint}")
@@ -94,7 +94,7 @@ def _flat(tables: Mapping[str, Any]) -> dict[str, Any]:
 
 def _checked(values: dict[str, Any], source: str) -> Engine:
     """The engine of a file's values: every field there, of its type, and none besides."""
-    types = {found.name: str(found.type) for found in fields(Engine)}
+    types = {field.name: str(field.type) for field in (Engine)}
     for key in values:
         if key not in types:
             near = nearest(key, types)

@@ -198,8 +198,8 @@ def _unions(plan: Plan, judged: Sequence[PairDecision]) -> list[_Group]:
         if SHARED.code in item.failing <= _OF_ONE
         and not (has_one_key(item.proposal) or is_whole_in_query(item.proposal))
     }
-    found = coverings(plan, tuple(numbers)) if numbers else []
-    groups = [_Group(tuple(numbers[pair] for pair in pairs), True) for pairs in found]
+    sets = coverings(plan, tuple(numbers)) if numbers else []
+    groups = [_Group(tuple(numbers[pair] for pair in pairs), True) for pairs in sets]
     return [
         group for group in groups if any(judged[n].failing == {SHARED.code} for n in group.numbers)
     ]
@@ -228,9 +228,9 @@ def _with_predicates(
 ) -> tuple[PairDecision, ...]:
     """The pairs with the predicates of those in ``groups``."""
     places = text.places
-    done = list(judged)
+    decisions = list(judged)
     for group in groups:
-        items = [done[number] for number in group.numbers]
+        items = [decisions[number] for number in group.numbers]
         proposals = [item.proposal for item in items]
         try:
             slots = {placement.slot(proposal, places) for proposal in proposals}
@@ -240,7 +240,7 @@ def _with_predicates(
             author = placement.author_text(slot, places)
             proposals = _merged(proposals, group)
             union = group.union and len(proposals) > 1
-            found = tuple(write(proposals, author, text.words, union=union))
+            predicates = tuple(write(proposals, author, text.words, union=union))
         except NoPlaceError as error:
             written = [_without_place(item, f"not written: {error}") for item in items]
         except RefusedError as error:
@@ -253,16 +253,16 @@ def _with_predicates(
                 unasked = normalized_value(error.fact)
                 written = [replace(item, unasked=unasked) for item in written]
         else:
-            comment = _forbidding_comment(proposals, found, slot, text)
+            comment = _forbidding_comment(proposals, predicates, slot, text)
             written = [
-                _accepted(item, found, slot)
+                _accepted(item, predicates, slot)
                 if comment is None
                 else _rejected(item, NOT_SUPPRESSED, comment)
                 for item in items
             ]
         for number, item in zip(group.numbers, written, strict=True):
-            done[number] = item
-    return tuple(done)
+            decisions[number] = item
+    return tuple(decisions)
 
 
 def _merged(proposals: list[Proposal], group: _Group) -> list[Proposal]:
@@ -305,10 +305,10 @@ def _forbidding_comment(
         if at is not None and not mends and (why := context.suppresses(at)):
             return why
     walk, conjuncts = text.walk, slot.clause.conjuncts
-    if walk and any(has_managed_predicate(walk, conjuncts, it.value) for it in found):
+    if walk and any(has_managed_predicate(walk, conjuncts, predicate.value) for predicate in found):
         return "an earlier predicate for it is kept as it is"
     clause = text.managed_clause(slot)
-    if clause is not None and all(stands_in(it, clause) for it in found):
+    if clause is not None and all(stands_in(predicate, clause) for predicate in found):
         return None  # and nothing is written at another place
     offsets = [edit.offset for edit in placement.edits(slot, found, text.places)]
     return next((why for offset in offsets if (why := context.keeps(offset, mends))), None)
@@ -339,7 +339,7 @@ def _insertions(
     for item in judged:
         if item.slot is not None:
             predicates = slots.setdefault(item.slot, [])
-            predicates += [found for found in item.predicates if found not in predicates]
+            predicates += [one for one in item.predicates if one not in predicates]
     places, refer = text.places, reading.statement.refer
     edits: list[Edit] = []
     bugs: list[tuple[int, str]] = []
@@ -348,8 +348,8 @@ def _insertions(
     written: dict[int, Mapping[str, str]] = {}
     # Where an ON and a new WHERE go to the same place in the text, the ON comes first.
     for slot, predicates in sorted(slots.items(), key=lambda item: item[0].clause.keyword is None):
-        made = placement.edits(slot, predicates, places)
-        wrong = postcheck.check(slot, predicates, made, places, bound, queries, refer)
+        insertions = placement.edits(slot, predicates, places)
+        wrong = postcheck.check(slot, predicates, insertions, places, bound, queries, refer)
         if wrong is None:
             clause = text.managed_clause(slot)
             if clause is not None:
@@ -362,11 +362,11 @@ def _insertions(
                     written[clause.at] = {
                         predicate.text: predicate.value for predicate in clause.predicates
                     }
-                    made, standing[slot] = list(clause.edits), same
-            edits += made
+                    insertions, standing[slot] = list(clause.edits), same
+            edits += insertions
             continue
         message = f"a predicate was discarded, please report this: {wrong}"
-        bugs.append((made[0].offset, message))
+        bugs.append((insertions[0].offset, message))
         judged = tuple(
             _without_place(item, message) if item.slot == slot else item for item in judged
         )

@@ -68,7 +68,7 @@ def _drawn(plan: Plan, filters: Filters) -> tuple[PlanLine, ...]:
 def _candidate(result: StatementDecision, item: PairDecision, place: Locate) -> Candidate:
     pair, plan = item.proposal.pair, result.plan
     verdict = item.verdict
-    predicate = " AND ".join(found.text for found in item.predicates) or None
+    predicate = " AND ".join(written.text for written in item.predicates) or None
     if verdict is Verdict.REWRITTEN and item.stands:
         verdict = Verdict.ALREADY_PRUNED
     at_fact = _offset(pair.target, pair.fact, result)

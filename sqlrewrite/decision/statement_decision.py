@@ -80,7 +80,7 @@ class StatementDecision:
     def bounded(self) -> dict[str, str]:
         """The marked predicates that are to be written, by what they bound, as the text has it."""
         written = (predicate for item in reversed(self.judged) for predicate in item.predicates)
-        return {it.bounded: it.marked for it in written}
+        return {predicate.bounded: predicate.marked for predicate in written}
 
     @property
     def unasked(self) -> frozenset[str]:
@@ -95,13 +95,13 @@ def as_they_stand(
     clause does not have just these."""
     if len(clause.predicates) != len(predicates):
         return None
-    left = [it.text for it in clause.predicates]
+    unmatched = [standing_one.text for standing_one in clause.predicates]
     standing: dict[Predicate, Predicate] = {}
     for predicate in predicates:
-        same = next((text for text in left if same_tokens(text, predicate.marked)), None)
+        same = next((text for text in unmatched if same_tokens(text, predicate.marked)), None)
         if same is None:
             return None
-        left.remove(same)
+        unmatched.remove(same)
         text = predicate.text if same == predicate.marked else same.partition(MARKER)[0].rstrip()
         standing[predicate] = replace(predicate, text=text)
     return standing
@@ -109,7 +109,7 @@ def as_they_stand(
 
 def stands_in(predicate: Predicate, clause: ManagedClause) -> bool:
     """Whether a predicate is one of those that stand in a clause already."""
-    return any(same_tokens(it.text, predicate.marked) for it in clause.predicates)
+    return any(same_tokens(standing.text, predicate.marked) for standing in clause.predicates)
 
 
 def same_tokens(one: str, other: str) -> bool:
@@ -148,13 +148,13 @@ def stale(stripped: Stripped, decided: StatementDecision) -> dict[Span, str]:
             if follow.pop(predicate.text, None) is None
         ]
     elsewhere = decided.bounded if gone else {}
-    found: dict[Span, str] = {}
+    replacements: dict[Span, str] = {}
     for removed, follow in gone:
         here = next((text for text, value in follow.items() if value == removed.value), None)
-        found[removed.span] = here or elsewhere.get(removed.value, "")
+        replacements[removed.span] = here or elsewhere.get(removed.value, "")
         if here:
             del follow[here]
-    return found
+    return replacements
 
 
 def changes_dml_condition(stripped: Stripped, decided: StatementDecision) -> bool:
@@ -173,14 +173,14 @@ def changes_dml_condition(stripped: Stripped, decided: StatementDecision) -> boo
 def left_to_engine(candidates: Sequence[Candidate]) -> dict[str, str]:
     """Why no predicate is written for a column (``day``, ``s.day``), where that is because the
     engine prunes by itself."""
-    found: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     for candidate in candidates:
         reason = candidate.reason if candidate.verdict is not Verdict.REWRITTEN else None
         if reason is not None and reason.code == LEFT_TO_ENGINE:
             names = ("", f"{candidate.fact.alias.lower()}.", f"{candidate.fact.table.lower()}.")
             for name in names:
-                found.setdefault(name + candidate.fact.column, reason.message)
-    return found
+                reasons.setdefault(name + candidate.fact.column, reason.message)
+    return reasons
 
 
 def bounded_columns(value: str) -> list[str]:

@@ -72,24 +72,27 @@ def derived_columns(plan: Plan, scan: Scan) -> tuple[DerivedColumn, ...]:
 
 @remembered
 def _derived_columns(_: Plan, scan: Scan) -> tuple[DerivedColumn, ...]:
-    fields = (it for it in scan.table.partitioned_by if it.transform == "identity")
+    fields = (field for field in scan.table.partitioned_by if field.transform == "identity")
     identities = {field.column.lower() for field in fields}
     computed = (
         derivation for derivation in scan.table.derived if derivation.column.lower() in identities
     )
-    return tuple(column for it in computed for column in _read(it, scan))
+    return tuple(column for derivation in computed for column in _read(derivation, scan))
 
 
 def _read(derivation: Derivation, scan: Scan) -> list[DerivedColumn]:
     name = derivation.column.lower()
-    found = formula(derivation.expression, scan.table)
-    if isinstance(found, str):
-        return [DerivedColumn(name, source, derivation, why=found) for source in derivation.sources]
-    known = shape(found.expression, found.of)
+    source_formula = formula(derivation.expression, scan.table)
+    if isinstance(source_formula, str):
+        return [
+            DerivedColumn(name, source, derivation, why=source_formula)
+            for source in derivation.sources
+        ]
+    known = shape(source_formula.expression, source_formula.of)
     if known is None:
         why = "it may give another value when it is computed again"
-        return [DerivedColumn(name, found.source, derivation, why=why)]
-    return [DerivedColumn(name, found.source, derivation, found, known)]
+        return [DerivedColumn(name, source_formula.source, derivation, why=why)]
+    return [DerivedColumn(name, source_formula.source, derivation, source_formula, known)]
 
 
 @remembered
@@ -98,14 +101,14 @@ def columns_with_ends(_: Plan, scan: Scan) -> tuple[DerivedColumn, ...]:
     clustered by, and Iceberg's partition columns."""
     table = scan.table
     fields = (field.column.lower() for field in table.partitioned_by if table.provider == "iceberg")
-    found: list[DerivedColumn] = []
+    with_ends: list[DerivedColumn] = []
     for name in dict.fromkeys((*fields, *table.clustered_by)):
         read = formula(f"`{name}`", table)
         if not isinstance(read, str) and read.of(read.expression) in MOMENTS:
             itself = Derivation(name, read.text, (name,), "")
             kind = Shape(daily=read.of(read.expression) == DATE)
-            found.append(DerivedColumn(name, name, itself, read, kind, ends=True))
-    return tuple(found)
+            with_ends.append(DerivedColumn(name, name, itself, read, kind, ends=True))
+    return tuple(with_ends)
 
 
 def derived_from(plan: Plan, scan: Scan, column: str) -> tuple[DerivedColumn, ...]:
@@ -129,19 +132,19 @@ def smaller_units(plan: Plan, scan: Scan, of: DerivedColumn) -> tuple[DerivedCol
         for derived_column in derived_columns(plan, scan)
         if derived_column.source == of.source
     }
-    found: list[DerivedColumn] = []
+    units: list[DerivedColumn] = []
     at = _unit_of(of)
-    while at is not None and (found or at[0] == "year"):
+    while at is not None and (units or at[0] == "year"):
         smaller = ((name, at[1]) for name in _SMALLER.get(at[0], ()))
-        at = next((it for it in smaller if it in others), None)
-        found += [others[at]] if at is not None else []
-    return tuple(found)
+        at = next((smaller_unit for smaller_unit in smaller if smaller_unit in others), None)
+        units += [others[at]] if at is not None else []
+    return tuple(units)
 
 
 def _unit_of(column: DerivedColumn) -> tuple[str, object] | None:
     """The unit that a column is (year, month …) and of which expression, to be compared."""
-    found = None if column.formula is None else unit(column.formula.expression)
-    return None if found is None else (found[0], canonical(found[1]))
+    its_unit = None if column.formula is None else unit(column.formula.expression)
+    return None if its_unit is None else (its_unit[0], canonical(its_unit[1]))
 
 
 def stands_for(side: Expression, of: DerivedColumn, kind: Type | None) -> str | None:
@@ -177,7 +180,7 @@ def decided_by_weeks(side: Expression) -> bool:
         case Call(name="trunc"):
             return True
         case Call(name="date_format", args=(_, Literal(text=text))):
-            return _MONTHLY.issuperset(it for it in text if it.isalpha())
+            return _MONTHLY.issuperset(letter for letter in text if letter.isalpha())
         case Call(name=name):
             return name in ("year", "quarter", "month", "weekofyear")
         case _:
@@ -188,14 +191,14 @@ def _by_day(side: Expression) -> bool:
     """Whether the day alone decides an expression over a date or time, which raises no error."""
     match side:
         case Call(name=name, args=(inner,)):
-            found = name in tagged("year") or name in tagged("days")
+            decided = name in tagged("year") or name in tagged("days")
         case Call(name="trunc", args=(inner, Literal(kind="string"))):
-            found = True
+            decided = True
         case Call(name="date_format", args=(inner, Literal(kind="string", text=text))):
-            found = in_order_of_days(text)
+            decided = in_order_of_days(text)
         case _:
             return False
-    return found and (isinstance(inner, ColumnRef) or is_day(inner))
+    return decided and (isinstance(inner, ColumnRef) or is_day(inner))
 
 
 def may_prune(plan: Plan, ref: ColumnRef) -> bool:

@@ -42,7 +42,7 @@ from sqlrewrite.settings.options import ALONE
 
 def find_filter_pairs(plan: Plan) -> tuple[Pair, ...]:
     """All pairs of a plan for filters, scan by scan."""
-    found: list[Pair] = []
+    pairs: list[Pair] = []
     for number, scan in plan.relations.items():
         if not isinstance(scan, Scan) or not scan.table.laid_out:
             continue
@@ -63,12 +63,14 @@ def find_filter_pairs(plan: Plan) -> tuple[Pair, ...]:
         for item in own:
             if item.condition.clause is None:
                 continue
-            beside = [it.expression for it in own if it is not item and _in_same_and(it, item)]
+            beside = [
+                other.expression for other in own if other is not item and _in_same_and(other, item)
+            ]
             for column in derived:
                 path = _source_path(plan, scan, item, column)
                 if path is not None:
-                    found += _pairs(plan, path, item, column, beside)
-    return tuple(found)
+                    pairs += _pairs(plan, path, item, column, beside)
+    return tuple(pairs)
 
 
 def _in_same_and(one: Conjunct, other: Conjunct) -> bool:
@@ -107,12 +109,12 @@ def _pairs(
     ):
         return  # it would be right only beside the condition itself, in another block
     kind = type_of(plan, ColumnRef(scan.relation, derived.source, None))
-    found = [
+    comparisons = [
         comparison
         for comparison in _comparisons(item.expression)
         if _is_of(derived.source, comparison)
     ]
-    steps = {stands_for(side, derived, kind) for _, side, _, _, _ in found} - {None, THROUGH}
+    steps = {stands_for(side, derived, kind) for _, side, _, _, _ in comparisons} - {None, THROUGH}
     apart = kind == TIMESTAMP and steps == {SAME}  # two time zones may disagree on the value
     timed = kind != DATE
     days = day_range(item.expression, derived.source, kind=kind) if kind in MOMENTS else None
@@ -123,11 +125,11 @@ def _pairs(
     if days is not None and (apart or not steps):
         column = next(iter(columns(item.expression)))
         day = Cast(column, "date") if timed else column
-        found = found if steps else []
-        found += [(op, day, 0, it, None) for op, it in end_comparisons(days)]
+        comparisons = comparisons if steps else []
+        comparisons += [(op, day, 0, end, None) for op, end in end_comparisons(days)]
     begins = list(prefix_bounds(item.expression, derived)) if kind == STRING and not steps else []
-    found = [(op, it, 0, text, None) for op, it, text in begins] or found
-    for operator, side, at, constant, its in found:
+    comparisons = [(op, side, 0, text, None) for op, side, text in begins] or comparisons
+    for operator, side, at, constant, its in comparisons:
         refs = columns(side)
         edge = JoinEdge(block, item.condition, operator, FILTER, None, True)
         yield Pair(

@@ -54,11 +54,13 @@ def day_range(condition: Expression, column: str, *, kind: Type) -> DayRange | N
                 _union([part for part in parts if part is not None]) if None not in parts else None
             )
         case Call(name="in", args=(side, *constants)):
-            found = [
+            ranges = [
                 _allowed_days("=", side, constant, column, kind=kind) for constant in constants
             ]
             return (
-                _union([days for days in found if days is not None]) if None not in found else None
+                _union([days for days in ranges if days is not None])
+                if None not in ranges
+                else None
             )
         case Call(name="between", args=(side, low, high)):
             ends = (("<=", high), (">=", low))
@@ -133,8 +135,8 @@ def _value_of_unit(name: str, condition: Expression, column: str) -> int | None:
         case _:
             return None
     its = unit(side) if isinstance(side, Call) else None
-    found = its is not None and its[0] == name and _is_day(its[1], column)
-    return int(text) if found and text.isdecimal() else None
+    matches = its is not None and its[0] == name and _is_day(its[1], column)
+    return int(text) if matches and text.isdecimal() else None
 
 
 def is_part(node: Expression) -> bool:
@@ -150,10 +152,10 @@ def _allowed_days(
     """The days that one comparison allows."""
     if not isinstance(constant, Literal):
         return None
-    found = _period_with_value(operator, side, constant, column)
-    if found is None or not all(1000 <= day.year <= 9998 for day in found):
+    period = _period_with_value(operator, side, constant, column)
+    if period is None or not all(1000 <= day.year <= 9998 for day in period):
         return None
-    (first, last), name = found, side.name if isinstance(side, Call) else ""
+    (first, last), name = period, side.name if isinstance(side, Call) else ""
     moment = isinstance(side, ColumnRef) or name == "date_trunc"
     if kind != DATE and moment and operator != "=":  # a later one may be of the day before
         first, last = first - _DAY, last + _DAY
@@ -165,7 +167,7 @@ def _allowed_days(
         if written or of_clock:
             later = (date.fromisoformat(constant.text.strip()[:10]) + _DAY).isoformat()
             constant = replace(constant, text=later)
-            _, last = _period_with_value(operator, side, constant, column) or found
+            _, last = _period_with_value(operator, side, constant, column) or period
     lower, upper = operator in ("=", ">", ">="), operator in ("=", "<", "<=")
     return first if lower else None, last if upper else None
 
@@ -192,10 +194,10 @@ def _period_with_value(
         ):
             return _period_around(inner, column, constant, _UNITS.get(text.lower(), ""))
         case Call(name="date_format", args=(inner, Literal(text=text))) if operator == "=":
-            found = re.fullmatch(_FORMATS.get(text, "(?!)"), constant.text, re.ASCII)
-            if found is None or constant.kind != "string" or not _is_day(inner, column):
+            digits = re.fullmatch(_FORMATS.get(text, "(?!)"), constant.text, re.ASCII)
+            if digits is None or constant.kind != "string" or not _is_day(inner, column):
                 return None
-            return _calendar_period([int(group) for group in found.groups()])
+            return _calendar_period([int(group) for group in digits.groups()])
         case _:
             return _period_around(side, column, constant, "day")
     number = constant.text if constant.kind == "number" and unit else ""
@@ -264,11 +266,11 @@ PrefixBound = tuple[str, Expression, Literal]
 def prefix_bounds(condition: Expression, derived: DerivedColumn) -> Iterator[PrefixBound]:
     """The comparisons that a prefix of a column implies: the value of the derived column, if the
     prefix is long enough, else the bounds of the column itself."""
-    found = _prefix_of(condition, derived.source)
+    prefix = _prefix_of(condition, derived.source)
     formula = None if derived.formula is None else derived.formula.expression
-    if found is None or not isinstance(formula, Call) or formula.name not in tagged("beginning"):
+    if prefix is None or not isinstance(formula, Call) or formula.name not in tagged("beginning"):
         return
-    column, text = found
+    column, text = prefix
     length = _prefix_length(formula)
     if length is not None and length <= len(text):
         own = Call(formula.name, (column, *formula.args[1:]))

@@ -224,7 +224,7 @@ def _joins_by_equalities(
     sides: tuple[frozenset[int], frozenset[int]],
     equalities: Iterator[ra.Expression] | Sequence[ra.Expression],
 ) -> Iterator[ScanJoin]:
-    found: dict[tuple[int, int], list[JoinKey]] = {}
+    keys_by_scans: dict[tuple[int, int], list[JoinKey]] = {}
     for expression in equalities:
         match expression:
             case ra.Call(
@@ -234,8 +234,8 @@ def _joins_by_equalities(
                     one, other = other, one
                 if one.relation in sides[0] and other.relation in sides[1]:
                     key = JoinKey(one.name, other.name, name == "<=>")
-                    found.setdefault((one.relation, other.relation), []).append(key)
-    for (first, second), keys in found.items():
+                    keys_by_scans.setdefault((one.relation, other.relation), []).append(key)
+    for (first, second), keys in keys_by_scans.items():
         left, right = plan.relations[first], plan.relations[second]
         if isinstance(left, ra.Scan) and isinstance(right, ra.Scan):
             yield ScanJoin(block, kind, left, right, tuple(dict.fromkeys(keys)))

@@ -114,7 +114,7 @@ class Pair:
 
 def find_pairs(plan: ra.Plan) -> tuple[Pair, ...]:
     """All pairs of a plan in the order of their edges; each combination of scan and key once."""
-    found: dict[tuple[object, ...], Pair] = {}
+    pairs: dict[tuple[object, ...], Pair] = {}
     for block in plan.blocks:
         if block.in_view:
             continue  # such a pair belongs to the view's own text
@@ -122,8 +122,8 @@ def find_pairs(plan: ra.Plan) -> tuple[Pair, ...]:
             turned = FLIPPED[edge.operator]
             for operator, fact, key in ((edge.operator, one, other), (turned, other, one)):
                 for pair in _pairs(plan, edge, operator, fact, key):
-                    found.setdefault(_identity(pair), pair)
-    return tuple(found.values())
+                    pairs.setdefault(_identity(pair), pair)
+    return tuple(pairs.values())
 
 
 def _identity(pair: Pair) -> tuple[object, ...]:
@@ -139,7 +139,7 @@ def _pairs(plan: ra.Plan, edge: JoinEdge, operator: str, fact: Side, key: Side) 
     if not keys:
         return
     for ref in columns_of(fact.expression):
-        if not may_prune(plan, ref) or any(found.relation == ref.relation for found in keys):
+        if not may_prune(plan, ref) or any(other.relation == ref.relation for other in keys):
             continue
         outside = plan.owner[ref.relation] == edge.block.number
         if edge.query is None or outside:
@@ -181,8 +181,8 @@ def _pairs(plan: ra.Plan, edge: JoinEdge, operator: str, fact: Side, key: Side) 
 @remembered
 def _paths(plan: ra.Plan, relation: int, column: str) -> list[LineagePath]:
     """The paths down from a column; none if none of them ends at a partition column."""
-    found = list(islice(trace(plan, ra.ColumnRef(relation, column, None)), MOST_PATHS))
-    return found if any(prunable(plan, path) for path in found) else []
+    paths = list(islice(trace(plan, ra.ColumnRef(relation, column, None)), MOST_PATHS))
+    return paths if any(prunable(plan, path) for path in paths) else []
 
 
 def _target(path: LineagePath, paths: list[LineagePath], plain: bool) -> tuple[ra.Relation, str]:
@@ -193,7 +193,7 @@ def _target(path: LineagePath, paths: list[LineagePath], plain: bool) -> tuple[r
     for depth, relation in enumerate(path.relations, 1):
         if isinstance(relation, ra.Derived) and relation.view:
             above = path.relations[:depth]
-            return relation, next(it.column for it in paths if it.relations == above)
+            return relation, next(other.column for other in paths if other.relations == above)
     return path.end, path.column
 
 
@@ -207,7 +207,7 @@ def at_reference(plan: ra.Plan, pair: Pair) -> Pair | None:
                 return None
             above = path.relations[:depth]
             paths = _paths(plan, pair.fact.relation, pair.fact.name)
-            column = next((it.column for it in paths if it.relations == above), None)
+            column = next((other.column for other in paths if other.relations == above), None)
             return None if column is None else replace(pair, target=relation, target_column=column)
     return None
 
@@ -232,7 +232,9 @@ def derived_target(
     for depth, relation in enumerate(path.relations, 1):
         if isinstance(relation, ra.Derived) and relation.view:
             below = path.relations[depth - 1 :]
-            queries = [it.query for it in below if isinstance(it, ra.Derived | ra.CteReference)]
+            queries = [
+                reader.query for reader in below if isinstance(reader, ra.Derived | ra.CteReference)
+            ]
             view = ".".join(relation.view)
             for name in column_names(relation) or ():
                 ends = ends_along(plan, ra.ColumnRef(relation.relation, name, None), below)
@@ -258,13 +260,13 @@ def _side(plan: ra.Plan, edge: JoinEdge, fact: ra.ColumnRef, key: ra.ColumnRef) 
         return "outside", (edge.kind if alone or edge.kind != "in" else "in (not required)")
     if at_fact == at_key == block.number:
         tree = edge.join if edge.join is not None else _meeting(block.source, fact, key)
-        left = not isinstance(tree, ra.Join) or fact.relation in numbers(tree.left)
-        return (LEFT if left else RIGHT), edge.kind
+        on_left = not isinstance(tree, ra.Join) or fact.relation in numbers(tree.left)
+        return (LEFT if on_left else RIGHT), edge.kind
     if at_fact == block.number:
         # The fact is in a subquery, or beside one in its own block's outer join.
         if edge.join is not None and not edge.implied:
-            left = fact.relation in numbers(edge.join.left)
-            return (LEFT if left else RIGHT), edge.kind
+            on_left = fact.relation in numbers(edge.join.left)
+            return (LEFT if on_left else RIGHT), edge.kind
         return "inside", _role(block)
     # A global aggregate returns a row even where nothing matches.
     direct = at_fact == block.parent and edge.implied and block.aggregate in (None, "group by")
@@ -348,7 +350,7 @@ _MOST_PATHS = 100
 
 def coverings(plan: ra.Plan, pairs: Sequence[Pair]) -> list[tuple[Pair, ...]]:
     """The sets of ``pairs`` that together stand on every path to a fact."""
-    found: list[tuple[Pair, ...]] = []
+    sets: list[tuple[Pair, ...]] = []
     facts: dict[tuple[int, str], dict[tuple[int, ...], Pair]] = {}
     for pair in pairs:
         # For a derived column each reference may keep other rows besides: no common bound.
@@ -358,8 +360,8 @@ def coverings(plan: ra.Plan, pairs: Sequence[Pair]) -> list[tuple[Pair, ...]]:
     for (fact, _), by_path in facts.items():
         covering = _cover(plan, (fact,), by_path)
         if covering and len(set(covering)) > 1:
-            found.append(tuple(dict.fromkeys(covering)))
-    return found
+            sets.append(tuple(dict.fromkeys(covering)))
+    return sets
 
 
 def _cover(
@@ -372,10 +374,10 @@ def _cover(
     reading = readers(plan, block)
     if reading is None or plan.blocks[block].role == "view":
         return None
-    found: list[Pair] = []
+    pairs: list[Pair] = []
     for reader in reading:
         covering = _cover(plan, (reader, *path), by_path)
-        if covering is None or len(found) > _MOST_PATHS:
+        if covering is None or len(pairs) > _MOST_PATHS:
             return None
-        found += covering
-    return found or None
+        pairs += covering
+    return pairs or None

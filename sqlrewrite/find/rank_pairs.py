@@ -53,8 +53,10 @@ def find_rank_pairs(plan: ra.Plan) -> Iterator[Pair]:
 def conditions_on_ranked_rows(plan: ra.Plan, pair: Pair) -> tuple[ra.Condition, ...]:
     """The conditions on the rows whose first values bound a scan."""
     join = pair.edge.join
-    found = plan.blocks[plan.owner[pair.key.relation]].where if join is None else join.conditions
-    return tuple(item for item in found if item is not pair.edge.condition)
+    conditions = (
+        plan.blocks[plan.owner[pair.key.relation]].where if join is None else join.conditions
+    )
+    return tuple(item for item in conditions if item is not pair.edge.condition)
 
 
 def _path_to_scan(plan: ra.Plan, source: ra.Relation, ref: ra.ColumnRef) -> LineagePath | None:
@@ -126,7 +128,7 @@ def _pairs_without_later_row(plan: ra.Plan, block: ra.Block) -> Iterator[Pair]:
             path = LineagePath((scan,), fact.name)
             pair = _pair(edge, path, (scan, fact), (beyond, key), 1)
             others = conditions_on_ranked_rows(plan, pair)
-            alone = all(it.relations == {beyond.relation} for it in others)
+            alone = all(other.relations == {beyond.relation} for other in others)
             pushed = not null_extended(block.source, scan.relation)  # or WHERE would prune nothing
             if alone and pushed and _readable(scan) and _readable(beyond):
                 yield pair
@@ -147,7 +149,7 @@ def _anti_join_conditions(
                 scan = inner.source
                 cut = inner.limit or inner.aggregate or inner.having or generates(inner)
                 if len(query.top) == 1 and isinstance(scan, ra.Scan) and not cut:
-                    yield from ((it, None, scan) for it in inner.where)
+                    yield from ((condition, None, scan) for condition in inner.where)
             case _:
                 pass
 
@@ -196,29 +198,31 @@ def _greatest_rank(condition: ra.Expression, resolve: ColumnResolver, ref: ra.Co
             return _greatest_rank(resolve(condition), _unchanged, ref)
         case ra.Call(name="=", args=(one, ra.Literal(kind="boolean", text=text))) if text == "true":
             return _greatest_rank(one, resolve, ref)
-        case ra.Call(name="=", args=(one, ra.Literal() as value)) if asked := _condition_of(
+        case ra.Call(name="=", args=(one, ra.Literal() as value)) if deciding := _condition_of(
             resolve(one), value
         ):
-            return _greatest_rank(asked, _unchanged, ref)
+            return _greatest_rank(deciding, _unchanged, ref)
         case ra.Call(name="=", args=(one, other)) if not _OF_ALL.isdisjoint(
             (_window_function(resolve(one)), _window_function(resolve(other)))
         ):
-            plain = (resolve(it) for it in (one, other))
-            return int(any(isinstance(it, ra.ColumnRef) and same_column(it, ref) for it in plain))
+            plain = (resolve(side) for side in (one, other))
+            return int(
+                any(isinstance(side, ra.ColumnRef) and same_column(side, ref) for side in plain)
+            )
         case ra.Call(name="=" | "<=" | "<" as name, args=(one, ra.Literal() as most)):
-            found, ranks = one, [most]
+            ranked, ranks = one, [most]
         case ra.Call(name="=" | ">=" | ">" as name, args=(ra.Literal() as most, one)):
-            found, ranks = one, [most]
-        case ra.Call(name="between" as name, args=(found, ra.Literal(), ra.Literal() as most)):
+            ranked, ranks = one, [most]
+        case ra.Call(name="between" as name, args=(ranked, ra.Literal(), ra.Literal() as most)):
             ranks = [most]
-        case ra.Call(name="in" as name, args=(found, *listed)):
-            ranks = [it for it in listed if isinstance(it, ra.Literal)]
+        case ra.Call(name="in" as name, args=(ranked, *listed)):
+            ranks = [rank for rank in listed if isinstance(rank, ra.Literal)]
             if len(ranks) < len(listed):
                 return 0
         case _:
             return 0
     numbers = all(rank.kind == "number" for rank in ranks)
-    if not numbers or _window_function(resolve(found)) not in tagged("numbers"):
+    if not numbers or _window_function(resolve(ranked)) not in tagged("numbers"):
         return 0
     counts = [row_count(rank.text) for rank in ranks]
     return max(counts) - (name in ("<", ">")) if all(counts) else 0
@@ -247,7 +251,7 @@ def _condition_of(expression: ra.Expression, value: ra.Literal) -> ra.Expression
             others = {int(text)}
         case _:
             return None
-    if any(it.kind != "number" or not it.text.isdecimal() for it in (value, then)):
+    if any(literal.kind != "number" or not literal.text.isdecimal() for literal in (value, then)):
         return None
     rank = int(value.text)
     return asked if int(then.text) == rank and rank not in others else None

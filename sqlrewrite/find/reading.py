@@ -69,38 +69,38 @@ def read_statement(
     """Reads a statement of a text under a ``catalog``; ``whole`` as in ``document.read``."""
     changes = targets(statement)
     if group_insertions(text[statement.start : statement.end + 1]):
-        left = Failure(statement.start, _BY_GROUPS, parsed=True)
-        return Reading(replace(statement, tree=None), catalog, changes=changes, failure=left)
+        by_groups = Failure(statement.start, _BY_GROUPS, parsed=True)
+        return Reading(replace(statement, tree=None), catalog, changes=changes, failure=by_groups)
     words = statement.last_words if catalog.prunable else frozenset()
-    found = Reading(statement, catalog, words, changes, failure=statement.failure)
+    unbound = Reading(statement, catalog, words, changes, failure=statement.failure)
     if statement.failure is not None or statement.tree is None:
-        return found
+        return unbound
     bound: Reading | Failure | None = None
     if not words.isdisjoint(catalog.prunable):  # it names a partitioned table or a view
         bound = why_unreadable(statement, text, limits.double_quoted)
         known = limits.double_quoted is False
         around = None if known or bound is not None else possible_names(statement, text)
         bound = bound or guarded(
-            lambda: _bound(found, text, around, whole), statement.start, limits
+            lambda: _bound(unbound, text, around, whole), statement.start, limits
         )
     if isinstance(bound, Reading) and bound.bound is not None:
         return bound
     if isinstance(bound, Reading):
         bound = passed_over(statement, text)
     failure = bound if isinstance(bound, Failure) else None
-    return replace(found, statement=replace(statement, tree=None), failure=failure)
+    return replace(unbound, statement=replace(statement, tree=None), failure=failure)
 
 
 def missing_relation(statement: Statement, catalog: Warehouse) -> Failure | None:
     """Reports a relation that is not known: what an earlier run wrote beside it stays."""
-    found = None if statement.tree is None else unknown(statement.tree, catalog)
-    if found is None:
+    relation = None if statement.tree is None else unknown(statement.tree, catalog)
+    if relation is None:
         return None
     why = (
-        f"{'.'.join(found.parts)} is not in the catalog: what dpp-rewrite has written in this "
+        f"{'.'.join(relation.parts)} is not in the catalog: what dpp-rewrite has written in this "
         "statement stays as it is"
     )
-    return Failure(found.span.start, why, parsed=True)
+    return Failure(relation.span.start, why, parsed=True)
 
 
 def _bound(reading: Reading, text: str, around: frozenset[str] | None, whole: bool) -> Reading:
@@ -184,14 +184,14 @@ _FLINK = "flink"
 
 def to_spark(sql: str, limits: Limits) -> Transliteration | None:
     """A text as Spark's grammar has it; None for one of Spark's own."""
-    found = _dialect(limits)
-    return None if found is None else found.to_spark(sql)
+    dialect = _dialect(limits)
+    return None if dialect is None else dialect.to_spark(sql)
 
 
 def in_dialect(result: T, limits: Limits) -> T:
     """A result of reading a text, every string in it back in the author's dialect."""
-    found = _dialect(limits)
-    return result if found is None else found.in_dialect(result)
+    dialect = _dialect(limits)
+    return result if dialect is None else dialect.in_dialect(result)
 
 
 def cross_checked(
@@ -205,7 +205,7 @@ def cross_checked(
     from sqlrewrite.sql.statements.two_readings import disagreement
 
     start, end = map(text.original_offset, (statement.start, statement.end))
-    why = next((it for at, it in transliteration.unreadable if start <= at < end), None)
+    why = next((reason for at, reason in transliteration.unreadable if start <= at < end), None)
     failed = statement.failure is not None or statement.tree is None
     if why is None and not failed and not statement.words.isdisjoint(catalog.prunable):
         why = disagreement(statement, text.text, limits.dialect)
@@ -216,13 +216,13 @@ def with_views_of(text: str, catalog: Warehouse, limits: Limits) -> Warehouse:
     """The catalog, with the queries of views that the text may name as Spark's grammar has them.
 
     The queries are in the text's dialect; a view whose query does not pass is unknown."""
-    found = _dialect(limits)
-    if found is None:
+    dialect = _dialect(limits)
+    if dialect is None:
         return catalog
     lowered = text.lower()
     for name, view in catalog.relations.items():
         if isinstance(view, View) and name[-1] in lowered:
-            query = _view_query(found, view.query)
+            query = _view_query(dialect, view.query)
             known = None if query is None else replace(view, query=query)
             catalog = catalog.without(name) if known is None else catalog.with_relation(known)
     return catalog
@@ -248,13 +248,13 @@ def _view_query(dialect: Dialect, query: str) -> str | None:
     """The query of a view as Spark's grammar has it; None where it is not understood."""
     from sqlrewrite.sql.statements.two_readings import disagreement
 
-    found = dialect.to_spark(query)
-    if found.failure or found.unreadable:
+    query_text = dialect.to_spark(query)
+    if query_text.failure or query_text.unreadable:
         return None
-    read = list(statements(found.text))
+    read = list(statements(query_text.text))
     alone = len(read) == 1 and read[0].tree is not None and read[0].failure is None
-    same = alone and disagreement(read[0], found.text, dialect.name) is None
-    return found.text if same else None
+    same = alone and disagreement(read[0], query_text.text, dialect.name) is None
+    return query_text.text if same else None
 
 
 def left_alone(statement: Statement, why: str) -> Statement:

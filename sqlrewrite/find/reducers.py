@@ -32,25 +32,25 @@ def restrictions(plan: ra.Plan, pair: Pair, reach: Reach) -> tuple[Restriction, 
     """All conditions that the dimension's rows must satisfy to matter to the pair."""
     dimension, fact = pair.dimension.relation, pair.fact.relation
     # A condition on the fact itself, carried over, would bound the fact by what bounds it already.
-    found = tuple(
+    items = tuple(
         [
             item
             for item in conditions_on(plan, dimension, reach)
             if not isinstance(item, Conjunct) or fact not in item.condition.relations
         ]
     )
-    found += _neighbours(plan, dimension, reach, avoid=fact)
+    items += _neighbours(plan, dimension, reach, avoid=fact)
     if pair.edge.join is None:
-        return found
+        return items
     # In `D LEFT JOIN F ON …` two rows match only if the ON's own conditions on D hold, too.
-    known = {id(item.condition) for item in found if isinstance(item, Conjunct)}
+    known = {id(item.condition) for item in items if isinstance(item, Conjunct)}
     for condition in pair.edge.join.conditions:
         if condition.relations == {dimension} and id(condition) not in known:
-            found += (Conjunct(condition, condition.expression),)
+            items += (Conjunct(condition, condition.expression),)
         elif dimension in condition.relations:
             implied = _implied(condition, condition.expression, dimension)
-            found += tuple(item for item in implied if item not in found)
-    return found
+            items += tuple(item for item in implied if item not in items)
+    return items
 
 
 def restrictions_on_fact(plan: ra.Plan, pair: Pair, reach: Reach) -> tuple[Restriction, ...]:
@@ -124,15 +124,15 @@ def _reaching(plan: ra.Plan, block: int) -> dict[int, tuple[ra.Condition, ...]]:
 @remembered
 def _equalities(plan: ra.Plan, relation: int) -> list[tuple[ra.ColumnRef, ra.ColumnRef]]:
     """The equalities of a relation's columns with columns of others, its own column first."""
-    found: list[tuple[ra.ColumnRef, ra.ColumnRef]] = []
+    equalities: list[tuple[ra.ColumnRef, ra.ColumnRef]] = []
     for condition in conditions_reaching(plan, relation):
         match condition.expression:
             case ra.Call(name="=", args=(ra.ColumnRef() as one, ra.ColumnRef() as other)):
                 ours, theirs = (one, other) if one.relation == relation else (other, one)
                 beside = plan.owner[theirs.relation] == plan.owner[relation]
                 if beside and theirs.relation != relation:
-                    found.append((ours, theirs))
-    return found
+                    equalities.append((ours, theirs))
+    return equalities
 
 
 def _carried(
@@ -144,8 +144,8 @@ def _carried(
     for ours, theirs in _equalities(plan, relation):
         if theirs.relation == without:
             continue
-        asked = own_conditions(plan, theirs.relation, reach)
-        about = [item for item in asked if _is_on_column(item, theirs.name)]
+        items = own_conditions(plan, theirs.relation, reach)
+        about = [item for item in items if _is_on_column(item, theirs.name)]
         kind = type_of(plan, ours) if about else None
         if kind is not None and identical(kind) and kind == type_of(plan, theirs):
             for item in about:
@@ -232,8 +232,8 @@ def _from_readers(plan: ra.Plan, relation: int, reach: Reach) -> Iterator[Restri
         return  # not all readers are known: nothing is sure to restrict the rows
     branches: list[tuple[Restriction, ...]] = []
     for reader in reading:
-        asked = all_restrictions(plan, reader, reach)
-        branches.append(tuple(_moved_down(plan, asked, reader, relation)))
+        items = all_restrictions(plan, reader, reach)
+        branches.append(tuple(_moved_down(plan, items, reader, relation)))
     yield from any_of(branches)
 
 
@@ -281,12 +281,12 @@ def _column_below(plan: ra.Plan, ref: ra.ColumnRef, relation: int) -> str | None
     # A set operation may widen its branches' types: the condition would compare otherwise.
     if len(reader.query.top) > 1 and type_of(plan, ref) is None:
         return None
-    found = {
+    names = {
         step.column
         for step in steps(plan, reader, ref.name)
         if step.end.relation == relation and not step.barriers and not step.computed
     }
-    return found.pop() if len(found) == 1 else None
+    return names.pop() if len(names) == 1 else None
 
 
 def alternatives(plan: ra.Plan, pair: Pair) -> Iterator[Pair]:
@@ -320,6 +320,6 @@ def _column_inside(plan: ra.Plan, ref: ra.ColumnRef) -> Iterator[ra.ColumnRef]:
     operators."""
     relation = plan.relations[ref.relation]
     if isinstance(relation, ra.Derived | ra.CteReference) and len(relation.query.top) == 1:
-        found = steps(plan, relation, ref.name)
-        if len(found) == 1 and not found[0].computed:
-            yield ra.ColumnRef(found[0].end.relation, found[0].column, None)
+        ways = steps(plan, relation, ref.name)
+        if len(ways) == 1 and not ways[0].computed:
+            yield ra.ColumnRef(ways[0].end.relation, ways[0].column, None)

@@ -95,8 +95,8 @@ def _merged(branches: tuple[tuple[Restriction, ...], ...]) -> tuple[Restriction,
         if not isinstance(join, SemiJoin) or not _same_neighbour(first, join):
             return None
         inner.append(join.inner)
-    found = any_of(inner)
-    return (replace(first, inner=found),) if found else ()
+    merged = any_of(inner)
+    return (replace(first, inner=merged),) if merged else ()
 
 
 def _same_neighbour(one: SemiJoin, other: SemiJoin) -> bool:

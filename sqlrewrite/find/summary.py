@@ -78,8 +78,8 @@ def _kind(statement: Statement) -> str:
     if words[0] in _QUERIES:
         return "insert" if "insert" in words else "query"
     if words[0] in ("create", "replace"):
-        made = next((word for word in words[1:6] if word in ("table", "view", "function")), "")
-        return f"create {made}".strip()
+        noun = next((word for word in words[1:6] if word in ("table", "view", "function")), "")
+        return f"create {noun}".strip()
     return words[0] if words[0] in ("insert", "merge", "cache", "update", "delete") else "other"
 
 
@@ -105,26 +105,28 @@ def _reason(reading: Reading, joins: bool) -> tuple[str, str, str]:
         remedy = f"{remedy_for_unknown(unknown[0], catalog)} (-c)" if names else ""
         reason = f"{', '.join(unknown)} {verb} not in the catalog"
         return reason, "tables that are not in the catalog", remedy
-    parted = [found for name in names if isinstance(found := catalog.resolve(name), Table)]
+    parted = [relation for name in names if isinstance(relation := catalog.resolve(name), Table)]
     parted = [table for table in parted if table.partitioned_by]
     if len(names) < 2 and not joins:
         reason = "it joins nothing" if names else ""
         return reason, reason, ""
     if not parted:
         return NOT_PARTITIONED, NOT_PARTITIONED, ""
-    held = _held(reading)
-    by_itself = "; ".join(f"{name} holds {column} by itself" for name, column in held.items())
+    columns_held = _held(reading)
+    by_itself = "; ".join(
+        f"{name} holds {column} by itself" for name, column in columns_held.items()
+    )
     joined = _joined_columns(reading)
     shown = "; ".join(
         f"{table.name[-1]} is partitioned by "
         f"{', '.join(field.column for field in table.partitioned_by)}"
         f"{_joined_on(joined.get(table.name[-1], ()))}"
         for table in dict.fromkeys(parted)
-        if table.name[-1] not in held
+        if table.name[-1] not in columns_held
     )
     if not shown:
         return f"{Verdict.ALREADY_PRUNED.value}: {by_itself}", HELD, ""
-    return f"{NO_BOUND}: {shown}{'; ' * bool(held)}{by_itself}", NO_BOUND, ""
+    return f"{NO_BOUND}: {shown}{'; ' * bool(columns_held)}{by_itself}", NO_BOUND, ""
 
 
 def _joined_on(columns: Sequence[str]) -> str:
@@ -142,7 +144,7 @@ def _joined_columns(reading: Reading) -> dict[str, tuple[str, ...]]:
         return {}
     plan, by_table = reading.bound.plan, dict[str, list[str]]()
     for block in plan.blocks:
-        conditions = (*block.where, *(it for join in joins(block.source) for it in join.conditions))
+        conditions = (*block.where, *(on for join in joins(block.source) for on in join.conditions))
         for condition in conditions:
             refs = columns(condition.expression)
             if len({ref.relation for ref in refs}) < 2:
@@ -163,24 +165,24 @@ def _held(reading: Reading) -> dict[str, str]:
 
     if reading.bound is None:
         return {}
-    plan, found, free = reading.bound.plan, dict[str, str](), set[str]()
+    plan, columns_held, free = reading.bound.plan, dict[str, str](), set[str]()
     for scan in plan.relations.values():
         if not isinstance(scan, Scan) or not scan.table.partitioned_by:
             continue
         fields = {field.column.lower(): field.column for field in scan.table.partitioned_by}
-        asked = (
+        conjuncts = (
             condition
             for condition in conditions_on(plan, scan.relation, ALONE)
             if isinstance(condition, Conjunct)
         )
         column = next(
-            (name for item in asked if (name := _narrowed(item.expression, fields))), None
+            (name for item in conjuncts if (name := _narrowed(item.expression, fields))), None
         )
         if column is None:
             free.add(scan.table.name[-1])
         else:
-            found[scan.table.name[-1]] = column
-    return {name: column for name, column in found.items() if name not in free}
+            columns_held[scan.table.name[-1]] = column
+    return {name: column for name, column in columns_held.items() if name not in free}
 
 
 def _narrowed(condition: Expression, fields: Mapping[str, str]) -> str | None:

@@ -77,9 +77,11 @@ def _repeatable(
 def _is_dropped(
     proposal: Proposal, objections: Iterator[Objection], dropped: list[Objection]
 ) -> bool:
-    found = [objection for objection in objections if objection[0] not in proposal.options.disabled]
-    dropped += found[:1]
-    return bool(found)
+    counting = [
+        objection for objection in objections if objection[0] not in proposal.options.disabled
+    ]
+    dropped += counting[:1]
+    return bool(counting)
 
 
 def objections_to_conjunct(
@@ -167,8 +169,8 @@ def _why_operator_raises(plan: ra.Plan, node: ra.Expression) -> str:
 def _is_over_many_rows(proposal: Proposal, node: ra.Expression) -> bool:
     """Whether a node is an aggregate of the surrounding block (HAVING EXISTS (… p = max(d.k))), a
     window function or a generator."""
-    found = proposal.options.function(node.name) if isinstance(node, ra.Call) else None
-    return found is not None and found.kind in ("aggregate", "window", "generator")
+    row = proposal.options.function(node.name) if isinstance(node, ra.Call) else None
+    return row is not None and row.kind in ("aggregate", "window", "generator")
 
 
 def _would_be_bounded(proposal: Proposal, blocks: tuple[int, ...]) -> bool:
@@ -203,8 +205,8 @@ def describe(node: ra.Expression) -> str:
 
 
 def _is_operator(name: str) -> bool:
-    found = function(name)
-    return found is not None and found.kind == "operator"
+    row = function(name)
+    return row is not None and row.kind == "operator"
 
 
 def unlike_types(plan: ra.Plan, one: ra.ColumnRef, other: ra.ColumnRef) -> str | None:

@@ -75,19 +75,19 @@ def has_key_query(proposal: Proposal) -> bool:
 def _of_derived(proposal: Proposal, form: str) -> str:
     """The form for a derived column: an IN under an OR would not prune, a range asks for an
     order."""
-    found = derived_bound(proposal)
-    if isinstance(found, tuple) or proposal.pair.operator not in ("=", "<=>") or found.ranged:
+    bound = derived_bound(proposal)
+    if isinstance(bound, tuple) or proposal.pair.operator not in ("=", "<=>") or bound.ranged:
         return RANGE
     shape = proposal.pair.derived.shape if proposal.pair.derived is not None else None
-    ordered = shape is not None and shape.ordered and found.step not in ITSELF
+    ordered = shape is not None and shape.ordered and bound.step not in ITSELF
     if form == RANGE and ordered:
         return RANGE
-    constant = form == VALUES and not (found.nulls or found.days or found.apart)
+    constant = form == VALUES and not (bound.nulls or bound.days or bound.apart)
     if constant and raising_for_constant(proposal) is None:
         return form
     if (
-        found.nulls
-        or found.apart
+        bound.nulls
+        or bound.apart
         or form == SET
         or not is_selective(proposal)
         or raising_for_keys(proposal) is not None

@@ -92,7 +92,7 @@ class Proposal:
         table, column = self.pair.scan.table, self.pair.path.column
         if column not in table.clustered_by or self.pair.derived is not None:
             return False
-        parts = (it for it in table.partitioned_by if it.column.lower() == column)
+        parts = (field for field in table.partitioned_by if field.column.lower() == column)
         return not any(part.transform in self.engine.transforms for part in parts)
 
     def objection(self, code: str) -> str | None:
@@ -134,8 +134,8 @@ def relation_name(relation: object) -> str:
 def takes_keys(engine: Engine, scan: ra.Scan, column: str) -> bool:
     """Whether a fact's connector prunes by the keys of this column; one that is not known is taken
     for Hive's."""
-    found = scan.table.column(column)
-    kind = (found.type if found is not None else None) or ""
+    table_column = scan.table.column(column)
+    kind = (table_column.type if table_column is not None else None) or ""
     provider = "hive" if scan.table.provider in _HIVE else str(scan.table.provider)
     return not {provider, f"{provider} {kind.split('(')[0]}"}.isdisjoint(engine.takes_keys)
 

@@ -60,10 +60,10 @@ def objections_to_blocks(
     walked = set() if walked is None else walked
     for number in blocks:
         block = proposal.plan.blocks[number]
-        left = [output.expression for output in block.outputs if output in unread]
+        ignored = [output.expression for output in block.outputs if output in unread]
         values = [output.expression for output in block.outputs if output not in unread]
         values += [condition.expression for condition in block.having]
-        skipped = _called(left) - _called(values) if left else frozenset()
+        skipped = _called(ignored) - _called(values) if ignored else frozenset()
         if _NUMBER in block.functions and _numbered(proposal.plan, block):
             skipped |= {_NUMBER}
         yield from objections_to_functions(proposal.options, block.functions - skipped)
@@ -106,10 +106,10 @@ def _unread_outputs(
     if block.distinct or not block.complete or len(block.outputs) != len(names):
         return ()
     keys = columns(proposal.pair.key_side.expression)
-    asked = {ref.name for ref in (*keys, *columns_named(proposal.restrictions))}
+    named = {ref.name for ref in (*keys, *columns_named(proposal.restrictions))}
     called = _called([expression for expression, _ in deciding_expressions(query)])
     shown = zip(names, block.outputs, strict=True)
-    others = [output for name, output in shown if name not in asked]
+    others = [output for name, output in shown if name not in named]
     return tuple(
         other
         for other in others
@@ -119,8 +119,8 @@ def _unread_outputs(
 
 def _of_a_row(proposal: Proposal, expression: ra.Expression) -> bool:
     """Whether an expression surely gives one value a row: no generator is in it."""
-    found = map(proposal.options.function, _called([expression]))
-    return all(item is not None and not item.generator for item in found)
+    rows = map(proposal.options.function, _called([expression]))
+    return all(item is not None and not item.generator for item in rows)
 
 
 def _called(expressions: Iterable[ra.Expression]) -> frozenset[str]:
@@ -226,7 +226,7 @@ def _numbered(plan: ra.Plan, block: ra.Block) -> bool:
     counted = [window for window in windows if _called(window.args[:1]) == {_NUMBER}]
     if len(counted) != 1 or not block.complete or block.aggregate == "grouping sets":
         return False  # two of them may number equal rows in different orders
-    keys = [it for key in counted[0].args[1:] for it in _key(key)]
+    keys = [expression for key in counted[0].args[1:] for expression in _key(key)]
     kinds = [type_of(plan, key) for key in keys]
     if not all(kind is not None and identical(kind) for kind in kinds):
         return False
@@ -243,17 +243,17 @@ def _key(key: ra.Expression) -> tuple[ra.Expression, ...]:
 def objections_to_functions(options: Options, names: Iterable[str]) -> Iterator[Objection]:
     """The objections to computing functions of these names again."""
     for name in sorted(names):
-        found = options.function(name)
+        row = options.function(name)
         if name == "?":
             why = "a positional parameter (?) cannot be repeated: the next would get its value"
             yield PARAMETERS, why
         elif name == _OVER:
             yield DETERMINISM, _BY_ROWS
-        elif found is None:
+        elif row is None:
             yield DETERMINISM, f"{called(name)} is not known to be deterministic"
-        elif not found.deterministic:
+        elif not row.deterministic:
             yield DETERMINISM, f"{name}() gives another value each time"
-        elif not found.repeatable and found.again != "exact":
+        elif not row.repeatable and row.again != "exact":
             yield DETERMINISM, f"{name}() depends on the order of rows"
 
 
@@ -341,8 +341,8 @@ def why_order_sensitive(plan: ra.Plan, call: ra.Call) -> str:
 
 def is_exact_by_type(name: str) -> bool:
     """Whether a function is exact for integers and decimals only."""
-    found = function(name)
-    return found is not None and found.again == "exact"
+    row = function(name)
+    return row is not None and row.again == "exact"
 
 
 def _exact(plan: ra.Plan, expression: ra.Expression) -> bool:
@@ -367,8 +367,10 @@ def _exact(plan: ra.Plan, expression: ra.Expression) -> bool:
 
 def _counts(plan: ra.Plan, ref: ra.ColumnRef) -> bool:
     """Whether a column is a count: all counts together are no more than there are rows."""
-    found = computed_as(plan, ref)
-    return bool(found) and all(isinstance(item, ra.Call) and item.name == "count" for item in found)
+    computed = computed_as(plan, ref)
+    return bool(computed) and all(
+        isinstance(item, ra.Call) and item.name == "count" for item in computed
+    )
 
 
 def _has_room(kind: str) -> bool:

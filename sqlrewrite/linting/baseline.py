@@ -100,8 +100,8 @@ def load(path: str) -> Baseline:
         why = f"version {data['version']} is not supported; {_AGAIN}"
         raise ConfigError(f"baseline {path}: {why}")
     counts = {
-        (it["path"], it["code"], it["statement"], it["subject"]): it["count"]
-        for it in data["findings"]
+        (entry["path"], entry["code"], entry["statement"], entry["subject"]): entry["count"]
+        for entry in data["findings"]
     }
     return Baseline(Counter(counts), root_of(path))
 

@@ -102,10 +102,10 @@ class CheckedStatement:
     @cached_property
     def decisions_by_scan(self) -> Mapping[Scan, Sequence[PairDecision]]:
         """The decisions on the pairs of each scan."""
-        found: dict[Scan, list[PairDecision]] = {}
+        by_scan: dict[Scan, list[PairDecision]] = {}
         for decision in self.decided.judged:
-            found.setdefault(decision.proposal.pair.scan, []).append(decision)
-        return found
+            by_scan.setdefault(decision.proposal.pair.scan, []).append(decision)
+        return by_scan
 
     @cached_property
     def replaced(self) -> dict[Span, str]:
@@ -133,17 +133,17 @@ class CheckedStatement:
     def refusals(self) -> Mapping[tuple[TableUse, TableUse], str]:
         """Why a rewrite inserts nothing for a fact and a dimension: a comment may ask to leave the
         place alone, if not the scan."""
-        found: dict[tuple[TableUse, TableUse], str] = {}
+        reasons: dict[tuple[TableUse, TableUse], str] = {}
         for rewriting_candidate in self._rewriting_candidates:
             if rewriting_candidate.verdict is Verdict.REJECTED and rewriting_candidate.reason:
-                found.setdefault(
+                reasons.setdefault(
                     (rewriting_candidate.fact, rewriting_candidate.dimension),
                     rewriting_candidate.reason.message,
                 )
         for candidate in self._rewriting_candidates:
             if candidate.verdict is Verdict.REWRITTEN:  # another condition between them serves
-                found.pop((candidate.fact, candidate.dimension), None)
-        return found
+                reasons.pop((candidate.fact, candidate.dimension), None)
+        return reasons
 
     @cached_property
     def fix(self) -> Fix:
@@ -176,8 +176,10 @@ def checked_statements(
     statements = zip(decision.statements, unrestricted.statements, acting, strict=True)
     for (decided, full, acts), start, end in zip(statements, starts, ends, strict=True):
         managed = tuple(span for span in stripped.predicates if start <= span.start < end)
-        done = (acts, rewriting.document)
-        yield CheckedStatement(decided, full, done, document, engine, Span(start, end), managed)
+        acting_in = (acts, rewriting.document)
+        yield CheckedStatement(
+            decided, full, acting_in, document, engine, Span(start, end), managed
+        )
 
 
 def place_of(lines: Lines, span: Span) -> Place:

@@ -72,26 +72,26 @@ class LintedFile:
     def fixes(self) -> tuple[Fix | None, ...]:
         """The fix of each finding in a report. A statement's findings share one: a long one stands
         with the first of them only, or the report would grow with its square."""
-        found: list[Fix | None] = []
+        fixes: list[Fix | None] = []
         shown: set[int] = set()
         for fix in (finding.fix for finding in self.findings):
             long = fix is not None and len(fix.replacements) > _LONG
-            found.append(None if long and id(fix) in shown else fix)
+            fixes.append(None if long and id(fix) in shown else fix)
             shown.add(id(fix))
-        return tuple(found)
+        return tuple(fixes)
 
     @property
     def fingerprints(self) -> tuple[str, ...]:
         """A hash for each finding, which stays the same when lines move: of its path, code,
         statement and subject, and of how many of these came before it."""
         met: Counter[tuple[str, ...]] = Counter()
-        found = []
+        hashes = []
         for finding in self.findings:
             key = (self.path.replace(os.sep, "/"), finding.code, finding.statement, finding.subject)
             met[key] += 1
             text = "\0".join((*key, str(met[key])))
-            found.append(sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:32])
-        return tuple(found)
+            hashes.append(sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:32])
+        return tuple(hashes)
 
 
 def lint_file(path: str, data: bytes, request: Request) -> LintedFile:
@@ -103,15 +103,15 @@ def lint_file(path: str, data: bytes, request: Request) -> LintedFile:
     try:
         host = host_of(path, text)
         if host is None:
-            found, bugs = lint(text, request.catalog, request.options())
+            findings, bugs = lint(text, request.catalog, request.options())
         else:
-            found, bugs = lint_host(host, request.catalog, request.options())
+            findings, bugs = lint_host(host, request.catalog, request.options())
     except (ConfigError, CatalogError):
         raise
     except Exception as error:
         return LintedFile(path, text, failures=(internal_error(error),))
-    found = of_file(path, request.catalog, found)
-    return LintedFile(path, text, found, bugs, tuple(dict(_lines(text, found)).items()))
+    findings = of_file(path, request.catalog, findings)
+    return LintedFile(path, text, findings, bugs, tuple(dict(_lines(text, findings)).items()))
 
 
 def _lines(text: str, findings: Iterable[Finding]) -> Iterator[tuple[int, str]]:
@@ -153,7 +153,9 @@ def with_report_paths(results: Iterable[LintedFile], root: str) -> list[LintedFi
         return os.path.join(path, "").replace(os.sep, "/")
 
     split = ((result, *os.path.split(result.path)) for result in results)
-    return [replace(it, path=prefix(at) + name, given=it.path) for it, at, name in split]
+    return [
+        replace(result, path=prefix(at) + name, given=result.path) for result, at, name in split
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,11 +170,11 @@ class LintTask:
 
     def __call__(self, path: str, data: bytes) -> LintedFile:
         """The result for a file's bytes."""
-        found = lint_file(path, data, self.request)
+        linted = lint_file(path, data, self.request)
         if self.statistics:
-            done = run(path, data, self.request, with_statements=True)
-            found = replace(found, statistics=file_statistics(done, self.request))
-        return found if self.text and found.findings else replace(found, text="")
+            result = run(path, data, self.request, with_statements=True)
+            linted = replace(linted, statistics=file_statistics(result, self.request))
+        return linted if self.text and linted.findings else replace(linted, text="")
 
     of_stdin = __call__
 
@@ -251,8 +253,10 @@ class RegionFindings:
 def lint_host(host: Host, catalog: Warehouse, options: Options) -> LintResult:
     """The findings of a file, and what went wrong while looking for them."""
     read = documents(host, catalog, options.limits, heed=False)
-    done = [region_findings(it.region, document, options) for it, document in read]
-    return tuple(file_findings(host, done)), tuple(bug for region in done for bug in region.bugs)
+    regions = [region_findings(region.region, document, options) for region, document in read]
+    return tuple(file_findings(host, regions)), tuple(
+        bug for region in regions for bug in region.bugs
+    )
 
 
 def region_findings(region: Region, document: Document, options: Options) -> RegionFindings:
@@ -264,14 +268,14 @@ def file_findings(host: Host, done: Sequence[RegionFindings]) -> list[Finding]:
     """The findings of all regions, and one for each call or cell that is not read, in the order of
     the file; suppressed are those that a region asks to leave alone."""
     whole = next((region for region in done if region.ignore_file is not None), None)
-    left = ((place_of(host.lines, Span(at, at)), f"not read: {why}") for at, why in host.left)
-    every = [of_no_statement(NOT_PARSED, why, place, counts=False) for place, why in left]
+    not_read = ((place_of(host.lines, Span(at, at)), f"not read: {why}") for at, why in host.left)
+    every = [of_no_statement(NOT_PARSED, why, place, counts=False) for place, why in not_read]
     for region in done:
         own = region.findings
         if whole is not None and whole.ignore_file is not None:
             used = any(other.findings for other in done if other is not whole)
             own = tuple(_suppressed(whole.ignore_file, own, its_own=region is whole, used=used))
-        every += (in_file(host, region.region, found) for found in own)
+        every += (in_file(host, region.region, finding) for finding in own)
     return sorted(every, key=lambda it: (it.place.span.start, it.code))
 
 

@@ -32,7 +32,7 @@ from sqlrewrite.text.edits import Span
 def missing_predicate(checked: CheckedStatement) -> Iterator[Finding]:
     """DPP001: a predicate that a rewrite would insert, and that was not there before."""
     predicates = checked.stripped.removed_predicates if checked.replaced else {}
-    replaced = {predicates[it].value for it in checked.replaced}
+    replaced = {predicates[span].value for span in checked.replaced}
     for candidate, judged in zip(checked.candidates, checked.decided.judged, strict=True):
         inserts = candidate.verdict is Verdict.REWRITTEN and bool(judged.predicates)
         if not inserts and judged.unasked is None:
@@ -83,10 +83,10 @@ def _doubtful(proposal: Proposal) -> str:
 
 def _restricted(proposal: Proposal, scan: Scan) -> bool:
     """Whether a condition on a scan alone has one of its partition columns in it."""
-    found = own_conditions(proposal.plan, scan.relation, ALONE)
+    items = own_conditions(proposal.plan, scan.relation, ALONE)
     return any(
         ref.name in scan.table.partitioning
-        for item in found
+        for item in items
         if isinstance(item, Conjunct)
         for ref in columns(item.expression)
     )
@@ -281,16 +281,16 @@ def _span(checked: CheckedStatement, judged: PairDecision) -> Span:
 def exchanged_alike(checked: CheckedStatement) -> Iterator[Finding]:
     """DPP013: what Spark lacks to join two tables partition by partition."""
     conf = checked.decided.reading.catalog.settings
-    for join, found in joins_with_storage(checked.plan, checked.engine, conf):
+    for join, storage in joins_with_storage(checked.plan, checked.engine, conf):
         span = join.other.span
-        if found is None or span is None or not (found.settings or found.ddl):
+        if storage is None or span is None or not (storage.settings or storage.ddl):
             continue
         yield checked.finding(
             "DPP013",
             checked.original(span),
             f"{join.one.alias} {join.other.alias}",
-            message(join, found),
-            "; ".join(remedies(found)),
+            message(join, storage),
+            "; ".join(remedies(storage)),
         )
 
 

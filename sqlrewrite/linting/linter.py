@@ -56,10 +56,10 @@ def lint(sql: str, catalog: Warehouse, options: Options | None = None) -> LintRe
         return findings(read(text, catalog, chosen.limits, heed=False), chosen)
 
     with at_rest(sql):  # until only the findings are left
-        done = rendered(sql, catalog, chosen) if "{%" in sql else None
-        if done is None:
+        rewritten = rendered(sql, catalog, chosen) if "{%" in sql else None
+        if rewritten is None:
             return found(sql)
-        return lint_renderings(sql, done, found)
+        return lint_renderings(sql, rewritten, found)
 
 
 def findings(document: Document, options: Options) -> LintResult:
@@ -73,34 +73,41 @@ def findings(document: Document, options: Options) -> LintResult:
         unrestricted = decide(document, options.with_all())
     if document.directives.found:
         rewriting = decide(heeded(document), options)
-    found: list[Finding] = []
+    all_findings: list[Finding] = []
     for checked in checked_statements(decision, unrestricted, rewriting):
-        found += _statement(checked)
-    found += _foreign(document)
+        all_findings += _statement(checked)
+    all_findings += _foreign(document)
     bugs = tuple(error for error in errors(decision) if error.code != NOT_PARSED)
-    found = list(suppress(found, document))
-    found.sort(key=lambda it: (it.place.span.start, it.code))
-    return in_dialect((tuple(found), bugs), document.limits)
+    all_findings = list(suppress(all_findings, document))
+    all_findings.sort(key=lambda it: (it.place.span.start, it.code))
+    return in_dialect((tuple(all_findings), bugs), document.limits)
 
 
 def _statement(checked: CheckedStatement) -> list[Finding]:
     """All findings of one statement; an unbounded scan is one only where nothing else is."""
     if checked.decided.failure is not None:
         return [_not_parsed(checked)]
-    found = list(predicate_checks.check(checked))
+    all_findings = list(predicate_checks.check(checked))
     decided = checked.decided
     if not decided.matters:
-        return found
+        return all_findings
     with suppress_errors(RecursionError):  # nested so deep that only the rewriter got through
-        found += deep(lambda: [it for check in CHECKS for it in check(checked)])
-    reported = {finding.place.span for finding in found if finding.code not in ("DPP006", "DPP007")}
+        all_findings += deep(lambda: [finding for check in CHECKS for finding in check(checked)])
+    reported = {
+        finding.place.span for finding in all_findings if finding.code not in ("DPP006", "DPP007")
+    }
     kept = (
         finding
-        for finding in found
+        for finding in all_findings
         if finding.code != "DPP007" or finding.place.span not in reported
     )
     # The same may be found twice: by two dimensions, or in two operands.
-    return list({(it.code, it.place.span, it.message, it.help): it for it in kept}.values())
+    return list(
+        {
+            (finding.code, finding.place.span, finding.message, finding.help): finding
+            for finding in kept
+        }.values()
+    )
 
 
 def _not_parsed(checked: CheckedStatement) -> Finding:
@@ -128,13 +135,15 @@ def _foreign(document: Document) -> Iterator[Finding]:
 def lint_renderings(sql: str, done: Rewrite, of: Callable[[str], LintResult]) -> LintResult:
     """The findings of a text, and what went wrong while looking for them."""
     every = [(rendering, *of(rendering.text)) for rendering in renderings(sql)]
-    keys_by_rendering = [(it, {_key(one) for one in found}) for it, found, _ in every]
+    keys_by_rendering = [(rendering, {_key(one) for one in found}) for rendering, found, _ in every]
     kept: dict[tuple[str, Span], Finding] = {}
-    for _, found, _ in every:
-        for one in found:
+    for _, all_findings, _ in every:
+        for one in all_findings:
             key = _key(one)
             if one.code == NOT_PARSED or all(
-                key in others for it, others in keys_by_rendering if it.shows(one.place.span)
+                key in others
+                for rendering, others in keys_by_rendering
+                if rendering.shows(one.place.span)
             ):
                 kept[key] = one
     fix = Fix(tuple(_change(sql, done.sql)))

@@ -54,20 +54,20 @@ class WholeTarget:
 
 def merge_reads_all(checked: CheckedStatement) -> Iterator[Finding]:
     """DPP010: nothing in the ON of a MERGE says by itself which partitions of the target count."""
-    found = whole(checked.plan, checked.decided.reading.pairs)
-    if found is None or found.scan.span is None:
+    whole_target = whole(checked.plan, checked.decided.reading.pairs)
+    if whole_target is None or whole_target.scan.span is None:
         return
-    scan = found.scan
-    where, what = checked.original(found.scan.span), scan.alias or scan.parts[-1]
-    yield checked.finding(MERGED, where, what, found.why, found.how)
+    scan = whole_target.scan
+    where, what = checked.original(whole_target.scan.span), scan.alias or scan.parts[-1]
+    yield checked.finding(MERGED, where, what, whole_target.why, whole_target.how)
 
 
 def whole(plan: Plan, pairs: Sequence[Pair]) -> WholeTarget | None:
     """The target that a statement's MERGE reads whole, if it does."""
-    found = target(plan)
-    if found is None:
+    join_and_scan = target(plan)
+    if join_and_scan is None:
         return None
-    join, scan = found
+    join, scan = join_and_scan
     table = scan.table
     names = table.partitioning
     # Conditions on the source of a derived partition column, or on a sort column, skip files, too.
@@ -92,7 +92,7 @@ def whole(plan: Plan, pairs: Sequence[Pair]) -> WholeTarget | None:
 def target(plan: Plan) -> tuple[Join, Scan] | None:
     """The join of a MERGE, and its target; None for another statement, and for a MERGE whose target
     is not a known table, or is read whole because of rows that match nothing."""
-    block = next((it for it in plan.blocks if it.role == "merge"), None)
+    block = next((own for own in plan.blocks if own.role == "merge"), None)
     if block is None or not isinstance(block.source, Join):
         return None
     scan = block.source.right

@@ -27,7 +27,7 @@ def check(checked: CheckedStatement) -> Iterator[Finding]:
         return
     all_of_it = checked.unrestricted is checked.decided
     unwanted = checked.replaced if all_of_it else stale(checked.stripped, checked.unrestricted)
-    left = left_to_engine(checked.candidates)
+    reasons = left_to_engine(checked.candidates)
     unasked, predicates = checked.unrestricted.unasked, checked.stripped.removed_predicates
     for span in checked.managed:
         if span not in checked.replaced:
@@ -37,9 +37,9 @@ def check(checked: CheckedStatement) -> Iterator[Finding]:
         if span not in unwanted:
             why = next(
                 (
-                    left[bounded_column]
+                    reasons[bounded_column]
                     for bounded_column in bounded_columns(about)
-                    if bounded_column in left
+                    if bounded_column in reasons
                 ),
                 _BY_ITSELF,
             )
@@ -57,15 +57,16 @@ def check(checked: CheckedStatement) -> Iterator[Finding]:
             what = f"has lost its reason: {_why(checked, about)}"
             help_ = f"`dpp-rewrite --write` takes it out; if you want it, {off}"
         fix = None if help_ is ASK else checked.fix
-        found = checked.finding(code, span, about, f"the predicate on {about} {what}", help_, fix)
+        finding = checked.finding(code, span, about, f"the predicate on {about} {what}", help_, fix)
         # One that is not needed removes no row: it only makes the query longer.
-        yield found if span in unwanted else replace(found, severity=Severity.WARNING)
+        yield finding if span in unwanted else replace(finding, severity=Severity.WARNING)
 
 
 def _changed(before: str, now: str) -> str:
     """What differs between a predicate and the one that follows now."""
     (ours, _, _), (theirs, _, filtered) = (
-        it.partition(" where ") for it in (" ".join(text.lower().split()) for text in (before, now))
+        text.partition(" where ")
+        for text in (" ".join(text.lower().split()) for text in (before, now))
     )
     if ours != theirs:
         return "the join changed, and it may take rows away"
@@ -77,12 +78,18 @@ def _why(checked: CheckedStatement, about: str) -> str:
     if not checked.decided.matters:
         return "no table of the query is known to be partitioned (is the catalog the right one?)"
     qualifier, _, column = about.rpartition(".")
-    for found in checked.candidates:
-        named = found.fact.column == column.lower().strip("`")
-        if named and qualifier.lower() in ("", found.fact.alias.lower(), found.fact.table.lower()):
-            if found.verdict is Verdict.REJECTED:
-                rule = next(it for it in found.rules if it.outcome is not Outcome.PASS)
+    for candidate in checked.candidates:
+        named = candidate.fact.column == column.lower().strip("`")
+        if named and qualifier.lower() in (
+            "",
+            candidate.fact.alias.lower(),
+            candidate.fact.table.lower(),
+        ):
+            if candidate.verdict is Verdict.REJECTED:
+                rule = next(
+                    failing for failing in candidate.rules if failing.outcome is not Outcome.PASS
+                )
                 return f"{rule.message} ({rule.code})"
-            if found.verdict is Verdict.ALREADY_PRUNED:
+            if candidate.verdict is Verdict.ALREADY_PRUNED:
                 return "the query bounds the column by itself"
     return "the join is gone, no other bounds the column"

@@ -60,8 +60,8 @@ def unbounded_scan(checked: CheckedStatement) -> Iterator[Finding]:
 def _in_two(scan: ra.Scan) -> bool:
     """Whether a table is partitioned by BOOLEAN columns alone: it has two parts, and to read both
     is nothing that somebody forgot."""
-    found = (scan.table.column(field.column) for field in scan.table.partitioned_by)
-    return all(column is not None and column.type == "boolean" for column in found)
+    fields = (scan.table.column(field.column) for field in scan.table.partitioned_by)
+    return all(column is not None and column.type == "boolean" for column in fields)
 
 
 def read_whole(checked: CheckedStatement, scan: ra.Scan, names: frozenset[str]) -> bool:
@@ -139,18 +139,22 @@ def _compared(
     """Whether a condition that made no candidate compares a partition column with a relation."""
     paired = {id(decision.proposal.pair.edge.condition) for decision in tied}
     ties = _tying(plan)
-    return any(it not in paired for name in names for it in ties.get((scan.relation, name), ()))
+    return any(
+        condition not in paired
+        for name in names
+        for condition in ties.get((scan.relation, name), ())
+    )
 
 
 @remembered
 def _tying(plan: ra.Plan) -> dict[tuple[int, str], list[int]]:
     """The identities of the conditions that compare each column with another relation."""
-    found: dict[tuple[int, str], list[int]] = {}
+    ties: dict[tuple[int, str], list[int]] = {}
     own = (block for block in plan.blocks if not block.in_view)
-    for condition in (it for block in own for it in conditions_of(block)):
+    for condition in (one for block in own for one in conditions_of(block)):
         for ref in columns(condition.expression) if len(condition.relations) > 1 else ():
-            found.setdefault((ref.relation, ref.name), []).append(id(condition))
-    return found
+            ties.setdefault((ref.relation, ref.name), []).append(id(condition))
+    return ties
 
 
 def _plain(block: ra.Block, scan: ra.Scan) -> bool:
@@ -226,7 +230,7 @@ def reads_keys_alone(plan: ra.Plan, scan: ra.Scan, names: frozenset[str]) -> boo
             output.expression for output in block.outputs
         ]  # else of an output that nothing asks for
     used = [{ref.name for ref in columns(value)} for value in values]
-    return all(it and it <= names for it in used) and not block.functions & tagged("counting")
+    return all(refs and refs <= names for refs in used) and not block.functions & tagged("counting")
 
 
 def _unknown(expression: ra.Expression) -> bool:
@@ -260,9 +264,9 @@ def may_be_bounded(plan: ra.Plan, scan: ra.Scan, names: frozenset[str]) -> bool:
     """Whether a condition that is not understood, or that stands where the scan's columns cannot be
     followed to, may bound a scan."""
     return any(
-        _not_known(it, relation, names)
+        _not_known(expression, relation, names)
         for block, relation in _around(plan, scan)
-        for it in (condition.expression for condition in conditions_of(block))
+        for expression in (condition.expression for condition in conditions_of(block))
     )
 
 

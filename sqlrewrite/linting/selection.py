@@ -74,7 +74,7 @@ def check(settings: Settings) -> None:
         _check(code)
     for code, severity in settings.severity:
         if severity not in {known.value for known in Severity}:
-            known = ", ".join(it.value for it in Severity)
+            known = ", ".join(level.value for level in Severity)
             raise ConfigError(f"severity of {code} is {severity!r}: known: {known}")
 
 

@@ -110,8 +110,8 @@ def _constant(expression: Expression) -> bool:
 
 
 def _repeats(name: str) -> bool:
-    found = function(name)
-    return found is not None and found.repeatable
+    row = function(name)
+    return row is not None and row.repeatable
 
 
 def _same_keys(proposal: Proposal, condition: Subquery) -> bool:
@@ -135,9 +135,11 @@ def _same_keys(proposal: Proposal, condition: Subquery) -> bool:
         or not same_column(block.outputs[0].expression, key)
     ):
         return False
-    written = {canonical(found.expression) for found in block.where}
+    written = {canonical(own.expression) for own in block.where}
     repeated = proposal.restrictions
-    return all(isinstance(it, Conjunct) and canonical(it.expression) in written for it in repeated)
+    return all(
+        isinstance(item, Conjunct) and canonical(item.expression) in written for item in repeated
+    )
 
 
 def has_selective_condition(proposal: Proposal, scan: Scan) -> bool:
@@ -169,8 +171,8 @@ def carries_constants(proposal: Proposal) -> bool:
         return False  # known keys may be fewer than the constants let pass
     if not pair.key_plain or not _alike(proposal.plan, pair.fact, pair.key):
         return False
-    found = _on_key(proposal.plan, pair.dimension, pair.key.name, proposal.restrictions)
-    if found is None:
+    constants = _on_key(proposal.plan, pair.dimension, pair.key.name, proposal.restrictions)
+    if constants is None:
         return False
     ours = {
         id(own_condition.condition)
@@ -182,7 +184,7 @@ def carries_constants(proposal: Proposal) -> bool:
     outside = [
         restriction for restriction in proposal.restrictions if isinstance(restriction, Conjunct)
     ]
-    return bool(found) and all(id(item.condition) in ours for item in outside)
+    return bool(constants) and all(id(item.condition) in ours for item in outside)
 
 
 def _alike(plan: ra.Plan, one: ra.ColumnRef, other: ra.ColumnRef) -> bool:

@@ -61,20 +61,20 @@ def judge_benefit(proposal: Proposal) -> Judgement:
     if has_few_keys(proposal) and _grouped(proposal):
         return passed("Spark groups the rows once, for the query and the predicate")
     sizes = [scan.table.size_in_bytes for scan in scans]
-    size = None if None in sizes else sum(it or 0 for it in sizes)
+    size = None if None in sizes else sum(of_scan or 0 for of_scan in sizes)
     by_broadcast = engine.reuse_broadcast_only and chosen_form(proposal) == IN
     if by_broadcast and not proposal.options.hint and (size or 0) > engine.broadcast_threshold:
         return failed(
             f"{proposal.dimension_name} has {size:,} bytes, too many to be broadcast without a "
             f"hint, and {engine.title} prunes by a broadcast only"
         )
-    found = estimate(proposal)
-    if found is None or found.saves is None or found.reads is None:
+    cost = estimate(proposal)
+    if cost is None or cost.saves is None or cost.reads is None:
         return _without_sizes(proposal, scans)
-    saving = f"of {found.scans:,} bytes about {found.saves:,} ({found.share:.0%}, by {found.basis})"
-    if found.saves > found.reads:
-        return passed(f"saves {saving} for {found.reads:,} read again")
-    return failed(f"would save {saving} and read {found.reads:,} again")
+    saving = f"of {cost.scans:,} bytes about {cost.saves:,} ({cost.share:.0%}, by {cost.basis})"
+    if cost.saves > cost.reads:
+        return passed(f"saves {saving} for {cost.reads:,} read again")
+    return failed(f"would save {saving} and read {cost.reads:,} again")
 
 
 def _reads_names(proposal: Proposal, scan: ra.Scan) -> bool:
@@ -165,7 +165,7 @@ def estimate(proposal: Proposal) -> Estimate | None:
     if proposal.pair.filtered:
         return None
     scans = tuple(read_again(proposal))
-    if all(it.table.size_in_bytes is None for it in (*scans, proposal.pair.scan)):
+    if all(scan.table.size_in_bytes is None for scan in (*scans, proposal.pair.scan)):
         return Estimate(None, None, None, proposal.engine.fallback_filter_ratio, BY_RATIO)
     named, plan = list(_named(proposal)), proposal.plan
     known = {ref.relation for ref in named}
@@ -206,7 +206,9 @@ def read_again(proposal: Proposal) -> Iterator[ra.Scan]:
             case ra.Scan():
                 yield relation
             case ra.Derived(query=query) | ra.CteReference(query=query):
-                yield from (it for it in read_by(proposal.plan, query) if isinstance(it, ra.Scan))
+                yield from (
+                    base for base in read_by(proposal.plan, query) if isinstance(base, ra.Scan)
+                )
             case _:
                 pass
 
@@ -225,7 +227,7 @@ def _bytes(scan: ra.Scan, refs: Iterable[ra.ColumnRef]) -> int | None:
     named = {ref.name for ref in refs if ref.relation == scan.relation} & widths.keys()
     if not named:
         return table.size_in_bytes
-    return round(table.size_in_bytes * sum(widths[it] for it in named) / sum(widths.values()))
+    return round(table.size_in_bytes * sum(widths[name] for name in named) / sum(widths.values()))
 
 
 def _named(proposal: Proposal) -> Iterator[ra.ColumnRef]:
@@ -240,8 +242,8 @@ def _named_beside(plan: ra.Plan, scan: ra.Scan) -> Iterator[ra.ColumnRef]:
     block = plan.blocks[plan.owner[scan.relation]]
     if not block.complete:
         return
-    asked = [condition.expression for condition in (*conditions_of(block), *block.having)]
-    for expression in (*asked, *(output.expression for output in block.outputs), *block.keys):
+    conditions = [condition.expression for condition in (*conditions_of(block), *block.having)]
+    for expression in (*conditions, *(output.expression for output in block.outputs), *block.keys):
         yield from columns(expression)
 
 
@@ -264,13 +266,13 @@ def _share_saved(proposal: Proposal) -> tuple[float, str]:
     ours = pair.scan.table.column(pair.pruned)
     theirs = pair.dimension.table.column(pair.key.name)
     values = ours.distinct_count if ours else None
-    left = _share_left_by_all(proposal, proposal.restrictions)
-    if left is not None:
+    share = _share_left_by_all(proposal, proposal.restrictions)
+    if share is not None:
         rows = pair.dimension.table.row_count
         # Keys are in at most as many partitions as there are keys.
-        keys = left * rows if rows else None
+        keys = share * rows if rows else None
         few = keys is not None and values and keys < values
-        return 1 - (keys / values if few and keys and values else left), BY_FILTERS
+        return 1 - (keys / values if few and keys and values else share), BY_FILTERS
     key = theirs.distinct_count if theirs else None
     if values and key and values > key:
         return 1 - key / values, BY_KEYS
@@ -296,21 +298,21 @@ def _share_left_by(proposal: Proposal, item: Restriction) -> float | None:
 def _share_left_by_neighbour(proposal: Proposal, item: SemiJoin) -> float | None:
     """The share of rows that have a partner in a neighbour: the key has at most as many values as
     the neighbour has rows left. Without statistics of the key, the neighbour's own share."""
-    left, neighbour = _share_left_by_all(proposal, item.inner), item.relation
-    if left is None or not isinstance(neighbour, ra.Scan):
-        return left
+    share, neighbour = _share_left_by_all(proposal, item.inner), item.relation
+    if share is None or not isinstance(neighbour, ra.Scan):
+        return share
     values, theirs = _distinct_values(proposal, item.key), _distinct_values(proposal, item.other)
     rows = neighbour.table.row_count
     if values is None or theirs is None or rows is None:
-        return None if neighbour.table.partitioned_by else left
-    return min(1, min(theirs, left * rows) / values)
+        return None if neighbour.table.partitioned_by else share
+    return min(1, min(theirs, share * rows) / values)
 
 
 def _distinct_values(proposal: Proposal, column: ra.ColumnRef) -> int | None:
     """The number of distinct values of a table's column, if it is known."""
     relation = proposal.plan.relations[column.relation]
-    found = relation.table.column(column.name) if isinstance(relation, ra.Scan) else None
-    return found.distinct_count if found is not None else None
+    table_column = relation.table.column(column.name) if isinstance(relation, ra.Scan) else None
+    return table_column.distinct_count if table_column is not None else None
 
 
 def _share_left_by_any(shares: list[float | None]) -> float | None:

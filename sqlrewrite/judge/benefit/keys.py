@@ -67,8 +67,8 @@ def is_selective(proposal: Proposal) -> bool:
 
 
 def _passes(proposal: Proposal, test: Test) -> bool:
-    found = any(_holds(proposal, item, test) for item in proposal.restrictions)
-    return found or _inside(proposal, proposal.pair.dimension, test)
+    restricted = any(_holds(proposal, item, test) for item in proposal.restrictions)
+    return restricted or _inside(proposal, proposal.pair.dimension, test)
 
 
 def restricts(proposal: Proposal, item: Restriction) -> bool:
@@ -99,8 +99,8 @@ def _selective(proposal: Proposal, expression: ra.Expression) -> bool:
         ):
             # The engine makes it a semi- or anti-join, and looks for a filter on either side.
             blocks = (proposal.plan.blocks[number] for number in query.blocks)
-            found = (condition.expression for block in blocks for condition in _filters(block))
-            return any(_selective(proposal, inner) for inner in found)
+            filters = (condition.expression for block in blocks for condition in _filters(block))
+            return any(_selective(proposal, inner) for inner in filters)
         case _:
             return selective(proposal.engine, expression)
 
@@ -119,10 +119,10 @@ def _holds(proposal: Proposal, item: Restriction, test: Test) -> bool:
         case Conjunct(expression=expression):
             return test(proposal, expression)
         case AnyOf(branches=branches):
-            return all(any(_holds(proposal, it, test) for it in branch) for branch in branches)
+            return all(any(_holds(proposal, part, test) for part in branch) for branch in branches)
         case SemiJoin(relation=relation, inner=inner):
-            found = any(_holds(proposal, it, test) for it in inner)
-            return found or _inside(proposal, relation, test)
+            restricted = any(_holds(proposal, part, test) for part in inner)
+            return restricted or _inside(proposal, relation, test)
 
 
 def _inside(proposal: Proposal, relation: ra.Relation, test: Test) -> bool:
@@ -191,10 +191,10 @@ def _splits(engine: Engine, name: str, args: tuple[ra.Expression, ...]) -> bool:
     computed = [arg for arg in args if columns(arg)]
     if len(computed) != 1 or (name == "in" and len(args) > 2):
         return False
-    found = _branches(engine, computed[0])
-    if found:
-        values = sum(value is not None and bool(columns(value)) for value in found)
-        return values == 1 or (values == 0 and len(found) > 2)
+    branches = _branches(engine, computed[0])
+    if branches:
+        values = sum(value is not None and bool(columns(value)) for value in branches)
+        return values == 1 or (values == 0 and len(branches) > 2)
     match computed[0]:
         case ra.Call(name=inner, args=below) if len(below) <= 2:
             return _splits(engine, inner, below)

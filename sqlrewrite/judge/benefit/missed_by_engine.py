@@ -107,8 +107,8 @@ def _assumed(proposal: Proposal) -> Iterator[str]:
 
 
 def _planner(engine: Engine) -> Callable[[Proposal], str | None]:
-    found = PLANNERS.get(engine.planner)
-    if found is None:
+    planner = PLANNERS.get(engine.planner)
+    if planner is None:
         why = f"no planner is called {engine.planner!r}: known: {', '.join(PLANNERS)}"
         raise ConfigError(f"engine {engine.name}: {why}")
-    return found
+    return planner

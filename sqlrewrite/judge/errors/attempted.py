@@ -55,8 +55,8 @@ _FIRST = "({0} LIMIT 1)"
 def attempts(proposal: Proposal, condition: ra.Expression) -> Attempts | None:
     """The nodes of a condition that can raise an error, each with the form that is written instead;
     no forms where no node can. None where a node has no form that is right in its place."""
-    found: list[tuple[Path, str]] = []
-    aggregated = [it for _, it in order_sensitive_in(proposal, condition)]
+    forms: list[tuple[Path, str]] = []
+    aggregated = [null_matters for _, null_matters in order_sensitive_in(proposal, condition)]
     if any(aggregated):
         return None
     # An aggregate of a derived table is attempted there (``attempted_dimension``).
@@ -65,14 +65,14 @@ def attempts(proposal: Proposal, condition: ra.Expression) -> Attempts | None:
         form = _form_at(proposal, node, null_matters)
         if form is None:
             return None
-        found.append((path, form.text))
+        forms.append((path, form.text))
         doubtful |= not (null_matters or isinstance(node, ra.Subquery))
     if doubtful and any(
-        isinstance(it, ra.Subquery) and it.kind != "scalar" for it in walk(condition)
+        isinstance(node, ra.Subquery) and node.kind != "scalar" for node in walk(condition)
     ):
         return None  # Spark makes false of an IN that is NULL, unless it is a condition by itself
-    merged = any(_in_a_value(condition, path) for path, _ in found)
-    return Attempts(tuple(found), doubtful, merged)
+    merged = any(_in_a_value(condition, path) for path, _ in forms)
+    return Attempts(tuple(forms), doubtful, merged)
 
 
 def _in_a_value(node: ra.Expression, path: Path) -> bool:
@@ -90,13 +90,13 @@ def exact_attempts(proposal: Proposal, key: ra.Expression) -> Forms | None:
     error. None where a node has no such form, or the key has a subquery."""
     if any(isinstance(node, ra.Subquery) for node in walk(key)):
         return None
-    found: list[tuple[Path, str]] = []
+    forms: list[tuple[Path, str]] = []
     for path, node, _ in _raising(proposal, key, (), False):
         form = _legacy(proposal, node) or form_of(proposal, node)
         if form is None or not form.exact:
             return None
-        found.append((path, form.text))
-    return tuple(found)
+        forms.append((path, form.text))
+    return tuple(forms)
 
 
 def _form_at(proposal: Proposal, node: ra.Expression, null_matters: bool) -> Attempt | None:
@@ -159,7 +159,7 @@ def order_sensitive_in(
             column = (node.relation, node.name, null_matters)
             if column not in walked:
                 walked.add(column)
-                stack += ((it, null_matters) for it in computed_as(proposal.plan, node))
+                stack += ((computed, null_matters) for computed in computed_as(proposal.plan, node))
         else:
             stack += (
                 (child, null_matters or not _null_says_no_more(proposal, node, at))
@@ -179,7 +179,7 @@ def _is_attempted(proposal: Proposal, node: ra.Subquery) -> bool:
         return False
     shown, conditions = written_in(node.query)
     its = conditions if node.kind == "exists" else (*shown, *conditions)
-    columns = (it for part in its for it in walk(part) if isinstance(it, ra.ColumnRef))
+    columns = (node for part in its for node in walk(part) if isinstance(node, ra.ColumnRef))
     return (
         all(is_boolean(proposal, condition) for condition in conditions)
         and all(raising_below(proposal, ref) is None for ref in columns)
@@ -203,12 +203,12 @@ def _null_says_no_more(proposal: Proposal, node: ra.Expression, at: int) -> bool
         case ra.Call(name="case", args=args):
             return at > 0 or is_when(args[0])  # of an operand, its WHENs tell NULL from values
         case ra.Call(name=name):
-            found = proposal.options.function(name)
+            row = proposal.options.function(name)
             return (
-                found is not None
-                and found.kind in ("operator", "scalar", "syntax")
+                row is not None
+                and row.kind in ("operator", "scalar", "syntax")
                 and name != "<=>"
-                and found.null_from(at)
+                and row.null_from(at)
             )
         case _:
             return False
@@ -232,8 +232,8 @@ def form_of(proposal: Proposal, node: ra.Expression) -> Attempt | None:
         case ra.Call(name=name, args=args) if any(isinstance(arg, ra.Parameter) for arg in args):
             if proposal.options.limits.dialect != SPARK:
                 return None  # other dialects name types otherwise in typeof
-            given = [at for at, arg in enumerate(args) if isinstance(arg, ra.Parameter)]
-            return attempted_comparison(name, [proposal.type_of(arg) for arg in args], given)
+            parameters = [at for at, arg in enumerate(args) if isinstance(arg, ra.Parameter)]
+            return attempted_comparison(name, [proposal.type_of(arg) for arg in args], parameters)
         case ra.Call(name=name, args=args):
             form = attempt(name, [proposal.type_of(arg) for arg in args])
             by_pattern = form is not None and _READS in form.text and len(args) > 1
@@ -264,12 +264,12 @@ def key_is_attempted(proposal: Proposal) -> bool:
     query = proposal.dimension_query
     if query is None or not _text_can_be_repeated(proposal):
         return False
-    found = computed_as(proposal.plan, proposal.pair.key)
+    computed = computed_as(proposal.plan, proposal.pair.key)
     blocks = [proposal.plan.blocks[number] for number in query.top]
-    return len(found) == len(blocks) and all(
+    return len(computed) == len(blocks) and all(
         raising_in(proposal, expression) is None
         or (_only_in_list_and_groups(block, expression) and _has_exact_form(proposal, expression))
-        for block, expression in zip(blocks, found, strict=True)
+        for block, expression in zip(blocks, computed, strict=True)
     )
 
 
@@ -296,22 +296,26 @@ def attempted_aggregates(proposal: Proposal) -> tuple[ra.Call, ...]:
         return ()
     having = [condition.expression for condition in block.having]
     outputs = [output.expression for output in block.outputs]
-    nodes = [node for it in (*outputs, *having) for node in walk(it)]
-    found = tuple(order_sensitive(proposal.plan, nodes))
-    if not found or any(isinstance(node, ra.Subquery) or _is_window(node) for node in nodes):
+    nodes = [node for expression in (*outputs, *having) for node in walk(expression)]
+    aggregates = tuple(order_sensitive(proposal.plan, nodes))
+    if not aggregates or any(isinstance(node, ra.Subquery) or _is_window(node) for node in nodes):
         return ()
     keys = [
         node
         for expression in computed_as(proposal.plan, proposal.pair.key)
         for node in walk(expression)
     ]
-    if any(null_matters for it in having for _, null_matters in order_sensitive_in(proposal, it)):
+    if any(
+        null_matters
+        for condition in having
+        for _, null_matters in order_sensitive_in(proposal, condition)
+    ):
         return ()
-    if any(call is key for call in found for key in keys):
+    if any(call is key for call in aggregates for key in keys):
         return ()
-    if not all(form_of(proposal, call) and _has_text(call) for call in found):
+    if not all(form_of(proposal, call) and _has_text(call) for call in aggregates):
         return ()
-    return found if _text_can_be_repeated(proposal, frozenset(map(id, found))) else ()
+    return aggregates if _text_can_be_repeated(proposal, frozenset(map(id, aggregates))) else ()
 
 
 def attempted_aggregate_ids(proposal: Proposal, condition: ra.Expression) -> frozenset[int]:
@@ -330,8 +334,8 @@ def _is_window(node: ra.Expression) -> bool:
 
 def _has_text(call: ra.Call) -> bool:
     """Whether a call has columns, and the text names all of them."""
-    found = columns(call)
-    return bool(found) and all(ref.span is not None for ref in found)
+    refs = columns(call)
+    return bool(refs) and all(ref.span is not None for ref in refs)
 
 
 def attempted_group_keys(proposal: Proposal) -> Iterator[ra.Expression]:

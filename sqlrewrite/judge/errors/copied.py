@@ -112,7 +112,7 @@ def _raising_for_constant(proposal: Proposal, relation: int, pruned: str) -> ra.
 def _conditions_among(plan: ra.Plan, same: frozenset[ColumnId]) -> Iterator[ra.Expression]:
     """The conditions that name one of some columns."""
     on = conditions_on(plan)
-    yield from (condition for it in sorted(same) for _, _, condition in on.get(it, ()))
+    yield from (condition for column in sorted(same) for _, _, condition in on.get(column, ()))
 
 
 def _raising_among(

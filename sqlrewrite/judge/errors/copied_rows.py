@@ -125,8 +125,8 @@ def _cast_column(side: ra.Expression) -> ra.ColumnRef | None:
 def _is_cast(proposal: Proposal, plain: ra.ColumnRef, ref: ra.ColumnRef) -> bool:
     """Whether Spark casts a text to compare it with a column. Beside a shorter integer it casts
     both to BIGINT, which copies nothing."""
-    stored, given = proposal.type_of(plain), proposal.type_of(ref)
-    if stored is None or given is None or given.name not in _TEXTS or stored.name in _TEXTS:
+    stored, compared = proposal.type_of(plain), proposal.type_of(ref)
+    if stored is None or compared is None or compared.name not in _TEXTS or stored.name in _TEXTS:
         return False
     return not is_integral(stored) or stored == BIGINT
 

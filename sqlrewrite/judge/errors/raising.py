@@ -41,17 +41,19 @@ def total(proposal: Proposal, node: ra.Expression) -> bool:
     """Whether a node computes a value from any values of its operands, in ANSI mode too."""
     match node:
         case ra.Cast(operand=operand, type=kind, safe=safe):
-            given, target = proposal.type_of(operand), parse(kind)
-            return safe or (given is not None and target is not None and never_fails(given, target))
+            source, target = proposal.type_of(operand), parse(kind)
+            return safe or (
+                source is not None and target is not None and never_fails(source, target)
+            )
         case ra.Call(name="tuple"):
             return True
         case ra.Call(name=".", args=(_, ra.Literal())):  # a field, not the call db.f(x)
             return proposal.type_of(node) is not None
         case ra.Call():
-            found = proposal.options.function(node.name)
+            row = proposal.options.function(node.name)
             of = partial(type_of, proposal.plan)
-            return found is not None and (
-                _call_is_total(proposal.plan, found, node)
+            return row is not None and (
+                _call_is_total(proposal.plan, row, node)
                 or in_range(node, of)
                 or never_raises(node, of)
             )
@@ -113,8 +115,8 @@ def _compares_without_cast(proposal: Proposal, node: ra.Subquery) -> bool:
     """Whether an IN compares its operand with its subquery without a cast that could fail."""
     if node.kind != "in" or node.operand is None:
         return True
-    found = [output.expression for output in _first_outputs(proposal.plan, node.query)]
-    return comparable(proposal.plan, (node.operand, *found))
+    firsts = [output.expression for output in _first_outputs(proposal.plan, node.query)]
+    return comparable(proposal.plan, (node.operand, *firsts))
 
 
 def raising_below(proposal: Proposal, ref: ra.ColumnRef) -> ra.Expression | None:
@@ -185,7 +187,7 @@ def _deciding_and_raising(
     proposal: Proposal, query: ra.Query, but: Iterable[ra.Expression]
 ) -> ra.Expression | None:
     """The same without the queries that it reads."""
-    left_out = {id(it) for it in but}
+    left_out = {id(excepted) for excepted in but}
     for expression, condition in deciding_expressions(query):
         if id(expression) in left_out:
             continue
@@ -215,8 +217,8 @@ def _of_a_row(proposal: Proposal, node: ra.Expression) -> bool:
     in either reading."""
     if not isinstance(node, ra.Call) or node.name == "over":
         return False
-    found = proposal.options.function(node.name)
-    return found is not None and found.kind in ("operator", "scalar", "syntax")
+    row = proposal.options.function(node.name)
+    return row is not None and row.kind in ("operator", "scalar", "syntax")
 
 
 def _call_is_total(plan: ra.Plan, found: Function, call: ra.Call) -> bool:
@@ -257,12 +259,12 @@ def _accepted(plan: ra.Plan, found: Function, args: tuple[ra.Expression, ...]) -
         if len(pattern) == 1:
             alike.setdefault(pattern, []).append(arg)
         elif nested is not None:
-            given, letters = type_of(plan, arg), nested[2].split(",")
-            if of_arrays and given is not None and given.name == "array":
-                given = given.element
-            if given is None or given.name != nested[1]:
+            kind, letters = type_of(plan, arg), nested[2].split(",")
+            if of_arrays and kind is not None and kind.name == "array":
+                kind = kind.element
+            if kind is None or kind.name != nested[1]:
                 return False
-            for letter, item in zip(letters, given.items, strict=True):
+            for letter, item in zip(letters, kind.items, strict=True):
                 inside.setdefault(letter, set()).add(_family(item))
         elif not _fits(plan, pattern, arg):
             return False
@@ -295,9 +297,9 @@ def _fits(plan: ra.Plan, pattern: str, arg: ra.Expression) -> bool:
         return kind == _NUMBER and arg.text.lstrip("-").isdigit() and len(arg.text) <= _DIGITS
     if pattern in ("double", "float", "number"):
         return kind in ("numeric", _NUMBER)
-    given = type_of(plan, arg)
+    of_arg = type_of(plan, arg)
     target = _INTEGERS.get(pattern) or parse(pattern)
-    return given is not None and target is not None and never_fails(given, target)
+    return of_arg is not None and target is not None and never_fails(of_arg, target)
 
 
 def comparable(

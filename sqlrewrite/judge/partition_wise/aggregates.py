@@ -145,8 +145,8 @@ class _Pieces:
         values. Raises Unsplit."""
         name = call.name
         combined = reaggregation(name)
-        found = function(name)
-        if combined and found is not None and found.signature.endswith("-> bigint"):  # a count
+        row = function(name)
+        if combined and row is not None and row.signature.endswith("-> bigint"):  # a count
             return "{}", combined
         if len(call.args) != 1 or not (combined or name == "sum"):
             raise Unsplit(f"{name} of all rows is not made of those of groups exactly")

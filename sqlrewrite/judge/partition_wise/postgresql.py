@@ -119,20 +119,20 @@ class _Matching:
         if strategy == "range" and not ordered:
             raise _Refusal("the order of texts depends on a collation, and their bounds differ")
         kind = self.join.kind
-        found = _Links(_default(one), _default(other))
+        links = _Links(_default(one), _default(other))
         if strategy == "list":
-            _merge_lists(one, other, kind, found)
+            _merge_lists(one, other, kind, links)
         else:
-            _merge_ranges(one, other, found)
-        if found.defaults[0] is not None and found.defaults[1] is not None:
-            found.link(found.defaults[0], found.defaults[1])
+            _merge_ranges(one, other, links)
+        if links.defaults[0] is not None and links.defaults[1] is not None:
+            links.link(links.defaults[0], links.defaults[1])
         for keeps, parts, side in ((_KEEPS_LEFT, one, 0), (_KEEPS_RIGHT, other, 1)):
-            alone = [part for part in parts if part not in found.partners[side]]
+            alone = [part for part in parts if part not in links.partners[side]]
             if kind in keeps and alone:
                 raise _Refusal(f"no partition is the partner of {alone[0].name[-1]}")
-        if not found.partners[0]:
+        if not links.partners[0]:
             raise _Refusal("no two partitions have values in common")
-        return list(found.partners[0].items())
+        return list(links.partners[0].items())
 
 
 class _Links:
@@ -164,7 +164,9 @@ def _default(parts: Sequence[Part]) -> Part | None:
 
 
 def _merge_lists(one: Sequence[Part], other: Sequence[Part], kind: JoinType, found: _Links) -> None:
-    by_value = [{value: it for it in parts for value in it.bound.values} for parts in (one, other)]
+    by_value = [
+        {value: part for part in parts for value in part.bound.values} for parts in (one, other)
+    ]
     first, second = by_value
     nulls = first.pop(None, None), second.pop(None, None)
     for value in first.keys() & second.keys():
@@ -183,7 +185,7 @@ def _merge_lists(one: Sequence[Part], other: Sequence[Part], kind: JoinType, fou
 
 
 def _merge_ranges(one: Sequence[Part], other: Sequence[Part], found: _Links) -> None:
-    sides = [[it for it in parts if not it.bound.default] for parts in (one, other)]
+    sides = [[part for part in parts if not part.bound.default] for parts in (one, other)]
     for part in sides[0]:
         for its in sides[1]:
             if max(part.bound.low, its.bound.low) < min(part.bound.high, its.bound.high):

@@ -58,12 +58,12 @@ class Split:
 
 def split(plan: ra.Plan, options: Options) -> Split:
     """The innermost block of a plan that can be written by groups. Raises Unsplit."""
-    found = [scan_join for scan_join in scan_joins(plan) if _is_on_partitions(scan_join)]
+    on_partitions = [scan_join for scan_join in scan_joins(plan) if _is_on_partitions(scan_join)]
     why = Unsplit("no join ties the partition columns of two tables")
-    for number in sorted({_block_of(plan, join).number for join in found}, reverse=True):
+    for number in sorted({_block_of(plan, join).number for join in on_partitions}, reverse=True):
         block = plan.blocks[number]
         try:
-            mine = [join for join in found if _block_of(plan, join) is block]
+            mine = [join for join in on_partitions if _block_of(plan, join) is block]
             return _of_block(plan, block, mine, options)
         except Unsplit as whole:
             why = whole
@@ -77,11 +77,11 @@ def _of_block(plan: ra.Plan, block: ra.Block, mine: list[ScanJoin], options: Opt
     )
     kind, cast = _common_type(plan, scans)
     distinct, keys = _Search(plan, block, options, columns, mine).check()
-    found = Split(block, scans, tuple(mine), kind, cast, distinct, None)
+    whole = Split(block, scans, tuple(mine), kind, cast, distinct, None)
     if keys is None:
-        return found
-    combined = combination(plan, block, keys, postgresql=found.postgresql)
-    return replace(found, combined=combined)
+        return whole
+    combined = combination(plan, block, keys, postgresql=whole.postgresql)
+    return replace(whole, combined=combined)
 
 
 def partition_columns(scan: ra.Scan) -> tuple[str, ...]:
@@ -172,7 +172,7 @@ class _Search:
         if block.limit is not None:
             raise Unsplit("a LIMIT or OFFSET keeps some rows of all groups together")
         owner = self.plan.owner
-        if any(owner[it.relation] != block.number for it in _outer(self.plan, block)):
+        if any(owner[ref.relation] != block.number for ref in _outer(self.plan, block)):
             raise Unsplit("it refers to columns around it")
         if len(_query_of(self.plan, block).top) != 1:
             raise Unsplit("it is one of the queries of a set operation")
@@ -183,8 +183,8 @@ class _Search:
         for why in (*block.unknown_syntax, *block.unknown_values):
             raise Unsplit(why)
         for name in sorted(block.functions - {"?"}):
-            found = self.options.function(name)
-            if found is None or not found.deterministic:
+            row = self.options.function(name)
+            if row is None or not row.deterministic:
                 raise Unsplit(f"{name} is not known to give the same value in each group")
         for _, why in objections_to_functions(self.options, block.functions) if again else ():
             raise Unsplit(f"each group reads it again: {why}")
@@ -238,16 +238,16 @@ class _Search:
     def _equal(self, join: ra.Join) -> bool:
         """Whether a join has an equality of the columns that both sides are cut by. The NULLs of an
         outer join below equal nothing, except under <=>."""
-        left, right = (list(leaves(it)) for it in (join.left, join.right))
+        left, right = (list(leaves(tree)) for tree in (join.left, join.right))
         return any(
-            it.one in left
-            and it.other in right
+            scan_join.one in left
+            and scan_join.other in right
             and self._ties(
-                it,
-                null_extended(join.left, it.one.relation)
-                or null_extended(join.right, it.other.relation),
+                scan_join,
+                null_extended(join.left, scan_join.one.relation)
+                or null_extended(join.right, scan_join.other.relation),
             )
-            for it in self.joins
+            for scan_join in self.joins
         )
 
     def _ties(self, scan_join: ScanJoin, nulls: bool) -> bool:

@@ -69,7 +69,7 @@ def _storage(plan: Plan, join: ScanJoin, engine: Engine, conf: Mapping[str, str]
     if engine.name != "spark" or broadcast(join, engine.broadcast_threshold):
         return None
     one, other = join.one.table, join.other.table
-    if not all(it.buckets or it.partitioned_by for it in (one, other)):
+    if not all(table.buckets or table.partitioned_by for table in (one, other)):
         return None
     tied = {key.one: key.other for key in join.keys if _same_type(plan, join, key.one)}
     if "iceberg" in (one.provider, other.provider):
@@ -77,16 +77,16 @@ def _storage(plan: Plan, join: ScanJoin, engine: Engine, conf: Mapping[str, str]
     if not {one.provider, other.provider} <= _OWN:
         return None
     if one.buckets is not None and other.buckets is not None:
-        found = _by_buckets(one.buckets, other.buckets, tied, len(join.keys), conf)
-        if found is not None:
-            return found
+        storage = _by_buckets(one.buckets, other.buckets, tied, len(join.keys), conf)
+        if storage is not None:
+            return storage
     return _by_partitions(join, tied, conf)
 
 
 def broadcast(join: ScanJoin, threshold: int) -> bool:
     """Whether a side is small enough to be broadcast, as far as sizes are known."""
     sizes = join.one.table.size_in_bytes, join.other.table.size_in_bytes
-    sides = (sizes[it] for it in BROADCAST_SIDES.get(join.kind, ()))
+    sides = (sizes[side] for side in BROADCAST_SIDES.get(join.kind, ()))
     return any(side is not None and side <= threshold for side in sides)
 
 
@@ -104,7 +104,9 @@ def _same_type(plan: Plan, join: ScanJoin, column: str) -> bool:
 def _missing(conf: Mapping[str, str], *needed: tuple[str, bool]) -> tuple[tuple[str, str], ...]:
     """The ``needed`` settings that do not have the value that is needed."""
     return tuple(
-        (it, str(value).lower()) for it, value in needed if spark_conf.is_on(conf, it) is not value
+        (name, str(value).lower())
+        for name, value in needed
+        if spark_conf.is_on(conf, name) is not value
     )
 
 
@@ -142,7 +144,7 @@ def _by_fields(join: ScanJoin, tied: Mapping[str, str], conf: Mapping[str, str])
     needed = [*_BY_STORAGE]
     needed += [(spark_conf.COMPATIBLE, True)] if "compatible" in relations else []
     fewer = max(map(len, sides)) > len(first)
-    if fewer and not any(spark_conf.is_on(conf, it) for it in spark_conf.SUBSETS):
+    if fewer and not any(spark_conf.is_on(conf, name) for name in spark_conf.SUBSETS):
         needed.append((spark_conf.SUBSETS[0], True))
     if fewer or len(join.keys) > len({field.column for field in first}):
         needed.append((spark_conf.ALL_KEYS, False))
@@ -199,7 +201,7 @@ def _by_partitions(
 def _count(join: ScanJoin) -> str:
     """The number of buckets: a power of two, about 128 MB of the larger table in each; ``n`` where
     its size is not known."""
-    sizes = [it.table.size_in_bytes for it in (join.one, join.other)]
+    sizes = [scan.table.size_in_bytes for scan in (join.one, join.other)]
     if None in sizes:
         return "n"
     needed = -(-max(size or 0 for size in sizes) // _BUCKET_BYTES)
@@ -256,7 +258,7 @@ def _groups_needed(join: ScanJoin, threshold: int, sides: Sequence[int]) -> int:
     if not known:
         kind = join.kind.value.upper()
         raise Unsplit(f"Spark broadcasts no table of its {kind} JOIN, so that groups save nothing")
-    if any(it is not None and it <= threshold for it in known):
+    if any(size is not None and size <= threshold for size in known):
         return 1
     if None in sizes:
         raise Unsplit("the sizes of its tables are not known: --groups N says how many groups")
@@ -265,7 +267,7 @@ def _groups_needed(join: ScanJoin, threshold: int, sides: Sequence[int]) -> int:
             f"its larger table has less than {ENOUGH >> 20} MB: groups of joins so small were not "
             "faster when measured (--groups N writes them anyway, verify measures them)"
         )
-    smaller = min(it or 0 for it in known)
+    smaller = min(size or 0 for size in known)
     if max(size or 0 for size in sizes) < TIMES * smaller:
         raise Unsplit(
             f"its larger table is less than {TIMES} times the other: broadcasting that in groups "

@@ -69,14 +69,16 @@ def _undone(proposal: Proposal) -> bool:
 
 def _in_its_on(proposal: Proposal) -> bool:
     """Whether a condition on the dimension stands only in the ON of its join."""
-    asked = conditions_on(proposal.plan, proposal.pair.dimension.relation, proposal.options.reach)
+    conditions = conditions_on(
+        proposal.plan, proposal.pair.dimension.relation, proposal.options.reach
+    )
     own = [
         restriction
         for restriction in proposal.restrictions
         if not isinstance(restriction, SemiJoin)
     ]
     plain = (replace(item, attempts=None) if isinstance(item, Conjunct) else item for item in own)
-    return any(it not in asked for it in plain)
+    return any(item not in conditions for item in plain)
 
 
 def on_build_side(proposal: Proposal) -> str | None:
@@ -95,11 +97,11 @@ def on_build_side(proposal: Proposal) -> str | None:
 
 def _size(node: ra.Node) -> int | None:
     """The bytes of a side of a join, if it consists of tables of known sizes."""
-    found = [
+    sizes = [
         leaf.table.size_in_bytes if isinstance(leaf, ra.Scan) else None for leaf in leaves(node)
     ]
-    known = [size for size in found if size is not None]
-    return sum(known) if len(known) == len(found) else None
+    known = [size for size in sizes if size is not None]
+    return sum(known) if len(known) == len(sizes) else None
 
 
 _NO_WINDOW = (ra.SetOperation, ra.Project, ra.Filter, ra.Limit, ra.Aggregate)

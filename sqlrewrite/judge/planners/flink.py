@@ -43,7 +43,11 @@ def missed(proposal: Proposal) -> str | None:
     inside = {relation.relation for relation in _across(proposal.plan, pair)}
     if any(neighbour.relation not in inside for neighbour in neighbours(proposal.restrictions)):
         return "a neighbour of the dimension restricts the keys further"
-    others = (it for it in proposal.pairs if it.scan.relation == pair.scan.relation)
+    others = (
+        other_pair
+        for other_pair in proposal.pairs
+        if other_pair.scan.relation == pair.scan.relation
+    )
     for other in others:
         if other.dimension.relation in inside or unpruned(proposal.plan, engine, other) is not None:
             continue
@@ -60,7 +64,7 @@ def unpruned(plan: ra.Plan, engine: Engine, pair: Pair) -> str | None:
     side = _across(plan, pair)
     if pair.operator != "=" or not pair.fact_plain or not side:
         return "no equality joins the fact's own column with the dimension itself"
-    kinds = {expression_type(plan, it.expression) for it in (pair.fact_side, pair.key_side)}
+    kinds = {expression_type(plan, its.expression) for its in (pair.fact_side, pair.key_side)}
     if len(kinds) != 1 or None in kinds:
         return "a cast may hide the column: the types of the two are not known to be the same"
     if not takes_keys(engine, pair.scan, pair.path.column):
@@ -98,7 +102,7 @@ def _above(pair: Pair, other: Pair) -> bool:
     if pair.edge.block is not other.edge.block or pair.edge.query or other.edge.query:
         return False
     source = pair.edge.block.source
-    ours, theirs = (join_of(source, it.fact.relation, it.key.relation) for it in (pair, other))
+    ours, theirs = (join_of(source, of.fact.relation, of.key.relation) for of in (pair, other))
     return ours is not None and theirs is not None and numbers(theirs) < numbers(ours)
 
 
@@ -119,8 +123,8 @@ def _unfit(plan: ra.Plan, side: tuple[ra.Relation, ...], pair: Pair) -> str | No
                 inner = list(read_by(plan, query))
                 if pair.scan not in inner:
                     relations += inner
-    tables = {it.table.name: it for it in relations if isinstance(it, ra.Scan)}
-    known = all(isinstance(it, ra.Scan | ra.Derived | ra.CteReference) for it in relations)
+    tables = {scan.table.name: scan for scan in relations if isinstance(scan, ra.Scan)}
+    known = all(isinstance(scan, ra.Scan | ra.Derived | ra.CteReference) for scan in relations)
     if len(tables) != 1 or not known:
         return "it prunes by the keys of one table alone"
     (table,) = tables.values()
@@ -135,12 +139,12 @@ def _unfit(plan: ra.Plan, side: tuple[ra.Relation, ...], pair: Pair) -> str | No
 def passed(relations: Iterable[ra.Relation], *queries: ra.Query) -> bool:
     """Whether keys come through these relations and queries: no grouping, window or LIMIT, and no
     set operation but UNION ALL."""
-    found = [
+    inner = [
         relation.query
         for relation in relations
         if isinstance(relation, ra.Derived | ra.CteReference)
     ]
-    return all(_unsorted(operator) for query in (*found, *queries) for operator in operators(query))
+    return all(_unsorted(operator) for query in (*inner, *queries) for operator in operators(query))
 
 
 def _unsorted(node: ra.Node) -> bool:
@@ -152,8 +156,8 @@ def _unsorted(node: ra.Node) -> bool:
 
 
 def _subqueries(item: Restriction) -> Iterator[ra.Query]:
-    for it in flattened([item]):
-        for node in walk(it.expression) if isinstance(it, Conjunct) else ():
+    for part in flattened([item]):
+        for node in walk(part.expression) if isinstance(part, Conjunct) else ():
             if isinstance(node, ra.Subquery):
                 yield node.query
 
@@ -162,8 +166,8 @@ def _subqueries(item: Restriction) -> Iterator[ra.Query]:
 
 
 def _filtered(plan: ra.Plan, engine: Engine, relation: ra.Relation) -> bool:
-    asked = conditions_on(plan, relation.relation, ALONE)
-    return any(_suits(engine, item) for item in asked[:_FIRST])
+    conditions = conditions_on(plan, relation.relation, ALONE)
+    return any(_suits(engine, item) for item in conditions[:_FIRST])
 
 
 def _suits(engine: Engine, item: Restriction) -> bool:
@@ -172,7 +176,7 @@ def _suits(engine: Engine, item: Restriction) -> bool:
             return suitable(engine, expression)
         case AnyOf(branches=branches):
             return all(
-                any(_suits(engine, it) for it in each[:_FIRST]) for each in branches[:_FIRST]
+                any(_suits(engine, part) for part in each[:_FIRST]) for each in branches[:_FIRST]
             )
         case _:
             return False
@@ -182,7 +186,7 @@ def suitable(engine: Engine, expression: ra.Expression) -> bool:
     """Whether Flink counts a condition as a filter, in the form that its planner gives it."""
     match expression:
         case ra.Call(name="and" | "or" as name, args=args):
-            first = [suitable(engine, it) for it in _flat(name, args)[:_FIRST]]
+            first = [suitable(engine, operand) for operand in _flat(name, args)[:_FIRST]]
             return any(first) if name == "and" else all(first)
         case ra.Call(name="not", args=(ra.Call(name="is", args=(_, ra.Literal(kind="boolean"))),)):
             return True  # IS NOT TRUE, IS NOT FALSE
@@ -198,8 +202,8 @@ def suitable(engine: Engine, expression: ra.Expression) -> bool:
 
 
 def _flat(name: str, args: Sequence[ra.Expression]) -> list[ra.Expression]:
-    found: list[ra.Expression] = []
+    operands: list[ra.Expression] = []
     for arg in args:
         inside = isinstance(arg, ra.Call) and arg.name == name
-        found += _flat(name, arg.args) if isinstance(arg, ra.Call) and inside else [arg]
-    return found
+        operands += _flat(name, arg.args) if isinstance(arg, ra.Call) and inside else [arg]
+    return operands

@@ -54,7 +54,11 @@ def hidden_column(proposal: Proposal) -> str | None:
             relation.query
         ):
             return f"{pair.path.column} does not come up to the join as itself"
-    if any(len(it.query.top) > 1 for it in above if isinstance(it, ra.Derived | ra.CteReference)):
+    if any(
+        len(reader.query.top) > 1
+        for reader in above
+        if isinstance(reader, ra.Derived | ra.CteReference)
+    ):
         column = pair.scan.table.column(pair.path.column)
         kinds = {expression_type(plan, pair.fact), expression_type(plan, pair.key)}
         plain = pair.fact_plain and pair.key_plain
@@ -89,11 +93,11 @@ def operators(query: ra.Query) -> Iterator[ra.Node]:
 
 def join_of(node: ra.Node, one: int, other: int) -> ra.Join | None:
     """The join that has two relations on its two sides; None where they are not in one FROM."""
-    found = None
+    join = None
     while isinstance(node, ra.Join) and {one, other} <= numbers(node):
-        found, left = node, numbers(node.left)
+        join, left = node, numbers(node.left)
         if (one in left) != (other in left):
-            return found
+            return join
         node = node.left if one in left else node.right
     return None
 
@@ -127,24 +131,24 @@ def _across(plan: ra.Plan, block: ra.Block, fact: int, key: int) -> tuple[ra.Nod
             if at != to:
                 # PartitionPruning matches inner joins, and an explicit CROSS JOIN stays one.
                 crossed = inputs[max(at, to)][1]
-                found = inputs[to : to + 1] if to > at else inputs[:at]
-                return () if crossed else tuple(node for node, _ in found)
+                across = inputs[to : to + 1] if to > at else inputs[:at]
+                return () if crossed else tuple(node for node, _ in across)
             node = inputs[at][0]
         else:
-            left = numbers(node.left)
-            if (fact in left) != (key in left):
-                return (node.right if fact in left else node.left,)
-            node = node.left if fact in left else node.right
+            on_left = numbers(node.left)
+            if (fact in on_left) != (key in on_left):
+                return (node.right if fact in on_left else node.left,)
+            node = node.left if fact in on_left else node.right
     return ()
 
 
 def _inputs(node: ra.Node) -> list[Input]:
     """The inputs of a left-deep chain of inner joins, from left to right."""
-    found: list[Input] = []
+    inputs: list[Input] = []
     while isinstance(node, ra.Join) and node.type in _INNER:
-        found.append((node.right, node.type is ra.JoinType.CROSS and not node.comma))
+        inputs.append((node.right, node.type is ra.JoinType.CROSS and not node.comma))
         node = node.left
-    return [(node, False), *reversed(found)]
+    return [(node, False), *reversed(inputs)]
 
 
 @remembered
@@ -152,14 +156,14 @@ def _ordered(plan: ra.Plan, block: ra.Block, node: ra.Join) -> list[Input]:
     """The inputs of a chain of inner joins in the order in which they are joined."""
     conditions = list(conditions_of(block))
     first, *rest = _inputs(node)
-    done, joined = [first], numbers(first[0])
+    ordered, joined = [first], numbers(first[0])
     while rest:
         tied = (other for other in rest if _tied(joined, numbers(other[0]), conditions))
         chosen = next(tied, rest[0])
         rest.remove(chosen)
-        done.append(chosen)
+        ordered.append(chosen)
         joined |= numbers(chosen[0])
-    return done
+    return ordered
 
 
 def _tied(

@@ -82,12 +82,12 @@ def _ranked(proposal: Proposal, leaf: ra.Node) -> bool:
     if not isinstance(leaf, ra.Derived | ra.CteReference):
         return False
     plan = proposal.plan
-    asked = [*all_restrictions(plan, leaf.relation, ALONE)]
-    found = [item.expression for item in asked if isinstance(item, Conjunct)]
-    found += [
+    items = [*all_restrictions(plan, leaf.relation, ALONE)]
+    expressions = [item.expression for item in items if isinstance(item, Conjunct)]
+    expressions += [
         having.expression for number in leaf.query.top for having in plan.blocks[number].having
     ]
-    return any(_is_first(proposal, expression) for expression in found)
+    return any(_is_first(proposal, expression) for expression in expressions)
 
 
 def _is_first(proposal: Proposal, expression: ra.Expression) -> bool:
@@ -124,8 +124,8 @@ def _filtered(proposal: Proposal, leaf: ra.Node) -> bool:
         return False
     if isinstance(leaf, ra.Inline):
         return True
-    asked = all_restrictions(proposal.plan, leaf.relation, ALONE)
-    if any(_selects(proposal, item) for item in asked):
+    items = all_restrictions(proposal.plan, leaf.relation, ALONE)
+    if any(_selects(proposal, item) for item in items):
         return True
     return isinstance(leaf, ra.Derived | ra.CteReference) and _filters(proposal, leaf.query)
 
@@ -134,7 +134,7 @@ def _filters(proposal: Proposal, query: ra.Query) -> bool:
     """Whether a query filters, somewhere in it."""
     blocks = [proposal.plan.blocks[number] for number in query.top]
     return any(
-        any(_selective(proposal, found.expression) for found in block.having)
+        any(_selective(proposal, having.expression) for having in block.having)
         or any(_filtered(proposal, leaf) for leaf in leaves(block.source))
         for block in blocks
     )
@@ -203,5 +203,5 @@ def _bytes(proposal: Proposal, node: ra.Node) -> float:
 def _bytes_of_query(proposal: Proposal, query: ra.Query) -> float:
     sizes = [_bytes(proposal, proposal.plan.blocks[number].source) for number in query.top]
     read = [relation for relation in read_by(proposal.plan, query) if isinstance(relation, ra.Scan)]
-    known = any(it.table.size_in_bytes is not None for it in read)
+    known = any(scan.table.size_in_bytes is not None for scan in read)
     return sum(sizes) if known else max(sizes)

@@ -93,19 +93,19 @@ def derived_bound(proposal: Proposal) -> DerivedBound | Objection:
     typed = derived.type is not None
     if step == DAY and not shape.daily and typed and compares_own_expression(pair):
         step = SAME
-    found = _bound_by_step(proposal, derived, shape, step)
-    if isinstance(found, DerivedBound) and pair.operator == "<=>":
-        found = replace(found, nulls=True)  # NULL meets NULL, and gives NULL
-    if isinstance(found, tuple) or step in ITSELF:
-        return found
+    bound = _bound_by_step(proposal, derived, shape, step)
+    if isinstance(bound, DerivedBound) and pair.operator == "<=>":
+        bound = replace(bound, nulls=True)  # NULL meets NULL, and gives NULL
+    if isinstance(bound, tuple) or step in ITSELF:
+        return bound
     if shape.stray == NUMBER:
         if with_bigint_casts(derived.formula.text) is None:
             return DERIVED, f"{derived.shown}: write the number as CAST(… AS INT) or AS BIGINT"
-        return replace(found, wide=True)
+        return replace(bound, wide=True)
     culprits = list(_raising(proposal, derived.formula))
     if any(not _can_be_tried(culprit, derived.formula) for culprit in culprits):
         return DERIVED, f"{describe(culprits[0])} can raise an error in {derived.shown}"
-    return replace(found, tried=True, nulls=True) if culprits else found
+    return replace(bound, tried=True, nulls=True) if culprits else bound
 
 
 def day_may_recur(proposal: Proposal, kind: Type | None) -> bool:
@@ -245,18 +245,18 @@ def judge_derived(proposal: Proposal) -> Judgement:
     derived = proposal.pair.derived
     if derived is None:
         return passed(f"{proposal.pair.path.column} is joined itself")
-    found = derived_bound(proposal)
-    if isinstance(found, tuple) and found[0] == DERIVED:
-        return failed(found[1])
+    bound = derived_bound(proposal)
+    if isinstance(bound, tuple) and bound[0] == DERIVED:
+        return failed(bound[1])
     return passed(derived.shown)
 
 
 def judge_zone(proposal: Proposal) -> Judgement:
     """Whether the sessions that write rows and those that read them see the same days."""
     derived = proposal.pair.derived
-    found = None if derived is None else derived_bound(proposal)
-    if isinstance(found, tuple) and found[0] == ZONE:
-        return failed(found[1])
-    if isinstance(found, DerivedBound) and found.days:
-        return passed(f"wider by {found.days} days, as time zones differ")
+    bound = None if derived is None else derived_bound(proposal)
+    if isinstance(bound, tuple) and bound[0] == ZONE:
+        return failed(bound[1])
+    if isinstance(bound, DerivedBound) and bound.days:
+        return passed(f"wider by {bound.days} days, as time zones differ")
     return passed("no time zone matters")

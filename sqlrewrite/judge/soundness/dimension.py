@@ -154,7 +154,9 @@ def _of_derived(proposal: Proposal, derived: DerivedColumn) -> Judgement:
     for shown, kind in sides:
         if kind is None:
             return unknown(f"the type of {shown} is not known")
-    of_column, of_expression, source, joined, fact, key = (read_as(it) for _, it in sides if it)
+    of_column, of_expression, source, joined, fact, key = (
+        read_as(kind) for _, kind in sides if kind
+    )
     if not compare_alike(of_column, of_expression):
         return failed(why_unlike(sides[0][0], of_column, sides[1][0], of_expression))
     if source != joined:

@@ -41,7 +41,11 @@ def judge_shared(proposal: Proposal) -> Judgement:
             break  # a predicate there is on this reference alone
         if not isinstance(relation, CteReference):
             continue
-        every = (it for it in proposal.plan.relations.values() if isinstance(it, CteReference))
+        every = (
+            reference
+            for reference in proposal.plan.relations.values()
+            if isinstance(reference, CteReference)
+        )
         if (
             relation.cte in proposal.plan.unbound
             or sum(reference.cte == relation.cte for reference in every) > 1
@@ -84,13 +88,13 @@ def judge_determinism(proposal: Proposal) -> Judgement:
         for reason in proposal.plan.blocks[number].unknown_syntax:
             return unknown(f"the query around the fact is not understood: {reason}")
         for name in sorted(proposal.plan.blocks[number].functions - {"?"}):
-            found = proposal.options.function(name)
-            if found is None:
+            row = proposal.options.function(name)
+            if row is None:
                 advice = "" if is_template(name) else f": if it is, declare it in {DECLARED_IN}"
                 return unknown(
                     f"{called(name)} in the fact's block is not known to be deterministic{advice}"
                 )
-            if not found.deterministic:
+            if not row.deterministic:
                 return failed(
                     f"{name}() stands in the fact's block: a bound would change its values"
                 )

@@ -81,16 +81,16 @@ def _is_implied(proposal: Proposal) -> bool:
     )
     own = (other for other in others if other.key_side.operand is not None)
     same = [replace(proposal, pair=pair) for pair in own if pair.derived is proposal.pair.derived]
-    lossless = (it for it in same if compares_own_expression(it.pair))
-    return any(isinstance(derived_bound(it), DerivedBound) for it in lossless)
+    lossless = (other for other in same if compares_own_expression(other.pair))
+    return any(isinstance(derived_bound(other), DerivedBound) for other in lossless)
 
 
 def judge_constant(proposal: Proposal) -> Judgement:
     """Whether the constants may be written a second time."""
-    found = constants(proposal)
-    if len(found) > MOST:
-        return failed(f"{len(found)} values are too many to be repeated: the limit is {MOST}")
-    for constant in found:
+    values = constants(proposal)
+    if len(values) > MOST:
+        return failed(f"{len(values)} values are too many to be repeated: the limit is {MOST}")
+    for constant in values:
         near = is_moment(constant)
         reasons = (
             why
@@ -241,14 +241,14 @@ def judge_repeated(proposal: Proposal) -> Judgement:
 def _same_rows(proposal: Proposal) -> bool:
     """Whether the rows beyond are all rows of the fact's own table, by the same column: then each
     row without the first value has a row beyond it."""
-    scan, beyond, asked = (
+    scan, beyond, conditions = (
         proposal.pair.scan,
         proposal.pair.dimension,
         conditions_on_ranked_rows(proposal.plan, proposal.pair),
     )
     own = isinstance(beyond, Scan) and scan.table is beyond.table
     plain = not scan.version and isinstance(beyond, Scan) and not beyond.version
-    return own and plain and proposal.pair.fact.name == proposal.pair.key.name and not asked
+    return own and plain and proposal.pair.fact.name == proposal.pair.key.name and not conditions
 
 
 def judge_type(proposal: Proposal) -> Judgement:

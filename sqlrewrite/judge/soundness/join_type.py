@@ -75,16 +75,16 @@ _WHY = {
 
 def clause_for(pair: Pair) -> ClauseKind | None:
     """The clause that the predicate may stand in, or None."""
-    found = LEGAL.get((pair.edge.kind, pair.side))
+    clause = LEGAL.get((pair.edge.kind, pair.side))
     # An inner join on a null-extended side filters only the rows below the outer join.
-    return ClauseKind.ON if found is ClauseKind.WHERE and not pair.edge.implied else found
+    return ClauseKind.ON if clause is ClauseKind.WHERE and not pair.edge.implied else clause
 
 
 def judge_join_type(proposal: Proposal) -> Judgement:
     """Whether the fact's rows without a partner may be removed below the join."""
     pair = proposal.pair
     kind, side = pair.edge.kind, pair.side
-    both = (never_null(proposal.plan, it) for it in (pair.fact, pair.key))
+    both = (never_null(proposal.plan, ref) for ref in (pair.fact, pair.key))
     if (kind, side) == ("not in", "inside") and all(both):
         return passed("NOT IN over two columns that are NOT NULL is an anti-join")
     if clause_for(pair) is None:
@@ -104,8 +104,8 @@ def judge_join_type(proposal: Proposal) -> Judgement:
 
 def _known(proposal: Proposal, name: str) -> bool:
     """Whether a function is known to be no aggregate, which gives a row of its own."""
-    found = proposal.options.function(name)
-    return found is not None and found.deterministic
+    row = proposal.options.function(name)
+    return row is not None and row.deterministic
 
 
 _ENFORCING = frozenset({"delta", "iceberg"})
@@ -122,8 +122,10 @@ def judge_equi_join(proposal: Proposal) -> Judgement:
         return passed(f"tied by {pair.operator}: the smallest key bounds the column")
     # Of the comparison's own operand: what another relation has in its place says nothing of NULL.
     own_key = pair.key_plain and pair.key_side.operand is not None
-    given = own_key and never_null(proposal.plan, pair.key)
-    if pair.fact_plain and (given or (pair.key_plain and never_null(proposal.plan, pair.fact))):
+    key_enforced = own_key and never_null(proposal.plan, pair.key)
+    if pair.fact_plain and (
+        key_enforced or (pair.key_plain and never_null(proposal.plan, pair.fact))
+    ):
         return passed("tied by <=>, and one side is NOT NULL")
     if pair.derived is not None and pair.derived.strict:
         return passed("tied by <=>: what is computed of NULL is NULL, and those rows stay")

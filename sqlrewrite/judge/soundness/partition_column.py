@@ -189,22 +189,22 @@ def _unfit(proposal: Proposal, side: Side) -> str | None:
     error may be written in a form that raises none and gives exactly what the join compares."""
     edge, expression = proposal.pair.edge, side.expression
     inside = () if edge.query is None else edge.query.top
-    given = all(proposal.plan.owner[ref.relation] in inside for ref in columns(expression))
-    if edge.condition.clause is None or (side.operand is None and not given):
+    from_query = all(proposal.plan.owner[ref.relation] in inside for ref in columns(expression))
+    if edge.condition.clause is None or (side.operand is None and not from_query):
         return "it cannot be repeated from its place in the text"
     safe = harmless(proposal.plan, expression) is not None  # written so that it raises no error
     safe = safe or bool(exact_attempts(proposal, expression))
     below = _failing_below(proposal, expression)
     if below is not None:
         return below
-    found = objections_to_value(proposal, expression)
-    return next((why for code, why in found if not (safe and code == GUARDS)), None)
+    objections = objections_to_value(proposal, expression)
+    return next((why for code, why in objections if not (safe and code == GUARDS)), None)
 
 
 def _failing_below(proposal: Proposal, expression: Expression) -> str | None:
     """Why an expression may raise an error in what is computed for its columns."""
     below = (raising_below(proposal, ref) for ref in columns(expression))
-    culprit = next((it for it in below if it is not None), None)
+    culprit = next((raising for raising in below if raising is not None), None)
     return None if culprit is None else f"{describe(culprit)} below it can raise an error"
 
 
