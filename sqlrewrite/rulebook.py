@@ -94,7 +94,7 @@ def _flat(tables: Mapping[str, Any]) -> dict[str, Any]:
 
 def _checked(values: dict[str, Any], source: str) -> Engine:
     """The engine of a file's values: every field there, of its type, and none besides."""
-    types = {field.name: str(field.type) for field in (Engine)}
+    types = {field.name: str(field.type) for field in fields(Engine)}
     for key in values:
         if key not in types:
             near = nearest(key, types)
