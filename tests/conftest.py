@@ -12,7 +12,11 @@ import pytest
 ON_SPARK = ("tests/spark/", "tests/referee/")
 """The folders of all tests that need a Spark, and what else is there."""
 
-NOT_ON_SPARK = ("tests/referee/test_names.py", "tests/referee/test_sabotage.py")
+NOT_ON_SPARK = (
+    "tests/referee/test_duckdb_rows.py",
+    "tests/referee/test_names.py",
+    "tests/referee/test_sabotage.py",
+)
 
 TPCDS = "tests/tpcds/"
 
@@ -20,7 +24,7 @@ LONG = (
     TPCDS,
     "tests/test_fixtures.py",
     "tests/test_corpus.py",
-    "tests/differential/",
+    "tests/rewriting/test_by_hand.py",
     "tests/referee/test_names.py",
     "tests/rewriting/test_broken_texts.py",
 )

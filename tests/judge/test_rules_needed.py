@@ -1,7 +1,7 @@
 """Every soundness rule is needed: switched off, a query goes wrong; switched on, none does.
 
-Named cases for each rule, and the random queries for those that they reach; for what DuckDB does
-otherwise than Spark see ``tests/spark/test_spark_rules.py``.
+Named cases for each rule; for what DuckDB does otherwise than Spark see
+``tests/spark/test_spark_rules.py``.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import lru_cache
-from itertools import pairwise
 from typing import Any
 
 import duckdb
@@ -19,7 +18,6 @@ from sqlrewrite import Catalog, rewrite
 from sqlrewrite.judge.rules import DECIDED, RULES
 from sqlrewrite.judge.soundness.join_type import LEGAL
 from sqlrewrite.results import Rewrite
-from tests.differential.check import BATCH, Manner, Rewritten, run, without
 from tests.support.duckdb_text import as_duckdb
 from tests.support.rule_witnesses import (
     CAUTIOUS,
@@ -31,19 +29,6 @@ from tests.support.rule_witnesses import (
 
 READINGS = 3
 """How often the original is run, to see that it has one answer."""
-
-SEED, BATCHES = 11, 12
-FROM = {
-    "DPP101": 270,
-    "DPP102": 5190,
-    "DPP104": 154,
-    "DPP105": 203,
-    "DPP106": 535,
-    "DPP113": 60,
-    "DPP114": 382,
-}
-"""The rules whose absence the random queries show, and the index to begin at: of the query that
-shows it, as long as the generator stays as it is."""
 
 NO_PLACE, OF_PARTITIONS = "DPP116", "DPP103"
 """Not about rows: what it refuses has no place in the text, whatever the rule says."""
@@ -125,21 +110,3 @@ def test_every_refusal_of_the_join_table_has_a_case() -> None:
 )
 def test_what_has_no_place_is_not_written_with_the_rule_off_either(sql: str) -> None:
     assert _rewrite(sql, NO_PLACE).sql == _rewrite(sql).sql
-
-
-# --- random queries -------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("code", FROM)
-def test_switched_off_a_random_query_goes_wrong(code: str) -> None:
-    def off(sql: str, manner: Manner) -> Rewritten:
-        return without(frozenset({code}), sql, manner)
-
-    ends = [FROM[code], *range(FROM[code] + 1, FROM[code] + BATCHES * BATCH, BATCH)]
-    for first, end in pairwise(ends):
-        report = run(SEED, end - first, off, first=first)
-        if report.wrong:
-            index = report.wrong[0].index
-            assert not run(SEED, 1, first=index).wrong, f"--seed {SEED} --index {index}"
-            return
-    pytest.fail(f"nothing wrong in {BATCHES * BATCH} queries from {FROM[code]}: begin elsewhere")

@@ -17,6 +17,7 @@ from .generator_expressions import Pen, aggregate, asked, condition, names_for, 
 from .generator_reach import reach
 from .generator_relations import SET_OPERATIONS, Block, keyed
 from .generator_scope import Names, Scope, Source, written
+from .generator_shared import in_line, shared
 from .generator_text import JOINT, dressed, kept, name
 from .generator_world import DOUBLE_QUOTED, Column, Table, World
 
@@ -35,6 +36,8 @@ def random_query(rng: random.Random, world: World) -> str:
     pen = Pen(rng, world, lambda scope, kind: _subquery(pen, scope, kind), [])
     if pen.chance(0.7 if world.apart else 0.02):
         return dressed(rng, copied(pen))
+    if pen.chance(0.08):
+        return dressed(rng, shared(pen) if pen.chance(0.5) else in_line(pen))
     shape = rng.random()
     if shape < 0.76:
         body = _select(pen)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import duckdb
 
 _STRING = r"'[^']*'"
-_COMMENT = re.compile(rf"{_STRING} | --[^\n]* | /\*.*?\*/", re.S | re.X)
+_COMMENT = re.compile(rf"{_STRING} | `[^`]*` | --[^\n]* | /\*.*?\*/", re.S | re.X)
 _TOKEN = re.compile(
     rf"""{_STRING} | `[^`]*` | <=> | \bLEFT\s+(?=SEMI\b|ANTI\b)
     | \bMINUS\b | \bRAND\b | \bdefault(?=\.)""",
@@ -76,7 +76,7 @@ def behave_as_spark(connection: duckdb.DuckDBPyConnection) -> None:
 
 def as_duckdb(spark_sql: str) -> str:
     """Token by token; hints go with the comments, and ``WITH ROLLUP`` takes its standard form."""
-    bare = _COMMENT.sub(lambda m: m.group() if m.group()[0] == "'" else " ", spark_sql)
+    bare = _COMMENT.sub(lambda m: m.group() if m.group()[0] in "'`" else " ", spark_sql)
     return _TRAILING.sub(r"GROUP BY \2(\1)", _TOKEN.sub(_respell, _called(bare)))
 
 

@@ -1,23 +1,42 @@
-"""The warehouse the random queries run on: its shape is fixed, its rows are random.
+"""The warehouse that the queries by hand run on: its shape is fixed, its rows are random.
 
-In: a ``random.Random``. Out: the Spark DDL for the catalog and, for each table, rows of few
-distinct values with NULLs and duplicates, so that joins hit, filters select, and a lost row shows.
+In: a ``random.Random``. Out: the Spark DDL for the catalog, and a DuckDB whose tables have rows of
+few distinct values with NULLs and duplicates, so that joins hit, filters select, and a lost row
+shows.
 """
 
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from functools import cache
+from typing import Any
+
+import duckdb
+
+from sqlrewrite import Catalog
+from sqlrewrite.settings.options import Keys
+
+from .duckdb_text import as_duckdb, behave_as_spark
 
 Value = int | str | bool | date | Decimal | None
 Row = tuple[Value, ...]
 Data = Mapping[str, Sequence[Row]]
 
+Bag = Counter[tuple[Any, ...]]
+
 DOMAIN = 4
 """Distinct values of each type at most; literals of the queries come from the same few."""
+
+MOST_KEYS = 2
+"""More keys than this are written as their range, with ``values``."""
+
+BEYOND_DUCKDB = (duckdb.NotImplementedException, duckdb.InternalException)
+"""Raised for a query that is right and that DuckDB cannot run."""
 
 STRINGS = ("a", "b", "c", "ü")
 SQL_TYPES = {
@@ -120,14 +139,13 @@ DIMENSION_VIEWS = (
         query="SELECT s.sk, s.city, r.zone FROM stores AS s JOIN regions AS r ON r.city = s.city",
     ),
 )
-STARS = (*FACTS, *FACT_VIEWS)
-"""What a query may use as a fact."""
 VIEWS = (*FACT_VIEWS, *DIMENSION_VIEWS)
 
 
-def ddl() -> str:
-    """The whole warehouse, for ``Catalog.load``."""
-    return ";\n\n".join(table.ddl() for table in (*TABLES, *VIEWS)) + ";\n"
+@cache
+def warehouse() -> Catalog:
+    """The catalog of all tables and views."""
+    return Catalog.from_ddl(";\n\n".join(table.ddl() for table in (*TABLES, *VIEWS)))
 
 
 _EMPTY = {"regions": 0.25, "spans": 0.15}
@@ -196,11 +214,6 @@ def literal(value: Value) -> str:
             return str(value)
 
 
-def random_literal(rng: random.Random, family: str) -> str:
-    """A literal of that family out of the domain of the data."""
-    return literal(_VALUES[family](rng.randint(1, DOMAIN)))
-
-
 def inserts(data: Data) -> str:
     """The rows as INSERT statements, for a person to paste and for DuckDB to load."""
     return "\n".join(
@@ -210,3 +223,50 @@ def inserts(data: Data) -> str:
         for name, rows in data.items()
         if rows
     )
+
+
+class Database:
+    """A DuckDB with the tables under Spark's names."""
+
+    def __init__(self, data: Data) -> None:
+        self._connection = duckdb.connect()
+        self._connection.execute("SET threads = 1")
+        # DuckDB 1.5 takes the filter that a join pushes down below an inner LIMIT: wrong rows.
+        self._connection.execute("SET disabled_optimizers = 'join_filter_pushdown'")
+        self._connection.execute("ATTACH ':memory:' AS spark_catalog")
+        self._connection.execute('CREATE SCHEMA spark_catalog."default"')
+        self._connection.execute('USE spark_catalog."default"')
+        behave_as_spark(self._connection)
+        for table in TABLES:
+            columns = ", ".join(f"{c.name} {SQL_TYPES[c.type]}" for c in table.columns)
+            self._connection.execute(f"CREATE TABLE {table.name} ({columns})")
+        for view in VIEWS:
+            self._connection.execute(as_duckdb(view.ddl()))
+        self._connection.execute(inserts(data))
+
+    def bag(self, spark_sql: str) -> Bag:
+        """The rows of a Spark query, with how often each occurs."""
+        return Counter(self._connection.execute(as_duckdb(spark_sql)).fetchall())
+
+    def keys(self, query: str, namespace: tuple[str, ...]) -> Keys:
+        """The keys of a key query, as ``--predicate values`` asks for them; more than a few
+        collapse."""
+        result = self._connection.execute(as_duckdb(query))
+        ((_, kind, *_),) = result.description
+        keys = sorted({key for (key,) in result.fetchall() if key is not None})
+        collapsed = len(keys) > MOST_KEYS
+        literals = tuple(map(literal, (keys[0], keys[-1]) if collapsed else keys))
+        spark_type = {"integer": "int", "varchar": "string"}.get(str(kind).lower(), str(kind))
+        return Keys(literals, spark_type.lower(), "2026-01-31T09:30:00Z", collapsed)
+
+    def difference(self, before: Bag, rewritten: str) -> str | None:
+        """What the rewritten query gives and the original did not; None where both are the same.
+        Raises those of BEYOND_DUCKDB."""
+        try:
+            after = self.bag(rewritten)
+        except BEYOND_DUCKDB:
+            raise
+        except duckdb.Error as error:
+            return f"the rewritten query fails: {error}"
+        lost, more = before - after, after - before
+        return f"lost {dict(lost)}, more {dict(more)}" if lost or more else None

@@ -1,5 +1,5 @@
-"""DuckDB has each function that a rewritten text may call, by itself or in our words: a random
-query that met another would fail for what is no fault of the rewriter's."""
+"""DuckDB has each function that a rewritten text may call, by itself or in our words: a query of
+the tests that met another would fail for what is no fault of the rewriter's."""
 
 from __future__ import annotations
 

@@ -1,0 +1,161 @@
+"""``python -m tests.referee.duckdb_rows --seed S --from N --count M``: the random queries of
+``rows``, judged by DuckDB.
+
+It is the second judge beside Spark: another planner, with other bugs, and no JVM to start. A query
+that DuckDB does not run as it stands is not judged, nor one whose rows differ from run to run, nor
+a world in which keys of two types are compared, which DuckDB does by rules of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import duckdb
+
+from sqlrewrite import rewrite
+from sqlrewrite.plan.facts.type_text import parse
+from tests.support.duckdb_text import as_duckdb, behave_as_spark
+
+from .generator_world import DOUBLE_QUOTED, World, random_world
+from .rows import BATCH, catalog_of, query_of
+from .shrink import shrunk
+
+Bag = Counter[str]
+
+JUDGED_BY_SPARK = (
+    duckdb.NotImplementedException,
+    duckdb.InternalException,
+    duckdb.ConversionException,
+    duckdb.OutOfRangeException,
+)
+"""What DuckDB cannot run, and errors of values: where a query raises one, each engine decides."""
+
+
+@dataclass(slots=True)
+class Count:
+    """What became of the queries of a run."""
+
+    queries: int = 0
+    rewritten: int = 0
+    judged: int = 0
+    wrong: list[str] = field(default_factory=list)
+
+
+class Database:
+    """A DuckDB with the tables of a world."""
+
+    def __init__(self, world: World) -> None:
+        self._connection = duckdb.connect()
+        self._connection.execute("SET threads = 1")
+        # DuckDB 1.5 takes the filter that a join pushes down below an inner LIMIT: wrong rows.
+        self._connection.execute("SET disabled_optimizers = 'join_filter_pushdown'")
+        self._connection.execute("ATTACH ':memory:' AS spark_catalog")
+        self._connection.execute('CREATE SCHEMA spark_catalog."default"')
+        self._connection.execute('USE spark_catalog."default"')
+        behave_as_spark(self._connection)
+        for table in world.tables:
+            columns = ", ".join(f"{column.name} {column.type}" for column in table.columns)
+            self._connection.execute(f"CREATE TABLE {table.name} ({columns})")
+            if table.rows:
+                rows = ", ".join(f"({', '.join(row)})" for row in table.rows)
+                self._connection.execute(f"INSERT INTO {table.name} VALUES {rows}")
+
+    def bag(self, spark_sql: str) -> Bag:
+        """The rows of a Spark query, with how often each occurs. Raises duckdb.Error."""
+        rows = self._connection.execute(as_duckdb(spark_sql)).fetchall()
+        return Counter(repr(tuple(map(_shown, row))) for row in rows)
+
+
+def _shown(value: Any) -> Any:
+    """The last digits of a float depend on the order of a sum."""
+    return f"{value:.9g}" if isinstance(value, float) else value
+
+
+def fits(world: World) -> bool:
+    """Whether DuckDB reads the world's queries as Spark does."""
+    settings = dict(world.settings)
+    kinds = {
+        kind
+        for table in world.tables
+        for column in table.columns
+        if column.name in ("p", "k")
+        if (kind := parse(column.type)) is not None
+    }
+    return settings[DOUBLE_QUOTED] == "false" and len(kinds) == 1
+
+
+def judge(database: Database, sql: str, catalog: Any, manner: Mapping[str, Any]) -> str | None:
+    """What is wrong with the rewritten text; empty if nothing is, None if it cannot be judged."""
+    try:
+        before = database.bag(sql)
+        if database.bag(sql) != before:
+            return None
+    except (duckdb.Error, TypeError, ValueError):  # or calls that are cut off, in a shrunk text
+        return None
+    text = rewrite(sql, catalog, **manner).sql
+    try:
+        after = database.bag(text)
+    except JUDGED_BY_SPARK:
+        return None
+    except duckdb.Error as error:
+        return f"the rewritten text fails: {error}"
+    lost, more = before - after, after - before
+    return f"lost {dict(lost)}, more {dict(more)}" if lost or more else ""
+
+
+def run(seed: int, first: int, count: int) -> Count:
+    """Judges ``count`` queries from ``first``."""
+    counted, batch = Count(), -1
+    for index in range(first, first + count):
+        if index // BATCH != batch:
+            batch = index // BATCH
+            world = random_world(random.Random(f"{seed}/world/{batch}"))
+            fitting = fits(world)
+            database, catalog = Database(world), catalog_of(world.ddl())
+        if not fitting:
+            continue
+        sql, manner = query_of(seed, index, world)
+        counted.queries += 1
+        result = rewrite(sql, catalog, **manner)
+        if not result.changed:
+            continue
+        counted.rewritten += 1
+        problem = judge(database, sql, catalog, manner)
+        counted.judged += problem is not None
+        if problem:
+            fails = partial(judge, database, catalog=catalog, manner=manner)
+            small = shrunk(sql, lambda text, fails=fails: bool(fails(text)))  # type: ignore[misc]
+            counted.wrong.append(
+                f"--seed {seed} --from {index} --count 1: {problem}\n{sql}\n--- rewritten\n"
+                f"{result.sql}\n--- shrunk\n{small}\n"
+            )
+    return counted
+
+
+def main() -> int:
+    """Runs what the arguments ask for and returns the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.referee.duckdb_rows", description=__doc__
+    )
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--from", dest="first", type=int, default=0)
+    parser.add_argument("--count", type=int, default=1000)
+    args = parser.parse_args()
+    counted = run(args.seed, args.first, args.count)
+    print(*counted.wrong, sep="\n")
+    print(
+        f"queries {counted.queries}, rewritten {counted.rewritten}, of these judged "
+        f"{counted.judged}, wrong {len(counted.wrong)}"
+    )
+    return bool(counted.wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

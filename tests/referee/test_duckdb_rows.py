@@ -1,0 +1,34 @@
+"""Random queries, as written and as rewritten, give the same rows on DuckDB."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from sqlrewrite import Catalog, Rewrite
+from sqlrewrite import rewrite as library
+from tests.referee import duckdb_rows
+from tests.referee.duckdb_rows import run
+
+
+@pytest.mark.long
+def test_rewritten_queries_give_the_same_rows(capsys: pytest.CaptureFixture[str]) -> None:
+    seed = int(os.environ.get("DPP_SEED") or secrets.randbelow(2**32))
+    with capsys.disabled():
+        print(f"\nrandom queries on DuckDB: DPP_SEED={seed}")
+    count = run(seed, 0, 600)
+    assert not count.wrong, "\n".join(count.wrong)
+    assert count.judged >= 15
+
+
+def test_lost_rows_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    def losing(sql: str, catalog: Catalog, **options: Any) -> Rewrite:
+        result = library(sql, catalog, **options)
+        return replace(result, sql=f"SELECT * FROM ( {sql} ) WHERE false")
+
+    monkeypatch.setattr(duckdb_rows, "rewrite", losing)
+    assert run(5, 0, 80).wrong
