@@ -31,7 +31,7 @@ import sqlglot
 from benchmarks.progress import say
 from benchmarks.tpcds_data import load_tpcds, spark_queries
 from sqlrewrite import Catalog
-from sqlrewrite.audit.text import folded, judged
+from sqlrewrite.audit.judged_text import folded, judged
 from sqlrewrite.settings.options import make_options
 from sqlrewrite.spark import audit, histories
 from sqlrewrite.spark.session import session

@@ -90,32 +90,31 @@ class Dialect:
 
     def to_spark(self, text: str) -> Transliteration:
         """The text as Spark's grammar has it."""
-        taken = next(
-            (it for it in text if ord(it) in _way_back(self.alphabet, '"') and it != "`"), None
-        )
+        ours = _way_back(self.alphabet, '"')
+        taken = next((sign for sign in text if ord(sign) in ours and sign != "`"), None)
         if taken is not None:
             return Transliteration(text, failure=f"{taken!r} stands for another character here")
-        made, unreadable = [_private(sign) if sign == "`" else sign for sign in text], []
-        found = list(self._lexemes(mask(text).text))
-        marked = self._marked_words(text, found)
-        for kind, start, end in found:
+        signs, unreadable = [_private(sign) if sign == "`" else sign for sign in text], []
+        lexemes = list(self._lexemes(mask(text).text))
+        marked = self._marked_words(text, lexemes)
+        for kind, start, end in lexemes:
             lexeme = text[start:end]
             if kind in ("comment", "hint"):
-                made[start:end] = self._comment(lexeme)
+                signs[start:end] = self._comment(lexeme)
             elif kind == "string":
-                made[start:end] = [_private(sign) for sign in lexeme]
+                signs[start:end] = [_private(sign) for sign in lexeme]
             elif kind == "quoted" and self.quote == '"':
-                made[start:end] = lexeme.replace("`", _private("`")).replace('"', "`")
+                signs[start:end] = lexeme.replace("`", _private("`")).replace('"', "`")
             elif kind == "quoted":
-                made[start:end] = lexeme.replace("\\", _private("\\"))
+                signs[start:end] = lexeme.replace("\\", _private("\\"))
             if kind in ("odd", "hint"):
                 unreadable.append((start, f"{lexeme!r} is not understood in {self.name}'s SQL"))
             name = lexeme.strip(self.quote).lower()
-            field = made[start - 1 : start] == ["."] and not text.startswith("(", end)
+            field = signs[start - 1 : start] == ["."] and not text.startswith("(", end)
             if kind in ("name", "quoted") and name in marked and not field:
                 first = start + (kind == "quoted")
-                made[first] = self._letter(text[first])
-        return Transliteration("".join(made), tuple(unreadable))
+                signs[first] = self._letter(text[first])
+        return Transliteration("".join(signs), tuple(unreadable))
 
     def from_spark(self, text: str) -> str:
         """The text as its author wrote it, or would write it."""
@@ -129,44 +128,45 @@ class Dialect:
     def in_dialect(self, result: T) -> T:
         """A result of reading a text, every string in it back in the dialect; what a function in it
         returns, too."""
-        found: Any = result
+        value: Any = result
         if type(result) is str:
-            found = self.from_spark(str(result))
+            value = self.from_spark(str(result))
         elif isinstance(result, tuple) and type(result) is tuple:
-            found = tuple([self.in_dialect(it) for it in result])
+            value = tuple([self.in_dialect(part) for part in result])
         elif is_dataclass(result) and not isinstance(result, type):
-            its = {it.name: getattr(result, it.name) for it in fields(result) if it.init}
-            found = replace(result, **{name: self.in_dialect(it) for name, it in its.items()})
+            names = (field.name for field in fields(result) if field.init)
+            parts = {name: self.in_dialect(getattr(result, name)) for name in names}
+            value = replace(result, **parts)
         elif callable(result) and not isinstance(result, type):
-            found = lambda: self.in_dialect(result())  # noqa: E731
-        return found  # type: ignore[no-any-return]
+            value = lambda: self.in_dialect(result())  # noqa: E731
+        return value  # type: ignore[no-any-return]
 
     def with_quotes(self, written: str) -> str:
         """SQL that was written for the dialect, with backquotes around the reserved words that are
         names in it: behind a dot, before a comparison, and in the list of an alias."""
-        found = list(self._lexemes(written)) if self.reserved else []
-        words = ["", *(written[start:end].lower() for _, start, end in found), ""]
-        made, done, listed = [], 0, False
-        for at, (kind, start, end) in enumerate(found, 1):
+        lexemes = list(self._lexemes(written)) if self.reserved else []
+        words = ["", *(written[start:end].lower() for _, start, end in lexemes), ""]
+        pieces, last, listed = [], 0, False
+        for at, (kind, start, end) in enumerate(lexemes, 1):
             listed = words[at - 2 : at - 1] == ["as"] if words[at] == "(" else listed
             listed = listed and words[at] != ")"
             if kind != "name" or words[at] not in self.reserved or words[at + 1] == "(":
                 continue
             compared = words[at + 1] in _COMPARISONS and words[at] not in _NOT_NAMES
             if listed or words[at - 1] == "." or words[at + 1] == "." or compared:
-                made += [written[done:start], "`", written[start:end], "`"]
-                done = end
-        return "".join([*made, written[done:]])
+                pieces += [written[last:start], "`", written[start:end], "`"]
+                last = end
+        return "".join([*pieces, written[last:]])
 
     def why_unwritable(self, predicate: str) -> str | None:
         """Why a predicate cannot be written in the dialect, or None: every function in it that is
         not the author's must be one that the dialect has as Spark has it."""
-        before, found = "", list(self._lexemes(self.from_spark(predicate)))
-        words = f" {' '.join(predicate[start:end].lower() for _, start, end in found)} "
+        before, lexemes = "", list(self._lexemes(self.from_spark(predicate)))
+        words = f" {' '.join(predicate[start:end].lower() for _, start, end in lexemes)} "
         for phrase, description in self.lacking.items():
             if f" {phrase} " in words:
                 return f"{self.name} has no {description}"
-        for kind, start, end in found:
+        for kind, start, end in lexemes:
             lexeme = predicate[start:end]
             if kind == "odd":
                 return f"{self.name} has no {lexeme}"
@@ -209,13 +209,13 @@ class Dialect:
 
     def _comment(self, comment: str) -> list[str]:
         """The characters of a comment, so that Spark's lexer ends it at the same place."""
-        made = [_private(sign) for sign in comment]
+        signs = [_private(sign) for sign in comment]
         if comment.startswith("/*+"):
-            made[2] = chr(_PRIVATE + ord("+"))
+            signs[2] = chr(_PRIVATE + ord("+"))
         if not self.nested and comment.startswith("/*"):
             for inner in re.finditer(r"/(?=\*)", comment[1:-1]):
-                made[inner.start() + 1] = chr(_PRIVATE + ord("/"))
-        return made
+                signs[inner.start() + 1] = chr(_PRIVATE + ord("/"))
+        return signs
 
 
 @cache
@@ -225,7 +225,7 @@ def dialect(name: str) -> Dialect | None:
     if name == SPARK:
         return None
     folder = rules_folder() / "dialects"
-    known = sorted([SPARK, *(found.stem for found in folder.glob("*.toml"))])
+    known = sorted([SPARK, *(path.stem for path in folder.glob("*.toml"))])
     if name not in known:
         near = nearest(name, known)
         hint = f"did you mean {near}?" if near else f"known: {', '.join(known)}"
@@ -253,9 +253,9 @@ def dialect(name: str) -> Dialect | None:
 
 def check_form(name: str, form: str) -> None:
     """Raises ConfigError for an unknown dialect, and for a form of predicate that it lacks."""
-    found = dialect(name)
-    if found is not None and form not in found.forms:
-        forms = ", ".join(sorted(found.forms))
+    chosen = dialect(name)
+    if chosen is not None and form not in chosen.forms:
+        forms = ", ".join(sorted(chosen.forms))
         raise ConfigError(f"{name} has no words for the form {form!r}: it has {forms}")
 
 

@@ -53,6 +53,11 @@ class RegionResult:
     rewrite: Rewrite
     changes: tuple[Change, ...]
 
+    @property
+    def region(self) -> Region:
+        """The region itself."""
+        return self.read.region
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Definition:
@@ -76,21 +81,22 @@ class _Definition:
 
 def read_regions(host: Host, catalog: Warehouse) -> list[ReadRegion]:
     """The regions of SQL, each with the catalog that holds in it."""
-    found, catalog = [], in_force(catalog, host.text, runs_once=False)
+    regions, catalog = [], in_force(catalog, host.text, runs_once=False)
     before = _Before(catalog, host.regions)
     for number, region in enumerate(host.regions):
         if region.written:
-            found.append(ReadRegion(number, region, before.catalog(number, region)))
-    return found
+            regions.append(ReadRegion(number, region, before.catalog(number, region)))
+    return regions
 
 
 def _definitions(number: int, region: Region, refer: Refer) -> Iterator[_Definition]:
     """The statements of a region that change what names mean, as tokens."""
     if not _MAY_DEFINE.search(region.text):
         return
-    for index, it in enumerate(pieces(region.text, lex(region.text, refer).tokens)):
-        if it.tokens[0].text.lower() in _DEFINES:
-            statement = Statement(index, it.tokens[0].start, it.tokens, None, maybe=it.defines)
+    for index, piece in enumerate(pieces(region.text, lex(region.text, refer).tokens)):
+        first = piece.tokens[0]
+        if first.text.lower() in _DEFINES:
+            statement = Statement(index, first.start, piece.tokens, None, maybe=piece.defines)
             makes = _made_name(statement, region.text)
             yield _Definition(number, region.block, region.session, region.text, statement, makes)
 
@@ -120,33 +126,35 @@ class _Before:
         self._after: dict[tuple[int, int, bool], tuple[Warehouse, Warehouse]] = {}
         self._reached: dict[tuple[tuple[int, ...], str | None], tuple[int, Warehouse]] = {}
         for number, region in enumerate(regions):
-            for it in _definitions(number, region, catalog.refer):
-                self._by_block.setdefault(it.block, []).append(it)
-                same_name = self._makers.setdefault(it.makes, []) if it.makes else self._others
-                same_name.append(it)
+            for definition in _definitions(number, region, catalog.refer):
+                self._by_block.setdefault(definition.block, []).append(definition)
+                makes = definition.makes
+                same_name = self._makers.setdefault(makes, []) if makes else self._others
+                same_name.append(definition)
 
     def catalog(self, number: int, region: Region) -> Warehouse:
         """The catalog that holds in a region of that number."""
         block = region.block
         catalog = self._in_order(number, region)
         known = [name for name in self._makers if _has(catalog, name)]
-        unsure = [*self._others, *(it for name in known for it in self._makers[name])]
-        unsure = [it for it in unsure if it.may_run_around(number, block)]
-        for it in sorted(unsure, key=_place):
-            if not it.makes or _has(catalog, it.makes):
-                catalog = self._followed(it, catalog, maybe=True)
+        unsure = [*self._others, *(maker for name in known for maker in self._makers[name])]
+        unsure = [definition for definition in unsure if definition.may_run_around(number, block)]
+        for definition in sorted(unsure, key=_place):
+            if not definition.makes or _has(catalog, definition.makes):
+                catalog = self._followed(definition, catalog, maybe=True)
         return catalog
 
     def _in_order(self, number: int, region: Region) -> Warehouse:
         """The catalog after what stands before a region in its block and those around it."""
         block, session = region.block, region.session
         around = (self._by_block.get(block[:depth], ()) for depth in range(len(block) + 1))
-        ran = [it for part in around for it in part[: bisect_left(part, number, key=_number)]]
+        before = (part[: bisect_left(part, number, key=_number)] for part in around)
+        ran = [definition for part in before for definition in part]
         ran.sort(key=_place)
         count, catalog = self._reached.get((block, session), (0, self._start))
-        for it in ran[count:]:
-            same = it.session is not None and it.session == session
-            catalog = self._followed(it, catalog, maybe=not same)
+        for definition in ran[count:]:
+            same = definition.session is not None and definition.session == session
+            catalog = self._followed(definition, catalog, maybe=not same)
         self._reached[block, session] = len(ran), catalog
         return catalog
 
@@ -177,9 +185,10 @@ def documents(
     host: Host, catalog: Warehouse, limits: Limits, *, heed: bool = True, named: bool = False
 ) -> Iterator[tuple[ReadRegion, Document]]:
     """Each region as a document, in the file's lines and columns."""
-    for it in read_regions(host, catalog):
-        lines, text = host.lines_of(it.region), it.region.text
-        yield it, read(text, it.catalog, limits, heed=heed, lines=lines, named=named)
+    for read_region in read_regions(host, catalog):
+        region, catalog = read_region.region, read_region.catalog
+        lines = host.lines_of(region)
+        yield read_region, read(region.text, catalog, limits, heed=heed, lines=lines, named=named)
 
 
 def rewrite(
@@ -195,11 +204,12 @@ def rewrite(
         if observe is not None:
             for _, document in regions:
                 observe(document)
-        ignoring = [it for _, it in regions if it.directives.whole_file is not None]
-        if ignoring:  # one region speaks for the file
-            done = result(decide(ignoring[0], options))
-            return replace(done, original=host.text, sql=host.text)
-        return _combined(path, host, [_rewritten(it, decide(d, options)) for it, d in regions])
+        for _, document in regions:
+            if document.directives.whole_file is not None:  # one region speaks for the file
+                ignored = result(decide(document, options))
+                return replace(ignored, original=host.text, sql=host.text)
+        results = [_rewritten(region, decide(document, options)) for region, document in regions]
+        return _combined(path, host, results)
 
 
 def as_sql(host: Host, catalog: Warehouse, options: Options) -> Rewrite:
@@ -207,21 +217,22 @@ def as_sql(host: Host, catalog: Warehouse, options: Options) -> Rewrite:
     the line that it has in the file."""
     with at_rest(host.text):
         regions = list(documents(host, catalog, options.limits))
-        ignored = any(it.directives.whole_file is not None for _, it in regions)
-        done = [] if ignored else [_rewritten(it, decide(d, options)) for it, d in regions]
-    before = [(it.read.region, it.read.region.text) for it in done]
-    after = [(it.read.region, changed(it.read.region.text, it.changes)) for it in done]
-    merged = _merged([it.rewrite for it in done], ())
+        if any(document.directives.whole_file is not None for _, document in regions):
+            regions = []
+        results = [_rewritten(region, decide(document, options)) for region, document in regions]
+    before = [(one.region, one.region.text) for one in results]
+    after = [(one.region, changed(one.region.text, one.changes)) for one in results]
+    merged = _merged([one.rewrite for one in results], ())
     return replace(merged, original=_in_lines(host, before), sql=_in_lines(host, after))
 
 
 def _in_lines(host: Host, texts: Sequence[tuple[Region, str]]) -> str:
     """Texts of SQL, each a statement or several, in the lines of their regions."""
-    found = ""
+    merged = ""
     for region, text in texts:
         line = host.lines_of(region).place(0)[0]
-        found += "\n" * (line - 1 - found.count("\n")) + text.rstrip().removesuffix(";") + "\n;"
-    return found
+        merged += "\n" * (line - 1 - merged.count("\n")) + text.rstrip().removesuffix(";") + "\n;"
+    return merged
 
 
 def _rewritten(region: ReadRegion, decision: Decision) -> RegionResult:
@@ -230,46 +241,47 @@ def _rewritten(region: ReadRegion, decision: Decision) -> RegionResult:
 
 def strip(path: str, host: Host) -> Rewrite:
     """A file without any predicate of ours: ``--strip``."""
-    done = []
-    for it in read_regions(host, Warehouse()):
-        rewrite, text = taken_out(it.region.text, host.lines_of(it.region))
-        done.append(RegionResult(it, rewrite, tuple(text.changes(()))))
-    return _combined(path, host, done)
+    results = []
+    for read_region in read_regions(host, Warehouse()):
+        region = read_region.region
+        rewrite, text = taken_out(region.text, host.lines_of(region))
+        results.append(RegionResult(read_region, rewrite, tuple(text.changes(()))))
+    return _combined(path, host, results)
 
 
-def _combined(path: str, host: Host, done: Sequence[RegionResult]) -> Rewrite:
+def _combined(path: str, host: Host, results: Sequence[RegionResult]) -> Rewrite:
     """One result for all regions, and the file with what changes in each of them."""
     mapped: list[Change] = []
     kept: list[RegionResult] = []
-    refused: list[Problem] = [_problem(host, at, why) for at, why in host.left]
-    for it in done:
+    refused: list[Problem] = [_problem(host, at, why) for at, why in host.unread]
+    for one in results:
         try:
-            mapped += [host.in_file(it.read.region, change) for change in it.changes]
+            mapped += [host.in_file(one.region, change) for change in one.changes]
         except Unwritable as why:
-            start = it.read.region.sql.offsets[0]
+            start = one.region.sql.offsets[0]
             refused.append(_problem(host, start, _UNWRITABLE.format(why)))
-            it = _unwritten(it)
-        kept.append(it)
+            one = _unwritten(one)
+        kept.append(one)
     text = changed(host.text, mapped)
     if mapped and not _is_as_intended(path, text, host, kept):
         misread = _UNWRITABLE.format("the file would then be read otherwise")
         refused.append(_problem(host, 0, misread))
-        text, kept = host.text, [_unwritten(it) for it in kept]
-    return replace(_merged([it.rewrite for it in kept], refused), original=host.text, sql=text)
+        text, kept = host.text, [_unwritten(one) for one in kept]
+    return replace(_merged([one.rewrite for one in kept], refused), original=host.text, sql=text)
 
 
-def _unwritten(it: RegionResult) -> RegionResult:
+def _unwritten(one: RegionResult) -> RegionResult:
     """A region that stays as it is."""
-    unchanged = replace(it.rewrite, candidates=(), plans=(), removed=())
-    return RegionResult(it.read, unchanged, ())
+    unchanged = replace(one.rewrite, candidates=(), plans=(), removed=())
+    return RegionResult(one.read, unchanged, ())
 
 
-def _is_as_intended(path: str, text: str, host: Host, done: Iterable[RegionResult]) -> bool:
+def _is_as_intended(path: str, text: str, host: Host, results: Iterable[RegionResult]) -> bool:
     """Whether a changed file, read again, has the changed regions, and the others as before."""
     again = host_of(path, text)
     expected = [region.text for region in host.regions]
-    for it in done:
-        expected[it.read.number] = changed(it.read.region.text, it.changes)
+    for one in results:
+        expected[one.read.number] = changed(one.region.text, one.changes)
     return again is not None and [region.text for region in again.regions] == expected
 
 
@@ -286,18 +298,18 @@ def _merged(results: Sequence[Rewrite], refused: Sequence[Problem]) -> Rewrite:
     fields = (*_NUMBERED, "errors", "skipped", "notes", "grouped")
     merged: dict[str, tuple[Any, ...]] = dict.fromkeys(fields, ())
     count = 0
-    for it in results:
-        numbered = _renumbered(it, count)
+    for one in results:
+        numbered = _renumbered(one, count)
         merged = {name: items + getattr(numbered, name) for name, items in merged.items()}
-        count += it.statements
+        count += one.statements
     merged["skipped"] += tuple(refused)
     return Rewrite("", "", count + len(refused), **merged)
 
 
 def _renumbered(result: Rewrite, first: int) -> Rewrite:
     """A result with its statements numbered from ``first`` on."""
-    fields: dict[str, Any] = {
-        name: tuple(replace(it, statement=it.statement + first) for it in getattr(result, name))
-        for name in _NUMBERED
-    }
-    return replace(result, **fields, grouped=tuple(it + first for it in result.grouped))
+    fields: dict[str, Any] = {}
+    for name in _NUMBERED:
+        items = getattr(result, name)
+        fields[name] = tuple(replace(item, statement=item.statement + first) for item in items)
+    return replace(result, **fields, grouped=tuple(number + first for number in result.grouped))

@@ -234,10 +234,8 @@ def _is_read(rendering: Rendering, decided: Callable[[str], Decision]) -> bool:
     if not all(_alike(rendering.text, text) for text in rendering.rendered):
         return False
     decision = decided(rendering.text)
-    document, failed = (
-        decision.document,
-        [statement for statement in decision.statements if statement.failure],
-    )
+    document = decision.document
+    failed = [decided for decided in decision.statements if decided.failure]
     spans = document.stripped.predicates
     with_predicate = (
         document.stripped.original_offset(failure.reading.statement.start) <= span.start
@@ -252,9 +250,8 @@ def _is_read(rendering: Rendering, decided: Callable[[str], Decision]) -> bool:
 
 def _alike(one: str, other: str) -> bool:
     """Whether two texts have the same tokens."""
-    first, second = (
-        [(token.token_type, token.text) for token in lex(text).tokens] for text in (one, other)
-    )
+    both = (lex(text).tokens for text in (one, other))
+    first, second = ([(token.token_type, token.text) for token in tokens] for tokens in both)
     return first == second
 
 
@@ -267,13 +264,11 @@ def _result(decision: Decision) -> Rewrite:
     document, statements = decision.document, decision.statements
     if document.suppressed is not None and document.directives.whole_file is not None:
         return _left_alone(document)
-    text, failures = (
-        document.stripped,
-        [statement.failure for statement in statements if statement.failure is not None],
-    )
-    matter = [statement for statement in statements if statement.matters]
+    text = document.stripped
+    failures = [decided.failure for decided in statements if decided.failure is not None]
+    matter = [decided for decided in statements if decided.matters]
     by_statement = {
-        decision.reading.statement.index: candidates(document, decision) for decision in matter
+        decided.reading.statement.index: candidates(document, decided) for decided in matter
     }
     return Rewrite(
         original=document.original,
@@ -283,7 +278,7 @@ def _result(decision: Decision) -> Rewrite:
         errors=errors(decision),
         skipped=tuple(document.problem(failure) for failure in failures if failure.parsed),
         plans=tuple(
-            plan for decision in matter if (plan := _plan_diff(document, decision)) is not None
+            plan for decided in matter if (plan := _plan_diff(document, decided)) is not None
         ),
         removed=tuple(_removed(decision, by_statement)),
         notes=foreign(document.stripped, document.directives.lines),
@@ -312,11 +307,8 @@ def errors(decision: Decision) -> tuple[Problem, ...]:
     bugs = (
         Failure(at, why, code=BUG) for decided in decision.statements for at, why in decided.bugs
     )
-    all_failures = (
-        *(failure for failure in failures if failure is not None and not failure.parsed),
-        *bugs,
-    )
-    return tuple(decision.document.problem(failure) for failure in all_failures)
+    unparsed = (failure for failure in failures if failure is not None and not failure.parsed)
+    return tuple(decision.document.problem(failure) for failure in (*unparsed, *bugs))
 
 
 def _plan_diff(document: Document, decided: StatementDecision) -> PlanDiff | None:

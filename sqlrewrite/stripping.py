@@ -52,13 +52,13 @@ def taken_out(sql: str, lines: Lines | None = None) -> tuple[Rewrite, Stripped]:
     if MARKER in grouped.text and "{%" in grouped.text:
         from sqlrewrite.sql.managed.template_blocks import block_tags, keep_in_blocks, strip_blocks
 
-        found = block_tags(inner, grouped.text)
-        if found:
+        tags = block_tags(inner, grouped.text)
+        if tags:
             kept = keep_in_blocks(grouped.text, inner)
             text = strip_blocks(grouped.text) or strip(grouped.text, inner.tokens, kept)
-        if found and MARKER in text.text:
-            at = grouped.original_offset(found[0].start)
-            skipped += (Problem(NOT_PARSED, _BLOCKED.format(found[0].message), *lines.place(at)),)
+        if tags and MARKER in text.text:
+            at = grouped.original_offset(tags[0].start)
+            skipped += (Problem(NOT_PARSED, _BLOCKED.format(tags[0].message), *lines.place(at)),)
     text = grouped.then(text) if spans else text
     starts = [piece.tokens[0].start for piece in pieces(sql, lexed.tokens)]
     removed = tuple(
@@ -71,8 +71,8 @@ def taken_out(sql: str, lines: Lines | None = None) -> tuple[Rewrite, Stripped]:
         for span in text.predicates
     )
     notes = _notes(text, strip(sql, lexed.tokens, in_dml=True), lines)
-    done = Rewrite(sql, text.text, len(starts), skipped=skipped, removed=removed, notes=notes)
-    return done, text
+    rewrite = Rewrite(sql, text.text, len(starts), skipped=skipped, removed=removed, notes=notes)
+    return rewrite, text
 
 
 def _notes(text: Stripped, all_of_it: Stripped, lines: Lines) -> tuple[Problem, ...]:

@@ -55,7 +55,7 @@ class AuditedShape:
         referenced several times may be computed once or several times."""
         if self.saved is None:
             return None
-        return sum((it.total or 0) - (it.kept or 0) for it in self.scans)
+        return sum((scan.total or 0) - (scan.kept or 0) for scan in self.scans)
 
     @property
     def saved_bytes(self) -> int | None:

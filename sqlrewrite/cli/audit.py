@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sqlrewrite.audit.columns import PARTS
+from sqlrewrite.audit.history_columns import PARTS
 from sqlrewrite.cli.options import Command, ValueKindType, combined, setting_options, settings_at
 from sqlrewrite.cli.spark import REPORT, SPARK, Report, report_options, spark_options
 from sqlrewrite.cli.streams import CommandFailure, progress, report_unwritable

@@ -268,7 +268,7 @@ def file_findings(host: Host, done: Sequence[RegionFindings]) -> list[Finding]:
     """The findings of all regions, and one for each call or cell that is not read, in the order of
     the file; suppressed are those that a region asks to leave alone."""
     whole = next((region for region in done if region.ignore_file is not None), None)
-    not_read = ((place_of(host.lines, Span(at, at)), f"not read: {why}") for at, why in host.left)
+    not_read = ((place_of(host.lines, Span(at, at)), f"not read: {why}") for at, why in host.unread)
     every = [of_no_statement(NOT_PARSED, why, place, counts=False) for place, why in not_read]
     for region in done:
         own = region.findings

@@ -97,7 +97,10 @@ def cache_for(request: Request, job_key: tuple[object, ...] | None) -> Cache | N
         if request.settings.engine.endswith(".toml"):
             choices["engine"] = str(read_file(request.settings.engine)[0])
         # No result depends on where the catalog was read, whose paths differ from folder to folder.
-        relations = {name: replace(it, source="") for name, it in request.catalog.relations.items()}
+        relations = {
+            name: replace(relation, source="")
+            for name, relation in request.catalog.relations.items()
+        }
         placeless = replace(request.catalog, relations=relations, sources=(), left_out=())
         return Cache(fingerprint(placeless, job_key, request.strip, choices))
     except (OSError, UnreadFileError):  # the current folder is gone, or the engine's file

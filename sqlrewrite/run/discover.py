@@ -61,12 +61,13 @@ def discover(folder: str) -> Discovered:
         )
     }
     snapshots = (
-        it
-        for it in named.get("json", ())
-        if b'"by": "dpp-rewrite' in _head(os.path.join(folder, it))[:400]  # of ``catalog pull``
+        path
+        for path in named.get("json", ())
+        if b'"by": "dpp-rewrite' in _head(os.path.join(folder, path))[:400]  # of ``catalog pull``
     )
     python = sum(
-        bool(_RUNS_SQL.search(_head(os.path.join(folder, it)))) for it in named.get("python", ())
+        bool(_RUNS_SQL.search(_head(os.path.join(folder, path))))
+        for path in named.get("python", ())
     )
     return Discovered(
         len(sql), python, tuple(_pieces("", sql, defining)), projects, tuple(snapshots), spark
@@ -87,12 +88,12 @@ def _pieces(folder: str, files: list[str], defining: list[str]) -> list[str]:
     alone = len(holding) == 1 and below[holding[0]] != [os.path.join(folder, holding[0])]
     if not alone and 2 * len(defining) >= len(files) and (folder or len(files) > 1):
         return [folder or "."]
-    found: list[str] = []
+    pieces: list[str] = []
     for name in holding:
         path, inside = os.path.join(folder, name), below[name]
-        mine = [it for it in inside if it in defines]
-        found += mine if inside == [path] else _pieces(path, inside, mine)
-    return found if len(found) <= _MANY else [folder or "."]
+        mine = [path for path in inside if path in defines]
+        pieces += mine if inside == [path] else _pieces(path, inside, mine)
+    return pieces if len(pieces) <= _MANY else [folder or "."]
 
 
 def _others(folder: str) -> Iterator[str]:
@@ -100,7 +101,7 @@ def _others(folder: str) -> Iterator[str]:
     top = os.path.abspath(folder)
     for at, folders, names in os.walk(top):
         deep = at[len(top) :].count(os.sep)
-        kept = (it for it in folders if not it.startswith(".") and it not in FOREIGN)
+        kept = (name for name in folders if not name.startswith(".") and name not in FOREIGN)
         folders[:] = sorted(kept) if deep < DEEPEST else []
         yield from (os.path.join(at, name) for name in sorted(names) if _kind(name))
 

@@ -47,13 +47,13 @@ def lasting_stamp(status: os.stat_result) -> Stamp | None:
 def stamps(paths: Iterable[str]) -> dict[str, Stamp]:
     """The stamps of those files that exist. Two equal results say that no file has come, gone or
     changed in between."""
-    found: dict[str, Stamp] = {}
+    by_path: dict[str, Stamp] = {}
     for path in paths:
         try:
-            found[path] = stamp(os.stat(path))
+            by_path[path] = stamp(os.stat(path))
         except OSError:
             continue
-    return found
+    return by_path
 
 
 def read_file(path: str, limit: int = sys.maxsize) -> tuple[bytes, os.stat_result]:

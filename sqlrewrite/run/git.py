@@ -48,11 +48,11 @@ class ChangedFiles:
         if self.files[real]:
             return WHOLE
         name = os.path.relpath(real, top)
-        done = ask_git(top, *_PLAIN, "--unified=0", self.bases[top], "--", f":(literal){name}")
-        if done.returncode:
-            raise ConfigError(f"{path}: git cannot tell what has changed: {refusal(done)}")
-        found = ((int(at), int(count or 1)) for at, count in _HUNK.findall(done.stdout))
-        return [(at, at + n - 1) if n else (at + 1, at) for at, n in found]
+        diff = ask_git(top, *_PLAIN, "--unified=0", self.bases[top], "--", f":(literal){name}")
+        if diff.returncode:
+            raise ConfigError(f"{path}: git cannot tell what has changed: {refusal(diff)}")
+        hunks = ((int(at), int(count or 1)) for at, count in _HUNK.findall(diff.stdout))
+        return [(at, at + n - 1) if n else (at + 1, at) for at, n in hunks]
 
 
 def changes(paths: Iterable[str], since: str) -> ChangedFiles:
@@ -87,17 +87,17 @@ def _base(top: str, since: str) -> str:
         why = refusal(commit_found) if commit_found.stderr else f"{top} has no such revision"
         raise ConfigError(f"{what}: {why}; {fetch}")
     commit = commit_found.stdout.decode("ascii").strip()
-    done = ask_git(top, "merge-base", commit, "HEAD")
-    if done.returncode:
+    merged = ask_git(top, "merge-base", commit, "HEAD")
+    if merged.returncode:
         raise ConfigError(f"{what}: it has no commit in common with HEAD; {fetch}")
-    return done.stdout.decode("ascii").strip()
+    return merged.stdout.decode("ascii").strip()
 
 
 def _names(top: str, *arguments: str) -> list[str]:
-    done = ask_git(top, *arguments)
-    if done.returncode:
-        raise ConfigError(f"--changed-since: {top}: {refusal(done)}")
-    names = os.fsdecode(done.stdout).replace("/", os.sep).split("\0")
+    answer = ask_git(top, *arguments)
+    if answer.returncode:
+        raise ConfigError(f"--changed-since: {top}: {refusal(answer)}")
+    names = os.fsdecode(answer.stdout).replace("/", os.sep).split("\0")
     return [name for name in names if name]
 
 
@@ -130,5 +130,5 @@ def ask_git(folder: str, *arguments: str) -> CompletedProcess[bytes]:
 def refusal(done: CompletedProcess[bytes]) -> str:
     """The line in which git says why it refuses."""
     lines = done.stderr.decode("utf-8", "replace").splitlines() or [f"status {done.returncode}"]
-    fatal = (it.removeprefix("fatal: ") for it in lines if it.startswith("fatal: "))
+    fatal = (line.removeprefix("fatal: ") for line in lines if line.startswith("fatal: "))
     return next(fatal, lines[0])

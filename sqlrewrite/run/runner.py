@@ -57,15 +57,15 @@ def load_catalog(
 ) -> Warehouse:
     """The catalog that the settings name, by ``load``, else what ``files`` define; with the derived
     columns and the settings of Spark that the settings declare."""
-    found = _loaded(settings, load, files)
+    catalog = _loaded(settings, load, files)
     if settings.spark_conf:
-        found = replace(found, settings={**found.settings, **settings.spark_conf})
+        catalog = replace(catalog, settings={**catalog.settings, **settings.spark_conf})
     if not settings.derived:
-        return found
+        return catalog
     from sqlrewrite.catalog.load import declaring  # reads SQL, which few settings need
 
     try:
-        return declaring(found, settings.derived)
+        return declaring(catalog, settings.derived)
     except CatalogError as error:
         raise CatalogError(f"{settings.origins.get('derived', 'the settings')}: {error}") from error
 
@@ -113,10 +113,12 @@ class FileResult:
     @property
     def quiet(self) -> bool:
         """Whether there is nothing to report but the candidates."""
-        done = self.rewrite
-        if done is None or self.failure or done.changed:
+        rewrite = self.rewrite
+        if rewrite is None or self.failure or rewrite.changed:
             return False
-        return not (done.errors or done.skipped or done.removed or done.notes or done.plans)
+        return not (
+            rewrite.errors or rewrite.skipped or rewrite.removed or rewrite.notes or rewrite.plans
+        )
 
     @property
     def hosted(self) -> bool:
@@ -174,10 +176,10 @@ class Summary:
 
     def add(self, result: FileResult) -> None:
         """Counts one more file."""
-        done = result.rewrite
+        rewrite = result.rewrite
         if self.statistics is not None and result.statistics is not None:
             self.statistics.add(result.statistics)
-        statements = done.statements if done else 0
+        statements = rewrite.statements if rewrite else 0
         self.files += 1
         self.statements += statements
         if result.silent:
@@ -187,15 +189,22 @@ class Summary:
         self.failures += result.failure is not None
         self.skipped += result.failure is not None
         self.errors += len(result.errors)
-        if done is None:
+        if rewrite is None:
             return
-        rewritten = [it.statement for it in done.candidates if it.verdict is Verdict.REWRITTEN]
-        touched = {*rewritten, *(it.statement for it in done.removed), *done.grouped}
-        skipped = len(done.errors) + len(done.skipped)
+        written = (
+            candidate for candidate in rewrite.candidates if candidate.verdict is Verdict.REWRITTEN
+        )
+        rewritten = [candidate.statement for candidate in written]
+        touched = {
+            *rewritten,
+            *(removed.statement for removed in rewrite.removed),
+            *rewrite.grouped,
+        }
+        skipped = len(rewrite.errors) + len(rewrite.skipped)
         self.statements_rewritten += len(touched)
         self.statements_unchanged += max(0, statements - skipped - len(touched))
         self.skipped += skipped
-        self.candidates += len(done.candidates)
+        self.candidates += len(rewrite.candidates)
         self.rewritten += len(rewritten)
 
     def status(self, *, check: bool, strict: bool) -> int:
@@ -237,12 +246,14 @@ def run(path: str, data: bytes, request: Request, *, with_statements: bool = Fal
         return unread(path, error.problem, data)
     documents: list[Document] = []
     try:
-        done = _rewritten(path, source.text, request, documents.append if with_statements else None)
+        rewrite = _rewritten(
+            path, source.text, request, documents.append if with_statements else None
+        )
     except (ConfigError, CatalogError):
         raise
     except Exception as error:
         return FileResult(path, data, source, failure=internal_error(error))
-    return FileResult(path, data, source, done, statements=summaries(documents, done))
+    return FileResult(path, data, source, rewrite, statements=summaries(documents, rewrite))
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,8 +320,14 @@ class RewriteTask:
             return None
         if not result.source.is_utf_8:  # there is a note on such a file
             return None
-        reasoned = [it for it in result.statements if it.understood and it.reason]
-        return result.rewrite.statements, tuple(replace(it, relations=()) for it in reasoned)
+        reasoned = [
+            statement
+            for statement in result.statements
+            if statement.understood and statement.reason
+        ]
+        return result.rewrite.statements, tuple(
+            replace(statement, relations=()) for statement in reasoned
+        )
 
     def recall(self, path: str, silent: Silent) -> FileResult:
         """The result for an unchanged file of which that was kept."""

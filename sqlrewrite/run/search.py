@@ -63,7 +63,7 @@ def find(
             for name, real in search.files(path, by_git=by_git(path), hosts=hosts(path)):
                 if not excluded(name, path):
                     files.setdefault(real, name)
-            missing |= {it: None for it in search.unread if not excluded(it, path)}
+            missing |= {folder: None for folder in search.unread if not excluded(folder, path)}
             search.unread.clear()
         elif os.path.lexists(path) and not os.path.isdir(path):
             # A dangling link is reported by the one who opens it.
@@ -157,17 +157,17 @@ class _Search:
 
     def _entries(self, folder: str) -> dict[str, os.DirEntry[str]]:
         """The entries of a folder, by name; none where it cannot be read."""
-        found = self._known.get(folder)
-        if found is None:
-            found = self._known[folder] = {}
+        known = self._known.get(folder)
+        if known is None:
+            known = self._known[folder] = {}
             try:
                 with os.scandir(folder or os.curdir) as entries:
-                    found |= {entry.name: entry for entry in entries}
+                    known |= {entry.name: entry for entry in entries}
             except (FileNotFoundError, NotADirectoryError):  # git lists what was there
                 pass
             except OSError:
                 self.unread.append(folder.rstrip(os.sep))
-        return found
+        return known
 
     def _listed(self, folder: str) -> list[str] | None:
         """What git tracks or would track below a folder; of a repository in it only the folder.
@@ -179,14 +179,14 @@ class _Search:
         top = repository(folder) if self._by_git else None
         if top is None:
             return None
-        done = ask_git(folder, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-        if done.returncode:
-            self.warnings.setdefault(top, (folder.rstrip(os.sep) or os.curdir, refusal(done)))
+        answer = ask_git(folder, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+        if answer.returncode:
+            self.warnings.setdefault(top, (folder.rstrip(os.sep) or os.curdir, refusal(answer)))
             return None
-        for name in _UNREAD.findall(done.stderr):
+        for name in _UNREAD.findall(answer.stderr):
             path = os.path.join(top, os.fsdecode(name))
             self.unread.append(folder + os.path.relpath(path, folder or os.curdir))
-        listing = done.stdout
+        listing = answer.stdout
         if listing == b"./\0" or (not listing and not ask_git(folder, *_IGNORED).returncode):
             return None
         names = os.fsdecode(listing).replace("/", os.sep).split("\0")
@@ -199,9 +199,11 @@ class Patterns:
 
     def __init__(self, patterns: Iterable[str], root: str) -> None:
         plain = [pattern.replace(os.sep, "/").rstrip("/") for pattern in patterns]
-        whole = (it.removeprefix("./").removeprefix("/") for it in plain if "/" in it)
-        self._names = _matcher([it for it in plain if "/" not in it])
-        self._paths = _matcher([path for it in whole for path in _spelled_out(it)])
+        whole = (
+            pattern.removeprefix("./").removeprefix("/") for pattern in plain if "/" in pattern
+        )
+        self._names = _matcher([pattern for pattern in plain if "/" not in pattern])
+        self._paths = _matcher([path for pattern in whole for path in _spelled_out(pattern)])
         self._some = bool(plain)
         self._root = root
 
@@ -272,21 +274,21 @@ def gather(paths: Sequence[str], projects: Projects, stdin: str) -> Gathered:
     excluded = _Excludes(projects)
     without = {STDIN} if stdin != STDIN and excluded(stdin, None) else set[str]()
     named = (path for path in paths if path not in without)
-    found = find(
+    searched = find(
         named,
         excluded,
         lambda folder: projects.at(folder).respect_gitignore,
         lambda folder: projects.at(folder).include_python,
     )
     by_source: dict[str | None, tuple[Settings, list[str]]] = {}
-    for path in found.files:
+    for path in searched.files:
         settings = projects.of(stdin if path == STDIN else path)
         by_source.setdefault(settings.source, (settings, []))[1].append(path)
     if not by_source:
         settings = projects.at(stdin if paths[0] == STDIN else paths[0])
         by_source[settings.source] = (settings, [])
-    done = (ProjectFiles(settings, tuple(files)) for settings, files in by_source.values())
-    return Gathered(tuple(done), found.missing, found.warnings)
+    gathered = (ProjectFiles(settings, tuple(files)) for settings, files in by_source.values())
+    return Gathered(tuple(gathered), searched.missing, searched.warnings)
 
 
 class _Excludes:

@@ -43,15 +43,15 @@ def summaries(
     documents: Iterable[Document], done: Rewrite | None = None
 ) -> tuple[StatementSummary, ...]:
     """A summary of each statement in a file's documents; ``done`` is the file's rewriting."""
-    found = done.candidates if done else ()
-    places = [(use.line, use.column_number) for it in found for use in (it.fact, it.join)]
-    return tuple(
-        summary
-        for it in documents
-        for summary in in_dialect(
-            tuple(summarize(it.statements, it.stripped.text, it.place, places)), it.limits
-        )
-    )
+    candidates = done.candidates if done else ()
+    uses = [use for candidate in candidates for use in (candidate.fact, candidate.join)]
+    places = [(use.line, use.column_number) for use in uses]
+    of_all: list[StatementSummary] = []
+    for document in documents:
+        text = document.stripped.text
+        summarized = tuple(summarize(document.statements, text, document.place, places))
+        of_all += in_dialect(summarized, document.limits)
+    return tuple(of_all)
 
 
 def documents_of(path: str, text: str, catalog: Warehouse, limits: Limits) -> Iterator[Document]:
@@ -62,7 +62,7 @@ def documents_of(path: str, text: str, catalog: Warehouse, limits: Limits) -> It
         if "{%" in text:
             from sqlrewrite.text.blocks import renderings  # few texts need it
 
-            text = next((it.text for it in reversed(renderings(text))), text)
+            text = next((rendering.text for rendering in reversed(renderings(text))), text)
         yield read(text, catalog, limits, heed=False, named=True)
         return
     from sqlrewrite import embedded  # a file of SQL does not need it
@@ -88,8 +88,8 @@ class Statistics:
 
     def add(self, other: Statistics) -> None:
         """Adds the counts of other files."""
-        for it in fields(self):
-            setattr(self, it.name, getattr(self, it.name) + getattr(other, it.name))
+        for name in (count.name for count in fields(self)):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
 
     @property
     def in_order(self) -> list[tuple[str, int]]:
@@ -106,16 +106,19 @@ def statistics_of(
     statements: Sequence[StatementSummary], done: Rewrite, catalog: Warehouse
 ) -> Statistics:
     """The counts of a file, from its statements and its rewriting."""
-    found, verdicts = done.candidates, Counter(it.verdict for it in done.candidates)
-    joining = [it for it in statements if it.joins]
-    reasons = [why for it in joining for why in _of_statement(it, catalog)]
-    reasons += (why for it in found if (why := _of_candidate(it, catalog)) is not None)
+    candidates = done.candidates
+    verdicts = Counter(candidate.verdict for candidate in candidates)
+    joining = [statement for statement in statements if statement.joins]
+    reasons = [why for statement in joining for why in _of_statement(statement, catalog)]
+    reasons += (
+        why for candidate in candidates if (why := _of_candidate(candidate, catalog)) is not None
+    )
     return Statistics(
         1,
         len(statements),
         len(joining),
-        sum(it.understood for it in joining),
-        len(found),
+        sum(statement.understood for statement in joining),
+        len(candidates),
         verdicts[Verdict.REWRITTEN],
         verdicts[Verdict.ALREADY_PRUNED],
         Counter(reason for reason, _ in reasons),

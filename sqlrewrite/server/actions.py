@@ -55,7 +55,7 @@ def changes(fix: Fix) -> Iterator[Change]:
 
 def everything(analysis: Analysis) -> tuple[Change, ...]:
     """All that the fixes of a file change: what ``dpp-rewrite --write`` does."""
-    fixes = [it.fix for it in unsuppressed(analysis.findings) if it.fix is not None]
+    fixes = [finding.fix for finding in unsuppressed(analysis.findings) if finding.fix is not None]
     return tuple(dict.fromkeys(change for fix in fixes for change in changes(fix)))
 
 
@@ -72,7 +72,9 @@ def _suppressing(analysis: Analysis, finding: Finding) -> Action | None:
         return None
     then = analyse(analysis.path, changed(analysis.host.text, [change]), analysis.project)
     here = (finding.code, finding.place.line)
-    stay = (it for it in unsuppressed(analysis.findings) if (it.code, it.place.line) != here)
+    stay = (
+        other for other in unsuppressed(analysis.findings) if (other.code, other.place.line) != here
+    )
     if counted(unsuppressed(then.findings)) != counted(stay):
         return None
     return Action(f"Suppress {finding.code} here", finding, (change,))

@@ -101,7 +101,10 @@ class Analysis:
         if len(regions) == 1 and regions[0].text == text:
             texts = [rendering.text for rendering in renderings(text)] or [text]
             return [(regions[0], read(text, catalog, limits)) for text in texts]
-        return [(it.region, document) for it, document in documents(self.host, catalog, limits)]
+        return [
+            (read_region.region, document)
+            for read_region, document in documents(self.host, catalog, limits)
+        ]
 
 
 def analyse(path: str, text: str, project: ServerProject) -> Analysis:

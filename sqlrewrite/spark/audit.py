@@ -22,6 +22,7 @@ from operator import and_
 from typing import TYPE_CHECKING, Any
 
 import sqlrewrite
+from sqlrewrite.audit.judged_text import TEXT, folded, judged
 from sqlrewrite.audit.summary import (
     AuditedShape,
     AuditSummary,
@@ -30,7 +31,6 @@ from sqlrewrite.audit.summary import (
     KeptPartitions,
     Total,
 )
-from sqlrewrite.audit.text import TEXT, folded, judged
 from sqlrewrite.settings.options import Options
 from sqlrewrite.spark import functions as f
 from sqlrewrite.spark.describe import partitions

@@ -15,7 +15,7 @@ from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlrewrite.audit.columns import columns
+from sqlrewrite.audit.history_columns import columns
 from sqlrewrite.audit.summary import ScanCounts
 from sqlrewrite.spark import functions as f
 from sqlrewrite.spark.session import Session, spark_errors

@@ -86,7 +86,9 @@ class Rendering:
 
     def shows(self, span: Span) -> bool:
         """Whether no part of a span is hidden."""
-        return not any(it.start < span.end and span.start < it.end for it in self.hidden)
+        return not any(
+            hidden.start < span.end and span.start < hidden.end for hidden in self.hidden
+        )
 
 
 def renderings(text: str) -> tuple[Rendering, ...]:
@@ -315,7 +317,8 @@ def _keeps_words(
         edges.append(re.sub(r"[{}]", "x", whole))
     every = renderings((body.join((first, last)) * 2).join(edges))
     return bool(every) and all(
-        _WORDS.findall(it.rendered[0]) == _WORDS.findall(it.text) for it in every
+        _WORDS.findall(rendering.rendered[0]) == _WORDS.findall(rendering.text)
+        for rendering in every
     )
 
 

@@ -37,11 +37,11 @@ def cut(text: str, spans: Iterable[Span]) -> str:
 def spliced(text: str, changes: Iterable[tuple[Span, str]]) -> str:
     """A text with other texts in place of some spans of it, which are in order."""
     pieces: list[str] = []
-    done = 0
+    end = 0
     for span, new in changes:
-        pieces += (text[done : span.start], new)
-        done = span.end
-    return "".join((*pieces, text[done:]))
+        pieces += (text[end : span.start], new)
+        end = span.end
+    return "".join((*pieces, text[end:]))
 
 
 def blank(text: str, sign: str = " ") -> str:

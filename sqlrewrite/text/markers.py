@@ -77,4 +77,4 @@ def between_group_marks(edit: Edit) -> Edit:
 
 def group_insertions(text: str) -> list[Span]:
     """What stands between the marks of a join by groups, with these."""
-    return [Span(*it.span()) for it in _GROUPS.finditer(text)] if GROUPS_BEGIN in text else []
+    return [Span(*match.span()) for match in _GROUPS.finditer(text)] if GROUPS_BEGIN in text else []

@@ -86,7 +86,7 @@ def is_notebook(text: str) -> bool:
         return True
     if "COMMAND" not in text or "%" not in text:
         return False
-    ends = [it.end() for it in CELL_END.finditer(text)]
+    ends = [match.end() for match in CELL_END.finditer(text)]
     return bool(ends) and any(LANGUAGE.match(text, at) for at in (0, *ends))
 
 
@@ -116,7 +116,7 @@ def _sql_of_cell(text: str, magic: bool) -> str:
 def _blanked(text: str) -> Iterator[str]:
     """The text in pieces, without notes behind ``//``, comments that a backslash continues, and the
     line of a comment, string or name that does not end."""
-    done = at = 0
+    end = at = 0
     endless: set[str] = set()  # what did not end from a place does not from any behind it
     while opening := _OPENS.search(text, at):
         start, sign = opening.start(), opening.group()
@@ -136,7 +136,7 @@ def _blanked(text: str) -> Iterator[str]:
             line_end = start + 1 if skipped else line_end
         at = line_end
         if not skipped:
-            yield text[done:start]
+            yield text[end:start]
             yield blank(text[start:at])
-            done = at
-    yield text[done:]
+            end = at
+    yield text[end:]

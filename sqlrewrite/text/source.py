@@ -94,7 +94,7 @@ class Lines:
 def apply(text: str, edits: Iterable[Edit]) -> str:
     """``text`` with all insertions made; those at one offset stand in the order given."""
     ordered = sorted(edits, key=lambda edit: edit.offset)  # sorted is stable
-    return spliced(text, ((Span(it.offset, it.offset), it.text) for it in ordered))
+    return spliced(text, ((Span(edit.offset, edit.offset), edit.text) for edit in ordered))
 
 
 def unified_diff(before: str, after: str, path: str) -> str:
@@ -190,8 +190,10 @@ def _undisturbed() -> Iterator[None]:
         yield
         return
     heard: list[int] = []
-    ending = [getattr(signal, it) for it in ("SIGTERM", "SIGHUP") if hasattr(signal, it)]
-    before = {it: signal.signal(it, lambda number, _: heard.append(number)) for it in ending}
+    ending = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {
+        number: signal.signal(number, lambda number, _: heard.append(number)) for number in ending
+    }
     try:
         yield
     finally:

@@ -122,7 +122,9 @@ def _given_values(unit: str) -> list[tuple[str, ...]]:
     tree = _tree(unit)
     if tree is None or not _repeated(tree, _NO_QUOTE):
         return []
-    chains = [_chain(it) for it in _operands(tree.body) if not isinstance(it, ast.Constant)]
+    chains = [
+        _chain(operand) for operand in _operands(tree.body) if not isinstance(operand, ast.Constant)
+    ]
     known = all(_is_of_task(chain) or _DATES.issuperset(chain[:1] or "?") for chain in chains)
     return chains if known else []
 
@@ -236,17 +238,17 @@ def meaning(unit: str) -> tuple[TemplateKind, Reference]:
             return TemplateKind.OTHER, ()
         if call.func.id == "config":
             return TemplateKind.NOTHING, ()
-        given = [ast.literal_eval(item) for item in call.args]
+        arguments = [ast.literal_eval(item) for item in call.args]
         named = {item.arg: ast.literal_eval(item.value) for item in call.keywords}
     except (SyntaxError, ValueError, RecursionError, MemoryError, TypeError):
         return TemplateKind.OTHER, ()
-    name, texts = call.func.id, tuple(item for item in given if isinstance(item, str))
-    if name in ("var", "env_var") and texts and len(given) <= 2 and not named:
+    name, texts = call.func.id, tuple(item for item in arguments if isinstance(item, str))
+    if name in ("var", "env_var") and texts and len(arguments) <= 2 and not named:
         return TemplateKind.VALUE, ()
-    if name == "source" and len(texts) == len(given) == 2 and not named:
+    if name == "source" and len(texts) == len(arguments) == 2 and not named:
         return TemplateKind.REFERENCE, ("source", *texts)
     version = named.pop("v", named.pop("version", None))
-    if name == "ref" and len(texts) == len(given) in (1, 2) and not named:
+    if name == "ref" and len(texts) == len(arguments) in (1, 2) and not named:
         last = texts[-1] if version is None else f"{texts[-1]}.v{version}"
         return TemplateKind.REFERENCE, ("ref", *texts[:-1], last)
     return TemplateKind.OTHER, ()

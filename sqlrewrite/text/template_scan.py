@@ -128,8 +128,8 @@ class TemplateScan:
         if sign in VARIABLES:
             if sign in SPARKS_OWN and context not in _COMMENTS and not self._wants_value(start):
                 return start + 1
-            found = VARIABLES[sign].match(self.text, start)
-            end = found.end() if found else 0
+            variable = VARIABLES[sign].match(self.text, start)
+            end = variable.end() if variable else 0
         else:
             end = 0 if sign in self.endless else self.text.find(CLOSES[sign], start + 2) + 2
             whole = UNITS[sign].match(self.text, start) if end >= 2 and sign in UNITS else None
@@ -211,17 +211,17 @@ class TemplateScan:
         """Takes in a loop over items of a list; where it ends, None where it is none."""
         from sqlrewrite.text.blocks import loop  # few texts need it
 
-        found = loop(self.text, start)
-        if found is None or _touches(self.text[found.end : found.end + 1], _BEHIND):
+        items = loop(self.text, start)
+        if items is None or _touches(self.text[items.end : items.end + 1], _BEHIND):
             return None
-        if not found.leads and _touches(self.text[start - 1 : start], _BEFORE):
+        if not items.leads and _touches(self.text[start - 1 : start], _BEFORE):
             return None
-        since, until = start + found.leads, found.end - found.trails
-        whole = self.text[start : found.end]
+        since, until = start + items.leads, items.end - items.trails
+        whole = self.text[start : items.end]
         self.templates.append(Template(since, until, whole, TemplateKind.OTHER))
         filling = blank(self.text[since + 1 : until - 1], "_")
-        self._put(start, found.end, f"{',' * found.leads}`{filling}`{',' * found.trails}")
-        return found.end
+        self._put(start, items.end, f"{',' * items.leads}`{filling}`{',' * items.trails}")
+        return items.end
 
     def _tag(self, start: int, end: int, unit: str, context: str) -> int:
         """A block's tag: from the first of a block to its last is one obstacle."""
@@ -253,10 +253,10 @@ class TemplateScan:
     def _within(self, start: int, context: str = "") -> bool:
         """Whether a statement has begun before a place, or before the comment that it is in: a
         value set there may be two in it."""
-        pieces, done = len(self.pieces), self.done
+        pieces, end = len(self.pieces), self.done
         if context in _COMMENTS:
-            (pieces, done), start = self.before, self.entered
-        since = max(done, self.told_until)
+            (pieces, end), start = self.before, self.entered
+        since = max(end, self.told_until)
         masked = "".join((*self.pieces[self.told : pieces], self.text[since:start]))
         code = _COMMENT.sub("", masked).rstrip()
         self.told, self.told_until = pieces, start
@@ -314,7 +314,9 @@ class TemplateScan:
     def _in_strings(self) -> frozenset[str]:
         """What may be variables in strings."""
         whole = "\n".join(self.strings)
-        return frozenset(it.group() for each in VARIABLES.values() for it in each.finditer(whole))
+        return frozenset(
+            match.group() for each in VARIABLES.values() for match in each.finditer(whole)
+        )
 
     def _expression(self, start: int, end: int, unit: str, context: str) -> None:
         shown = on_one_line(unit)

@@ -60,8 +60,8 @@ def given(name: str, refer: Refer) -> str:
     """A name with the values of those of its variables that have one."""
 
     def value(match: re.Match[str]) -> str:
-        found = refer((VARIABLE, match[match.lastindex or 0]))
-        return match.group() if found is None else found[0]
+        name = refer((VARIABLE, match[match.lastindex or 0]))
+        return match.group() if name is None else name[0]
 
     return _WRITTEN.sub(value, name)
 
@@ -83,12 +83,16 @@ def in_force(catalog: W, text: str, *, runs_once: bool = True) -> W:
         catalog = replace(catalog, set_values=both)
     if not (catalog.variables or own):
         return catalog
-    said = catalog.variables
-    kept = {name: it for name, it in said.items() if own.get(name) == it or not _sets(name, text)}
+    values = catalog.variables
+    kept = {
+        name: value
+        for name, value in values.items()
+        if own.get(name) == value or not _sets(name, text)
+    }
     kept |= own
     if _ELSEWHERE.search(text):
         kept = {}
-    return catalog if kept == said else replace(catalog, variables=kept)
+    return catalog if kept == values else replace(catalog, variables=kept)
 
 
 def set_values(variable: str, refer: Refer) -> Name:
@@ -114,7 +118,7 @@ def _values_set(text: str) -> dict[str, Name]:
     for match in _SET_TO.finditer(text):
         value = match["value"] if match["value"] is not None else match["literal"]
         values.setdefault((match["key"] or match["name"]).lower(), []).append(value.strip())
-    return {name: tuple(dict.fromkeys(found)) for name, found in values.items()}
+    return {name: tuple(dict.fromkeys(texts)) for name, texts in values.items()}
 
 
 def _set_at_head(text: str) -> dict[str, str]:
@@ -131,7 +135,7 @@ def _set_at_head(text: str) -> dict[str, str]:
         for match in _SET_HERE.finditer(text, 0, head.end())
         if match[1] in reads  # of the others nobody asks
         and len(_sets(match[1], text)) == 1
-        and all(it.lastindex == 1 and it.start() >= match.end() for it in reads[match[1]])
+        and all(read.lastindex == 1 and read.start() >= match.end() for read in reads[match[1]])
     }
 
 

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from sqlrewrite import Catalog, ConfigError
-from sqlrewrite.audit.columns import columns
+from sqlrewrite.audit.history_columns import columns
+from sqlrewrite.audit.judged_text import BY_ENGINE, folded, judged
 from sqlrewrite.audit.summary import (
     AuditedShape,
     AuditSummary,
@@ -24,7 +25,6 @@ from sqlrewrite.audit.summary import (
     KeptPartitions,
     Total,
 )
-from sqlrewrite.audit.text import BY_ENGINE, folded, judged
 from sqlrewrite.report import Printer
 from sqlrewrite.report.audit import audit_json, audit_page, print_audit
 from sqlrewrite.settings.options import make_options
@@ -117,7 +117,7 @@ def test_a_text_has_so_much_time(monkeypatch: pytest.MonkeyPatch) -> None:
             with suppress(Exception):  # as a stage does that takes any failure for its own
                 sum(range(1_000))
 
-    monkeypatch.setattr("sqlrewrite.audit.text.decide", endless)
+    monkeypatch.setattr("sqlrewrite.audit.judged_text.decide", endless)
     found = judged(QUERY, "dw", Catalog.from_ddl(DDL), make_options(), 0.05)
     assert (found.outcome, found.reason) == ("skipped", "it takes more than 0.05 s")
 

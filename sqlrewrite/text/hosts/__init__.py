@@ -33,6 +33,6 @@ def host_of(path: str, text: str) -> Host | None:
             return notebooks.read_python(text)
         if kind:
             program = python.read(plain(text))
-            return Host(text, program.regions, program.left)
+            return Host(text, program.regions, program.unread)
         return notebooks.read_sql(text)
     return None

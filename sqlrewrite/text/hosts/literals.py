@@ -70,8 +70,8 @@ def sql_of(operands: Sequence[Operand], filled: str, line_end: str) -> tuple[Emb
     with ``${name}`` for each hole; and its stretches between the holes, with NUL for each. Raises
     Unmapped."""
     holes: dict[str, str] = {}
-    added = (it.source for it in operands if not it.literal)
-    splices = {_shown(it.text, _added(it), holes): it.text for it in added}
+    added = (operand.source for operand in operands if not operand.literal)
+    splices = {_shown(variable.text, _added(variable), holes): variable.text for variable in added}
     parts: list[_Part] = []
     for operand in operands:
         if operand.literal:
@@ -85,10 +85,10 @@ def sql_of(operands: Sequence[Operand], filled: str, line_end: str) -> tuple[Emb
 
 def _added(source: Embedded) -> str:
     """The name of a variable that is added. Raises Unmapped."""
-    found = _ADDED.fullmatch(source.text)
-    if found is None:
+    match = _ADDED.fullmatch(source.text)
+    if match is None:
         raise Unmapped(f"{' '.join(source.text.split())[:60]} is not a variable")
-    return found["name"] or found["inner"]
+    return match["name"] or match["inner"]
 
 
 def _literals(
@@ -114,8 +114,8 @@ def _literals(
 
 def _end(text: str, at: int, quote: str) -> int:
     """Where a literal ends; a backslash takes the next character with it, in a raw one too."""
-    found = re.compile(rf"\\.|{quote}", re.DOTALL).finditer(text, at)
-    return next((it.end() for it in found if it.group() == quote), -1)
+    signs = re.compile(rf"\\.|{quote}", re.DOTALL).finditer(text, at)
+    return next((sign.end() for sign in signs if sign.group() == quote), -1)
 
 
 def _unescaped(inner: Embedded, raw: bool, outer: tuple[Escape, ...], *, braces: bool) -> Embedded:
@@ -133,45 +133,45 @@ def _unescaped(inner: Embedded, raw: bool, outer: tuple[Escape, ...], *, braces:
 
 
 def _value(match: re.Match[str]) -> str:
-    kind, found = match.lastgroup, match[match.lastgroup or 0]
+    kind, written = match.lastgroup, match[match.lastgroup or 0]
     match kind:
         case "char":
-            return found
+            return written
         case "end":
             return "\n"  # as Python reads any end of a line
         case "line":
             return ""
         case "sign":
-            return _SIGNS[found]
+            return _SIGNS[written]
         case "octal":
-            return chr(int(found, 8))
+            return chr(int(written, 8))
         case "name":
             try:
-                return unicodedata.lookup(found)
+                return unicodedata.lookup(written)
             except KeyError:
                 raise Unmapped(f"{match.group()} names no character") from None
-    return chr(int(found, 16))
+    return chr(int(written, 16))
 
 
 def _with_holes(
     parts: Sequence[_Part], holes: dict[str, str], splices: Mapping[str, str]
 ) -> tuple[Embedded, str]:
     """The parts as one text, with a name in the place of each hole, and what is between them."""
-    found = [[*_pieces(*part, holes)] for part in parts]
+    split = [[*_pieces(*part, holes)] for part in parts]
     texts = list[Embedded]()
-    for (value, filled), pieces in zip(parts, found, strict=True):
+    for (value, filled), pieces in zip(parts, split, strict=True):
         indexes = array("q")
         for shown, start, hole in pieces:
             # All of a hole stands where it begins: nothing is inserted inside of it.
             indexes.extend([start] * len(shown) if hole else range(start, start + len(shown)))
         indexes.append(len(value.text))
         # Of the holes of an f"…" beside it a plain literal can have none.
-        fitting = {name: it if filled else "" for name, it in holes.items()}
+        fitting = {name: hole if filled else "" for name, hole in holes.items()}
         written = {**fitting, **{name: name for name in splices}}
         way = partial(_write_filled, written, _DOUBLED.get(filled, ""))
         outer = _outside if filled == _VARIABLE else way
-        texts.append(value.read_as("".join(it for it, _, _ in pieces), indexes, outer))
-    skeleton = "".join("\0" if hole else it for pieces in found for it, _, hole in pieces)
+        texts.append(value.read_as("".join(piece for piece, _, _ in pieces), indexes, outer))
+    skeleton = "".join("\0" if hole else piece for pieces in split for piece, _, hole in pieces)
     if holes and re.search(r"\$[{\0]", skeleton):
         raise Unmapped("a variable of Spark's stands beside the holes of Python")
     return joined(texts), skeleton
@@ -181,25 +181,25 @@ def _pieces(value: Embedded, filled: str, holes: dict[str, str]) -> Iterator[tup
     """The stretches of a part: what stands there in the SQL, where in its value, and whether it is
     a hole. A hole that is told by its order has a name of its own, and can be written nowhere
     else."""
-    text, done = value.text, 0
+    text, end = value.text, 0
     if filled == _VARIABLE:
         yield _shown(text, _added(value), holes), 0, True
         return
     for match in _HOLES[filled].finditer(text) if filled else ():
-        yield text[done : match.start()], done, False
-        done, written = match.end(), match.group()
+        yield text[end : match.start()], end, False
+        end, written = match.end(), match.group()
         if written in ("{{", "}}", "%%"):
             yield written[0], match.start(), False
             continue
         body = match["body"]
-        found = _BODIES[filled].fullmatch(body) if body is not None else None
-        if found is None:
+        hole = _BODIES[filled].fullmatch(body) if body is not None else None
+        if hole is None:
             raise Unmapped(f"{written} is not a variable")
-        if found["name"]:
-            yield _shown(written, found["name"], holes), match.start(), True
+        if hole["name"]:
+            yield _shown(written, hole["name"], holes), match.start(), True
         else:
             yield _shown("", str(len(holes) + 1), holes), match.start(), True
-    yield text[done:], done, False
+    yield text[end:], end, False
 
 
 def _shown(written: str, name: str, holes: dict[str, str]) -> str:
@@ -214,8 +214,8 @@ def _shown(written: str, name: str, holes: dict[str, str]) -> str:
 
 def line_end(text: str) -> str:
     """How a text ends its lines: as its first one."""
-    found = LINE_END.search(text)
-    return found.group() if found else "\n"
+    end = LINE_END.search(text)
+    return end.group() if end else "\n"
 
 
 def _in_literal(quote: str, line_end: str, text: str) -> str:

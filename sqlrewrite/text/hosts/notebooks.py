@@ -55,23 +55,24 @@ def read_python(text: str) -> Host:
     """A notebook of Python: its cells of SQL, and the SQL that its Python runs."""
     # What is inserted at a cell's end goes into its last line.
     lines = (_lines(text, *cell, "#") for cell in _between(_CELL_END, text))
-    wholes = (joined(it) for it in lines if it)
-    cells = [Region(it.cut(0, len(it.text.rstrip("\r\n")))) for it in wholes]
-    found = python.read(plain(text), notebook=True)
-    if found.left[:1] and found.left[0][0] == 0:  # it is no Python as a whole: what its cells hold
+    wholes = (joined(line) for line in lines if line)
+    cells = [Region(whole.cut(0, len(whole.text.rstrip("\r\n")))) for whole in wholes]
+    program = python.read(plain(text), notebook=True)
+    if any(at == 0 for at, _ in program.unread):  # it is no Python as a whole: what its cells hold
         shared, single = Cells(), (plain(text, *cell) for cell in _between(_CELL_END, text))
-        read = [_python_cell(it, shared) for it in single]
-        regions, left = chain(*(it.regions for it in read)), chain(*(it.left for it in read))
-        found = python.Read(tuple(regions), tuple(left))
-    ordered = sorted((*cells, *found.regions), key=lambda it: it.at)
-    return Host(text, tuple(ordered), found.left)
+        read = [_python_cell(cell, shared) for cell in single]
+        regions = chain.from_iterable(cell.regions for cell in read)
+        unread = chain.from_iterable(cell.unread for cell in read)
+        program = python.Read(tuple(regions), tuple(unread))
+    ordered = sorted((*cells, *program.regions), key=lambda it: it.at)
+    return Host(text, tuple(ordered), program.unread)
 
 
 def read_sql(text: str) -> Host:
     """A notebook of SQL, cell by cell, so that one that cannot be read costs no other."""
     cells = (_sql_cell(text, *cell) for cell in _between(CELL_END, text))
-    found = (Region(it.cut(0, len(it.text.rstrip()))) for it in cells if it is not None)
-    return Host(text, tuple(found))
+    regions = (Region(cell.cut(0, len(cell.text.rstrip()))) for cell in cells if cell is not None)
+    return Host(text, tuple(regions))
 
 
 def _between(ends: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
@@ -98,19 +99,19 @@ def _sql_cell(text: str, start: int, end: int) -> Embedded | None:
 
 def _lines(text: str, start: int, end: int, sign: str) -> list[Embedded]:
     """The lines of a cell of SQL without what makes comments of them; none of another cell."""
-    found: list[Embedded] = []
+    embedded: list[Embedded] = []
     for magic in _MAGIC[sign].finditer(text, start, end):
         line = _LINE.match(text, magic.end(), end)
         assert line is not None
         at = magic.end()
-        if not found:
+        if not embedded:
             language = _LANGUAGE.match(text, at, line.end())
             if language is None or language[1].lower() != "sql":
                 return []
             at = language.end()
         way = (0, (partial(_prefixed, text[magic.start() : magic.end()].rstrip() + " "),))
-        found.append(Embedded(text[at : line.end()], range(at, line.end() + 1), (way,)))
-    return found
+        embedded.append(Embedded(text[at : line.end()], range(at, line.end() + 1), (way,)))
+    return embedded
 
 
 def _prefixed(prefix: str, text: str) -> str:
@@ -127,14 +128,14 @@ def read_jupyter(text: str) -> Host:
         cells = [cell for cell in notebook["cells"] if cell.get("cell_type") == "code"]
         sources = [_source(text, cell["source"]) for cell in cells]
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
-        return Host(text, left=((0, f"not a notebook that can be read: {_why(error)}"),))
+        return Host(text, unread=((0, f"not a notebook that can be read: {_why(error)}"),))
     shared = Cells()
-    regions, left = list[Region](), list[tuple[int, str]]()
+    regions, unread = list[Region](), list[tuple[int, str]]()
     for source in sources:
-        found = _cell(source, usual, databricks, shared)
-        regions += found.regions
-        left += found.left
-    return Host(text, tuple(regions), tuple(left))
+        cell = _cell(source, usual, databricks, shared)
+        regions += cell.regions
+        unread += cell.unread
+    return Host(text, tuple(regions), tuple(unread))
 
 
 def _why(error: Exception) -> str:
@@ -149,8 +150,8 @@ def _why(error: Exception) -> str:
 def _language(metadata: Any) -> str:
     """The language of cells that say none."""
     places = (_DATABRICKS, "language"), ("language_info", "name"), ("kernelspec", "language")
-    said = [(metadata.get(key) or {}).get(name) for key, name in places]
-    return next((it.lower() for it in said if isinstance(it, str)), "python")
+    languages = [(metadata.get(key) or {}).get(name) for key, name in places]
+    return next((language.lower() for language in languages if isinstance(language, str)), "python")
 
 
 def _source(text: str, source: Any) -> Embedded:
@@ -191,17 +192,18 @@ def _cell(source: Embedded, language: str, databricks: bool, cells: Cells) -> py
 
 def _python_cell(source: Embedded, cells: Cells) -> python.Read:
     """A cell of Python, with lines of SQL and other commands in it."""
-    lines = [it for it in _LINE_MAGIC.finditer(source.text) if it["name"].lower() in _SQL]
-    regions = [Region(source.cut(it.start("rest"), it.end())) for it in lines]
+    lines = [match for match in _LINE_MAGIC.finditer(source.text) if match["name"].lower() in _SQL]
+    regions = [Region(source.cut(line.start("rest"), line.end())) for line in lines]
     # Commands of the notebook stand between Python's: as lines that do nothing it can be parsed.
     commands = list(_COMMAND.finditer(source.text))
     blank = _COMMAND.sub(_nothing, source.text)
-    found = python.read(Embedded(blank, source.offsets, source.escapes), cells)
-    taken = [source.offsets[it.start("command")] for it in commands]
-    clear = [it for it in found.regions if not _within(it, taken)]
-    left = [(it.sql.offsets[0], _COMMAND_IN_IT) for it in found.regions if _within(it, taken)]
+    program = python.read(Embedded(blank, source.offsets, source.escapes), cells)
+    taken = [source.offsets[command.start("command")] for command in commands]
+    clear = [region for region in program.regions if not _within(region, taken)]
+    inside = [region for region in program.regions if _within(region, taken)]
+    unread = [(region.sql.offsets[0], _COMMAND_IN_IT) for region in inside]
     ordered = sorted((*regions, *clear), key=lambda it: it.at)
-    return python.Read(tuple(ordered), (*found.left, *left))
+    return python.Read(tuple(ordered), (*program.unread, *unread))
 
 
 def _nothing(command: re.Match[str]) -> str:
@@ -222,7 +224,7 @@ def _magic(source: Embedded, magic: re.Match[str]) -> python.Read:
     if magic["sign"] == "%":  # the statement begins behind it
         return python.Read((Region(source.cut(magic.start("rest"), len(source.text))),))
     why = f"what %%{magic['name']} means by `{magic['rest'].strip()}` is not known"
-    return python.Read(left=((source.offsets[0], why),))
+    return python.Read(unread=((source.offsets[0], why),))
 
 
 def _in_json(line_end: str, ascii_only: bool, text: str) -> str:
@@ -268,6 +270,6 @@ class _Decoder(json.JSONDecoder):
 
 def _string(text: str, start: int, strict: bool) -> tuple[_Text, int]:
     value, end = scanstring(text, start, strict)
-    found = _Text(value)
-    found.start, found.end = start, end - 1
-    return found, end
+    string = _Text(value)
+    string.start, string.end = start, end - 1
+    return string, end

@@ -92,16 +92,18 @@ _LOGS = frozenset({"debug", "info", "warning", "error"})
 
 def meant(tree: ast.Module, *, whole: bool) -> Names:
     """What names mean; those of the module only in a ``whole`` program: others may import them."""
-    bound, read = Counter(_bound(tree)), Counter(it.id for it in _read(tree))
-    once = {name: it for name, it in _assignments(tree, local=whole) if bound[name] == 1}
-    found = {id(it): once[it.id] for it in _read(tree) if read[it.id] == 1 and it.id in once}
-    said = (it for it in ast.walk(tree) if isinstance(it, ast.Global | ast.Nonlocal))
-    shared = {name for it in said for name in it.names}
+    bound, read = Counter(_bound(tree)), Counter(name.id for name in _read(tree))
+    once = {name: value for name, value in _assignments(tree, local=whole) if bound[name] == 1}
+    values = {
+        id(name): once[name.id] for name in _read(tree) if read[name.id] == 1 and name.id in once
+    }
+    declarations = (node for node in ast.walk(tree) if isinstance(node, ast.Global | ast.Nonlocal))
+    shared = {name for declaration in declarations for name in declaration.names}
     for scope in ast.walk(tree):
         if isinstance(scope, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef):
             closed = isinstance(scope, _Function) or whole
-            found |= _in_sequence(scope, shared | set(_read_later(scope)), closed=closed)
-    return found
+            values |= _in_sequence(scope, shared | set(_read_later(scope)), closed=closed)
+    return values
 
 
 def _in_sequence(
@@ -109,22 +111,22 @@ def _in_sequence(
 ) -> dict[int, ast.expr]:
     """What is meant by the names of a scope, but for ``shared`` ones, that are read once before
     they are bound again, or before the scope ends, if it is ``closed``."""
-    found: dict[int, ast.expr] = {}
+    values: dict[int, ast.expr] = {}
     for body in _bodies(scope):
         open_: dict[str, tuple[ast.expr, list[ast.Name]]] = {}
         for line in body:
-            for it in _read(line):
-                if it.id in open_:
-                    open_[it.id][1].append(it)
+            for node in _read(line):
+                if node.id in open_:
+                    open_[node.id][1].append(node)
             binds, assigned = Counter(_bound(line)), dict(_assigned(line))
             for name in binds.keys() & open_.keys():
                 value, read = open_.pop(name)
                 if assigned.keys() == {name} and binds[name] == len(read) == 1:
-                    found[id(read[0])] = value  # the line reads before it binds
-            open_ |= {name: (it, []) for name, it in assigned.items() if name not in shared}
+                    values[id(read[0])] = value  # the line reads before it binds
+            open_ |= {name: (value, []) for name, value in assigned.items() if name not in shared}
         if closed and body is scope.body:
-            found |= {id(read[0]): value for value, read in open_.values() if len(read) == 1}
-    return found
+            values |= {id(read[0]): value for value, read in open_.values() if len(read) == 1}
+    return values
 
 
 def _bodies(scope: ast.AST) -> Iterator[list[ast.stmt]]:
@@ -135,18 +137,17 @@ def _bodies(scope: ast.AST) -> Iterator[list[ast.stmt]]:
         if isinstance(node, _Function | ast.ClassDef) and node is not scope:
             continue
         fields = (value for _, value in ast.iter_fields(node))
-        yield from (
-            it for it in fields if it and isinstance(it, list) and isinstance(it[0], ast.stmt)
-        )
+        lists = (field for field in fields if field and isinstance(field, list))
+        yield from (lines for lines in lists if isinstance(lines[0], ast.stmt))
         waiting += ast.iter_child_nodes(node)
 
 
 def _read_later(scope: ast.AST) -> Iterator[str]:
     """The names that functions in a scope read, and do not bind themselves."""
-    for it in ast.walk(scope):
-        if isinstance(it, _Function) and it is not scope:
-            own = set(_bound(it))
-            yield from (name.id for name in _read(it) if name.id not in own)
+    for node in ast.walk(scope):
+        if isinstance(node, _Function) and node is not scope:
+            own = set(_bound(node))
+            yield from (name.id for name in _read(node) if name.id not in own)
 
 
 def _read(tree: ast.AST) -> Iterator[ast.Name]:
@@ -192,7 +193,7 @@ def _assignments(tree: ast.AST, *, local: bool) -> Iterator[tuple[str, ast.expr]
         if inside:
             yield from _assigned(node)
         within = inside or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        waiting += ((it, within) for it in ast.iter_child_nodes(node))
+        waiting += ((child, within) for child in ast.iter_child_nodes(node))
 
 
 def _assigned(line: ast.AST) -> Iterator[tuple[str, ast.expr]]:

@@ -35,7 +35,7 @@ class Read:
     """The regions of a text of Python, and what is left alone: its offset in the file, and why."""
 
     regions: tuple[Region, ...] = ()
-    left: tuple[tuple[int, str], ...] = ()
+    unread: tuple[tuple[int, str], ...] = ()
 
 
 def read(text: Embedded, cells: Cells | None = None, *, notebook: bool = False) -> Read:
@@ -63,7 +63,7 @@ def read(text: Embedded, cells: Cells | None = None, *, notebook: bool = False) 
     cells = cells or Cells()
     sessions = Sessions(tree, places.offset, cells)
     regions: list[Region] = []
-    left: list[tuple[int, str]] = []
+    unread: list[tuple[int, str]] = []
     read_nodes: set[int] = set()
     nodes = [*in_order(tree, cells.numbers)]
     for call, called, way in _queries(nodes):
@@ -72,7 +72,7 @@ def read(text: Embedded, cells: Cells | None = None, *, notebook: bool = False) 
             sql = _sql(node, text, filled, places)
         except Unmapped as why:
             at = text.offsets[places.offset(call)]
-            left.append((at, f"the SQL of this call is left alone: {why}"))
+            unread.append((at, f"the SQL of this call is left alone: {why}"))
             continue
         read_nodes |= {id(operand) for operand in _operands(node)}
         session = sessions.session(called, way.scopes)
@@ -83,7 +83,7 @@ def read(text: Embedded, cells: Cells | None = None, *, notebook: bool = False) 
         regions.append(_region(effect, number, text, places, sessions))
     sessions.end()
     ordered = sorted(regions, key=lambda region: region.at)
-    return Read(tuple(ordered), tuple(sorted(left)))
+    return Read(tuple(ordered), tuple(sorted(unread)))
 
 
 def _queries(
@@ -159,7 +159,7 @@ def _last(node: ast.expr) -> str:
 
 def _argument(call: ast.Call, names: Callable[[], Names]) -> tuple[ast.expr, str]:
     """The text that a call of ``sql`` is given, and by what it is filled. Raises Unmapped."""
-    named = {it.arg: it.value for it in call.keywords}
+    named = {keyword.arg: keyword.value for keyword in call.keywords}
     node = call.args[0] if call.args else named.pop("sqlQuery", None)
     named.pop("args", None)
     node, filled = _meant(node, names), "{" if named else ""  # Spark fills it with what they say
@@ -201,8 +201,8 @@ def _is_text(node: ast.expr) -> bool:
 def _sql(node: ast.expr, text: Embedded, filled: str, places: _Places) -> Embedded:
     """The SQL of literals, which is what Python reads there too. Raises Unmapped."""
     operands = [*_operands(node)]
-    sources = (text.cut(places.offset(it), places.end(it)) for it in operands)
-    written = [Operand(it, _is_text(of)) for it, of in zip(sources, operands, strict=True)]
+    sources = (text.cut(places.offset(operand), places.end(operand)) for operand in operands)
+    written = [Operand(source, _is_text(of)) for source, of in zip(sources, operands, strict=True)]
     read = sql_of(written, "", places.line_end)
     if read[1] != "".join(map(_value, operands)):
         raise Unmapped("Python reads it otherwise")
@@ -213,5 +213,5 @@ def _value(node: ast.expr) -> str:
     """What Python reads, with NUL for what is not written there."""
     if isinstance(node, ast.JoinedStr):
         return "".join(map(_value, node.values))
-    found = node.value if isinstance(node, ast.Constant) else None
-    return found if isinstance(found, str) else "\0"
+    value = node.value if isinstance(node, ast.Constant) else None
+    return value if isinstance(value, str) else "\0"

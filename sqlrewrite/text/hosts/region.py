@@ -126,7 +126,7 @@ class Host:
 
     text: str
     regions: tuple[Region, ...] = ()
-    left: tuple[tuple[int, str], ...] = ()
+    unread: tuple[tuple[int, str], ...] = ()
 
     @cached_property
     def lines(self) -> Lines:

@@ -227,7 +227,9 @@ def _of_call(
     elif method.attr in READS_SETTING:
         known |= {id(argument) for argument in call.args}
     elif method.attr == "sql":
-        query = next((it.value for it in call.keywords if it.arg == "sqlQuery"), None)
+        query = next(
+            (keyword.value for keyword in call.keywords if keyword.arg == "sqlQuery"), None
+        )
         query = call.args[0] if call.args else query
         text = "" if query is None or id(query) in known else text_of(query)[0]
         if _MAKES.match(text):  # in a text that is surely run, less has to be written there

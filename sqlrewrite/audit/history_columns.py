@@ -58,18 +58,18 @@ def columns(names: Sequence[str], given: Mapping[str, str | None]) -> Columns:
     ``struct.field``; ``given`` are those that the user has chosen, by part. Raises ConfigError if
     no column has the text, or a chosen one does not exist."""
     known = {name.lower(): name for name in names}
-    found: dict[str, str | None] = {}
+    columns: dict[str, str | None] = {}
     for part in PARTS:
         chosen = given.get(part)
         if chosen is not None and chosen.lower() not in known:
             raise ConfigError(f"no column is called {chosen!r}; there are: {', '.join(names)}")
         candidates = (chosen.lower(),) if chosen is not None else _KNOWN[part]
-        found[part] = next((known[name] for name in candidates if name in known), None)
-    if found["text"] is None:
+        columns[part] = next((known[name] for name in candidates if name in known), None)
+    if columns["text"] is None:
         raise ConfigError(f"which column has the texts? say --text; there are: {', '.join(names)}")
-    runtime = (found["runtime"] or "").lower()
-    text = found.pop("text")
+    runtime = (columns["runtime"] or "").lower()
+    text = columns.pop("text")
     assert text is not None
     end = next((known[name] for name in _END if name in known), None)
     divided = 1000 if runtime.endswith(_MILLISECONDS) else 1
-    return Columns(text, **found, seconds=divided, end=end)
+    return Columns(text, **columns, seconds=divided, end=end)

@@ -93,10 +93,10 @@ def _folded(text: str) -> str:
         return f"{MASKED}:"
     if text.rstrip().endswith(_CUT):
         return f"{CUT}:"
-    found = shape(text)
-    word = _WORD.match(found)
+    shape_of_text = shape(text)
+    word = _WORD.match(shape_of_text)
     what = TEXT if word is not None and word[1] in _JUDGED else OTHER
-    return f"{what}:{fingerprint(found)}" if what == TEXT else f"{OTHER}:"
+    return f"{what}:{fingerprint(shape_of_text)}" if what == TEXT else f"{OTHER}:"
 
 
 _remembered = lru_cache(maxsize=5_000)(_folded)
@@ -116,9 +116,12 @@ def judged(
         known = catalog.use(schema)
         with _within(most), at_rest(text):
             decision = decide(read(text, known, options.limits, named=True), options)
-            found, merged = result(decision), tuple(_merged(decision))
-        scans = *(_scan(it, known) for it in found.candidates[:_MOST_SCANS]), *merged
-        return replace(_outcome(found, scans), unknown=_unknown(decision))
+            rewrite, merged = result(decision), tuple(_merged(decision))
+        scans = (
+            *(_scan(candidate, known) for candidate in rewrite.candidates[:_MOST_SCANS]),
+            *merged,
+        )
+        return replace(_outcome(rewrite, scans), unknown=_unknown(decision))
     except TooLong:
         return AuditedText("skipped", f"it takes more than {most:g} s")
     except Exception as error:
@@ -126,7 +129,7 @@ def judged(
 
 
 def _outcome(found: Rewrite, scans: tuple[AuditedScan, ...]) -> AuditedText:
-    verdicts = {it.verdict for it in scans}
+    verdicts = {scan.verdict for scan in scans}
     if found.changed:
         return AuditedText("rewritten", rewritten=found.sql, scans=scans)
     if Verdict.REJECTED.value in verdicts:
@@ -144,9 +147,9 @@ def _unknown(decision: Decision) -> tuple[str, ...]:
     """The relations that a text reads and nobody knows, each once."""
     names = {
         ".".join(name).lower()
-        for it in decision.statements
-        for name in it.reading.names
-        if it.reading.catalog.resolve(name) is None
+        for statement in decision.statements
+        for name in statement.reading.names
+        if statement.reading.catalog.resolve(name) is None
     }
     return tuple(sorted(names)[:_MOST_SCANS])
 
@@ -180,14 +183,18 @@ def _scan(it: Candidate, catalog: Warehouse) -> AuditedScan:
 
 def _merged(decision: Decision) -> Iterator[AuditedScan]:
     """The targets of MERGEs, by their partition columns, that nothing but constants would bound."""
-    for it in decision.statements:
-        found = whole(it.plan, it.reading.pairs) if it.reading.bound is not None else None
-        if found is None:
+    for statement in decision.statements:
+        merge = (
+            whole(statement.plan, statement.reading.pairs)
+            if statement.reading.bound is not None
+            else None
+        )
+        if merge is None:
             continue
-        table, reason = found.scan.table, f"{found.why}; {found.how}"[:_MOST_REASON]
-        said = AuditedScan(
+        table, reason = merge.scan.table, f"{merge.why}; {merge.how}"[:_MOST_REASON]
+        scan = AuditedScan(
             fact=".".join(table.name),
-            alias=found.scan.alias,
+            alias=merge.scan.alias,
             column="",
             dimension="",
             key="",
@@ -197,7 +204,7 @@ def _merged(decision: Decision) -> Iterator[AuditedScan]:
             only=True,
             partitions=table.partition_count,
         )
-        yield from (replace(said, column=it) for it in found.joined or found.columns)
+        yield from (replace(scan, column=column) for column in merge.joined or merge.columns)
 
 
 @contextmanager
