@@ -40,7 +40,8 @@ def stripped(sql: str, limits: Limits | None = None) -> Rewrite:
 
 
 def taken_out(sql: str, lines: Lines | None = None) -> tuple[Rewrite, Stripped]:
-    """The same, and what is taken out; ``lines`` as in ``read``."""
+    """The result of ``stripped`` for Spark's SQL, with the spans taken out; ``lines`` as in
+    ``read``."""
     lexed, lines = lex(sql), lines or Lines(sql)
     groups = find_groups(sql, lexed.tokens)
     spans = groups.spans

@@ -82,7 +82,7 @@ class AuditedText:
 
 
 def folded(text: str | None) -> str:
-    """What a text is, and for one to be judged its fingerprint: ``text:0f…``. Raises nothing."""
+    """Kind of a text, with the fingerprint of one to be judged: ``text:0f…``. Raises nothing."""
     if text is None or not text.strip():
         return f"{EMPTY}:"
     return _remembered(text) if len(text) <= _MOST_REMEMBERED else _folded(text)
@@ -109,7 +109,7 @@ class TooLong(BaseException):
 def judged(
     text: str, schema: str | None, catalog: Warehouse, options: Options, most: float
 ) -> AuditedText:
-    """What a text comes to, in at most so many seconds of processor time. Raises nothing."""
+    """The judgement of a text, in at most so many seconds of processor time. Raises nothing."""
     if len(text) > options.limits.statement:
         return AuditedText("skipped", over("statement", len(text), options.limits.statement))
     try:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """How many shapes and runs had one outcome or reason (``what``), and the bytes and microseconds
-    of those runs; None where the history does not say."""
+    """Shapes and runs of one outcome or reason (``what``), with the bytes and microseconds of those
+    runs; None if the history does not have them."""
 
     what: str
     shapes: int
@@ -21,8 +21,8 @@ class Total:
 
 @dataclass(frozen=True, slots=True)
 class KeptPartitions:
-    """How many of a fact's partitions a scan reads with its predicate (``kept``), of how many
-    (``total``); None: not known. ``alias`` is the fact's name in the predicate."""
+    """How many partitions of a fact a scan reads with its predicate (``kept``), of how many
+    (``total``); None if unknown. ``alias`` is the fact's name in the predicate."""
 
     fact: str
     alias: str

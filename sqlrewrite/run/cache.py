@@ -49,7 +49,7 @@ _OURS = re.compile(r"[0-9a-f]{64}\.msgpack")
 
 
 def folder() -> str:
-    """Where the cache is: ``DPP_REWRITE_CACHE_DIR``, else the user's own folder for caches."""
+    """Folder of the cache: ``DPP_REWRITE_CACHE_DIR``, else the user's own folder for caches."""
     return os.environ.get("DPP_REWRITE_CACHE_DIR") or platformdirs.user_cache_dir(
         "dpp-rewrite", appauthor=False
     )
@@ -120,7 +120,8 @@ class Cache:
         return os.fsencode(os.path.normpath(os.path.join(self._here, path)))
 
     def get(self, path: str, limit: int) -> Silent | None:
-        """What is kept of a file, if it is unchanged. Only a file of another stamp is read."""
+        """The kept value of a file, None if it has changed. Only a file of another stamp is
+        read."""
         key = self._key(path)
         entry = self._entries.get(key)
         if entry is None:

@@ -46,7 +46,7 @@ class Discovered:
 
 
 def discover(folder: str) -> Discovered:
-    """What there is in a folder and below it. Raises nothing for files that cannot be read."""
+    """The files that describe tables, in a folder and below it. Skips files that cannot be read."""
     sql = [os.path.relpath(path, folder) for path in find([folder]).files]
     defining = [path for path in sql if _DEFINES.search(_head(os.path.join(folder, path)))]
     named: dict[str, list[str]] = {}

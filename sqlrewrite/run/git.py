@@ -31,7 +31,7 @@ _PLAIN = ("diff", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames"
 
 @dataclass(frozen=True, slots=True)
 class ChangedFiles:
-    """What has changed since ``since``, for the repositories that the files asked about are in."""
+    """Files changed since ``since``, with the base commit of each repository that was asked."""
 
     since: str
     bases: dict[str, str]
@@ -56,7 +56,7 @@ class ChangedFiles:
 
 
 def changes(paths: Iterable[str], since: str) -> ChangedFiles:
-    """What has changed in the repositories that the files are in. Raises ConfigError."""
+    """The changed files of the repositories that hold the paths. Raises ConfigError."""
     tops = dict.fromkeys(map(_top, map(os.path.realpath, paths)))
     bases = {top: _base(top, since) for top in tops}
     files: dict[str, bool] = {}

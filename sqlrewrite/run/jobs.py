@@ -33,7 +33,7 @@ class PoolError(Exception):
 
 
 class Job(Protocol[Result]):
-    """What is done with each file, and what the cache keeps of it."""
+    """Work on each file, and what the cache keeps of it."""
 
     def __call__(self, path: str, data: bytes) -> Result:
         """The result for a file of these bytes, fit to be sent to another process."""
@@ -50,13 +50,13 @@ class Job(Protocol[Result]):
 
     @property
     def cache_key(self) -> tuple[object, ...] | None:
-        """What tells its cached files from those of other jobs; None if none may be cached."""
+        """A key that separates its cached files from those of other jobs; None for no cache."""
 
     def keep(self, result: Result) -> Silent | None:
-        """What the cache keeps of a file; None where there is something to report."""
+        """The value to cache for a file; None if there is something to report."""
 
     def recall(self, path: str, silent: Silent) -> Result:
-        """The result for an unchanged file of which that was kept."""
+        """The result for an unchanged file with that cached value."""
 
 
 def run_each(
@@ -107,7 +107,7 @@ def _run_and_keep(job: Job[Result], path: str) -> tuple[Result, Entry | None]:
 
 
 def cores() -> int:
-    """How many processors this process may use."""
+    """Number of processors that this process may use."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on Linux

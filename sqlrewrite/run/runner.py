@@ -29,7 +29,7 @@ from sqlrewrite.warehouse import CatalogError, Warehouse
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Request:
-    """How each file is to be rewritten. ``strip`` only takes out what earlier runs wrote;
+    """Catalog and settings for rewriting files. ``strip`` only takes out what earlier runs wrote;
     ``resolve`` returns the keys for ``values``."""
 
     catalog: Warehouse
@@ -299,7 +299,7 @@ class RewriteTask:
 
     @property
     def cache_key(self) -> tuple[object, ...] | None:
-        """What tells its cached files from those of other jobs; None if none may be cached."""
+        """A key that separates its cached files from those of other jobs; None for no cache."""
         if self.statistics or self.unchanged:
             return None
         return ("rewrite", self.plans, self.verdicts, self.statements)
@@ -314,7 +314,7 @@ class RewriteTask:
         return unread(path, why)
 
     def keep(self, result: FileResult) -> Silent | None:
-        """What the cache keeps of a silent file, or of a quiet one if no verdict is reported."""
+        """The value to cache for a silent file, or for a quiet one if no verdict is reported."""
         silent = result.silent or (result.quiet and not self.verdicts)
         if not silent or result.rewrite is None or result.source is None:
             return None
@@ -330,7 +330,7 @@ class RewriteTask:
         )
 
     def recall(self, path: str, silent: Silent) -> FileResult:
-        """The result for an unchanged file of which that was kept."""
+        """The result for an unchanged file with that cached value."""
         return FileResult(path, rewrite=Rewrite("", "", silent[0]), statements=silent[1])
 
 

@@ -227,7 +227,8 @@ class Patterns:
 
 
 def _spelled_out(pattern: str) -> Iterator[str]:
-    """The same without ``**/``: as ``*`` also fits slashes, only the case of no folder is added."""
+    """The pattern without ``**/``. As ``*`` also matches slashes, only the case of no folder is
+    added."""
     pieces = re.split(r"(?<![^/])\*\*/", pattern)
     for folders in product(("", "*/"), repeat=len(pieces) - 1):
         yield pieces[0] + "".join(map(add, folders, pieces[1:]))
@@ -320,8 +321,7 @@ class _Excludes:
         return self._patterns[settings.source].within(folder)
 
     def _is_excluded(self, settings: Settings, searched: str) -> bool:
-        """Whether a project inside the searched folder is excluded by the project around it, to
-        which it is a folder like any other."""
+        """Whether a project inside the searched folder is excluded by the project around it."""
         key = (settings.source, searched)
         if key not in self._excluded:
             root = os.path.abspath(settings.root)

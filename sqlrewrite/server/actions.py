@@ -49,12 +49,12 @@ def actions(analysis: Analysis, findings: Sequence[Finding]) -> Iterator[Action]
 
 
 def changes(fix: Fix) -> Iterator[Change]:
-    """What a fix changes."""
+    """The changes of a fix."""
     return ((change.place.span, change.text) for change in fix.replacements)
 
 
 def everything(analysis: Analysis) -> tuple[Change, ...]:
-    """All that the fixes of a file change: what ``dpp-rewrite --write`` does."""
+    """The changes of all fixes in a file, as ``dpp-rewrite --write`` makes them."""
     fixes = [finding.fix for finding in unsuppressed(analysis.findings) if finding.fix is not None]
     return tuple(dict.fromkeys(change for fix in fixes for change in changes(fix)))
 

@@ -51,7 +51,7 @@ class Workspace:
         self._checked: set[str] = set()
 
     def look_again(self) -> None:
-        """Has the files of projects checked again."""
+        """Checks the files of projects again at the next request."""
         self._checked.clear()
 
     def of(self, path: str) -> ServerProject:

@@ -92,8 +92,9 @@ class Rendering:
 
 
 def renderings(text: str) -> tuple[Rendering, ...]:
-    """All that a text may render to, the one of all first branches last. None where it has no
-    ``if``, more than ``MAX_RENDERINGS``, or tags whose blocks cannot be told."""
+    """All texts that a template may render to, the one of all first branches last. Empty if there
+    is no ``if``, if there are more than ``MAX_RENDERINGS``, or if the blocks are not well
+    formed."""
     tags = _tags(text) if "{%" in text and not _NAMES.search(text) else []
     ways = _ways(tags)
     eaten = [_trimmed(text, tags, trim) for trim in (False, True)] if ways else []
@@ -157,8 +158,8 @@ def _units(text: str, since: int = 0) -> list[tuple[Span, re.Match[str]]] | None
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """A way through the tags read so far: what it hides, the conditions that are known on it, and
-    for each open block whether a branch was taken, and whether the present one is shown."""
+    """A way through the tags so far: its hidden spans, the conditions known on it, and for each
+    open block whether a branch was taken and whether the present one is shown."""
 
     hidden: tuple[Span, ...] = ()
     facts: Mapping[str, bool] = field(default_factory=dict)
@@ -171,8 +172,8 @@ class _Way:
 
 
 def _ways(tags: Sequence[_Tag]) -> list[tuple[Span, ...]]:
-    """What is hidden in each way to choose branches, the first branches first; none for no tags,
-    for too many ways, and for blocks that do not end."""
+    """The hidden spans of each way to choose branches, first branches first. Empty for no tags, for
+    too many ways, and for blocks that do not end."""
     ways = [_Way()] if tags else []
     last = 0
     for tag in tags:
@@ -204,7 +205,8 @@ def _behind(tag: _Tag, way: _Way, last: int) -> list[_Way]:
 
 
 def _facts_if(facts: Mapping[str, bool], condition: str, value: bool) -> Mapping[str, bool] | None:
-    """What is known where a condition has a value; None where it cannot. Else has no condition."""
+    """The known conditions once this one has a value; None if it cannot have it. An empty condition
+    is that of ``else``."""
     if not condition:
         return facts if value else None
     constant = _CONSTANT.fullmatch(condition)
@@ -253,7 +255,7 @@ class Loop:
 
 
 def block_end(text: str, start: int) -> int | None:
-    """Where the block ends whose tag begins at a place; None where it does not."""
+    """End of the block whose first tag begins at ``start``; None if it does not end."""
     block = _block(text, start)
     return block[-1][0].end if block else None
 
@@ -298,7 +300,7 @@ def _plain(body: str) -> str:
 
 
 def _bodies(body: str) -> list[str]:
-    """What a round may render to; a text that nobody reads where that is not known."""
+    """The texts that a round may render to; an unreadable one if they are not known."""
     if "{" not in body:
         return [body]
     return [rendering.text for rendering in renderings(body)] or ["{"]

@@ -28,7 +28,7 @@ _PHRASES = (
 
 
 def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """What a file says. Raises ConfigError where it cannot be read or is not TOML."""
+    """The values in a file. Raises ConfigError if it cannot be read or is not TOML."""
     import tomllib  # not at each start
 
     try:

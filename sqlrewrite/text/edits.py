@@ -17,7 +17,7 @@ class Span:
     end: int
 
     def of(self, text: str) -> str:
-        """What stands there."""
+        """The text in this span."""
         return text[self.start : self.end]
 
 

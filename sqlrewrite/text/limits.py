@@ -28,9 +28,9 @@ NESTING_MOST = 1000
 
 
 def over(what: str, taken: int, limit: int) -> str:
-    """What is said of a file or statement of too many bytes, with the setting and the value."""
-    why = f"the {what} is {_shown(taken)}, over the {what}-limit of {_shown(limit)}"
-    return f"{why} (raise it to read this)"
+    """The reason for leaving a file or statement of too many bytes alone, with the setting."""
+    size = f"the {what} is {_shown(taken)}, over the {what}-limit of {_shown(limit)}"
+    return f"{size} (raise it to read this)"
 
 
 def over_steps(limit: int) -> str:

@@ -76,5 +76,5 @@ def between_group_marks(edit: Edit) -> Edit:
 
 
 def group_insertions(text: str) -> list[Span]:
-    """What stands between the marks of a join by groups, with these."""
+    """Spans of the insertions of a join by groups, their marks included."""
     return [Span(*match.span()) for match in _GROUPS.finditer(text)] if GROUPS_BEGIN in text else []

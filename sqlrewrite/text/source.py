@@ -68,7 +68,7 @@ def decode(data: bytes) -> Source:
 
 
 class Lines:
-    """Where each line of a text begins, so that an offset becomes a place in one bisection."""
+    """Start of each line of a text. Finds the place of an offset by bisection."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -98,7 +98,7 @@ def apply(text: str, edits: Iterable[Edit]) -> str:
 
 
 def unified_diff(before: str, after: str, path: str) -> str:
-    """What ``diff -u`` prints; ``patch`` and ``git apply -p0`` can apply it, CRLF and all."""
+    """The output of ``diff -u``; ``patch`` and ``git apply -p0`` can apply it, CRLF and all."""
     from difflib import unified_diff as diff
 
     name = _named(path)
@@ -179,10 +179,8 @@ def _replace(path: str, data: bytes, finish: Callable[[str], None]) -> None:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Has a signal that ends the process wait for as long as a file stands beside its target.
-
-    Python hears signals in its main thread alone, whichever thread the system tells of them.
-    """
+    """Delays signals that end the process while a temporary file exists. Python receives signals in
+    its main thread only."""
     import signal
     import threading
 

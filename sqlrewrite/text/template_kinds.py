@@ -67,7 +67,7 @@ a DAG, task or run alone (``validate_key``)."""
 
 
 class TemplateKind(Enum):
-    """What an expression stands for."""
+    """The meaning of an expression."""
 
     REFERENCE = "the name of a relation"
     THIS = "the name of the model itself"
@@ -78,7 +78,7 @@ class TemplateKind(Enum):
 
 
 def inner(unit: str) -> str:
-    """What an expression has between its braces."""
+    """The code between the braces of an expression."""
     return unit[2:-2].strip("+-").strip()
 
 
@@ -116,9 +116,9 @@ def words(unit: str) -> frozenset[str]:
 
 
 def _given_values(unit: str) -> list[tuple[str, ...]]:
-    """What an expression's value is computed from, if Airflow gives it all to a task, the same
-    throughout a rendering: dates of the run, what ``ti``, ``dag_run`` or ``macros`` gives, or a
-    variable of Airflow's (``var.value.x``), each as the names that lead to it. Else nothing."""
+    """The sources of an expression's value, each as the names that lead to it, if Airflow gives
+    them all to a task, constant throughout a rendering: dates of the run, ``ti``, ``dag_run``,
+    ``macros``, or a variable (``var.value.x``). Else empty."""
     tree = _tree(unit)
     if tree is None or not _repeated(tree, _NO_QUOTE):
         return []
@@ -130,7 +130,7 @@ def _given_values(unit: str) -> list[tuple[str, ...]]:
 
 
 def _operands(node: ast.expr) -> Iterator[ast.expr]:
-    """What an expression's value is one of, or is computed from; filters are passed over."""
+    """The operands from which an expression's value is chosen or computed; filters are skipped."""
     match node:
         case ast.BinOp(op=ast.BitOr(), left=left):
             yield from _operands(left)
@@ -222,7 +222,8 @@ def _steady(node: ast.AST, plain: re.Pattern[str]) -> bool:
 
 
 def meaning(unit: str) -> tuple[TemplateKind, Reference]:
-    """What an expression stands for; dbt's calls with constants read as Python's do."""
+    """The kind of an expression, and the relation it refers to. dbt's calls with constants are read
+    as Python's."""
     if not unit.startswith("{{"):
         return TemplateKind.VALUE, ()
     code = inner(unit)

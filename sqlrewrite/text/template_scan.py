@@ -70,7 +70,7 @@ class TemplateScan:
     def __init__(self, text: str) -> None:
         self.text = text
         self.pieces: list[str] = []
-        self.done = 0
+        self.masked_until = 0
         self.templates: list[Template] = []
         self.obstacles: list[Obstacle] = []
         self.open: list[tuple[str, int]] = []
@@ -80,9 +80,9 @@ class TemplateScan:
         self.before = (0, 0)
         self.unknown = False
         self.head = True
-        self.told = 0
-        self.told_until = 0
-        self.within = False
+        self.checked = 0
+        self.checked_until = 0
+        self.in_statement = False
         self.line_comment = -1
         self.signs: set[str] = set()
         self.one_line: set[str] = set()
@@ -113,13 +113,13 @@ class TemplateScan:
                     self._string(at)
             else:
                 context, at, self.entered = sign.lower(), match.end(), match.start()
-                self.before = len(self.pieces), self.done
+                self.before = len(self.pieces), self.masked_until
         for tag, start in self.open:
             self._refuse(start, len(text), _BLOCK.format(tag))
         for value in self.unsure:
             if self._is_unsure(text[value.start : value.end]):
                 self.obstacles.append(value)
-        pieces = "".join([*self.pieces, text[self.done :]])
+        pieces = "".join([*self.pieces, text[self.masked_until :]])
         obstacles = sorted(self.obstacles, key=lambda obstacle: obstacle.start)
         return Masked(pieces, tuple(self.templates), tuple(obstacles))
 
@@ -253,24 +253,24 @@ class TemplateScan:
     def _within(self, start: int, context: str = "") -> bool:
         """Whether a statement has begun before a place, or before the comment that it is in: a
         value set there may be two in it."""
-        pieces, end = len(self.pieces), self.done
+        pieces, end = len(self.pieces), self.masked_until
         if context in _COMMENTS:
             (pieces, end), start = self.before, self.entered
-        since = max(end, self.told_until)
-        masked = "".join((*self.pieces[self.told : pieces], self.text[since:start]))
+        since = max(end, self.checked_until)
+        masked = "".join((*self.pieces[self.checked : pieces], self.text[since:start]))
         code = _COMMENT.sub("", masked).rstrip()
-        self.told, self.told_until = pieces, start
+        self.checked, self.checked_until = pieces, start
         if code:
-            self.within = not code.endswith(";")
-        return self.within
+            self.in_statement = not code.endswith(";")
+        return self.in_statement
 
     def _nothing(self, start: int, end: int, unit: str, context: str) -> None:
-        """What renders to nothing is white space, but for what it leaves or takes around it."""
+        """Masks a template that renders to nothing; refuses one that changes the text around it."""
         if context in _COMMENTS:
             self._in_comment(start, end, unit, context, TemplateKind.NOTHING)
             return
         before, behind = self.text[start - 1 : start], self.text[end : end + 1]
-        head = self.head and not self.text[self.done : start].strip()
+        head = self.head and not self.text[self.masked_until : start].strip()
         if context:
             self._refuse(start, end, f"{on_one_line(unit)} stands inside a string or name")
         elif _trims(unit) and not head:
@@ -312,7 +312,7 @@ class TemplateScan:
 
     @cached_property
     def _in_strings(self) -> frozenset[str]:
-        """What may be variables in strings."""
+        """Possible variables in strings."""
         whole = "\n".join(self.strings)
         return frozenset(
             match.group() for each in VARIABLES.values() for match in each.finditer(whole)
@@ -376,10 +376,10 @@ class TemplateScan:
         return frozenset(word for tag in tags for word in re.findall(r"\w+", tag))
 
     def _string(self, end: int) -> None:
-        """Takes in a string that ends here, of which not even that it repeats is known."""
+        """Masks a string that ends here and may differ from place to place."""
         start, self.unknown = self.entered, False
         del self.pieces[self.before[0] :]
-        self.done = self.before[1]
+        self.masked_until = self.before[1]
         whole = self.text[start:end]
         self.templates.append(Template(start, end, whole, TemplateKind.OTHER))
         self._put(start, end, f"`{blank(whole[1:-1], '_')}`")
@@ -398,17 +398,17 @@ class TemplateScan:
         self.obstacles.append(Obstacle(start, end, why))
 
     def _blank(self, start: int, end: int, context: str = "") -> None:
-        """Masks a template by blanks. A line comment goes on behind one of several lines: what it
-        renders to has no line end."""
+        """Masks a template by blanks. A line comment continues behind one of several lines, as it
+        renders to no line end."""
         unit = self.text[start:end]
         continues = context == "--" and _breaks(unit)
         self._put(start, end, f"{blank(unit[:-2])}--" if continues else blank(unit))
 
     def _put(self, start: int, end: int, masked: str) -> None:
-        before = self.text[self.done : start]
+        before = self.text[self.masked_until : start]
         self.head = self.head and not before.strip() and not masked.strip()
         self.pieces += (before, masked)
-        self.done = end
+        self.masked_until = end
 
 
 def _breaks(unit: str) -> bool:
@@ -424,5 +424,5 @@ def _touches(beside: str, allowed: frozenset[str]) -> bool:
 
 
 def _sign(unit: str) -> str:
-    """What a variable opens with."""
+    """The opening sign of a variable."""
     return "${" if unit.startswith("${") else unit[0]

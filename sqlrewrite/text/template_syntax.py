@@ -65,7 +65,7 @@ _OPEN = frozenset("'\"`{*")
 
 
 def goes_on(text: str, unit: str, end: int) -> int:
-    """Where the text goes on behind a template that ends at an offset, when most is taken away."""
+    """Offset at which the text continues behind a template, if as much as possible is trimmed."""
     if not unit.startswith(("{{", "{%", "{#")) or unit[-3] == "+":
         return end
     if unit[-3] == "-":
@@ -82,8 +82,8 @@ def takes_line_end(comment: str) -> bool:
 
 
 def drawn_into_comment(text: str, unit: str, end: int, *, inside: bool) -> int:
-    """Where the code ends that a template may draw into a line comment: one that it stands
-    ``inside`` of, or one before it. The template's own end where there is no such code."""
+    """End of the code that a template may draw into a line comment: one that it is ``inside`` of,
+    or one before it. The template's own end if there is none."""
     since = goes_on(text, unit, end)
     if inside and LINE_END.search(text, end, since) is None:
         return end

@@ -30,7 +30,7 @@ Refer = Callable[[Reference], Name | None]
 
 
 def no_name(reference: Reference) -> Name | None:
-    """Where no catalog is at hand."""
+    """The ``Refer`` that knows no relation, for use without a catalog."""
     return None
 
 
@@ -96,7 +96,7 @@ def templated(text: str) -> bool:
 
 
 def holds_template(string: str) -> bool:
-    """Whether a template may be a part of a string's value, of which then nothing is known."""
+    """Whether a string may hold a template, so that its value is unknown."""
     return _IN_STRING.search(string) is not None
 
 

@@ -110,8 +110,7 @@ def set_values(variable: str, refer: Refer) -> Name:
 
 
 def _values_set(text: str) -> dict[str, Name]:
-    """By the name of each variable ``${x}`` of a text the values that its SETs show, also those of
-    Python with a literal."""
+    """The values that a text sets each variable ``${x}`` to, by SET or in Python with a literal."""
     if "${" not in text or "set" not in text.casefold():
         return {}
     values: dict[str, list[str]] = {}
@@ -140,5 +139,5 @@ def _set_at_head(text: str) -> dict[str, str]:
 
 
 def _sets(name: str, text: str) -> list[str]:
-    """Where a text gives a variable a value, or takes it away."""
+    """Matches of a text giving a variable a value, or taking it away."""
     return re.findall(rf"{_SETS}{re.escape(name)}(?!\w)", text, re.IGNORECASE)

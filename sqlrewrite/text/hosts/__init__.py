@@ -14,7 +14,7 @@ SUFFIXES = (".py", ".ipynb")
 
 
 def kind_of(path: str) -> str:
-    """What decides, of a file's name, in which language its text is read."""
+    """The suffix of a file's name that decides in which language it is read; empty for SQL."""
     return next((suffix for suffix in SUFFIXES if path.lower().endswith(suffix)), "")
 
 

@@ -54,7 +54,7 @@ _BETWEEN = re.compile(r"(?:\s|\\\r?\n|#[^\r\n]*)*")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Operand:
-    """What is added to a text: literals side by side, ``"a" f"{b}"``, or a variable."""
+    """A term of a sum of texts: literals side by side, ``"a" f"{b}"``, or a variable."""
 
     source: Embedded
     literal: bool = True
@@ -113,7 +113,7 @@ def _literals(
 
 
 def _end(text: str, at: int, quote: str) -> int:
-    """Where a literal ends; a backslash takes the next character with it, in a raw one too."""
+    """End of a literal. A backslash takes the next character with it, also in a raw literal."""
     signs = re.compile(rf"\\.|{quote}", re.DOTALL).finditer(text, at)
     return next((sign.end() for sign in signs if sign.group() == quote), -1)
 
@@ -178,9 +178,8 @@ def _with_holes(
 
 
 def _pieces(value: Embedded, filled: str, holes: dict[str, str]) -> Iterator[tuple[str, int, bool]]:
-    """The stretches of a part: what stands there in the SQL, where in its value, and whether it is
-    a hole. A hole that is told by its order has a name of its own, and can be written nowhere
-    else."""
+    """The pieces of a part: the SQL, its offset in the value, and whether it is a hole. A hole
+    given by position gets a name of its own, and can be written nowhere else."""
     text, end = value.text, 0
     if filled == _VARIABLE:
         yield _shown(text, _added(value), holes), 0, True
@@ -203,7 +202,7 @@ def _pieces(value: Embedded, filled: str, holes: dict[str, str]) -> Iterator[tup
 
 
 def _shown(written: str, name: str, holes: dict[str, str]) -> str:
-    """What a hole is read as; holes that are written otherwise may have other values."""
+    """Name of a hole in the SQL. Holes that are written differently may have different values."""
     plain = re.sub(r"[^\w.]+", "_", name).strip("_")
     number, shown = 1, f"${{{plain}}}"
     while holes.setdefault(shown, written) != written:
@@ -213,7 +212,7 @@ def _shown(written: str, name: str, holes: dict[str, str]) -> str:
 
 
 def line_end(text: str) -> str:
-    """How a text ends its lines: as its first one."""
+    """The line end of a text: that of its first line."""
     end = LINE_END.search(text)
     return end.group() if end else "\n"
 

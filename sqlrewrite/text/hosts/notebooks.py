@@ -76,7 +76,7 @@ def read_sql(text: str) -> Host:
 
 
 def _between(ends: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
-    """Where each cell of a text begins and ends, by the lines that stand between them."""
+    """Start and end of each cell of a text, given the lines that separate cells."""
     since = 0
     for end in ends.finditer(text):
         yield since, end.start()
@@ -120,7 +120,7 @@ def _prefixed(prefix: str, text: str) -> str:
 
 
 def read_jupyter(text: str) -> Host:
-    """What a notebook holds. Raises nothing."""
+    """The SQL in a Jupyter notebook. Raises nothing."""
     try:
         notebook = _parse(text)
         metadata = notebook.get("metadata") or {}
@@ -139,7 +139,7 @@ def read_jupyter(text: str) -> Host:
 
 
 def _why(error: Exception) -> str:
-    """What is wrong with the JSON, or with what it holds."""
+    """Reason why a notebook cannot be read."""
     if isinstance(error, ValueError):
         return str(error)
     if isinstance(error, RecursionError):
@@ -168,7 +168,7 @@ def _source(text: str, source: Any) -> Embedded:
 
 
 def _between_strings(text: str, strings: list[_Text]) -> str:
-    """What stands between two strings of a list, quotes included."""
+    """The text between two strings of a list, quotes included."""
     if len(strings) > 1:
         return text[strings[0].end : strings[1].start]
     start = text.rfind("[", 0, strings[0].start)
@@ -176,7 +176,7 @@ def _between_strings(text: str, strings: list[_Text]) -> str:
 
 
 def _cell(source: Embedded, language: str, databricks: bool, cells: Cells) -> python.Read:
-    """What a cell holds, in a ``language`` unless it says another."""
+    """The SQL in a cell, whose default language is ``language``."""
     magic = _CELL_MAGIC.match(source.text)
     named = magic["name"].lower() if magic is not None else ""
     if magic is not None and (magic["sign"] == "%%" or (named in _LANGUAGES and databricks)):

@@ -53,7 +53,7 @@ def in_order(tree: ast.Module, numbers: Iterator[int]) -> Iterator[tuple[ast.AST
 
 
 def _first_of(node: ast.AST) -> Sequence[ast.expr]:
-    """What a node surely evaluates, in order, before anything else of it and only once."""
+    """Expressions that a node always evaluates, in order, first and only once."""
     match node:
         case ast.Assign(value=value) | ast.AugAssign(value=value):
             return (value,)
@@ -71,7 +71,7 @@ def _first_of(node: ast.AST) -> Sequence[ast.expr]:
 
 
 def _parts(node: ast.AST) -> Iterator[list[ast.AST]]:
-    """The parts of a node of which each runs from its beginning, but perhaps not to its end."""
+    """Parts of a node that run from their beginning, but perhaps not to their end."""
     match node:
         case ast.With(items=items, body=body) | ast.AsyncWith(items=items, body=body):
             children = (child for item in items for child in ast.iter_child_nodes(item))
@@ -91,7 +91,8 @@ _LOGS = frozenset({"debug", "info", "warning", "error"})
 
 
 def meant(tree: ast.Module, *, whole: bool) -> Names:
-    """What names mean; those of the module only in a ``whole`` program: others may import them."""
+    """The value of each name that has one. Names of a module count only in a ``whole`` program:
+    other programs may import them."""
     bound, read = Counter(_bound(tree)), Counter(name.id for name in _read(tree))
     once = {name: value for name, value in _assignments(tree, local=whole) if bound[name] == 1}
     values = {
@@ -109,8 +110,8 @@ def meant(tree: ast.Module, *, whole: bool) -> Names:
 def _in_sequence(
     scope: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef, shared: Set[str], *, closed: bool
 ) -> dict[int, ast.expr]:
-    """What is meant by the names of a scope, but for ``shared`` ones, that are read once before
-    they are bound again, or before the scope ends, if it is ``closed``."""
+    """The values of names in a scope that are read once before they are bound again, or before a
+    ``closed`` scope ends. ``shared`` names have none."""
     values: dict[int, ast.expr] = {}
     for body in _bodies(scope):
         open_: dict[str, tuple[ast.expr, list[ast.Name]]] = {}
@@ -186,7 +187,7 @@ def _bound(tree: ast.AST) -> Iterator[str]:
 
 
 def _assignments(tree: ast.AST, *, local: bool) -> Iterator[tuple[str, ast.expr]]:
-    """What single names are assigned, in functions, and anywhere if ``local``."""
+    """Assignments to a single name, in functions, and anywhere if ``local``."""
     waiting: list[tuple[ast.AST, bool]] = [(tree, local)]
     while waiting:
         node, inside = waiting.pop()
@@ -197,7 +198,7 @@ def _assignments(tree: ast.AST, *, local: bool) -> Iterator[tuple[str, ast.expr]
 
 
 def _assigned(line: ast.AST) -> Iterator[tuple[str, ast.expr]]:
-    """What a line assigns to a single name."""
+    """The name and value of a line that assigns to a single name."""
     match line:
         case ast.Assign(targets=[ast.Name(id=name)], value=value):
             yield name, value

@@ -39,8 +39,8 @@ class Read:
 
 
 def read(text: Embedded, cells: Cells | None = None, *, notebook: bool = False) -> Read:
-    """What a text of Python holds; ``cells`` is what it shares with the others of a file of several
-    texts, and a ``notebook`` is a file that no other imports. Raises nothing."""
+    """The SQL in a text of Python. ``cells`` is shared by the texts of one file; a ``notebook`` is
+    a file that no other imports. Raises nothing."""
     hint = _HINT if cells is None else _CELL_HINT
     if not hint.search(text.text):
         return Read()
@@ -89,7 +89,7 @@ def read(text: Embedded, cells: Cells | None = None, *, notebook: bool = False) 
 def _queries(
     nodes: Sequence[tuple[ast.AST, Way]],
 ) -> Iterator[tuple[ast.Call, ast.expr, Way]]:
-    """The calls of a session's ``sql``, with what it is called on."""
+    """Calls of a session's ``sql``, each with the session."""
     for node, way in nodes:
         match node:
             case ast.Call(func=ast.Attribute(value=called, attr="sql")):
@@ -130,11 +130,11 @@ class _Places:
         self._lines = Lines(text)
 
     def offset(self, node: ast.expr | ast.arg | ast.alias) -> int:
-        """Where a node begins."""
+        """Offset of a node's beginning."""
         return self._at(node.lineno, node.col_offset)
 
     def end(self, node: ast.expr) -> int:
-        """Where it ends."""
+        """Offset of a node's end."""
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
         return self._at(node.end_lineno, node.end_col_offset)
@@ -158,7 +158,7 @@ def _last(node: ast.expr) -> str:
 
 
 def _argument(call: ast.Call, names: Callable[[], Names]) -> tuple[ast.expr, str]:
-    """The text that a call of ``sql`` is given, and by what it is filled. Raises Unmapped."""
+    """The text that a call of ``sql`` gets, and how it is filled. Raises Unmapped."""
     named = {keyword.arg: keyword.value for keyword in call.keywords}
     node = call.args[0] if call.args else named.pop("sqlQuery", None)
     named.pop("args", None)
@@ -183,7 +183,7 @@ def _meant(node: ast.expr | None, names: Callable[[], Names]) -> ast.expr | None
 
 
 def _operands(node: ast.expr) -> Iterator[ast.expr]:
-    """What is added up to a text, from left to right."""
+    """Terms of a sum, from left to right."""
     match node:
         case ast.BinOp(left=left, op=ast.Add(), right=right):
             yield from _operands(left)
@@ -210,7 +210,7 @@ def _sql(node: ast.expr, text: Embedded, filled: str, places: _Places) -> Embedd
 
 
 def _value(node: ast.expr) -> str:
-    """What Python reads, with NUL for what is not written there."""
+    """The text of a literal as Python reads it, with NUL for each hole."""
     if isinstance(node, ast.JoinedStr):
         return "".join(map(_value, node.values))
     value = node.value if isinstance(node, ast.Constant) else None

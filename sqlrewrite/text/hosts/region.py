@@ -53,7 +53,7 @@ class Embedded:
         return Embedded(text, offsets, tuple(both))
 
     def write(self, offset: int, text: str) -> str:
-        """What stands in the file for a text inserted at an offset. Raises Unwritable."""
+        """An inserted text as it is written in the file at an offset. Raises Unwritable."""
         index = bisect_right(self.escapes, offset, key=lambda escape: escape[0]) - 1
         for escape in self.escapes[max(0, index)][1]:
             text = escape(text)

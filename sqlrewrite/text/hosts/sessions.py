@@ -26,7 +26,7 @@ Offset = Callable[[ast.expr | ast.arg | ast.alias], int]
 
 @dataclass(frozen=True, slots=True)
 class _Binding:
-    """Where something binds a name, None for anywhere, and whether to the usual session."""
+    """A binding of a name: its offset, None for anywhere, and whether to the usual session."""
 
     at: int | None
     usual: bool
@@ -34,8 +34,8 @@ class _Binding:
 
 @dataclass(slots=True)
 class Cells:
-    """What the texts of one program share: the numbers of its blocks, and the sessions of the names
-    that a text has bound."""
+    """State shared by the texts of a program: the numbers of blocks, and the sessions of bound
+    names."""
 
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
     sessions: dict[str, str] = field(default_factory=dict)
@@ -52,7 +52,7 @@ class Sessions:
         self._cells = cells
 
     def session(self, node: ast.expr, scopes: Sequence[PythonScope]) -> str | None:
-        """The session that an expression gives, or that is around what it gives."""
+        """The session that an expression gives; None if unknown."""
         path: list[str] = []
         while isinstance(node, ast.Attribute):
             path += [] if node.attr in _OF_SESSION else [node.attr]
@@ -90,7 +90,7 @@ class Sessions:
 
     @cached_property
     def _bindings(self) -> dict[tuple[int, str], list[_Binding]]:
-        """What binds a name in a scope, by the scope and the name."""
+        """The bindings of each name, by scope and name."""
         bindings: dict[tuple[int, str], list[_Binding]] = {}
         usual = {target for node in ast.walk(self._tree) for target in _usual_targets(node)}
         for scopes, name, node in _bound(self._tree):
@@ -102,7 +102,7 @@ class Sessions:
 
     @cached_property
     def _stored(self) -> dict[str, list[int]]:
-        """Where an attribute of a name is bound."""
+        """Offsets where an attribute is bound, by its name."""
         stored: dict[str, list[int]] = {}
         for node in ast.walk(self._tree):
             if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):

@@ -79,8 +79,8 @@ _QUERY_NAME = "queryname"
 
 
 def text_of(node: ast.AST) -> tuple[str, list[ast.AST]]:
-    """What an expression is known to give, with ``HOLE`` for what is not, and what was read of
-    it."""
+    """The text that an expression gives, with ``HOLE`` for each unknown part, and the nodes read
+    for it."""
     pieces: list[str] = []
     read: list[ast.AST] = []
     waiting: list[tuple[ast.AST, tuple[re.Pattern[str], ...]]] = [(node, ())]
@@ -179,8 +179,8 @@ _SHOWN_TO_PEOPLE = frozenset({"print", "debug", "info", "warning", "error", "exc
 
 @dataclass(frozen=True, slots=True)
 class ProgramEffect:
-    """A statement, the node that does what it says, and the way to that; ``session`` is what the
-    call is made on, where that says in which session. ``sure``: it runs if its block does."""
+    """A statement with the same effect as a node, and the way to that node. ``session`` is what the
+    call is made on, if that tells the session; ``sure`` says that it runs if its block does."""
 
     statement: str
     node: ast.expr
@@ -190,7 +190,7 @@ class ProgramEffect:
 
 
 def effects(nodes: Sequence[tuple[ast.AST, Way]], read: Set[int]) -> Iterator[ProgramEffect]:
-    """What the nodes do to names and settings; ``read`` are the ``id``s of what is read as SQL."""
+    """Effects of the nodes on names and settings; ``read`` are the ``id``s of nodes read as SQL."""
     known = {*read, *_not_run(nodes)}
     for node, way in nodes:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
@@ -216,7 +216,7 @@ def effects(nodes: Sequence[tuple[ast.AST, Way]], read: Set[int]) -> Iterator[Pr
 def _of_call(
     call: ast.Call, method: ast.Attribute, way: Way, known: set[int]
 ) -> Iterator[ProgramEffect]:
-    """What a call of a method does; ``known`` gets the nodes of which no more is to be asked."""
+    """Effects of a method call; adds the nodes that need no further look to ``known``."""
     if method.attr in NAMES:
         statement = method_statement(method.attr, call)
         if statement is not None:
