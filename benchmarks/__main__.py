@@ -253,8 +253,8 @@ def process_table(queries: Sequence[str], rounds: int) -> Table:
 
 def program() -> list[str]:
     """The installed program of this interpreter; the module where there is none."""
-    found = shutil.which("dpp-rewrite", path=str(Path(sys.executable).parent))
-    return [found] if found else [sys.executable, "-m", "sqlrewrite"]
+    path = shutil.which("dpp-rewrite", path=str(Path(sys.executable).parent))
+    return [path] if path else [sys.executable, "-m", "sqlrewrite"]
 
 
 def run_alternating(
@@ -267,7 +267,7 @@ def run_alternating(
     env.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed program has its bytecode beside it
     for number in range(rounds + 1):
         for name, command in commands.items():
-            done = subprocess.run(
+            result = subprocess.run(
                 [sys.executable, "-I", "-S", "-c", LAUNCH, *command],
                 cwd=folder,
                 env=env,
@@ -275,9 +275,9 @@ def run_alternating(
                 text=True,
                 check=False,
             )
-            if done.returncode:
-                sys.exit(f"{name} failed:\n{done.stderr}")
-            taken, peak = map(float, done.stdout.split())
+            if result.returncode:
+                sys.exit(f"{name} failed:\n{result.stderr}")
+            taken, peak = map(float, result.stdout.split())
             if number:
                 seconds[name].append(taken)
             memory[name] = max(memory[name], peak)

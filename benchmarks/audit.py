@@ -49,18 +49,18 @@ def main() -> None:
     parser.add_argument("--shapes", type=int)
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--keep", type=Path, help="make the history here, and use the one there")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     os.environ["PYSPARK_PYTHON"] = sys.executable
     made_of = list(bases())
-    shapes = asked.shapes or max(1, asked.queries // 20)
+    shapes = arguments.shapes or max(1, arguments.queries // 20)
     catalog = known_tables()
     with tempfile.TemporaryDirectory() as folder:
-        place = asked.keep or Path(folder)
-        texts = place / f"history-{asked.queries}-{shapes}.json"
+        place = arguments.keep or Path(folder)
+        texts = place / f"history-{arguments.queries}-{shapes}.json"
         if not texts.exists():
-            say(f"writing a history of {asked.queries:,} queries")
-            write_history(texts, made_of, asked.queries, shapes)
-        _run(catalog, texts, folder, asked)
+            say(f"writing a history of {arguments.queries:,} queries")
+            write_history(texts, made_of, arguments.queries, shapes)
+        _run(catalog, texts, folder, arguments)
     say("parsing and judging a sample in one process")
     _parse(catalog, made_of)
 
@@ -124,13 +124,13 @@ def _run(catalog: Catalog, texts: Path, folder: str, asked: argparse.Namespace) 
 
             counts = audit.decide_shapes(running, history, job, told)
             told("adding up")
-            found = audit.summarize(running, job.place, counts, 10)
+            summary = audit.summarize(running, job.place, counts, 10)
             told("")
             for (what, begun), (_, ended) in pairwise(steps):
                 print(f"{what:45} {ended - begun:8.1f} s")
             counting = steps[1][1] - steps[0][1]
             print(f"{asked.queries / counting:,.0f} texts a second are counted")
-            for total in found.totals:
+            for total in summary.totals:
                 print(f"    {total.what:10} {total.shapes:8,} shapes {total.runs:10,} runs")
     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"the driver's Python held {used:,.0f} MB at most")
@@ -139,8 +139,8 @@ def _run(catalog: Catalog, texts: Path, folder: str, asked: argparse.Namespace) 
 def _parse(catalog: Catalog, queries: Sequence[str]) -> None:
     """Judging against parsing, and folding, in processor time of one process."""
     texts = random.Random(1).sample(list(queries), min(SAMPLE, len(queries)))
-    wanted = make_options(when="missed")
-    known = [it for it in texts if judged(it, None, catalog, wanted, 60).outcome != "error"]
+    options = make_options(when="missed")
+    known = [it for it in texts if judged(it, None, catalog, options, 60).outcome != "error"]
 
     def parse(text: str) -> None:
         with suppress(sqlglot.errors.SqlglotError):
@@ -149,7 +149,7 @@ def _parse(catalog: Catalog, queries: Sequence[str]) -> None:
     times = {}
     measured: Sequence[tuple[str, Callable[[str], object]]] = (
         ("parsing", parse),
-        ("judging", lambda it: judged(it, None, catalog, wanted, 60)),
+        ("judging", lambda it: judged(it, None, catalog, options, 60)),
         ("the shape", shape),
         ("a known text", folded),
     )

@@ -395,15 +395,15 @@ def main(wanted: list[str], session: SparkSession) -> int:
     """Asks about the functions of those names, or all."""
     spark, counts = Spark(session), Counter[str]()
     for name in with_progress(wanted or sorted(names()), "functions"):
-        found = function(name)
-        assert found is not None, name
-        seen = look(spark, found)
-        wrong = judged(found, seen)
+        row = function(name)
+        assert row is not None, name
+        seen = look(spark, row)
+        wrong = judged(row, seen)
         counts["rows"] += 1
         counts["asked" if seen.calls else "not asked"] += 1
         counts["calls"] += len(seen.types)
         counts["types given"] += sum(
-            expected(found, call, on) is not None for call, on, _ in seen.types
+            expected(row, call, on) is not None for call, on, _ in seen.types
         )
         counts["wrong"] += bool(wrong)
         for complaint in wrong:

@@ -135,16 +135,18 @@ def main() -> None:
     parser.add_argument(
         "--python", default=sys.executable, help="the interpreter to run the program with"
     )
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     print(_HEAD)
-    for count in given.files:
+    for count in arguments.files:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name, "repo")
             say(f"making a repository of {count:,} files")
             make(folder, count)
             for command, words in COMMANDS.items():
                 say(f"{command} of {count:,} files")
-                measured = measure(folder, Path(name, command), given.python, words, given.rounds)
+                measured = measure(
+                    folder, Path(name, command), arguments.python, words, arguments.rounds
+                )
                 print(row(f"{command} of {count:,}", count, *measured), flush=True)
 
 

@@ -101,8 +101,8 @@ def score(
 def _predictions(sql: str, catalog: Catalog, engine: str) -> Iterator[tuple[str, bool, str]]:
     """Each fact scan of a query with whether the engine is taken to prune it, and if not, why; the
     scans that nothing is joined to on their partition column first, with no reason."""
-    wanted = make_options(engine=engine, when="missed")
-    for decided in decide(read(sql, catalog, wanted.limits), wanted).statements:
+    options = make_options(engine=engine, when="missed")
+    for decided in decide(read(sql, catalog, options.limits), options).statements:
         if not decided.matters:
             continue
         for relation in decided.plan.relations.values():

@@ -38,34 +38,34 @@ THRESHOLD = "spark.sql.autoBroadcastJoinThreshold"
 
 def main() -> None:
     """Prints a table for the sizes that are asked for."""
-    asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument(
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
         "--rows",
         nargs="+",
         default=["2000000,500000"],
         help="of the larger and smaller table; several pairs are measured one after the other",
     )
-    asked.add_argument("--groups", default="2,4,8,16")
-    asked.add_argument("--joins", default="inner,left,buckets", help="which of these are measured")
-    asked.add_argument("--iceberg", metavar="JARS", help="a folder with Iceberg's runtime")
-    asked.add_argument("--runs", type=int, default=2)
-    given = asked.parse_args()
-    sizes = [[int(part) for part in pair.split(",")] for pair in given.rows]
-    groups = [int(part) for part in given.groups.split(",")]
+    parser.add_argument("--groups", default="2,4,8,16")
+    parser.add_argument("--joins", default="inner,left,buckets", help="which of these are measured")
+    parser.add_argument("--iceberg", metavar="JARS", help="a folder with Iceberg's runtime")
+    parser.add_argument("--runs", type=int, default=2)
+    arguments = parser.parse_args()
+    sizes = [[int(part) for part in pair.split(",")] for pair in arguments.rows]
+    groups = [int(part) for part in arguments.groups.split(",")]
     folder = Path(tempfile.mkdtemp(prefix="partition-wise-"))
-    spark = _session(folder, given.iceberg)
+    spark = _session(folder, arguments.iceberg)
     try:
         print(f"{PARTITIONS} partitions, Spark {spark.version}")
         print("| rows | join | CPU s | s | exchanges | shuffled MB |")
         print("|---|---|---|---|---|---|")
         for rows in sizes:
-            joins = given.joins.split(",")
-            iceberg = given.iceberg is not None
+            joins = arguments.joins.split(",")
+            iceberg = arguments.iceberg is not None
             cases = _iceberg(spark, rows, joins) if iceberg else _own(spark, rows, groups, joins)
             shown = f"{rows[0]:,} x {rows[1]:,}"
             say(f"making tables of {shown} rows")
             for name, text, settings in cases:
-                measured = _measured(spark, text, settings, given.runs)
+                measured = _measured(spark, text, settings, arguments.runs)
                 print(f"| {shown} | {name} | {measured} |", flush=True)
     finally:
         spark.stop()
@@ -86,9 +86,9 @@ def _session(folder: Path, jars: str | None) -> SparkSession:
         .config("spark.sql.catalogImplementation", "in-memory")
     )
     if jars:
-        found = ",".join(str(path) for path in sorted(Path(jars).glob("iceberg*.jar")))
+        text = ",".join(str(path) for path in sorted(Path(jars).glob("iceberg*.jar")))
         builder = (
-            builder.config("spark.jars", found)
+            builder.config("spark.jars", text)
             .config("spark.sql.catalog.ice", "org.apache.iceberg.spark.SparkCatalog")
             .config("spark.sql.catalog.ice.type", "hadoop")
             .config("spark.sql.catalog.ice.warehouse", str(folder / "ice"))
@@ -126,9 +126,9 @@ def _own(
         text = JOINS[kind].format(big="big", small="small")
         yield f"{kind}, as it is", text, {THRESHOLD: str(size // 2)}
         for count in groups:
-            done = rewrite(text, catalog, strategy="partition-wise", groups=count)
-            assert done.changed, done.notes
-            yield f"{kind}, {count} groups", done.sql, {THRESHOLD: str(int(size / count * 1.3))}
+            result = rewrite(text, catalog, strategy="partition-wise", groups=count)
+            assert result.changed, result.notes
+            yield f"{kind}, {count} groups", result.sql, {THRESHOLD: str(int(size / count * 1.3))}
     if "buckets" in joins:
         text = JOINS["inner"].format(big="big_buckets", small="small_buckets")
         yield "inner, buckets by k", text, {THRESHOLD: "-1", ALL_KEYS: "false"}

@@ -29,13 +29,13 @@ def main(args: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--name", help="the repository's name, by default the folder's")
     parser.add_argument("--judgements", type=Path, default=JUDGEMENTS)
-    asked = parser.parse_args(args)
-    name = asked.name or asked.folder.resolve().name
-    judged = read_judgements(asked.judgements / f"{name}.jsonl")
-    drawn = draw(findings(asked.folder), asked.sample, asked.seed)
+    arguments = parser.parse_args(args)
+    name = arguments.name or arguments.folder.resolve().name
+    judged = read_judgements(arguments.judgements / f"{name}.jsonl")
+    drawn = draw(findings(arguments.folder), arguments.sample, arguments.seed)
     for finding in drawn:
         if key(finding) not in judged:
-            print(shown(asked.folder, finding), end="\n\n")
+            print(shown(arguments.folder, finding), end="\n\n")
     print(share([judged[key(it)] for it in drawn if key(it) in judged], len(drawn)))
     return 0
 

@@ -175,14 +175,14 @@ def measure(
     chosen = {name: sql for name, sql in queries().items() if only in name}
     for name in with_progress(chosen, "queries"):
         sql = chosen[name]
-        done = rewrite(sql, catalog, **options)
-        why = "; ".join(str(error.message) for error in done.errors)
-        for candidate in done.candidates:
+        result = rewrite(sql, catalog, **options)
+        why = "; ".join(str(error.message) for error in result.errors)
+        for candidate in result.candidates:
             failing = [rule for rule in candidate.rules if rule.outcome.value != "pass"]
             if candidate.verdict is not Verdict.REWRITTEN and failing and not why:
                 why = f"{failing[0].code} {failing[0].message}"
         alone, alone_sorted = _in_both(spark, sql)
-        ours, ours_sorted = _in_both(spark, done.sql) if done.changed else (None, None)
+        ours, ours_sorted = _in_both(spark, result.sql) if result.changed else (None, None)
         found.append(Result(name, alone, alone_sorted, ours, ours_sorted, why))
     return found
 
@@ -253,7 +253,7 @@ def main() -> None:
     parser.add_argument("--when", default="eligible", help="default: %(default)s")
     parser.add_argument("--json", type=Path, help="where the results go, too")
     parser.add_argument("--plans", action="store_true", help="look at plans only, run nothing")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     from pyspark.sql import SparkSession
 
     spark = (
@@ -261,12 +261,12 @@ def main() -> None:
     )
     prepare(spark)
     catalog = Catalog.load(str(FOLDER / "tables.sql"))
-    options = {"predicate": given.predicate, "when": given.when}
-    planned = [*plans(spark, catalog, given.only, options)] if given.plans else []
-    results = [] if given.plans else measure(spark, catalog, given.only, options)
+    options = {"predicate": arguments.predicate, "when": arguments.when}
+    planned = [*plans(spark, catalog, arguments.only, options)] if arguments.plans else []
+    results = [] if arguments.plans else measure(spark, catalog, arguments.only, options)
     spark.sql("USE default")
     spark.sql(f"DROP DATABASE {DATABASE} CASCADE")
-    if given.plans:
+    if arguments.plans:
         written = [(name, ours) for name, spark_prunes, ours in planned if spark_prunes]
         print("\n".join(f"not written: {name}" for name, ours in written if not ours))
         print(
@@ -275,8 +275,10 @@ def main() -> None:
         )
         return
     show(Console(width=250 if not sys.stdout.isatty() else None), results)
-    if given.json:
-        given.json.write_text(json.dumps([asdict(result) for result in results], indent=1), "utf-8")
+    if arguments.json:
+        arguments.json.write_text(
+            json.dumps([asdict(result) for result in results], indent=1), "utf-8"
+        )
     sys.exit(any(result.wrong for result in results))
 
 

@@ -199,9 +199,9 @@ def measured(folder: Path, expected: dict[str, Any]) -> Counted:
     _joins(counted, folder, inputs, records, names, expected.get("not_sql", ()))
     for wanted in expected.get("prunings", ()):
         counted.wanted += 1
-        done = _pruned(wanted, folder, records)
-        counted.pruned += done
-        if not done:
+        pruned = _pruned(wanted, folder, records)
+        counted.pruned += pruned
+        if not pruned:
             counted.missed.append("{file}:{line} {fact}.{column}".format_map(wanted))
     return counted
 
@@ -272,13 +272,13 @@ def _within(
 def _json(*arguments: str, folder: Path) -> dict[str, Any]:
     """What a command of ours prints as JSON; nothing where it fails, which is then said."""
     command = [sys.executable, "-m", "sqlrewrite", *arguments]
-    done = subprocess.run(command, cwd=folder, capture_output=True, check=False)
+    result = subprocess.run(command, cwd=folder, capture_output=True, check=False)
     try:
-        found = json.loads(done.stdout)
+        report = json.loads(result.stdout)
     except ValueError:
-        print(f"{folder.name}: {done.stderr.decode('utf-8', 'replace').strip()}", file=sys.stderr)
+        print(f"{folder.name}: {result.stderr.decode('utf-8', 'replace').strip()}", file=sys.stderr)
         return {}
-    return found if isinstance(found, dict) else {}
+    return report if isinstance(report, dict) else {}
 
 
 _NUMBERS = ("tables", "known", "joins", "told", "understood", "wanted", "pruned")
@@ -292,8 +292,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.repositories", description=__doc__)
     parser.add_argument("folder", type=Path, help="a folder of repositories")
     parser.add_argument("--list", action="store_true", help="also what is not known, by its place")
-    asked = parser.parse_args()
-    given = asked.folder / "expected.json"
+    arguments = parser.parse_args()
+    given = arguments.folder / "expected.json"
     repositories = json.loads(given.read_text())["repositories"] if given.exists() else []
     expected = {
         repository["repository"].replace("/", "__"): repository for repository in repositories
@@ -302,16 +302,16 @@ def main() -> None:
     for heading in _HEADINGS:
         table.add_column(heading, justify="left" if heading == "repository" else "right")
     total = Counted("together")
-    folders = sorted(path for path in asked.folder.resolve().iterdir() if path.is_dir())
+    folders = sorted(path for path in arguments.folder.resolve().iterdir() if path.is_dir())
     for folder in with_progress(folders, "repositories"):
-        found = measured(folder, expected.get(folder.name, {}))
+        summary = measured(folder, expected.get(folder.name, {}))
         for name in _NUMBERS:
-            setattr(total, name, getattr(total, name) + getattr(found, name))
-        total.reasons += found.reasons
-        table.add_row(*_row(found))
-        if asked.list:
-            for line in (*found.unknown, *found.silent, *found.missed):
-                console.print(f"{found.name}/{line}", highlight=False, soft_wrap=True)
+            setattr(total, name, getattr(total, name) + getattr(summary, name))
+        total.reasons += summary.reasons
+        table.add_row(*_row(summary))
+        if arguments.list:
+            for line in (*summary.unknown, *summary.silent, *summary.missed):
+                console.print(f"{summary.name}/{line}", highlight=False, soft_wrap=True)
     table.add_row(*_row(total))
     console.print(table)
     for reason, count in total.reasons.most_common(12):

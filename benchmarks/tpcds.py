@@ -134,7 +134,7 @@ def _regimes(text: str) -> list[str]:
 
 def rewritten_texts(ddl: Mapping[str, str], queries: Mapping[int, str]) -> Texts:
     """Both texts of each query that is rewritten, regime by regime."""
-    found = {}
+    texts = {}
     with tempfile.TemporaryDirectory(prefix="dpp-rewrite-") as folder:
         for regime in REGIMES.values():
             path = Path(folder) / "ddl.sql"
@@ -143,8 +143,8 @@ def rewritten_texts(ddl: Mapping[str, str], queries: Mapping[int, str]) -> Texts
             for number, sql in queries.items():
                 result = rewrite(sql, catalog, **regime.choices)
                 if result.changed:
-                    found[regime.name, number] = (sql, result.sql)
-    return found
+                    texts[regime.name, number] = (sql, result.sql)
+    return texts
 
 
 def _declared(ddl: Mapping[str, str], database: str) -> Mapping[str, str]:

@@ -129,18 +129,18 @@ def mean_ratio(queries: Sequence[Compared]) -> float:
 
 def show(console: Console, setup: Setup, runs: Sequence[Run]) -> None:
     """The regimes, and the slowest regressions of each; other rows first of all."""
-    found = compared(runs)
-    for name, queries in found.items():
+    comparison = compared(runs)
+    for name, queries in comparison.items():
         for query in queries:
             if query.rows != SAME:
                 console.print(f"[bold red]{name} q{query.query}, other rows:[/]", query.rows)
     console.print(f"Spark {setup.spark}, TPC-DS at scale {setup.scale:g}")
-    console.print(sums(found))
-    for name, queries in found.items():
+    console.print(sums(comparison))
+    for name, queries in comparison.items():
         slower = sorted((it for it in queries if it.ratio > 1), key=lambda it: -it.ratio)
         console.print(_slowest(REGIMES[name], slower[:SLOWEST]))
-    console.print(buckets(found))
-    console.print(against_trino(found))
+    console.print(buckets(comparison))
+    console.print(against_trino(comparison))
 
 
 def sums(found: Mapping[str, Sequence[Compared]]) -> Table:
@@ -299,10 +299,10 @@ def _left(it: Compared | None) -> str:
 
 def save(folder: Path, setup: Setup, runs: Sequence[Run]) -> None:
     """Writes ``tpcds.json`` and ``tpcds.svg``."""
-    found = compared(runs)
+    comparison = compared(runs)
     folder.mkdir(exist_ok=True)
-    (folder / "tpcds.json").write_text(as_json(setup, found), "utf-8")
-    plot(found, setup, folder / "tpcds.svg")
+    (folder / "tpcds.json").write_text(as_json(setup, comparison), "utf-8")
+    plot(comparison, setup, folder / "tpcds.svg")
 
 
 def as_json(setup: Setup, found: Mapping[str, Sequence[Compared]]) -> str:

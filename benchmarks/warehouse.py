@@ -36,9 +36,9 @@ def generate_data(folder: Path, scale: float) -> None:
     """
     marker = folder / "_COMPLETE"
     if marker.exists():
-        found = marker.read_text("utf-8")
-        if found not in ("", f"{scale:g}"):  # folders made earlier have it in their name only
-            sys.exit(f"{folder} holds TPC-DS at scale {found}, not {scale:g}: name another folder")
+        text = marker.read_text("utf-8")
+        if text not in ("", f"{scale:g}"):  # folders made earlier have it in their name only
+            sys.exit(f"{folder} holds TPC-DS at scale {text}, not {scale:g}: name another folder")
         return
     folder.mkdir(parents=True, exist_ok=True)
     with duckdb.connect() as connection:

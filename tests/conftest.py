@@ -55,17 +55,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if astray:
         raise pytest.UsageError(f"tests on Spark stand in {' or '.join(ON_SPARK)}: {astray}")
     items.sort(key=lambda item: (not _on_spark(item.nodeid), not item.nodeid.startswith(LONG)))
-    wanted = next((length for length in LENGTHS if config.getoption(length)), "")
-    config.hook.pytest_deselected(items=[item for item in items if _length(item) != wanted])
-    items[:] = [item for item in items if _length(item) == wanted]
+    first = next((length for length in LENGTHS if config.getoption(length)), "")
+    config.hook.pytest_deselected(items=[item for item in items if _length(item) != first])
+    items[:] = [item for item in items if _length(item) == first]
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Of a length that is asked for, files without a test of it are not read at all."""
-    wanted = next((length for length in LENGTHS if config.getoption(length)), "")
-    if not wanted or not collection_path.match("test_*.py"):
+    first = next((length for length in LENGTHS if config.getoption(length)), "")
+    if not first or not collection_path.match("test_*.py"):
         return None
-    return f"mark.{wanted}" not in collection_path.read_text("utf-8") or None
+    return f"mark.{first}" not in collection_path.read_text("utf-8") or None
 
 
 def _length(item: pytest.Item) -> str:

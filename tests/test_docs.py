@@ -127,10 +127,12 @@ def test_a_counter_example_is_left_alone_and_its_neighbour_is_not(
 
 def test_the_fixtures_of_a_kind_are_there_and_do_what_is_said() -> None:
     text = (DOCS / "soundness.md").read_text("utf-8").partition("## The fourteen kinds")[2]
-    said = re.findall(r"^Fixtures left alone: (.+?); rewritten: (.+?)\.$", text, re.MULTILINE)
-    assert len(said) == 13  # of the last a whole test module is named
+    matches = re.findall(r"^Fixtures left alone: (.+?); rewritten: (.+?)\.$", text, re.MULTILINE)
+    assert len(matches) == 13  # of the last a whole test module is named
     for column, changed in ((0, False), (1, True)):
-        for name in re.findall(r"`([a-z]+/[a-z_]+)`(?! \()", " ".join(it[column] for it in said)):
+        for name in re.findall(
+            r"`([a-z]+/[a-z_]+)`(?! \()", " ".join(match_[column] for match_ in matches)
+        ):
             query = FIXTURES / f"{name}.sql"
             assert (
                 query.read_bytes() != query.with_suffix(".golden.sql").read_bytes()

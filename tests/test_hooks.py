@@ -115,9 +115,9 @@ def repository(hooks: tuple[Path, str, dict[str, str]], tmp_path: Path) -> Repos
     made.write("ddl/tables.sql", DDL)
     made.write("pyproject.toml", '[tool.dpp-rewrite]\ncatalog = "ddl"\nexclude = ["generated"]\n')
     made.use("dpp-rewrite", folder, revision)
-    done = made.run(sys.executable, "-m", "pre_commit", "install", "--install-hooks", check=False)
-    if done.returncode:
-        said = done.stdout + done.stderr
+    result = made.run(sys.executable, "-m", "pre_commit", "install", "--install-hooks", check=False)
+    if result.returncode:
+        said = result.stdout + result.stderr
         if not os.environ.get("CI") and any(word in said for word in NO_INDEX):
             pytest.skip("pre-commit cannot install from a package index here")
         pytest.fail(said)
@@ -165,8 +165,8 @@ def test_the_hook_fixes_and_then_passes(repository: Repository) -> None:
 
 def test_a_statement_that_does_not_parse_stops_no_commit(repository: Repository) -> None:
     repository.write("q.sql", "SELECT FROM WHERE\n")
-    done = repository.git("commit", "-m", "not SQL", check=False)
-    assert done.returncode == 0, done.stderr
+    completed = repository.git("commit", "-m", "not SQL", check=False)
+    assert completed.returncode == 0, completed.stderr
 
 
 @pytest.mark.parametrize(
@@ -177,9 +177,9 @@ def test_the_checking_hooks_change_nothing(
 ) -> None:
     repository.use(hook, *hooks[:2])
     path = repository.write("q.sql", text)
-    done = repository.git("commit", "-m", "a query", check=False)
-    assert done.returncode == 1
+    completed = repository.git("commit", "-m", "a query", check=False)
+    assert completed.returncode == 1
     assert path.read_text() == text
-    assert "q.sql:1:18:" in done.stderr
+    assert "q.sql:1:18:" in completed.stderr
     path = repository.write("q.sql", "SELECT id FROM sales WHERE day = DATE '2024-01-01'\n")
     assert repository.git("commit", "-m", "a query", check=False).returncode == 0

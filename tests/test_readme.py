@@ -44,9 +44,9 @@ def test_the_example_is_what_the_program_writes() -> None:
     """Of the README's two queries the one that Spark reads whole is rewritten."""
     catalog = Catalog.load(str(EXAMPLE / "tables.sql"))
     before, after = _blocks("sql", README)
-    done = rewrite(before, catalog, when="missed")
-    assert done.sql.startswith(after.strip().removesuffix(";"))
-    assert done.sql.count(MARKER) == 1
+    result = rewrite(before, catalog, when="missed")
+    assert result.sql.startswith(after.strip().removesuffix(";"))
+    assert result.sql.count(MARKER) == 1
     queries = EXAMPLE.joinpath("query.sql").read_text(encoding="utf-8")
     assert re.sub(r"^--.*\n", "", queries, flags=re.MULTILINE) == before
 

@@ -60,15 +60,15 @@ def _pairs(page: Page) -> list[tuple[str, str]]:
 
 def _cases(kind: str) -> list[object]:
     """All examples of all pages, ``before`` with its ``after`` or ``refused`` by itself."""
-    found: list[object] = []
+    cases: list[object] = []
     for page in RULE_PAGES:
         examples = (
             _pairs(page) if kind == "before" else [(block, block) for block in _blocks(page, kind)]
         )
         for number, (before, after) in enumerate(examples, 1):
             name = f"{page.code} {kind} {number}"
-            found.append(pytest.param(page, before, after, id=name))
-    return found
+            cases.append(pytest.param(page, before, after, id=name))
+    return cases
 
 
 # --- the pages ------------------------------------------------------------------------------------
@@ -136,9 +136,9 @@ def test_an_example_is_refused_by_the_page_s_rule(page: Page, refused: str, same
 
 def _run(*arguments: str) -> bytes:
     command = [sys.executable, "-m", "sqlrewrite", "rules", *arguments]
-    done = subprocess.run(command, capture_output=True, check=True, timeout=60)
-    assert not done.stderr
-    return done.stdout
+    result = subprocess.run(command, capture_output=True, check=True, timeout=60)
+    assert not result.stderr
+    return result.stdout
 
 
 def test_the_command_lists_the_rules() -> None:

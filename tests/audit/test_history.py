@@ -62,8 +62,8 @@ def test_what_a_text_is(text: str | None, what: str) -> None:
 
 def test_poisoned_texts_cost_only_themselves() -> None:
     for text in ("(" * 20_000 + QUERY, QUERY + "\x00\udcff", "SELECT '" + "x" * 3_000_000):
-        found = judged(text, "dw", Catalog.from_ddl(DDL), make_options(), 5.0)
-        assert found.outcome in ("error", "skipped")
+        judgement = judged(text, "dw", Catalog.from_ddl(DDL), make_options(), 5.0)
+        assert judgement.outcome in ("error", "skipped")
         assert folded(text).startswith("text:")
 
 
@@ -82,13 +82,13 @@ def test_poisoned_texts_cost_only_themselves() -> None:
 )
 def test_outcomes(text: str, schema: str | None, when: str, outcome: str) -> None:
     catalog = Catalog.from_ddl(DDL, schema="elsewhere")
-    found = judged(text, schema, catalog, make_options(when=when), 5.0)
-    assert found.outcome == outcome
+    judgement = judged(text, schema, catalog, make_options(when=when), 5.0)
+    assert judgement.outcome == outcome
     if outcome == "pruned":
-        assert [scan.verdict for scan in found.scans] == [BY_ENGINE]
+        assert [scan.verdict for scan in judgement.scans] == [BY_ENGINE]
     if outcome == "rejected":
         code = "DPP010" if text == MERGE else "DPP101"
-        assert [(scan.fact, scan.column, scan.code, scan.only) for scan in found.scans] == [
+        assert [(scan.fact, scan.column, scan.code, scan.only) for scan in judgement.scans] == [
             ("spark_catalog.dw.sales", "day", code, True)
         ]
 
@@ -103,12 +103,12 @@ def test_outcomes(text: str, schema: str | None, when: str, outcome: str) -> Non
 def test_decisions_are_kept_for_all_that_they_depend_on(
     catalog: dict[str, Any], given: dict[str, Any]
 ) -> None:
-    known, usual = Catalog.from_ddl(DDL), make_options()
-    other = AuditJob(replace(known, **catalog), replace(usual, **given), "")
+    tables, usual = Catalog.from_ddl(DDL), make_options()
+    other = AuditJob(replace(tables, **catalog), replace(usual, **given), "")
     assert (
-        AuditJob(Catalog.from_ddl(DDL), make_options(), "").made == AuditJob(known, usual, "").made
+        AuditJob(Catalog.from_ddl(DDL), make_options(), "").made == AuditJob(tables, usual, "").made
     )
-    assert other.made != AuditJob(known, usual, "").made
+    assert other.made != AuditJob(tables, usual, "").made
 
 
 def test_a_text_has_so_much_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,8 +118,8 @@ def test_a_text_has_so_much_time(monkeypatch: pytest.MonkeyPatch) -> None:
                 sum(range(1_000))
 
     monkeypatch.setattr("sqlrewrite.audit.judged_text.decide", endless)
-    found = judged(QUERY, "dw", Catalog.from_ddl(DDL), make_options(), 0.05)
-    assert (found.outcome, found.reason) == ("skipped", "it takes more than 0.05 s")
+    judgement = judged(QUERY, "dw", Catalog.from_ddl(DDL), make_options(), 0.05)
+    assert (judgement.outcome, judgement.reason) == ("skipped", "it takes more than 0.05 s")
 
 
 @pytest.mark.parametrize(
@@ -187,30 +187,30 @@ def test_the_report_for_people() -> None:
 
 
 def test_the_report_for_programs() -> None:
-    found = json.loads(audit_json(ANSWER))
-    assert (found["version"], found["runs"]) == (1, 1200)
-    (top,) = found["top"]
+    report = json.loads(audit_json(ANSWER))
+    assert (report["version"], report["runs"]) == (1, 1200)
+    (top,) = report["top"]
     assert top["saved_bytes"] == round((2 << 40) * 0.8)
     assert top["saved_micros"] == 48_000_000
 
 
 def test_the_page_stands_by_itself() -> None:
-    found = audit_page(ANSWER)
-    assert "<b>" not in found
-    assert found.count('class="track"') == 4
-    for place in re.findall('href="#([^"]*)"', found):
-        assert found.count(f'id="{place}"') == 1
-    assert found.count('href="#shape-1"') == 2
+    page = audit_page(ANSWER)
+    assert "<b>" not in page
+    assert page.count('class="track"') == 4
+    for place in re.findall('href="#([^"]*)"', page):
+        assert page.count(f'id="{place}"') == 1
+    assert page.count('href="#shape-1"') == 2
     pruned = audit_page(replace(ANSWER, totals=(Total("pruned", 1, 9, None, 5),)))
     assert pruned.count('href="#tables"') == pruned.count('id="tables"') == 1
-    assert "1,000 runs, 7 users" in found
+    assert "1,000 runs, 7 users" in page
     assert "1 run, 1 user," in audit_page(
         replace(ANSWER, top=(replace(ANSWER.top[0], runs=1, users=1),))
     )
-    assert found.count("dw.lost") == 1
-    assert "a predicate is to be had" in found
-    assert not re.search(r"https?:|<script|<link|url\(|@import|src=", found)
-    assert "2.0 TiB" in found
+    assert page.count("dw.lost") == 1
+    assert "a predicate is to be had" in page
+    assert not re.search(r"https?:|<script|<link|url\(|@import|src=", page)
+    assert "2.0 TiB" in page
 
 
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")

@@ -20,9 +20,9 @@ def _parts(ddl: str, name: str = "t") -> Parts | None:
 
 
 def _bounds(ddl: str) -> list[PartitionBound]:
-    found = _parts(ddl)
-    assert found is not None
-    return [part.bound for part in found.parts]
+    parts = _parts(ddl)
+    assert parts is not None
+    return [part.bound for part in parts.parts]
 
 
 @pytest.mark.parametrize(
@@ -68,10 +68,10 @@ def test_with_a_bound_that_cannot_be_read_none_is_known(part: str) -> None:
 
 
 def test_a_partition_has_the_columns_of_its_table_as_postgresql_types_them() -> None:
-    found = Catalog.from_ddl(PARENT + FIRST)
-    assert found.left_out == ()
+    catalog = Catalog.from_ddl(PARENT + FIRST)
+    assert catalog.left_out == ()
     for name in ("t", "t0"):
-        table = found.resolve((name,))
+        table = catalog.resolve((name,))
         assert isinstance(table, Table)
         assert [column.type for column in table.columns] == [
             "int",
@@ -83,9 +83,9 @@ def test_a_partition_has_the_columns_of_its_table_as_postgresql_types_them() -> 
 
 def test_partitions_of_partitions() -> None:
     below = "CREATE TABLE t0 PARTITION OF t FOR VALUES FROM (0) TO (9) PARTITION BY LIST (j);\n"
-    found = _parts(PARENT + below + "CREATE TABLE t00 PARTITION OF t0 FOR VALUES IN ('a');")
-    assert found is not None
-    (part,) = found.parts
+    parts = _parts(PARENT + below + "CREATE TABLE t00 PARTITION OF t0 FOR VALUES IN ('a');")
+    assert parts is not None
+    (part,) = parts.parts
     assert part.below is not None
     assert [it.bound for it in part.below.parts] == [PartitionBound(values=("a",))]
 

@@ -22,9 +22,9 @@ def catalog() -> Catalog:
 
 
 def table(catalog: Catalog, *name: str) -> Table:
-    found = catalog.resolve(name)
-    assert isinstance(found, Table)
-    return found
+    relation = catalog.resolve(name)
+    assert isinstance(relation, Table)
+    return relation
 
 
 def fields(catalog: Catalog, *name: str) -> list[tuple[str, str]]:
@@ -46,22 +46,25 @@ def test_partition_by(catalog: Catalog, name: str, expected: list[tuple[str, str
 
 
 def test_the_partitions_of_an_external_source(catalog: Catalog) -> None:
-    found = table(catalog, "lake", "raw", "clicks_v1")
-    assert found.partitioned_by == (PartitionField("dt"),)
-    assert {column.name: column.type for column in found.columns} == {"item": "int", "dt": "date"}
-    assert not found.complete
+    relation = table(catalog, "lake", "raw", "clicks_v1")
+    assert relation.partitioned_by == (PartitionField("dt"),)
+    assert {column.name: column.type for column in relation.columns} == {
+        "item": "int",
+        "dt": "date",
+    }
+    assert not relation.complete
 
 
 def test_columns_under_a_contract_are_all_there_are(catalog: Catalog) -> None:
-    found = table(catalog, "lake", "mart", "fct_sales")
-    assert found.names == ("id", "item", "amt", "day")
-    assert [column.type for column in found.columns] == ["bigint", "int", "decimal(7,2)", "date"]
+    relation = table(catalog, "lake", "mart", "fct_sales")
+    assert relation.names == ("id", "item", "amt", "day")
+    assert [column.type for column in relation.columns] == ["bigint", "int", "decimal(7,2)", "date"]
 
 
 def test_columns_that_are_documented_are_only_some(catalog: Catalog) -> None:
-    found = table(catalog, "lake", "mart", "dim_items")
-    assert found.names == ()
-    column = found.column("item")
+    relation = table(catalog, "lake", "mart", "dim_items")
+    assert relation.names == ()
+    column = relation.column("item")
     assert column is not None
     assert column.type == "int"
 
@@ -69,15 +72,15 @@ def test_columns_that_are_documented_are_only_some(catalog: Catalog) -> None:
 def test_the_catalog_beside_a_manifest_has_all_columns(catalog: Catalog, tmp_path: Path) -> None:
     assert table(catalog, "lake", "mart", "fct_clicks").names == ("id", "note", "dt", "region")
     alone = Catalog.load(str(shutil.copy(MANIFEST, tmp_path / "manifest.json")))
-    found = table(alone, "lake", "mart", "fct_clicks")
-    assert found.names == ()
-    assert [column.name for column in found.columns] == ["dt"]  # of `note` there is no type
+    relation = table(alone, "lake", "mart", "fct_clicks")
+    assert relation.names == ()
+    assert [column.name for column in relation.columns] == ["dt"]  # of `note` there is no type
 
 
 def test_views_are_their_compiled_queries(catalog: Catalog) -> None:
-    found = catalog.resolve(("lake", "mart", "stg_sales"))
-    assert isinstance(found, View)
-    assert found.query.startswith("select day")
+    relation = catalog.resolve(("lake", "mart", "stg_sales"))
+    assert isinstance(relation, View)
+    assert relation.query.startswith("select day")
     assert catalog.resolve(("lake", "mart", "stg_unbuilt")) is None
 
 
@@ -108,9 +111,9 @@ def test_references(
 def test_without_a_manifest_a_reference_is_the_one_table_of_that_name(tmp_path: Path) -> None:
     ddl = tmp_path / "ddl.sql"
     ddl.write_text("CREATE TABLE a.t (x INT); CREATE TABLE a.u (x INT); CREATE TABLE b.u (x INT);")
-    found = Catalog.load(str(ddl))
-    assert found.refer(("ref", "T")) == ("spark_catalog", "a", "t")
-    assert found.refer(("ref", "u")) is None
+    loaded = Catalog.load(str(ddl))
+    assert loaded.refer(("ref", "T")) == ("spark_catalog", "a", "t")
+    assert loaded.refer(("ref", "u")) is None
 
 
 def test_a_star_over_columns_that_are_only_some_is_unknown(tmp_path: Path) -> None:
@@ -143,10 +146,10 @@ def test_what_does_not_know_the_columns_takes_none_away(tmp_path: Path) -> None:
         "CREATE TABLE lake.mart.dim_items (item INT, brand STRING) USING delta;"
         "CREATE TABLE lake.mart.dim_dates (day DATE) USING delta;"
     )
-    found = Catalog.load(str(ddl), str(MANIFEST))
-    assert table(found, "lake", "mart", "dim_items").names == ("item", "brand")
-    assert table(found, "lake", "mart", "dim_dates").names == ("day", "year", "season")
-    assert found.refer(("ref", "dim_items")) == ("lake", "mart", "dim_items")
+    loaded = Catalog.load(str(ddl), str(MANIFEST))
+    assert table(loaded, "lake", "mart", "dim_items").names == ("item", "brand")
+    assert table(loaded, "lake", "mart", "dim_dates").names == ("day", "year", "season")
+    assert loaded.refer(("ref", "dim_items")) == ("lake", "mart", "dim_items")
 
 
 def manifest(**changes: Any) -> str:
@@ -197,8 +200,8 @@ def test_a_view_that_dbt_has_only_parsed(tmp_path: Path, raw: str, query: str | 
     view = NODE | {"config": {"materialized": "view"}, "raw_code": raw}
     other = NODE | {"name": "t", "relation_name": "s.t"}
     path.write_text(manifest(nodes={"model.p.m": view, "model.p.t": other}))
-    found = Catalog.load(str(path)).resolve(("s", "m"))
-    assert (found.query.rstrip() if isinstance(found, View) else None) == query
+    relation = Catalog.load(str(path)).resolve(("s", "m"))
+    assert (relation.query.rstrip() if isinstance(relation, View) else None) == query
 
 
 @pytest.mark.parametrize(
@@ -215,8 +218,8 @@ def test_a_view_that_dbt_has_only_parsed(tmp_path: Path, raw: str, query: str | 
 def test_what_cannot_be_read_is_not_known(tmp_path: Path, node: dict[str, Any]) -> None:
     path = tmp_path / "m.json"
     path.write_text(manifest(nodes={"model.p.m": NODE | node}))
-    found = Catalog.load(str(path)).resolve(("s", "m"))
-    assert found is None or (isinstance(found, Table) and not found.names)
+    relation = Catalog.load(str(path)).resolve(("s", "m"))
+    assert relation is None or (isinstance(relation, Table) and not relation.names)
 
 
 def test_a_short_name_is_in_the_session_catalog(tmp_path: Path) -> None:
@@ -260,5 +263,5 @@ def test_statistics_of_the_catalog(tmp_path: Path, value: object, expected: int 
     stats = {"bytes": {"id": "bytes", "value": value}, "rows": {"id": "rows", "value": value}}
     stored["nodes"]["model.shop.fct_clicks"]["stats"] = stats
     (tmp_path / "catalog.json").write_text(json.dumps(stored))
-    found = table(Catalog.load(str(tmp_path / "manifest.json")), "lake", "mart", "fct_clicks")
-    assert (found.size_in_bytes, found.row_count) == (expected, expected)
+    relation = table(Catalog.load(str(tmp_path / "manifest.json")), "lake", "mart", "fct_clicks")
+    assert (relation.size_in_bytes, relation.row_count) == (expected, expected)

@@ -80,10 +80,10 @@ def referred(catalog: Catalog, *reference: str) -> Table | View | None:
 
 
 def test_models_are_rewritten(catalog: Catalog) -> None:
-    done = rewrite(QUERY, catalog)
+    result = rewrite(QUERY, catalog)
     assert (
         "and s.day in (select /*+ broadcast(d2) */ d2.day from {{ ref('dim_dates') }} as"
-        in done.sql
+        in result.sql
     )
 
 

@@ -24,17 +24,17 @@ def _derived(known: Warehouse) -> dict[str, Derivation]:
 
 
 def test_generated_columns() -> None:
-    found = _derived(Catalog.from_ddl(DDL))
-    assert found == {
+    derived = _derived(Catalog.from_ddl(DDL))
+    assert derived == {
         "dt": Derivation("dt", "CAST(`ts` AS DATE)", ("ts",), "GENERATED ALWAYS AS"),
         "y": Derivation("y", "YEAR(ts)", ("ts",), "GENERATED ALWAYS AS"),
     }
 
 
 def test_what_is_declared_replaces_what_is_generated() -> None:
-    known = Catalog.from_ddl(DDL).deriving({"logs.clicks": {"y": "year(to_date(ts))"}})
-    assert _derived(known)["y"].origin == "the settings"
-    assert _derived(known)["dt"].origin == "GENERATED ALWAYS AS"
+    catalog = Catalog.from_ddl(DDL).deriving({"logs.clicks": {"y": "year(to_date(ts))"}})
+    assert _derived(catalog)["y"].origin == "the settings"
+    assert _derived(catalog)["dt"].origin == "GENERATED ALWAYS AS"
 
 
 @pytest.mark.parametrize(
@@ -52,18 +52,18 @@ def test_what_cannot_be_declared(derived: dict[str, dict[str, str]], message: st
 
 
 def test_a_snapshot_keeps_them_and_passes_over_proposals(tmp_path: Path) -> None:
-    known = Catalog.from_ddl(DDL)
-    (name,) = known.relations
+    catalog = Catalog.from_ddl(DDL)
+    (name,) = catalog.relations
     proposed = {name: (Derivation("note", "CAST(ts AS STRING)"),)}
     file = tmp_path / "warehouse.json"
-    file.write_text(snapshot.write(known, None, proposed))
+    file.write_text(snapshot.write(catalog, None, proposed))
     assert '"proposed"' in file.read_text()
-    found = _derived(Catalog.load(str(file)))
-    assert {it.column: it.expression for it in found.values()} == {
+    derived = _derived(Catalog.load(str(file)))
+    assert {it.column: it.expression for it in derived.values()} == {
         "dt": "CAST(`ts` AS DATE)",
         "y": "YEAR(ts)",
     }
-    assert {it.origin for it in found.values()} == {"the snapshot"}
+    assert {it.origin for it in derived.values()} == {"the snapshot"}
 
 
 @pytest.mark.parametrize(
@@ -77,22 +77,22 @@ def test_a_snapshot_keeps_them_and_passes_over_proposals(tmp_path: Path) -> None
     ],
 )
 def test_a_changed_column_is_derived_no_more(change: str, left: set[str]) -> None:
-    known = Catalog.from_ddl(f"{DDL}; ALTER TABLE logs.clicks {change}")
-    assert set(_derived(known)) == left
+    catalog = Catalog.from_ddl(f"{DDL}; ALTER TABLE logs.clicks {change}")
+    assert set(_derived(catalog)) == left
 
 
 @pytest.mark.parametrize(
     "text", ["SET TIME ZONE 'UTC'", "SET spark.sql.session.timeZone = Asia/Tokyo"]
 )
 def test_behind_another_time_zone_none_is_declared(text: str) -> None:
-    known = Catalog.from_ddl(DDL)
-    alone = rewrite(FILTERED, known, time_zone="UTC").sql
+    catalog = Catalog.from_ddl(DDL)
+    alone = rewrite(FILTERED, catalog, time_zone="UTC").sql
     assert alone.endswith(
         "AND dt >= CAST(CAST('2024-03-01' AS TIMESTAMP) AS DATE) /* dpp-rewrite */ "
         "AND y >= YEAR(CAST('2024-03-01' AS TIMESTAMP)) /* dpp-rewrite */"
     )
-    behind = rewrite(f"{text};\n{FILTERED}", known, time_zone="UTC").sql
-    assert behind == f"{text};\n{rewrite(FILTERED, known).sql}"
+    behind = rewrite(f"{text};\n{FILTERED}", catalog, time_zone="UTC").sql
+    assert behind == f"{text};\n{rewrite(FILTERED, catalog).sql}"
 
 
 @pytest.mark.parametrize(
@@ -111,8 +111,8 @@ def test_how_wide_a_bound_is(zone: str | None, bound: str) -> None:
 
 
 def test_a_verdict_quotes_the_declaration() -> None:
-    known = Catalog.from_ddl(DDL)
-    candidate = rewrite(FILTERED, known).candidates[0]
+    catalog = Catalog.from_ddl(DDL)
+    candidate = rewrite(FILTERED, catalog).candidates[0]
     said = {rule.code: rule.message for rule in candidate.rules}
     assert said["DPP103"] == (
         "dt is a partition column: dt = CAST(`ts` AS DATE), declared by GENERATED ALWAYS AS"
@@ -132,8 +132,8 @@ def test_a_verdict_quotes_the_declaration() -> None:
 )
 def test_an_expression_that_bounds_nothing_and_why(expression: str, why: str) -> None:
     ddl = "CREATE TABLE c (id INT, ts TIMESTAMP, note STRING, p STRING) PARTITIONED BY (p)"
-    known = Catalog.from_ddl(ddl).deriving({"c": {"p": expression}})
-    result = rewrite("SELECT id FROM c WHERE ts >= '2024-03-01'", known)
+    catalog = Catalog.from_ddl(ddl).deriving({"c": {"p": expression}})
+    result = rewrite("SELECT id FROM c WHERE ts >= '2024-03-01'", catalog)
     assert not result.changed
     told = [
         candidate.reason.message for candidate in result.candidates if candidate.reason is not None

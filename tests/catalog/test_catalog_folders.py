@@ -191,10 +191,10 @@ def test_a_table_that_is_defined_twice(
 ) -> None:
     files = {"a.sql": f"CREATE TABLE t {first}", "b.sql": f"CREATE TABLE IF NOT EXISTS t {second}"}
     catalog = of(tmp_path, files)
-    found = catalog.resolve(("t",))
-    assert isinstance(found, Table)
-    assert " ".join(f"{c.name}:{c.type}" for c in found.columns) == columns
-    assert " ".join(field.column for field in found.partitioned_by) == fields
+    table = catalog.resolve(("t",))
+    assert isinstance(table, Table)
+    assert " ".join(f"{c.name}:{c.type}" for c in table.columns) == columns
+    assert " ".join(field.column for field in table.partitioned_by) == fields
     assert bool(catalog.left_out) is said
 
 
@@ -203,9 +203,9 @@ def test_a_name_in_one_pair_of_backquotes_is_as_hive_prints_it(tmp_path: Path) -
     text = "CREATE EXTERNAL TABLE `Dw.T` (a INT); ALTER TABLE `dw.t` ADD COLUMNS (b INT);"
     catalog = of(tmp_path, {"a.sql": text})
     for name in (("dw", "t"), ("dw.t",)):
-        found = catalog.resolve(name)
-        assert isinstance(found, Table)
-        assert len(found.columns) == 2
+        table = catalog.resolve(name)
+        assert isinstance(table, Table)
+        assert len(table.columns) == 2
     assert not names(Catalog.from_ddl("CREATE TEMPORARY VIEW `dw.t` AS SELECT 1 AS a;")) & {"t"}
 
 
@@ -223,9 +223,9 @@ def test_a_set_of_a_variable_tells_nothing_of_the_value_a_query_runs_with(tmp_pa
     one = of(tmp_path, {"a.sql": table, "b.sql": "SET hiveconf:db = x;"})
     assert one.resolve(("${hiveconf:db}", "t")) is not None
     both = of(tmp_path, {"a.sql": table, "b.sql": f"SET hiveconf:db = x; {other}"})
-    found = both.resolve(("${hiveconf:db}", "t"))
-    assert isinstance(found, Table)
-    assert {column.name: column.type for column in found.columns} == {
+    relation = both.resolve(("${hiveconf:db}", "t"))
+    assert isinstance(relation, Table)
+    assert {column.name: column.type for column in relation.columns} == {
         "a": "int",
         "b": None,
         "p": "int",
@@ -237,5 +237,5 @@ def test_a_folder_of_programs_that_define_nothing_is_told_and_refuses_nothing(
 ) -> None:
     catalog = of(tmp_path, {"a.py": "spark.sql('SELECT a FROM f JOIN d ON f.p = d.k')\n"})
     assert not catalog.relations
-    (told,) = catalog.left_out
-    assert "no CREATE TABLE" in told.why
+    (problem,) = catalog.left_out
+    assert "no CREATE TABLE" in problem.why

@@ -18,9 +18,9 @@ CORPUS = sorted((Path(__file__).resolve().parents[3] / "shared" / "corpus").glob
 
 
 def table(catalog: Warehouse, *name: str) -> Table:
-    found = catalog.resolve(name)
-    assert isinstance(found, Table)
-    return found
+    relation = catalog.resolve(name)
+    assert isinstance(relation, Table)
+    return relation
 
 
 def test_a_directory() -> None:
@@ -50,9 +50,9 @@ def test_a_directory() -> None:
     [("retail/ddl.sql", "sales", "day"), ("tpcds/ddl.sql", "store_sales", "ss_sold_date_sk")],
 )
 def test_the_other_fixtures(fixture: str, fact: str, column: str) -> None:
-    found = table(load([str(FIXTURES / fixture)]), fact)
-    assert [field.column for field in found.partitioned_by] == [column]
-    assert all(c.type is not None for c in found.columns)
+    relation = table(load([str(FIXTURES / fixture)]), fact)
+    assert [field.column for field in relation.partitioned_by] == [column]
+    assert all(c.type is not None for c in relation.columns)
 
 
 def test_the_schema_is_that_of_short_names(tmp_path: Path) -> None:
@@ -86,16 +86,16 @@ def test_later_definitions_win_and_counts_complete(
 ) -> None:
     (tmp_path / "s.json").write_text(SNAPSHOT)
     (tmp_path / "d.sql").write_text("CREATE TABLE t (a INT)")
-    found = table(load([str(tmp_path / name) for name in order]), "t")
-    assert (found.row_count, found.size_in_bytes) == (7, 9)
-    assert (found.columns[0].type, found.columns[0].distinct_count) == (type_, 5)
+    relation = table(load([str(tmp_path / name) for name in order]), "t")
+    assert (relation.row_count, relation.size_in_bytes) == (7, 9)
+    assert (relation.columns[0].type, relation.columns[0].distinct_count) == (type_, 5)
 
 
 def test_a_snapshot_of_sizes_alone_keeps_the_columns(tmp_path: Path) -> None:
     (tmp_path / "d.sql").write_text("CREATE TABLE t (a INT)")
     (tmp_path / "s.json").write_text('{"version": 1, "tables": [{"name": "t", "row_count": 7}]}')
-    found = table(load([str(tmp_path / "d.sql"), str(tmp_path / "s.json")]), "t")
-    assert (found.row_count, len(found.columns)) == (7, 1)
+    relation = table(load([str(tmp_path / "d.sql"), str(tmp_path / "s.json")]), "t")
+    assert (relation.row_count, len(relation.columns)) == (7, 1)
 
 
 def test_what_a_file_says_of_itself_is_not_overwritten(tmp_path: Path) -> None:
@@ -103,8 +103,8 @@ def test_what_a_file_says_of_itself_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "d.sql").write_text(
         "CREATE TABLE t (a INT) TBLPROPERTIES ('spark.sql.statistics.numRows' = '1')"
     )
-    found = table(load([str(tmp_path / "s.json"), str(tmp_path / "d.sql")]), "t")
-    assert found.row_count == 1
+    relation = table(load([str(tmp_path / "s.json"), str(tmp_path / "d.sql")]), "t")
+    assert relation.row_count == 1
 
 
 @pytest.mark.parametrize(
@@ -134,16 +134,16 @@ def test_nothing_that_could_be_read(tmp_path: Path) -> None:
     said = "no CREATE TABLE or CREATE VIEW that could be read"
     with pytest.raises(CatalogError, match=said):
         load([str(tmp_path / "a.sql")])
-    found = load([str(tmp_path)])
-    assert not found.relations
-    assert [it.why.startswith(said) for it in found.left_out] == [False, True]
+    catalog = load([str(tmp_path)])
+    assert not catalog.relations
+    assert [it.why.startswith(said) for it in catalog.left_out] == [False, True]
 
 
 def test_a_folder_without_definitions_is_known_by_what_it_writes(tmp_path: Path) -> None:
     (tmp_path / "a.sql").write_text("INSERT INTO dw.t PARTITION (dt = '1') SELECT 1")
-    found = load([str(tmp_path)])
-    assert [it.column for it in table(found, "dw", "t").partitioned_by] == ["dt"]
-    assert "no type is known" in found.left_out[0].why
+    catalog = load([str(tmp_path)])
+    assert [it.column for it in table(catalog, "dw", "t").partitioned_by] == ["dt"]
+    assert "no type is known" in catalog.left_out[0].why
 
 
 def test_files_are_an_account_and_no_script(tmp_path: Path) -> None:
@@ -151,9 +151,9 @@ def test_files_are_an_account_and_no_script(tmp_path: Path) -> None:
         "CREATE TABLE dw.next (a INT, p INT) PARTITIONED BY (p); DROP TABLE IF EXISTS dw.t;"
         "INSERT INTO dw.next SELECT 1, 1; ALTER TABLE dw.next RENAME TO dw.t"
     )
-    found = load([str(tmp_path)])
-    assert {name[-1] for name in found.relations} == {"next", "t"}
-    assert not found.left_out
+    catalog = load([str(tmp_path)])
+    assert {name[-1] for name in catalog.relations} == {"next", "t"}
+    assert not catalog.left_out
 
 
 def test_a_name_with_a_variable_in_it_is_that_name_as_it_is_written(tmp_path: Path) -> None:
@@ -161,10 +161,10 @@ def test_a_name_with_a_variable_in_it_is_that_name_as_it_is_written(tmp_path: Pa
         "CREATE TABLE dw.log_${JOB} (a INT, p INT) PARTITIONED BY (p);"
         "CREATE TABLE dw.log_${day} (a INT); CREATE TABLE dw.log_{{ x }} AS SELECT 1 AS b"
     )
-    found = load([str(tmp_path)])
-    assert {name[-1] for name in found.relations} == {"log_${job}", "log_${day}", "log_{{ x }}"}
-    assert table(found, "dw", "log_${job}").partitioned_by
-    assert not table(found, "dw", "log_${day}").partitioned_by
+    catalog = load([str(tmp_path)])
+    assert {name[-1] for name in catalog.relations} == {"log_${job}", "log_${day}", "log_{{ x }}"}
+    assert table(catalog, "dw", "log_${job}").partitioned_by
+    assert not table(catalog, "dw", "log_${day}").partitioned_by
     assert table(load([str(tmp_path)], variables={"JOB": "a"}), "dw", "log_a").partitioned_by
 
 
@@ -178,9 +178,9 @@ def test_a_dbt_project_in_a_folder_is_read_too(tmp_path: Path) -> None:
     (tmp_path / "broken" / "dbt_project.yml").write_text('name: "broken')
     (tmp_path / "shop" / "models" / "no.yml").write_text("- [")
     (tmp_path / "ddl.sql").write_text("CREATE TABLE t (a INT)")
-    found = load([str(tmp_path)])
-    assert {name[-1] for name in found.relations} == {"t", "of_shop"}
-    assert [it.where for it in found.left_out] == [
+    catalog = load([str(tmp_path)])
+    assert {name[-1] for name in catalog.relations} == {"t", "of_shop"}
+    assert [it.where for it in catalog.left_out] == [
         str(tmp_path / "broken" / "dbt_project.yml"),
         str(tmp_path / "shop" / "models" / "no.yml"),
     ]

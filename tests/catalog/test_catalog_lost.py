@@ -27,8 +27,8 @@ def test_what_was_written_stays_without_its_table(ddl: str, target: str) -> None
     text = QUERY.format(target, 2023, OURS)
     result = rewrite(text, Catalog.from_ddl(ddl))
     assert result.sql == text
-    (said,) = result.skipped
-    assert said.message.endswith("what dpp-rewrite has written in this statement stays as it is")
+    (problem,) = result.skipped
+    assert problem.message.endswith("what dpp-rewrite has written in this statement stays as it is")
     assert not result.removed
 
 
@@ -41,5 +41,5 @@ def test_it_is_refreshed_where_all_are_known(target: str) -> None:
 
 def test_it_goes_where_its_table_is_known_and_not_partitioned() -> None:
     text = QUERY.format("", 2024, OURS)
-    known = Catalog.from_ddl(f"CREATE TABLE f (a INT, dt DATE); {DIMENSION}")
-    assert "dpp-rewrite" not in rewrite(text, known).sql
+    catalog = Catalog.from_ddl(f"CREATE TABLE f (a INT, dt DATE); {DIMENSION}")
+    assert "dpp-rewrite" not in rewrite(text, catalog).sql

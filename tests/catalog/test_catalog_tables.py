@@ -16,9 +16,9 @@ HERE = ("spark_catalog", "default")
 
 
 def table(catalog: Catalog, name: str = "t") -> Table:
-    found = catalog.resolve(tuple(name.split(".")))
-    assert isinstance(found, Table)
-    return found
+    relation = catalog.resolve(tuple(name.split(".")))
+    assert isinstance(relation, Table)
+    return relation
 
 
 @pytest.mark.parametrize(
@@ -84,10 +84,10 @@ def test_types(follow: Follow, written: str, type_: str | None) -> None:
 def test_keys_and_nulls(
     follow: Follow, columns: str, key: tuple[str, ...], not_null: tuple[str, ...]
 ) -> None:
-    found = table(follow(f"CREATE TABLE t ({columns}) USING delta"))
-    assert [column.name for column in found.columns] == ["a", "b"]
-    assert found.primary_key == key
-    assert tuple(column.name for column in found.columns if not column.nullable) == not_null
+    relation = table(follow(f"CREATE TABLE t ({columns}) USING delta"))
+    assert [column.name for column in relation.columns] == ["a", "b"]
+    assert relation.primary_key == key
+    assert tuple(column.name for column in relation.columns if not column.nullable) == not_null
 
 
 @pytest.mark.parametrize(
@@ -114,9 +114,9 @@ def test_keys_and_nulls(
 def test_partitioning(
     follow: Follow, clause: str, fields: list[str | tuple[str, str] | tuple[str, str, int]]
 ) -> None:
-    found = table(follow(f"CREATE TABLE t (a INT, b TIMESTAMP) {clause}"))
+    relation = table(follow(f"CREATE TABLE t (a INT, b TIMESTAMP) {clause}"))
     expected = [PartitionField(f) if isinstance(f, str) else PartitionField(*f) for f in fields]
-    assert list(found.partitioned_by) == expected
+    assert list(relation.partitioned_by) == expected
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_provider(follow: Follow, clause: str, provider: str | None) -> None:
 
 
 def test_statistics_of_table_properties(follow: Follow) -> None:
-    found = table(
+    relation = table(
         follow(
             "CREATE TABLE t (Id INT, b INT) USING parquet TBLPROPERTIES ("
             "'spark.sql.statistics.totalSize' = '10', 'spark.sql.statistics.numRows' = '2',"
@@ -176,14 +176,14 @@ def test_statistics_of_table_properties(follow: Follow) -> None:
             "'spark.sql.statistics.colStats.b.distinctCount' = 'many')"
         )
     )
-    assert (found.size_in_bytes, found.row_count) == (10, 2)
-    assert [column.distinct_count for column in found.columns] == [1, None]
+    assert (relation.size_in_bytes, relation.row_count) == (10, 2)
+    assert [column.distinct_count for column in relation.columns] == [1, None]
 
 
 def test_a_query_leaves_the_columns_unknown(follow: Follow) -> None:
-    found = table(follow("CREATE TABLE t USING parquet PARTITIONED BY (d) AS SELECT 1 AS d"))
-    assert found.columns == ()
-    assert found.partitioned_by == (PartitionField("d"),)
+    relation = table(follow("CREATE TABLE t USING parquet PARTITIONED BY (d) AS SELECT 1 AS d"))
+    assert relation.columns == ()
+    assert relation.partitioned_by == (PartitionField("d"),)
 
 
 @pytest.mark.parametrize("how", ["LIKE s", "SHALLOW CLONE s"])
@@ -228,8 +228,8 @@ def test_a_copy_of_what_is_not_known(follow: Follow) -> None:
     ],
 )
 def test_a_second_definition(follow: Follow, second: str, column: str) -> None:
-    found = table(follow(f"CREATE TABLE t (a INT); {second}"))
-    assert [c.name for c in found.columns] == [column]
+    relation = table(follow(f"CREATE TABLE t (a INT); {second}"))
+    assert [c.name for c in relation.columns] == [column]
 
 
 @pytest.mark.parametrize(
@@ -340,9 +340,9 @@ def test_names(follow: Follow) -> None:
         ("spark_catalog", "other", "b"),
         ("lake", "db", "c.d"),
     }
-    found = catalog.resolve(("lake", "db", "c.d"))
-    assert isinstance(found, Table)
-    assert found.partitioned_by == (PartitionField("u.v"),)
+    relation = catalog.resolve(("lake", "db", "c.d"))
+    assert isinstance(relation, Table)
+    assert relation.partitioned_by == (PartitionField("u.v"),)
 
 
 # --- the clauses of many engines ------------------------------------------------------------------
@@ -350,10 +350,10 @@ def test_names(follow: Follow) -> None:
 
 def said(catalog: Catalog, name: str = "t") -> tuple[str, str, bool]:
     """A table's columns with their types, its partition fields, and whether these are all."""
-    found = table(catalog, name)
-    columns = ", ".join(f"{c.name} {c.type}" for c in found.columns)
-    fields = ", ".join(f"{f.transform} {f.column}" for f in found.partitioned_by)
-    return columns, fields.replace("identity ", ""), found.complete
+    relation = table(catalog, name)
+    columns = ", ".join(f"{c.name} {c.type}" for c in relation.columns)
+    fields = ", ".join(f"{f.transform} {f.column}" for f in relation.partitioned_by)
+    return columns, fields.replace("identity ", ""), relation.complete
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,9 @@ Follow = Callable[..., Catalog]
 
 
 def view(catalog: Catalog, *name: str) -> View:
-    found = catalog.resolve(name)
-    assert isinstance(found, View)
-    return found
+    table = catalog.resolve(name)
+    assert isinstance(table, View)
+    return table
 
 
 @pytest.mark.parametrize(
@@ -47,23 +47,23 @@ def view(catalog: Catalog, *name: str) -> View:
 def test_the_query_is_a_slice(
     follow: Follow, statement: str, query: str, columns: tuple[str, ...]
 ) -> None:
-    found = view(follow(f"USE web; {statement}"), "v")
-    assert (found.query, found.columns) == (query, columns)
-    assert found.namespace == ("spark_catalog", "web")
+    defined = view(follow(f"USE web; {statement}"), "v")
+    assert (defined.query, defined.columns) == (query, columns)
+    assert defined.namespace == ("spark_catalog", "web")
     temporary = "TEMP" in statement or "CACHE" in statement
-    assert found.name == (("v",) if temporary else ("spark_catalog", "web", "v"))
+    assert defined.name == (("v",) if temporary else ("spark_catalog", "web", "v"))
 
 
 def test_a_materialised_view_is_a_table(follow: Follow) -> None:
     catalog = follow("CREATE MATERIALIZED VIEW m PARTITIONED BY (a) AS SELECT 1 AS a")
-    found = catalog.resolve(("m",))
-    assert isinstance(found, Table)
-    assert found.columns == ()
+    table = catalog.resolve(("m",))
+    assert isinstance(table, Table)
+    assert table.columns == ()
 
 
 def test_a_view_of_a_file_is_a_table(follow: Follow) -> None:
-    found = follow("CREATE TEMPORARY VIEW v USING csv OPTIONS (path 'x')").resolve(("v",))
-    assert isinstance(found, Table)
+    table = follow("CREATE TEMPORARY VIEW v USING csv OPTIONS (path 'x')").resolve(("v",))
+    assert isinstance(table, Table)
 
 
 def test_a_global_temporary_view(follow: Follow) -> None:
@@ -141,9 +141,9 @@ def test_a_schema_may_be_called_session(follow: Follow) -> None:
 def test_a_table_behind_a_temporary_view(follow: Follow, script: str, means: str) -> None:
     catalog = follow(script)
     inner = catalog.relations.get(("t",))
-    found = (catalog if inner is None else catalog.within(view(catalog, "t"))).resolve(("t",))
-    assert isinstance(found, Table)
-    assert found.name == ("spark_catalog", means, "t")
+    table = (catalog if inner is None else catalog.within(view(catalog, "t"))).resolve(("t",))
+    assert isinstance(table, Table)
+    assert table.name == ("spark_catalog", means, "t")
 
 
 def test_a_view_keeps_the_temporary_views_that_it_was_made_with(follow: Follow) -> None:

@@ -98,10 +98,10 @@ class Ran:
 
 def invoke(*args: str, stdin: str | bytes | None = None, **env: str) -> Ran:
     """Runs the program; what it does not turn into a message is raised."""
-    done = CliRunner().invoke(program, args, input=stdin, env=env, prog_name="dpp-rewrite")
-    if done.exception and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    return Ran(done.exit_code, done.stdout_bytes, done.stderr)
+    result = CliRunner().invoke(program, args, input=stdin, env=env, prog_name="dpp-rewrite")
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return Ran(result.exit_code, result.stdout_bytes, result.stderr)
 
 
 def beside_catalog(monkeypatch: pytest.MonkeyPatch, folder: Path, ddl: str) -> Callable[..., Ran]:

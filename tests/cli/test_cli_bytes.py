@@ -223,9 +223,9 @@ def test_as_a_process(tmp_path: Path) -> None:
 def test_bytes_of_latin_1_are_shown_as_characters_and_noted_once(tmp_path: Path) -> None:
     path = tmp_path / "q.sql"
     path.write_bytes(b"-- \xe9 \xff\n" + QUERY.rstrip() + b" AND d.season = 'caf\xe9'\n")
-    done = CliRunner().invoke(program, ["-c", str(DDL), str(path)])
-    assert "season = 'caf\xe9'" in done.stderr
-    assert "udc" not in done.stderr
-    assert done.stderr.count("bytes that are not UTF-8") == 1
+    result = CliRunner().invoke(program, ["-c", str(DDL), str(path)])
+    assert "season = 'caf\xe9'" in result.stderr
+    assert "udc" not in result.stderr
+    assert result.stderr.count("bytes that are not UTF-8") == 1
     path.write_bytes(QUERY)
     assert "not UTF-8" not in CliRunner().invoke(program, ["-c", str(DDL), str(path)]).stderr

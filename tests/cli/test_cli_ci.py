@@ -60,15 +60,15 @@ def test_github_pull_request(run: Callable[[str], Ran]) -> None:
 def test_github_code_scanning(run: Callable[[str], Ran]) -> None:
     *_, lint, upload = BLOCKS[1]
     assert run(lint["run"]).status == 0
-    found = json.loads(Path(upload["with"]["sarif_file"]).read_text())
-    assert len(found["runs"][0]["results"]) == 4
+    report = json.loads(Path(upload["with"]["sarif_file"]).read_text())
+    assert len(report["runs"][0]["results"]) == 4
 
 
 def test_gitlab(run: Callable[[str], Ran]) -> None:
     job = BLOCKS[2]["dpp-rewrite"]
     assert run(job["script"][-1]).status == 1
-    found = json.loads(Path(job["artifacts"]["reports"]["codequality"]).read_text())
-    assert [it["location"]["path"] for it in found] == ["a.sql"] * 2 + ["b.sql"] * 2
+    report = json.loads(Path(job["artifacts"]["reports"]["codequality"]).read_text())
+    assert [it["location"]["path"] for it in report] == ["a.sql"] * 2 + ["b.sql"] * 2
 
 
 def test_five_lines_each() -> None:

@@ -108,8 +108,8 @@ def test_dbt_a_snapshot_and_spark(run: Callable[..., Ran]) -> None:
     Path("shop/dbt_project.yml").write_text("name: shop\n")
     Path("other").mkdir()
     Path("other/dbt_project.yml").write_text("name: other\n")
-    known = Catalog.from_ddl(TABLE.format("sales"))
-    Path("lake.json").write_text(snapshot.write(known, {"by": "dpp-rewrite 0.1.0"}))
+    catalog = Catalog.from_ddl(TABLE.format("sales"))
+    Path("lake.json").write_text(snapshot.write(catalog, {"by": "dpp-rewrite 0.1.0"}))
     Path("package.json").write_text("{}")
     Path("conf").mkdir()
     Path("conf/spark-defaults.conf").write_text(

@@ -192,11 +192,11 @@ def test_the_baseline_by_default(run: Callable[..., Ran]) -> None:
     assert run("lint", "q.sql").status == 1
     assert run("lint", "--write-baseline", "q.sql").status == 0
     assert run("lint", "q.sql").status == 0
-    known = Path(".dpp-rewrite-baseline.json").read_bytes()
+    data = Path(".dpp-rewrite-baseline.json").read_bytes()
     ran = run("lint", "--write-baseline", "q.sql", "no.sql")
     assert ran.status == 2
     assert "the baseline is not written" in ran.err
-    assert Path(".dpp-rewrite-baseline.json").read_bytes() == known
+    assert Path(".dpp-rewrite-baseline.json").read_bytes() == data
 
 
 def test_a_baseline_of_some_files_keeps_what_is_known_of_others(run: Callable[..., Ran]) -> None:

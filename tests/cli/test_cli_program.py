@@ -63,9 +63,9 @@ PROGRAM = [sys.executable, "-P", "-m", "sqlrewrite"]
 
 def test_bytes_through_a_real_pipe() -> None:
     data = b"\xef\xbb\xbfselect 1 -- \xe9\r\n;select 2"
-    done = process([*PROGRAM, "-"], input=data)
-    assert (done.returncode, done.stdout) == (0, data)
-    assert b"0 rewritten, 2 unchanged, 0 skipped\n" in done.stderr
+    completed = process([*PROGRAM, "-"], input=data)
+    assert (completed.returncode, completed.stdout) == (0, data)
+    assert b"0 rewritten, 2 unchanged, 0 skipped\n" in completed.stderr
 
 
 def test_version() -> None:
@@ -75,9 +75,9 @@ def test_version() -> None:
 
 
 def test_an_ascii_console_and_a_name_that_is_not_utf_8() -> None:
-    done = process([*PROGRAM, os.fsdecode(b"n\xf6.sql")], env={"PYTHONIOENCODING": "ascii"})
-    assert done.returncode == 2
-    assert done.stderr.startswith(b"n\\udcf6.sql: error: cannot be read")
+    completed = process([*PROGRAM, os.fsdecode(b"n\xf6.sql")], env={"PYTHONIOENCODING": "ascii"})
+    assert completed.returncode == 2
+    assert completed.stderr.startswith(b"n\\udcf6.sql: error: cannot be read")
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
@@ -85,8 +85,8 @@ def test_a_reader_that_goes_away(tmp_path: Path, unbuffered: str) -> None:
     (tmp_path / "q.sql").write_bytes(b"select 1 -- " + b"x" * 1_000_000 + b"\n")
     reader = shlex.join([sys.executable, "-c", "import os; os.read(0, 5)"])
     command = f"{shlex.join(PROGRAM)} q.sql 2>err | {reader}; echo ${{PIPESTATUS[0]}}"
-    done = process(["bash", "-c", command], cwd=tmp_path, env={"PYTHONUNBUFFERED": unbuffered})
-    assert done.stdout == b"141\n"
+    completed = process(["bash", "-c", command], cwd=tmp_path, env={"PYTHONUNBUFFERED": unbuffered})
+    assert completed.stdout == b"141\n"
     assert (tmp_path / "err").read_bytes() == b""
 
 
@@ -103,9 +103,9 @@ def full(tmp_path: Path) -> Callable[[str, str], tuple[int, str]]:
 
     def call(words: str, streams: str) -> tuple[int, str]:
         command = f"{shlex.join(PROGRAM)} {words} {streams}; exit $?"
-        done = process(["bash", "-c", command], cwd=tmp_path)
+        completed = process(["bash", "-c", command], cwd=tmp_path)
         said = (tmp_path / "err").read_text().splitlines() if "2>err" in streams else [""]
-        return done.returncode, said[-1]
+        return completed.returncode, said[-1]
 
     return call
 
@@ -187,5 +187,5 @@ except SystemExit as end:
 heavy = {"rich", "subprocess", "pyspark"}
 print(sorted(heavy & set(sys.modules)))
 """
-    done = process([sys.executable, "-P", "-c", code], cwd=tmp_path)
-    assert done.stdout == b"[]\n", done.stderr
+    completed = process([sys.executable, "-P", "-c", code], cwd=tmp_path)
+    assert completed.stdout == b"[]\n", completed.stderr

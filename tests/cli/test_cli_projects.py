@@ -206,9 +206,9 @@ def test_many_small_projects_share_a_cache(run: Callable[..., Ran], tmp_path: Pa
     for number in range(WORTH):
         Path("ab"[number % 2], f"{number}.sql").write_text(WHOLE)
     cache = str(tmp_path / "cache")
-    told = run("lint", "a", "b", DPP_REWRITE_CACHE_DIR=cache)
+    result = run("lint", "a", "b", DPP_REWRITE_CACHE_DIR=cache)
     assert os.path.isdir(cache)
-    assert run("lint", "a", "b", DPP_REWRITE_CACHE_DIR=cache) == told
+    assert run("lint", "a", "b", DPP_REWRITE_CACHE_DIR=cache) == result
 
 
 def test_the_name_of_stdin_has_a_project(run: Callable[..., Ran]) -> None:

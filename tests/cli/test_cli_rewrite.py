@@ -372,10 +372,10 @@ def test_colour_leaves_brackets_and_long_lines_alone(
 
 def test_says_why_nothing_was_found(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("empty").mkdir()
-    said = run("--diff", "empty").err
-    assert said.startswith("no files of SQL found (*.sql, ")
-    assert "--include-python" in said
-    assert said.endswith("\n0 would be rewritten, 0 unchanged, 0 skipped\n")
+    err = run("--diff", "empty").err
+    assert err.startswith("no files of SQL found (*.sql, ")
+    assert "--include-python" in err
+    assert err.endswith("\n0 would be rewritten, 0 unchanged, 0 skipped\n")
 
 
 NO_TABLES = "no tables are known: pass -c, or run dpp-rewrite init\n"

@@ -47,8 +47,8 @@ def told(run: Callable[..., Ran], text: str, command: str = "rewrite") -> dict[s
 
 @pytest.mark.parametrize("command", ["rewrite", "lint"])
 def test_what_is_counted(run: Callable[..., Ran], command: str) -> None:
-    found = told(run, ON_DAY + "".join(TEXTS.values()), command)
-    assert {name: it for name, it in found.items() if isinstance(it, int)} == {
+    sentences = told(run, ON_DAY + "".join(TEXTS.values()), command)
+    assert {name: it for name, it in sentences.items() if isinstance(it, int)} == {
         "files": 1,
         "statements": 9,
         "joins": 8,
@@ -99,13 +99,13 @@ def test_what_is_counted(run: Callable[..., Ran], command: str) -> None:
 def test_why_not_and_what_to_do(
     run: Callable[..., Ran], name: str, reason: str | None, remedy: str | None
 ) -> None:
-    found = told(run, TEXTS[name] * 2)
+    sentences = told(run, TEXTS[name] * 2)
     if reason is None:
-        assert (found["reasons"], found["first"]) == ([], None)
+        assert (sentences["reasons"], sentences["first"]) == ([], None)
         return
-    assert [it["count"] for it in found["reasons"]] == [2]
-    assert found["reasons"][0]["reason"].removeprefix("template text: ").startswith(reason)
-    assert found["first"] == {"do": remedy, "scans": 2}
+    assert [sentence["count"] for sentence in sentences["reasons"]] == [2]
+    assert sentences["reasons"][0]["reason"].removeprefix("template text: ").startswith(reason)
+    assert sentences["first"] == {"do": remedy, "scans": 2}
 
 
 def test_the_most_frequent_comes_first(run: Callable[..., Ran]) -> None:

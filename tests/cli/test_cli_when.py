@@ -33,10 +33,10 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Ran]:
 
     def call(*args: str, settings: str = "", **env: str) -> Ran:
         Path("pyproject.toml").write_text(f'[tool.dpp-rewrite]\ncatalog = "ddl.sql"\n{settings}')
-        done = CliRunner().invoke(program, args, env=env, prog_name="dpp-rewrite")
-        if done.exception and not isinstance(done.exception, SystemExit):
-            raise done.exception
-        return Ran(done.exit_code, done.stdout_bytes, done.stderr)
+        result = CliRunner().invoke(program, args, env=env, prog_name="dpp-rewrite")
+        if result.exception and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return Ran(result.exit_code, result.stdout_bytes, result.stderr)
 
     return call
 

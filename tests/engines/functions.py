@@ -24,10 +24,10 @@ def scalars(dialect: str) -> Iterator[tuple[str, Function]]:
     names = dialect_names(dialect)
     for name in sorted(names.same | names.own):
         first = names.alphabet[ord(name[0]) - ord("a")] if name in names.own else name[0]
-        found = function(first + name[1:])
-        assert found is not None
-        if found.kind == "scalar":
-            yield name, found
+        row = function(first + name[1:])
+        assert row is not None
+        if row.kind == "scalar":
+            yield name, row
 
 
 def wrong(dialect: str, ask: Callable[[str], object]) -> tuple[int, list[str]]:
@@ -36,10 +36,10 @@ def wrong(dialect: str, ask: Callable[[str], object]) -> tuple[int, list[str]]:
     calls whose arguments no sample fits are not asked."""
     asked, found = 0, []
     for name, row in scalars(dialect):
-        given = row.signature.split("->")[0].split()
-        kinds = [it.rstrip("*") for it in given if not it.endswith("?") and "=>" not in it]
+        parts = row.signature.split("->")[0].split()
+        kinds = [part.rstrip("*") for part in parts if not part.endswith("?") and "=>" not in part]
         samples = [_VALUES.get(kind, ("1", "bigint")) for kind in kinds]
-        if any("<" in it or "=>" in it for it in given) or not samples:
+        if any("<" in part or "=>" in part for part in parts) or not samples:
             continue
         try:
             ask(f"{name}({', '.join(value for value, _ in samples)})")

@@ -108,8 +108,8 @@ def test_mistakes() -> None:
 
 
 def _trino(text: str, when: str = "eligible") -> str:
-    known = Catalog.from_ddl(DDL, schema="web")
-    return rewrite(text, known, dialect="trino", engine="trino", when=when).sql
+    catalog = Catalog.from_ddl(DDL, schema="web")
+    return rewrite(text, catalog, dialect="trino", engine="trino", when=when).sql
 
 
 @pytest.mark.parametrize(
@@ -189,22 +189,22 @@ def test_unnest_stands_beside() -> None:
 def test_trino_prunes_the_probe_side(query: str, left: bool) -> None:
     assert (_trino(query, when="missed") == query) == left
     assert _trino(query) != query or left
-    known = Catalog.from_ddl(DDL, schema="web")
-    found, _ = lint(query, known, make_options(engine="trino", dialect="trino"))
-    told = [it.message for it in found if it.code == "DPP012"]
+    catalog = Catalog.from_ddl(DDL, schema="web")
+    findings, _ = lint(query, catalog, make_options(engine="trino", dialect="trino"))
+    told = [finding.message for finding in findings if finding.code == "DPP012"]
     assert bool(told) == (not left and "LEFT" not in query)
     assert all("sales is on the build side of its join with d" in it for it in told)
 
 
 def test_sizes_decide_the_build_side() -> None:
     """Where the dimension is known to be the smaller side, Trino builds it wherever it stands."""
-    known = Catalog.from_ddl(DDL, schema="web")
+    catalog = Catalog.from_ddl(DDL, schema="web")
     for name, size in (("sales", 900), ("dim", 9)):
-        table = known.resolve((name,))
+        table = catalog.resolve((name,))
         assert isinstance(table, Table)
-        known = known.with_relation(replace(table, size_in_bytes=size))
+        catalog = catalog.with_relation(replace(table, size_in_bytes=size))
     query = "SELECT s.id FROM dim d JOIN sales s ON s.day = d.day WHERE d.yr = 3"
-    assert rewrite(query, known, dialect="trino", engine="trino", when="missed").sql == query
+    assert rewrite(query, catalog, dialect="trino", engine="trino", when="missed").sql == query
 
 
 def test_what_was_written_is_taken_out() -> None:
@@ -218,9 +218,9 @@ def test_a_view_is_in_the_dialect_of_its_text() -> None:
     """What is a name in double quotes there is no string in a view either."""
     ddl = DDL + 'CREATE VIEW web.days AS SELECT "day", yr FROM web.dim;'
     ddl += "CREATE VIEW web.odd AS SELECT U&'a' AS day, yr FROM web.dim;"
-    known = Catalog.from_ddl(ddl, schema="web")
+    catalog = Catalog.from_ddl(ddl, schema="web")
     query = "SELECT s.id FROM sales s JOIN {} d ON s.day = d.day WHERE d.yr = 3"
-    done = [rewrite(query.format(it), known, dialect="trino") for it in ("days", "odd")]
+    done = [rewrite(query.format(it), catalog, dialect="trino") for it in ("days", "odd")]
     assert [it.changed for it in done] == [True, False]
     assert "s.day IN (SELECT d2.day FROM days AS d2 WHERE d2.yr = 3)" in done[0].sql
 
@@ -229,10 +229,10 @@ def test_a_derived_column_is_said_in_sparks_words_alone() -> None:
     """``floor(x / 10)`` of integers is another number in Trino, where a quotient of them is a
     whole one; so no formula of Spark's is written there."""
     ddl = "CREATE TABLE t (x DATE, b INT GENERATED ALWAYS AS (year(x))) USING delta"
-    known = Catalog.from_ddl(f"{ddl} PARTITIONED BY (b)")
+    catalog = Catalog.from_ddl(f"{ddl} PARTITIONED BY (b)")
     text = "SELECT x FROM t WHERE x <= DATE '2024-01-01'"
-    assert rewrite(text, known).changed
-    assert not rewrite(text, known, dialect="trino").changed
+    assert rewrite(text, catalog).changed
+    assert not rewrite(text, catalog, dialect="trino").changed
 
 
 def test_a_column_that_using_merges_has_no_table_in_trino() -> None:

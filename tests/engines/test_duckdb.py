@@ -125,9 +125,9 @@ def _read(connection: duckdb.DuckDBPyConnection, query: str) -> int:
 def test_what_is_left_to_it_it_prunes(files: duckdb.DuckDBPyConnection, query: str) -> None:
     """``--when missed`` leaves out only joins by which DuckDB reads no more files than with our
     predicate."""
-    known = Catalog.from_ddl(DDL)
-    every = rewrite(query, known, dialect="duckdb", engine="duckdb")
-    missed = rewrite(query, known, dialect="duckdb", engine="duckdb", when="missed")
+    tables = Catalog.from_ddl(DDL)
+    every = rewrite(query, tables, dialect="duckdb", engine="duckdb")
+    missed = rewrite(query, tables, dialect="duckdb", engine="duckdb", when="missed")
     assert [candidate.verdict for candidate in every.candidates].count(Verdict.REWRITTEN)
     alone, with_ours = _read(files, query), _read(files, every.sql)
     assert with_ours == 2 or "EXISTS" in query
@@ -142,12 +142,12 @@ def _sorted(connection: duckdb.DuckDBPyConnection, query: str) -> list[str]:
 
 def test_its_own_words() -> None:
     """A name in quotes, a function of DuckDB's own, a string with a backslash."""
-    known = Catalog.from_ddl(
+    tables = Catalog.from_ddl(
         "CREATE TABLE s (p INT, x STRING) PARTITIONED BY (p);"
         "CREATE TABLE d (p INT, `group` STRING, y STRING)"
     )
     text = """SELECT strftime(now(), '%Y') FROM s JOIN d USING (p) WHERE d."group" = 'a\\'"""
-    result = rewrite(text, known, dialect="duckdb", engine="duckdb")
+    result = rewrite(text, tables, dialect="duckdb", engine="duckdb")
     assert result.sql == (
         text
         + """ AND s.p IN (SELECT d2.p FROM d AS d2 WHERE d2."group" = 'a\\') /* dpp-rewrite */"""

@@ -30,8 +30,8 @@ def test_left_to_it(query: str) -> None:
 @pytest.mark.parametrize(("query", "why"), MISSED.items())
 def test_missed(query: str, why: str) -> None:
     """What Flink would not prune is not left to it, each with the reason."""
-    known = Catalog.from_ddl(DDL)
-    result = rewrite(query, known, dialect="flink", engine="flink", when="missed")
+    catalog = Catalog.from_ddl(DDL)
+    result = rewrite(query, catalog, dialect="flink", engine="flink", when="missed")
     told = [rule for each in result.candidates for rule in each.rules if rule.code == "DPP125"]
     assert any(why in it.message for it in told), told
 
@@ -50,15 +50,15 @@ def test_the_connector_decides() -> None:
     for kind in ("BIGINT", "DECIMAL(9, 2)"):
         for name in ("hive", "paimon", "filesystem", "iceberg", ""):
             said = f"WITH ('connector' = '{name}')" if name else ""
-            known = Catalog.from_ddl(ddl.format(kind, said, kind))
-            found[name, kind[:3]] = _flink(query, known, "missed") == query
+            catalog = Catalog.from_ddl(ddl.format(kind, said, kind))
+            found[name, kind[:3]] = _flink(query, catalog, "missed") == query
     assert [name for name, left in found.items() if left] == [
         ("hive", "BIG"),
         ("paimon", "BIG"),
         ("", "BIG"),
         ("paimon", "DEC"),
     ]
-    result = rewrite(query, known, dialect="flink", engine="flink", when="missed")
+    result = rewrite(query, catalog, dialect="flink", engine="flink", when="missed")
     told = [
         rule.message for each in result.candidates for rule in each.rules if rule.code == "DPP125"
     ]
@@ -68,9 +68,9 @@ def test_the_connector_decides() -> None:
 def test_its_filtering_switched_off() -> None:
     query = PRUNED[0]
     text = f"SET 'table.optimizer.dynamic-filtering.enabled' = 'false';\n{query}"
-    told = _told(rewrite(text, Catalog.from_ddl(DDL), dialect="flink", engine="flink"))
-    assert any("Flink does not prune by an IN there" in it for it in told)
-    assert any("--predicate values writes constants" in it for it in told)
+    sentences = _told(rewrite(text, Catalog.from_ddl(DDL), dialect="flink", engine="flink"))
+    assert any("Flink does not prune by an IN there" in sentence for sentence in sentences)
+    assert any("--predicate values writes constants" in sentence for sentence in sentences)
 
 
 def test_what_pays_where_no_keys_are_taken() -> None:
@@ -88,22 +88,22 @@ def _told(result: Rewrite) -> list[str]:
 
 def test_no_null_without_a_type() -> None:
     """Flink's IF refuses one, by which an average that decides over the rows is guarded."""
-    known = Catalog.from_ddl(DDL.replace("m BIGINT", "m INT"))
+    catalog = Catalog.from_ddl(DDL.replace("m BIGINT", "m INT"))
     query = "SELECT f.v FROM f JOIN (SELECT k FROM d GROUP BY k HAVING {}(m) > 3) d ON f.k = d.k"
-    result = rewrite(query.format("avg"), known, dialect="flink", engine="flink")
+    result = rewrite(query.format("avg"), catalog, dialect="flink", engine="flink")
     assert any("flink has no IF(…, NULL) without a type" in it for it in _told(result))
     assert not result.changed
-    assert _flink(query.format("max"), known) != query.format("max")
+    assert _flink(query.format("max"), catalog) != query.format("max")
 
 
 def test_no_subquery_in_an_on() -> None:
     """Flink 2.3 fails on it with an error; constants it takes, and prunes by them."""
-    known = Catalog.from_ddl(DDL)
+    catalog = Catalog.from_ddl(DDL)
     query = "SELECT * FROM e LEFT JOIN f ON e.k = f.k AND e.n = 'x'"
-    assert _flink(query, known) == query
+    assert _flink(query, catalog) == query
     result = rewrite(
         query,
-        known,
+        catalog,
         dialect="flink",
         engine="flink",
         predicate="values",
@@ -117,8 +117,8 @@ def test_the_limit_of_keys() -> None:
     query = PRUNED[0]
     for rows in (2_000_000, 2_200_000):
         counted = f"m BIGINT) TBLPROPERTIES ('spark.sql.statistics.numRows'='{rows}');"
-        known = Catalog.from_ddl(DDL.replace("m BIGINT);", counted, 1))
-        result = rewrite(query, known, dialect="flink", engine="flink")
+        catalog = Catalog.from_ddl(DDL.replace("m BIGINT);", counted, 1))
+        result = rewrite(query, catalog, dialect="flink", engine="flink")
         assert result.changed == (rows == 2_000_000)
         over = any("8,800,000 bytes of keys, over the limit" in it for it in _told(result))
         assert over != result.changed
@@ -137,9 +137,9 @@ DISTRIBUTED BY HASH(k) INTO 4 BUCKETS WITH ('connector' = 'jdbc');
 
 
 def _table(ddl: str, name: str = "t") -> Table:
-    found = Catalog.from_ddl(TABLES + ddl).resolve((name,))
-    assert isinstance(found, Table)
-    return found
+    table = Catalog.from_ddl(TABLES + ddl).resolve((name,))
+    assert isinstance(table, Table)
+    return table
 
 
 def test_a_table() -> None:
@@ -322,11 +322,11 @@ def test_a_temporal_join() -> None:
 
 
 def _refused(query: str, ddl: str, code: str, why: str) -> None:
-    known = Catalog.from_ddl(TABLES + ddl)
-    result = rewrite(query, known, dialect="flink", engine="flink")
-    told = _told(result)
+    catalog = Catalog.from_ddl(TABLES + ddl)
+    result = rewrite(query, catalog, dialect="flink", engine="flink")
+    sentences = _told(result)
     assert not result.changed
-    assert any(it.startswith(code) and why in it for it in told), told
+    assert any(sentence.startswith(code) and why in sentence for sentence in sentences), sentences
 
 
 # --- its SQL --------------------------------------------------------------------------------------
@@ -334,12 +334,12 @@ def _refused(query: str, ddl: str, code: str, why: str) -> None:
 
 def test_its_own_words() -> None:
     """Names in backquotes, a backslash that escapes nothing, functions of its own; no hint."""
-    known = Catalog.from_ddl(TABLES + "CREATE TABLE t (k BIGINT, `group` STRING)")
+    catalog = Catalog.from_ddl(TABLES + "CREATE TABLE t (k BIGINT, `group` STRING)")
     text = (
         "SELECT DATE_FORMAT(f.at, 'yyyy'), LISTAGG(t.`group`) FROM f JOIN t ON f.k = t.k "
         "WHERE t.`group` = 'a\\' AND REGEXP(f.c, 'x') AND LEFT(t.`group`, 1) = 'y'"
     )
-    written = _flink(f"{text} GROUP BY 1", known)
+    written = _flink(f"{text} GROUP BY 1", catalog)
     assert written == (
         f"{text} AND f.k IN (SELECT t2.k FROM t AS t2 WHERE t2.`group` = 'a\\' "
         "AND LEFT(t2.`group`, 1) = 'y') /* dpp-rewrite */ GROUP BY 1"
@@ -359,31 +359,31 @@ CREATE TABLE t (`day` DATE, `year` INT, x STRING)"""
     ],
 )
 def test_a_name_that_is_reserved_there_is_quoted(query: str, written: str) -> None:
-    known = Catalog.from_ddl(RESERVED)
+    catalog = Catalog.from_ddl(RESERVED)
     text = query.format("")
     found = f"{written} IN (SELECT t2.`day` FROM t AS t2 WHERE t2.`year` = 1) /* dpp-rewrite */"
     expected = query.format(f" WHERE {found}") if "{}" in query else f"{query} AND {found}"
-    assert _flink(text, known) == expected
-    assert _flink(expected, known) == expected
+    assert _flink(text, catalog) == expected
+    assert _flink(expected, catalog) == expected
 
 
 def test_names_that_an_alias_lists() -> None:
-    known = Catalog.from_ddl(RESERVED)
+    catalog = Catalog.from_ddl(RESERVED)
     rows = "(VALUES (DATE '2024-01-02', 1)) AS {}(`day`, x)"
     query = f"SELECT s.v FROM s JOIN {rows.format('t')} ON s.`day` = t.`day`"
     found = f"s.`day` IN (SELECT t2.`day` FROM {rows.format('t2')})"
-    assert _flink(query, known) == f"{query} WHERE {found} /* dpp-rewrite */"
+    assert _flink(query, catalog) == f"{query} WHERE {found} /* dpp-rewrite */"
 
 
 def test_a_star_of_one_side_beside_using() -> None:
     """Spark's begins with the merged column, Flink's does not: `c` is another one there."""
-    known = Catalog.from_ddl(
+    catalog = Catalog.from_ddl(
         "CREATE TABLE f (p INT, b INT) PARTITIONED BY (p);"
         "CREATE TABLE d (m INT); CREATE TABLE e (k INT, m INT)"
     )
     inner = "SELECT r.* FROM (SELECT m AS b FROM d) AS l JOIN (SELECT p, b FROM f) AS r USING (b)"
     query = f"SELECT u.c FROM ({inner}) AS u (b, c) JOIN e ON u.c = e.k WHERE e.m = 1"
-    assert _flink(query, known) == query
+    assert _flink(query, catalog) == query
 
 
 def test_names_that_differ_in_case() -> None:
@@ -400,9 +400,9 @@ def test_keys_are_asked_for_in_its_words() -> None:
         return Keys(("DATE '2024-01-01'",), "date", "2026-01-31T09:30:00Z", False)
 
     query = "SELECT s.v FROM s JOIN t ON s.`day` = t.`day` WHERE t.x = 'a\\' AND LEFT(t.x, 1) = 'a'"
-    known = Catalog.from_ddl(RESERVED)
+    catalog = Catalog.from_ddl(RESERVED)
     result = rewrite(
-        query, known, dialect="flink", engine="flink", predicate="values", resolve=resolve
+        query, catalog, dialect="flink", engine="flink", predicate="values", resolve=resolve
     )
     assert "AND s.`day` IN (DATE '2024-01-01')" in result.sql
     assert asked == ["SELECT t2.`day` FROM t AS t2 WHERE t2.x = 'a\\' AND LEFT(t2.x, 1) = 'a'"]
@@ -420,9 +420,9 @@ def test_keys_are_asked_for_in_its_words() -> None:
 def test_what_is_not_understood(query: str, why: str) -> None:
     result = rewrite(query, Catalog.from_ddl(TABLES), dialect="flink", engine="flink")
     assert not result.changed
-    said = result.skipped[0].message
-    assert "is not understood in flink's SQL" in said
-    assert why in said
+    message = result.skipped[0].message
+    assert "is not understood in flink's SQL" in message
+    assert why in message
 
 
 def test_a_join_hint_stays() -> None:
@@ -431,7 +431,7 @@ def test_a_join_hint_stays() -> None:
 
 
 def test_lint_speaks_of_flink() -> None:
-    asked = make_options(engine="flink", dialect="flink")
-    found, _ = lint(JOINED, Catalog.from_ddl(TABLES), asked)
-    assert [it.code for it in found] == ["DPP001"]
-    assert all("Spark" not in it.message for it in found)
+    options = make_options(engine="flink", dialect="flink")
+    findings, _ = lint(JOINED, Catalog.from_ddl(TABLES), options)
+    assert [finding.code for finding in findings] == ["DPP001"]
+    assert all("Spark" not in finding.message for finding in findings)

@@ -19,8 +19,8 @@ CATALOG = Catalog.from_ddl(
 
 
 def told(text: str, *candidates: tuple[int, int]) -> list[StatementSummary]:
-    found = read(text, CATALOG, Limits(), named=True)
-    return list(summarize(found.statements, text, found.place, candidates))
+    document = read(text, CATALOG, Limits(), named=True)
+    return list(summarize(document.statements, text, document.place, candidates))
 
 
 @pytest.mark.parametrize(
@@ -77,9 +77,13 @@ def told(text: str, *candidates: tuple[int, int]) -> list[StatementSummary]:
 def test_a_statement(
     text: str, kind: str, relations: tuple[tuple[str, bool], ...], reason: str | None
 ) -> None:
-    (found,) = told(text)
-    assert (found.kind, found.understood, set(found.relations)) == (kind, True, set(relations))
-    assert reason is None or found.reason == reason
+    (sentence,) = told(text)
+    assert (sentence.kind, sentence.understood, set(sentence.relations)) == (
+        kind,
+        True,
+        set(relations),
+    )
+    assert reason is None or sentence.reason == reason
 
 
 @pytest.mark.parametrize(
@@ -100,9 +104,9 @@ def test_a_statement(
     ],
 )
 def test_a_scan_that_holds_its_partition_is_already_pruned(text: str, reason: str | None) -> None:
-    (found,) = told(f"SELECT 1 FROM dw.orders {text}")
+    (sentence,) = told(f"SELECT 1 FROM dw.orders {text}")
     open_ = "no join bounds a partition column: orders is partitioned by dt, the join is on id"
-    assert found.reason == (open_ if reason is None else f"already-pruned: {reason}")
+    assert sentence.reason == (open_ if reason is None else f"already-pruned: {reason}")
 
 
 def test_what_is_not_read_is_reported_with_its_failure() -> None:
@@ -140,5 +144,5 @@ def test_a_file_is_read_once_for_its_rewriting_and_its_statements(
 
     monkeypatch.setattr("sqlrewrite.document.lex", noted)
     text = "SELECT 1 FROM cal;\nSELECT 1 FROM cal a JOIN cal b ON a.id = b.id"
-    found = run("q.sql", text.encode(), Request(CATALOG), with_statements=True)
-    assert ([statement.line for statement in found.statements], texts) == ([1, 2], [text])
+    result = run("q.sql", text.encode(), Request(CATALOG), with_statements=True)
+    assert ([statement.line for statement in result.statements], texts) == ([1, 2], [text])

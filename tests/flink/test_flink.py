@@ -100,12 +100,12 @@ def test_rows_stay(flink: Flink, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("when", "changed"), [("eligible", 83), ("missed", 5)])
 def test_tpcds_in_its_words(when: str, changed: int) -> None:
     """As many of the 99 queries are rewritten as in Spark's words, and most are left to Flink."""
-    known, found = Catalog.load(str(FIXTURES / "tpcds" / "ddl.sql")), 0
+    loaded, found = Catalog.load(str(FIXTURES / "tpcds" / "ddl.sql")), 0
     connection = duckdb.connect()
     import_extension("tpcds", con=connection)
     for (query,) in connection.execute("SELECT query FROM tpcds_queries()").fetchall():
         text = sqlglot.transpile(query, read="duckdb", write="spark")[0]
-        found += rewrite(text, known, dialect="flink", engine="flink", when=when).changed
+        found += rewrite(text, loaded, dialect="flink", engine="flink", when=when).changed
     assert found == changed
 
 
@@ -147,10 +147,10 @@ def test_what_it_is_said_to_miss_it_misses(paimon: Flink) -> None:
 def test_what_is_written_it_prunes_by(paimon: Flink) -> None:
     """What is written for a join that Flink would not prune by gives it one, where what is in the
     way is on the fact's side; a text with an IN in an ON it does not plan at all."""
-    known = Catalog.from_ddl(DDL)
+    tables = Catalog.from_ddl(DDL)
     done: Counter[bool] = Counter()
     for query in MISSED:
-        result = rewrite(query, known, dialect="flink", engine="flink", when="missed")
+        result = rewrite(query, tables, dialect="flink", engine="flink", when="missed")
         if result.changed:
             done[_collects(paimon, result.sql)] += 1
     print("written and pruned by", dict(done))
@@ -196,7 +196,7 @@ OUTER = "SELECT d.k, f.v FROM d LEFT JOIN f ON f.k = d.k AND d.b"
 def test_constants_prune_files(flink: Flink, tmp_path: Path) -> None:
     """The connector of files has no dynamic filtering: an IN reads all partitions, constants in
     its place those that they name; in an ON, too."""
-    known = Catalog.from_ddl(
+    tables = Catalog.from_ddl(
         "CREATE TABLE f (v BIGINT, k BIGINT) PARTITIONED BY (k);"
         "CREATE TABLE d (k BIGINT, n STRING, b BOOLEAN)"
     )
@@ -207,7 +207,7 @@ def test_constants_prune_files(flink: Flink, tmp_path: Path) -> None:
     of = "SELECT range AS k, 'n' AS n, range IN (3, 5) AS b FROM range(20)"
     data.execute(f"CREATE TABLE d AS {of}")
     flink.session()
-    fill(flink, known, data, tmp_path)
+    fill(flink, tables, data, tmp_path)
 
     def resolve(query: str, namespace: tuple[str, ...]) -> Keys:
         keys = re.findall(r"\+I\[(\d+)\]", flink.rows(query))
@@ -215,9 +215,9 @@ def test_constants_prune_files(flink: Flink, tmp_path: Path) -> None:
 
     for query in (FILTERED, OUTER):
         before = _read(flink, query)
-        by_keys = rewrite(query, known, dialect="flink", engine="flink").sql
+        by_keys = rewrite(query, tables, dialect="flink", engine="flink").sql
         result = rewrite(
-            query, known, dialect="flink", engine="flink", predicate="values", resolve=resolve
+            query, tables, dialect="flink", engine="flink", predicate="values", resolve=resolve
         )
         assert "f.k IN (3, 5)" in result.sql
         after = _read(flink, result.sql)
@@ -229,8 +229,8 @@ def test_constants_prune_files(flink: Flink, tmp_path: Path) -> None:
 def _read(flink: Flink, query: str) -> int:
     """How many partitions of the fact a query reads."""
     plan = flink.rows(f"EXPLAIN {query}").partition("== Optimized Physical Plan ==")[2]
-    found = re.search(r"\bf, (?:filter=\[[^]]*\], )?partitions=\[([^]]*)\]", plan)
-    return found[1].count("{") if found else FILES
+    match = re.search(r"\bf, (?:filter=\[[^]]*\], )?partitions=\[([^]]*)\]", plan)
+    return match[1].count("{") if match else FILES
 
 
 # --- what its functions do ------------------------------------------------------------------------
@@ -242,10 +242,10 @@ def test_its_functions_are_as_the_table_says(flink: Flink) -> None:
             plan = flink.rows(f"EXPLAIN SELECT ({expression}) IS NULL AS x")
         except EngineError as error:
             raise ValueError(str(error)) from error
-        found = re.search(r"select=\[(true|false) AS x\]|tuples=\[\[\{ (true|false) \}\]\]", plan)
-        if found is None:
+        match = re.search(r"select=\[(true|false) AS x\]|tuples=\[\[\{ (true|false) \}\]\]", plan)
+        if match is None:
             raise ValueError("not computed when it is planned")
-        return None if "true" in found.groups() else expression
+        return None if "true" in match.groups() else expression
 
     asked, found = wrong("flink", ask)
     print(f"{asked} arguments asked about")

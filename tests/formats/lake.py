@@ -135,17 +135,17 @@ def _scans(store: Any, before: int, table: str) -> Iterator[dict[str, str]]:
 
 
 def _sum(scans: Iterator[dict[str, str]]) -> Read:
-    found = Read()
+    reading = Read()
     for scan in scans:
         partitions = scan.get("number of partitions read")
         known = None if partitions is None else _number(partitions)
-        found = Read(
-            found.files + next((_number(scan[it]) for it in FILES if it in scan), 0),
-            found.partitions if known is None else (found.partitions or 0) + known,
-            found.rows + _number(scan.get("number of output rows", "0")),
-            found.bytes + next((_number(scan[it]) for it in BYTES if it in scan), 0),
+        reading = Read(
+            reading.files + next((_number(scan[it]) for it in FILES if it in scan), 0),
+            reading.partitions if known is None else (reading.partitions or 0) + known,
+            reading.rows + _number(scan.get("number of output rows", "0")),
+            reading.bytes + next((_number(scan[it]) for it in BYTES if it in scan), 0),
         )
-    return found
+    return reading
 
 
 def _number(shown: str) -> int:

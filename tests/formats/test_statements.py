@@ -39,10 +39,10 @@ class Kind:
                 self.lake.run(statement)
 
     def rewritten(self, text: str, form: str = "in") -> Rewrite:
-        done = rewrite(text, self.catalog, predicate=form, resolve=resolver(self.lake.spark))
-        assert not done.errors
-        assert done.changed
-        return done
+        result = rewrite(text, self.catalog, predicate=form, resolve=resolver(self.lake.spark))
+        assert not result.errors
+        assert result.changed
+        return result
 
     def ran(self, case: Case, text: str) -> tuple[list[str], Read]:
         """The rows that a statement gives, or leaves in the table that it changes, which is made

@@ -61,9 +61,9 @@ def test_files_are_written_and_stripped_and_say_what_changes(folder: Path) -> No
 
 
 def test_lint_names_the_places_of_the_file(folder: Path) -> None:
-    found = json.loads(run("lint", "--format", "json", "src/job.py", "src/n.ipynb").stdout)
+    report = json.loads(run("lint", "--format", "json", "src/job.py", "src/n.ipynb").stdout)
     places = [
-        (Path(it["path"]).name, it["code"], it["line"], it["column"]) for it in found["findings"]
+        (Path(it["path"]).name, it["code"], it["line"], it["column"]) for it in report["findings"]
     ]
     lines = FILES["n.ipynb"].splitlines()
     line = next(n for n, it in enumerate(lines, 1) if "FROM sales s" in it)
@@ -75,8 +75,8 @@ def test_lint_names_the_places_of_the_file(folder: Path) -> None:
 
 
 def test_a_fix_is_what_stands_in_the_file() -> None:
-    (found,) = json.loads(run("lint", "--format", "json", "src/n.ipynb").stdout)["findings"]
-    (edit,) = found["fix"]["edits"]
+    (load,) = json.loads(run("lint", "--format", "json", "src/n.ipynb").stdout)["findings"]
+    (edit,) = load["fix"]["edits"]
     assert edit["text"].startswith('\\n",\n    "    AND s.day IN (SELECT')
 
 
@@ -105,15 +105,15 @@ def test_comments_in_the_sql_are_heeded(folder: Path, text: str) -> None:
 
 
 def test_a_name_tells_the_language_of_stdin_and_of_what_is_remembered(folder: Path) -> None:
-    done = run("rewrite", "-", "--stdin-filename", "x.py", input=FILES["job.py"])
-    assert done.stdout.count(MARKER) == 1
+    result = run("rewrite", "-", "--stdin-filename", "x.py", input=FILES["job.py"])
+    assert result.stdout.count(MARKER) == 1
     for number in range(30):  # so many that a cache is asked; each text under two names
         text = f"# {number}\n{CALL}\n"
         (folder / "src" / f"a{number}.py").write_text(text)
         (folder / "src" / f"a{number}.sql").write_text(text)
     for _ in range(2):
-        done = run("rewrite", "--check", "--include-python", "src")
-        assert "34 would be rewritten" in done.stderr
+        result = run("rewrite", "--check", "--include-python", "src")
+        assert "34 would be rewritten" in result.stderr
 
 
 def test_definitions_in_a_notebook_are_read(folder: Path) -> None:
@@ -127,5 +127,5 @@ def test_definitions_in_a_notebook_are_read(folder: Path) -> None:
     assert "partitioned by day" in shown.stdout or "sales" in shown.stdout
     alone = notebook(cell(DDL), cell(SQL))
     (folder / "src" / "job.py").write_text(alone)
-    done = CliRunner().invoke(program, ["rewrite", "--check", "src/job.py"])
-    assert done.exit_code == 1
+    result = CliRunner().invoke(program, ["rewrite", "--check", "src/job.py"])
+    assert result.exit_code == 1

@@ -39,12 +39,12 @@ def demagic(text: str) -> list[str]:
 def test_a_magic_cell_is_rewritten_in_its_comments(line_end: str) -> None:
     text = notebook("x = 1\n", cell(f"-- a note\n{SQL};\n\nSELECT 1"), cell(SQL))
     text = text.replace("\n", line_end)
-    found = done(text, "n.py")
-    assert [candidate.fact.line for candidate in found.candidates] == [9, 18]
-    new = [part for part in found.sql.split(line_end) if MARKER in part]
+    result = done(text, "n.py")
+    assert [candidate.fact.line for candidate in result.candidates] == [9, 18]
+    new = [part for part in result.sql.split(line_end) if MARKER in part]
     assert len(new) == 2
     assert all(line.startswith("# MAGIC     AND s.day IN (SELECT") for line in new)
-    assert demagic(found.sql)[1] == rewrite(demagic(text)[1], CATALOG).sql
+    assert demagic(result.sql)[1] == rewrite(demagic(text)[1], CATALOG).sql
 
 
 def test_sql_on_the_line_of_the_magic_is_read() -> None:
@@ -61,29 +61,29 @@ def test_cells_in_other_languages_are_passed_over() -> None:
 def test_cells_and_calls_are_one_program() -> None:
     made = cell("CREATE OR REPLACE TEMP VIEW sales AS SELECT 1 AS day")
     text = notebook(f"{CALL}\n", made, f"{CALL}\n", cell(SQL))
-    found = done(text, "n.py")
-    assert found.sql.count(MARKER) == 1
-    assert found.sql.index(MARKER) < found.sql.index("CREATE")
+    result = done(text, "n.py")
+    assert result.sql.count(MARKER) == 1
+    assert result.sql.index(MARKER) < result.sql.index("CREATE")
     used = notebook("spark.sql('USE elsewhere')\n", cell(SQL), cell("USE retail"), cell(SQL))
-    found = done(used, "n.py", SCHEMA)
-    assert found.sql.count(MARKER) == 1
-    assert found.sql.index(MARKER) > found.sql.index("USE retail")
+    result = done(used, "n.py", SCHEMA)
+    assert result.sql.count(MARKER) == 1
+    assert result.sql.index(MARKER) > result.sql.index("USE retail")
 
 
 @pytest.mark.parametrize("other", ["df = <your code>\n", "%pip install x\ny = 'z\n"])
 def test_a_cell_of_python_that_cannot_be_read_costs_no_other(other: str) -> None:
     told = f"{other}spark.sql('SELECT 1')\n"
     text = notebook(f"{CALL}\n", told, f"%pip install x\n{CALL}\n", cell(SQL), sign="#")
-    found = done(text, "n.py")
-    assert found.sql.count(MARKER) == 3
-    (left,) = found.skipped
-    assert "not Python that can be read" in left.message
+    result = done(text, "n.py")
+    assert result.sql.count(MARKER) == 3
+    (problem,) = result.skipped
+    assert "not Python that can be read" in problem.message
 
 
 def test_a_cell_of_python_that_cannot_be_read_may_make_any_view() -> None:
     other = "df = <your code>\ndf.createOrReplaceTempView('sales')\n"
-    found = done(notebook(cell(SQL), f"{CALL}\n", other, f"{CALL}\n", cell(SQL)), "n.py")
-    assert found.sql.count(MARKER) == 2
+    result = done(notebook(cell(SQL), f"{CALL}\n", other, f"{CALL}\n", cell(SQL)), "n.py")
+    assert result.sql.count(MARKER) == 2
 
 
 # --- Databricks: SQL ------------------------------------------------------------------------------
@@ -98,10 +98,10 @@ def test_magic_cells_of_a_notebook_of_sql_are_read_with_the_others() -> None:
         f"{SQL}\n",
         sign="--",
     )
-    found = done(text, "n.sql")
-    new = [line for line in found.sql.splitlines() if MARKER in line]
+    result = done(text, "n.sql")
+    new = [line for line in result.sql.splitlines() if MARKER in line]
     assert [it.startswith("-- MAGIC     AND") for it in new] == [False, True]
-    assert [candidate.fact.line for candidate in found.candidates][:2] == [3, 10]
+    assert [candidate.fact.line for candidate in result.candidates][:2] == [3, 10]
 
 
 @pytest.mark.parametrize("head", ["-- Databricks notebook source\n", ""])
@@ -119,9 +119,9 @@ def test_magic_cells_of_a_notebook_of_sql_are_read_with_the_others() -> None:
 def test_a_cell_that_cannot_be_read_costs_no_other(head: str, other: str) -> None:
     text = notebook(f" %sql\n{SQL}\n", other, f"{SQL}\n", other, cell(SQL, "--"), sign="--")
     text = head + text.split("\n", 1)[1]
-    found = done(text, "n.sql")
-    assert found.sql.count(MARKER) == 3
-    assert len(found.errors) + len(found.skipped) == (0 if "%" in other else 2)
+    result = done(text, "n.sql")
+    assert result.sql.count(MARKER) == 3
+    assert len(result.errors) + len(result.skipped) == (0 if "%" in other else 2)
 
 
 def test_a_text_that_names_no_language_is_no_notebook() -> None:
@@ -160,18 +160,18 @@ def test_a_cell_of_a_jupyter_notebook(lines: bool, indent: int | None) -> None:
         f"%%bash\n{SQL}",
     )
     text = jupyter(*cells, lines=lines, indent=indent)
-    found = done(text, "n.ipynb")
-    first, second = sources(found.sql)[0], sources(found.sql)[2]
+    result = done(text, "n.ipynb")
+    first, second = sources(result.sql)[0], sources(result.sql)[2]
     assert first == "%%sql\n" + rewrite(cells[0].removeprefix("%%sql\n"), CATALOG).sql != cells[0]
     code = second.split("\n", 3)[3]
     assert literal(code) == rewrite(SQL, CATALOG).sql
     for index in (1, 3, 4):
-        assert sources(found.sql)[index] == cells[index]
+        assert sources(result.sql)[index] == cells[index]
     if indent:  # as the notebook's own programs would write it
-        changed = json.loads(found.sql)
+        changed = json.loads(result.sql)
         changed["cells"][0]["source"] = first.splitlines(keepends=True) if lines else first
-        assert found.sql == json.dumps(changed, indent=indent, ensure_ascii=True) + "\n"
-        line = text.splitlines()[found.candidates[0].fact.line - 1]
+        assert result.sql == json.dumps(changed, indent=indent, ensure_ascii=True) + "\n"
+        line = text.splitlines()[result.candidates[0].fact.line - 1]
         assert "sales s" in line
 
 
@@ -219,16 +219,16 @@ def test_which_cells_are_sql(source: str, metadata: dict[str, Any], count: int) 
     ],
 )
 def test_what_is_no_notebook_of_spark_is_left_alone(text: str, why: str) -> None:
-    found = done(text, "n.ipynb")
-    assert found.sql == text
-    assert [why in it.message for it in found.skipped] == [True]
+    result = done(text, "n.ipynb")
+    assert result.sql == text
+    assert [why in it.message for it in result.skipped] == [True]
 
 
 def test_lines_of_a_cell_may_end_as_on_windows() -> None:
     text = jupyter("%%sql\r\n" + SQL.replace("\n", "\r\n"))
-    found = done(text, "n.ipynb")
-    assert found.sql.count(MARKER) == 1
-    (cell,) = json.loads(found.sql)["cells"]
+    result = done(text, "n.ipynb")
+    assert result.sql.count(MARKER) == 1
+    (cell,) = json.loads(result.sql)["cells"]
     source = "".join(cell["source"])
     assert source.count("\n") == source.count("\r\n")
 
@@ -236,7 +236,7 @@ def test_lines_of_a_cell_may_end_as_on_windows() -> None:
 def test_escapes_of_json_are_kept() -> None:
     escapes = "\\u00e9\\ud83d\\ude00"
     text = jupyter(f"%%sql\n{SQL} AND d.name = 'w'").replace("'w'\"", f"'{escapes}\\/'\"")
-    found = done(text, "n.ipynb")
-    assert found.sql.count(f"{escapes}\\/") == 1
-    assert found.sql.count(escapes) == 2
-    assert found.sql.isascii()
+    result = done(text, "n.ipynb")
+    assert result.sql.count(f"{escapes}\\/") == 1
+    assert result.sql.count(escapes) == 2
+    assert result.sql.isascii()

@@ -36,13 +36,13 @@ SCHEMA = Catalog.from_ddl(
 def done(text: str, path: str = "job.py", catalog: Catalog = CATALOG) -> Rewrite:
     host = host_of(path, text)
     assert host is not None
-    found = embedded.rewrite(path, host, catalog, make_options())
-    again = host_of(path, found.sql)
+    result = embedded.rewrite(path, host, catalog, make_options())
+    again = host_of(path, result.sql)
     assert again is not None
     stripped = embedded.strip(path, again)
     assert stripped.sql == text  # the insertions out, and the file is there again, byte for byte
-    assert embedded.rewrite(path, again, catalog, make_options()).sql == found.sql
-    return found
+    assert embedded.rewrite(path, again, catalog, make_options()).sql == result.sql
+    return result
 
 
 def literal(text: str) -> str:
@@ -83,33 +83,33 @@ def test_the_literal_is_just_the_rewritten_query(quote: str, raw: bool) -> None:
         if source is None:
             continue
         text = f"import os\ndf = spark.sql({source}) # é\n"
-        wanted = rewrite(sql, CATALOG)
-        found = done(text)
-        count += found.changed
-        assert literal(found.sql) == wanted.sql != sql
-        assert [candidate.predicate for candidate in found.candidates] == [
-            candidate.predicate for candidate in wanted.candidates
+        result = rewrite(sql, CATALOG)
+        result = done(text)
+        count += result.changed
+        assert literal(result.sql) == result.sql != sql
+        assert [candidate.predicate for candidate in result.candidates] == [
+            candidate.predicate for candidate in result.candidates
         ]
     assert count
 
 
 def test_places_are_the_file_s() -> None:
     text = f'def f():\n    é = "é"; spark.sql("{QUERY.format("1")[:-1]}\'w\'")\n'
-    (found,) = done(text).candidates
-    line = text.splitlines()[found.fact.line - 1]
-    assert line[found.fact.column_number - 1 :].startswith("sales s")
-    assert line[found.join.column_number - 1 :].startswith("d.day = s.day") or line[
-        found.join.column_number - 1 :
+    (candidate,) = done(text).candidates
+    line = text.splitlines()[candidate.fact.line - 1]
+    assert line[candidate.fact.column_number - 1 :].startswith("sales s")
+    assert line[candidate.join.column_number - 1 :].startswith("d.day = s.day") or line[
+        candidate.join.column_number - 1 :
     ].startswith("s.day")
 
 
 def test_windows_line_ends_are_the_file_s() -> None:
     sql = "\n" + QUERY.format("'w'").replace(" WHERE", "\n  WHERE") + "\n"
     text = f'spark.sql("""{sql}""")\n'.replace("\n", "\r\n")
-    found = done(text)
-    assert found.changed
-    assert "\n" not in found.sql.replace("\r\n", "")
-    assert literal(found.sql) == rewrite(sql, CATALOG).sql
+    result = done(text)
+    assert result.changed
+    assert "\n" not in result.sql.replace("\r\n", "")
+    assert literal(result.sql) == rewrite(sql, CATALOG).sql
 
 
 def evaluated(text: str, **values: object) -> str:
@@ -137,34 +137,34 @@ def evaluated(text: str, **values: object) -> str:
 def test_a_hole_is_repeated_as_it_stands(argument: str) -> None:
     sql = QUERY.format("'{dt}' AND d.name <> '{{x}}'")
     text = f"spark.sql({argument.replace('{}', sql)})\n"
-    found = done(text)
-    assert found.sql.count("{dt}") == 2
+    result = done(text)
+    assert result.sql.count("{dt}") == 2
     names = {"dt": "winter", "names": {"dt": "winter"}}
-    assert evaluated(found.sql, **names) == rewrite(evaluated(text, **names), CATALOG).sql
+    assert evaluated(result.sql, **names) == rewrite(evaluated(text, **names), CATALOG).sql
 
 
 def test_percent_holes_are_repeated_by_name() -> None:
     sql = QUERY.format("'%(dt)s' AND d.name LIKE 'a%%'")
     text = f"spark.sql('''{sql} ''' % {{'dt': dt}})\n"
-    found = done(text)
-    assert found.sql.count("%(dt)s") == 2
-    assert found.sql.count("'a%%'") == 2
-    assert evaluated(found.sql, dt="w") == rewrite(evaluated(text, dt="w"), CATALOG).sql
+    result = done(text)
+    assert result.sql.count("%(dt)s") == 2
+    assert result.sql.count("'a%%'") == 2
+    assert evaluated(result.sql, dt="w") == rewrite(evaluated(text, dt="w"), CATALOG).sql
 
 
 def test_a_value_under_a_constant_key_is_a_hole() -> None:
     sql = QUERY.format("'{conf['season']}' AND d.name = '{conf['season_']}'")
     text = f'spark.sql(f"{sql}")\n'
-    found = done(text)
-    assert found.sql.count("{conf['season']}") == found.sql.count("{conf['season_']}") == 2
+    result = done(text)
+    assert result.sql.count("{conf['season']}") == result.sql.count("{conf['season_']}") == 2
     names = {"conf": {"season": "winter", "season_": "x"}}
-    assert evaluated(found.sql, **names) == rewrite(evaluated(text, **names), CATALOG).sql
+    assert evaluated(result.sql, **names) == rewrite(evaluated(text, **names), CATALOG).sql
 
 
 def test_holes_with_another_form_are_another_value() -> None:
     sql = QUERY.format("'{dt}' AND d.name = '{dt!r}'")
-    found = done(f'spark.sql(f"{sql}")\n')
-    assert found.sql.count("{dt}") == found.sql.count("{dt!r}") == 2
+    result = done(f'spark.sql(f"{sql}")\n')
+    assert result.sql.count("{dt}") == result.sql.count("{dt!r}") == 2
 
 
 @pytest.mark.parametrize(
@@ -185,9 +185,9 @@ def test_holes_with_another_form_are_another_value() -> None:
 )
 def test_what_is_left_alone_says_why(argument: str, why: str) -> None:
     text = f"a = 1\nspark.sql({argument})\n"
-    found = done(text)
-    assert found.sql == text
-    (problem,) = found.skipped
+    result = done(text)
+    assert result.sql == text
+    (problem,) = result.skipped
     assert why in problem.message
     assert (problem.line, problem.column) == (2, 1)
 
@@ -223,9 +223,9 @@ def f(spark, dt):
     ],
 )
 def test_a_text_under_a_name_that_is_read_once(text: str, count: int) -> None:
-    found = done(text)
-    assert found.sql.count(MARKER) == count
-    assert len(found.skipped) == 1 - count
+    result = done(text)
+    assert result.sql.count(MARKER) == count
+    assert len(result.skipped) == 1 - count
 
 
 # In pieces: a text, and the values of what it is filled with.
@@ -244,9 +244,9 @@ PIECES = [
 def test_a_text_in_pieces(text: str, values: dict[str, object]) -> None:
     whole = QUERY.format("'w'")
     text = text.format(whole[:40], whole[40:], whole)
-    found = done(text)
-    assert MARKER in found.sql, found.skipped
-    assert evaluated(found.sql, **values) == rewrite(evaluated(text, **values), CATALOG).sql
+    result = done(text)
+    assert MARKER in result.sql, result.skipped
+    assert evaluated(result.sql, **values) == rewrite(evaluated(text, **values), CATALOG).sql
 
 
 @pytest.mark.parametrize(
@@ -254,9 +254,9 @@ def test_a_text_in_pieces(text: str, values: dict[str, object]) -> None:
     [('"{}" % x', "'%s'"), ('"{}".format(x)', "'{}'"), ('"{}" + x', "d.name AND s.item = ")],
 )
 def test_what_has_no_name_cannot_be_written_again(text: str, value: str) -> None:
-    found = done(f"spark.sql({text.replace('{}', QUERY.format(value), 1)})")
-    assert not found.changed
-    (problem,) = found.skipped
+    result = done(f"spark.sql({text.replace('{}', QUERY.format(value), 1)})")
+    assert not result.changed
+    (problem,) = result.skipped
     assert "cannot be written here" in problem.message
 
 
@@ -267,8 +267,8 @@ def test_a_text_under_a_name_runs_where_it_is_called() -> None:
 
 def test_other_calls_are_no_business_of_ours() -> None:
     text = f'duckdb.sql("{QUERY.format(1)}")\nx = "{QUERY.format(1)}"\n'
-    found = done(text)
-    assert (found.sql, found.statements, found.skipped) == (text, 0, ())
+    result = done(text)
+    assert (result.sql, result.statements, result.skipped) == (text, 0, ())
 
 
 def test_a_text_that_is_no_python_is_left_alone() -> None:
@@ -287,9 +287,9 @@ def test_a_text_that_is_no_python_is_left_alone() -> None:
 )
 def test_why_a_text_cannot_be_read_is_told_in_words(text: str, why: str) -> None:
     text = text.format(f'spark.sql("{QUERY.format(1)}")\n')
-    found = done(text)
-    (problem,) = found.skipped
-    assert (found.sql, found.changed) == (text, False)
+    result = done(text)
+    (problem,) = result.skipped
+    assert (result.sql, result.changed) == (text, False)
     assert why in problem.message
 
 
@@ -324,18 +324,18 @@ def test_why_a_text_cannot_be_read_is_told_in_words(text: str, why: str) -> None
     ],
 )
 def test_what_names_mean_is_followed(text: str, rewritten: bool) -> None:
-    found = done(text, catalog=SCHEMA)
-    assert (MARKER in found.sql) is rewritten
-    verdicts = [candidate.verdict for candidate in found.candidates]
+    result = done(text, catalog=SCHEMA)
+    assert (MARKER in result.sql) is rewritten
+    verdicts = [candidate.verdict for candidate in result.candidates]
     assert verdicts == [Verdict.REWRITTEN] * rewritten
 
 
 def test_what_a_raw_literal_cannot_hold_is_not_written() -> None:
     """Behind a comment the predicate needs a line of its own."""
     sql = QUERY.format('"w" -- note')
-    found = done(f"spark.sql(r'{sql}')\n")
-    assert not found.changed
-    assert ["cannot hold it" in it.message for it in found.skipped] == [True]
+    result = done(f"spark.sql(r'{sql}')\n")
+    assert not result.changed
+    assert ["cannot hold it" in it.message for it in result.skipped] == [True]
     assert done(f"spark.sql('{sql}')\n").changed
 
 

@@ -147,9 +147,13 @@ def catalog() -> Catalog:
 
 def _only(sql: str, catalog: Catalog) -> Candidate:
     """The candidate of ``sales`` or ``old`` whose column is bounded, or would be."""
-    found = rewrite(sql, catalog, when="missed").candidates
-    shown = [it for it in found if it.verdict.value == "rewritten" or _code(it) == "DPP125"]
-    assert shown, [(it.verdict, it.reason) for it in found]
+    candidates = rewrite(sql, catalog, when="missed").candidates
+    shown = [
+        candidate
+        for candidate in candidates
+        if candidate.verdict.value == "rewritten" or _code(candidate) == "DPP125"
+    ]
+    assert shown, [(candidate.verdict, candidate.reason) for candidate in candidates]
     return shown[0]
 
 
@@ -165,18 +169,18 @@ def _said(candidate: Candidate) -> str:
 def test_what_the_engine_prunes_is_left_to_it(case: str, catalog: Catalog) -> None:
     sql = PRUNED[case]
     assert rewrite(sql, catalog).changed, "the case shows nothing: no predicate in any case"
-    left = rewrite(sql, catalog, when="missed")
-    assert left.sql == sql
-    assert {_code(candidate) for candidate in left.candidates} == {"DPP125"}
+    result = rewrite(sql, catalog, when="missed")
+    assert result.sql == sql
+    assert {_code(candidate) for candidate in result.candidates} == {"DPP125"}
 
 
 @pytest.mark.parametrize("case", MISSED)
 def test_what_the_engine_misses_is_written(case: str, catalog: Catalog) -> None:
     sql, why = MISSED[case]
-    done = rewrite(sql, catalog, when="missed")
-    assert done.sql == rewrite(sql, catalog).sql != sql
+    result = rewrite(sql, catalog, when="missed")
+    assert result.sql == rewrite(sql, catalog).sql != sql
     assert why in _said(_only(sql, catalog))
-    assert rewrite(done.sql, catalog, when="missed").sql == done.sql
+    assert rewrite(result.sql, catalog, when="missed").sql == result.sql
 
 
 @pytest.mark.parametrize("case", PRUNED)

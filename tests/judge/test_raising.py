@@ -74,8 +74,8 @@ def test_a_form_that_the_author_did_not_write_is_explained(
     joined: str, code: str, words: str
 ) -> None:
     """For ``-v`` and the hover."""
-    (found,) = rewrite(f"SELECT f.id FROM f JOIN d ON {joined}", CATALOG).candidates
-    assert words in next(rule.message for rule in found.rules if rule.code == code)
+    (candidate,) = rewrite(f"SELECT f.id FROM f JOIN d ON {joined}", CATALOG).candidates
+    assert words in next(rule.message for rule in candidate.rules if rule.code == code)
 
 
 def test_a_form_of_the_facts_side_is_explained() -> None:
@@ -84,8 +84,8 @@ def test_a_form_of_the_facts_side_is_explained() -> None:
         "CREATE TABLE d (k DATE, y INT)"
     )
     text = "SELECT f.id FROM f JOIN d ON CAST(f.p AS DATE) = d.k WHERE d.y = 2024"
-    (found,) = rewrite(text, catalog).candidates
-    assert found.predicate is not None
-    assert "try_cast(f.p AS DATE)" in found.predicate
-    message = next(rule.message for rule in found.rules if rule.code == "DPP114")
+    (candidate,) = rewrite(text, catalog).candidates
+    assert candidate.predicate is not None
+    assert "try_cast(f.p AS DATE)" in candidate.predicate
+    message = next(rule.message for rule in candidate.rules if rule.code == "DPP114")
     assert "the fact's side is written in a form that gives NULL there" in message

@@ -76,9 +76,9 @@ def catalog() -> Catalog:
 
 
 def _help(text: str, catalog: Catalog) -> list[str]:
-    found, failures = lint(text, catalog)
+    findings, failures = lint(text, catalog)
     assert failures == ()
-    return [it.help for it in found if it.code == "DPP013"]
+    return [finding.help for finding in findings if finding.code == "DPP013"]
 
 
 def test_a_transform_that_is_not_known_is_not_taken_for_the_same(catalog: Catalog) -> None:

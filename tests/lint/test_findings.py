@@ -23,12 +23,12 @@ JOIN = "SELECT s.id FROM sales s JOIN calendar c ON s.day = c.day WHERE c.year =
 
 def _said(text: str, catalog: Catalog) -> list[tuple[str, str]]:
     """Each finding's code and the text at its place."""
-    found, failures = lint(text, catalog)
+    findings, failures = lint(text, catalog)
     assert failures == ()
     return [
-        (it.code, text[it.place.span.start : it.place.span.end])
-        for it in found
-        if it.suppression is None
+        (finding.code, text[finding.place.span.start : finding.place.span.end])
+        for finding in findings
+        if finding.suppression is None
     ]
 
 
@@ -172,10 +172,10 @@ def test_of_two_ends_one_may_be_written(catalog: Catalog) -> None:
     """The other can raise an error: that is no reason against the one."""
     ends = "s.d BETWEEN c.n AND to_number(c.name, '99')"
     text = f"FROM stock s JOIN calendar c ON {ends} WHERE c.year = 2000"
-    (found,) = lint(f"SELECT s.id {text}", catalog)[0]
-    assert (found.code, found.fix is not None) == ("DPP001", True)
-    assert "`dpp-rewrite --write` does" in found.help
-    assert "does not" not in found.help
+    (finding,) = lint(f"SELECT s.id {text}", catalog)[0]
+    assert (finding.code, finding.fix is not None) == ("DPP001", True)
+    assert "`dpp-rewrite --write` does" in finding.help
+    assert "does not" not in finding.help
 
 
 # --- DPP004: partition columns inside functions and casts -----------------------------------------
@@ -183,16 +183,20 @@ def test_of_two_ends_one_may_be_written(catalog: Catalog) -> None:
 
 def _wrapped(text: str, catalog: Catalog) -> list[str]:
     """What DPP004 says of a text, each column that it names as the text from there on."""
-    found, failures = lint(text, catalog)
+    findings, failures = lint(text, catalog)
     assert failures == ()
     said = []
-    for it in found:
-        assert (it.code, it.subject) != ("DPP007", "s")
-        if it.code == "DPP004":
-            place = re.search(r"\(line 1, column (\d+)\)", it.message)
+    for finding in findings:
+        assert (finding.code, finding.subject) != ("DPP007", "s")
+        if finding.code == "DPP004":
+            place = re.search(r"\(line 1, column (\d+)\)", finding.message)
             assert place is not None
             said.append(text[int(place[1]) - 1 :])
-            assert text[it.place.span.start : it.place.span.end] in ("sales", "clicks", "stock")
+            assert text[finding.place.span.start : finding.place.span.end] in (
+                "sales",
+                "clicks",
+                "stock",
+            )
     return said
 
 
@@ -256,8 +260,10 @@ def test_a_wrapped_partition_column_is_found_wherever_it_is_compared(
 def test_a_wrapped_partition_column_is_found_in_joins(
     catalog: Catalog, query: str, wrapped: int
 ) -> None:
-    found, _ = lint(f"SELECT s.id {query}", catalog)
-    assert [it.code for it in found if it.code == "DPP004"] == ["DPP004"] * wrapped
+    findings, _ = lint(f"SELECT s.id {query}", catalog)
+    assert [finding.code for finding in findings if finding.code == "DPP004"] == [
+        "DPP004"
+    ] * wrapped
 
 
 @pytest.mark.parametrize(
@@ -272,10 +278,10 @@ def test_a_wrapped_partition_column_is_found_in_joins(
 def test_a_branch_that_bounds_nothing_is_reported(catalog: Catalog, condition: str) -> None:
     """To Spark an OR is a partition filter only if each branch has one."""
     text = f"SELECT s.id FROM sales s WHERE {condition}"
-    (found,) = lint(text, catalog)[0]
-    assert found.code == "DPP004"
-    assert "in an OR with a branch that does not bound day" in found.message
-    assert found.help == "bound day itself, in each branch of the OR"
+    (finding,) = lint(text, catalog)[0]
+    assert finding.code == "DPP004"
+    assert "in an OR with a branch that does not bound day" in finding.message
+    assert finding.help == "bound day itself, in each branch of the OR"
 
 
 @pytest.mark.parametrize(
@@ -391,8 +397,8 @@ def test_what_a_comment_suppresses(
     ],
 )
 def test_what_is_said_of_a_comment(catalog: Catalog, comment: str, message: str) -> None:
-    found, _ = lint(f"SELECT n FROM calendar -- dpp-rewrite: {comment}", catalog)
-    assert [(it.code, it.message) for it in found] == [("DPP008", message)]
+    findings, _ = lint(f"SELECT n FROM calendar -- dpp-rewrite: {comment}", catalog)
+    assert [(finding.code, finding.message) for finding in findings] == [("DPP008", message)]
 
 
 # --- fingerprints ---------------------------------------------------------------------------------
@@ -422,6 +428,6 @@ def test_a_fix_leaves_alone_what_a_comment_asks_to_leave_alone(catalog: Catalog)
 def test_an_authors_own_in_is_told_that_it_lacks_a_hint(catalog: Catalog) -> None:
     """Not that there is no predicate: there is one."""
     text = "SELECT s.id FROM sales s WHERE s.day IN (SELECT {}day FROM calendar WHERE year = 2024)"
-    (found,) = lint(text.format(""), catalog)[0]
-    assert found.message.startswith("the IN on s.day has no hint")
+    (finding,) = lint(text.format(""), catalog)[0]
+    assert finding.message.startswith("the IN on s.day has no hint")
     assert not lint(text.format("/*+ BROADCAST(calendar) */ "), catalog)[0]

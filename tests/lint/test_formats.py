@@ -96,8 +96,8 @@ def test_an_excerpt(catalog: Catalog, sql: str, shown: list[str]) -> None:
 
 
 def test_an_excerpt_fits_a_terminal(catalog: Catalog) -> None:
-    found = _linted(catalog, f"SELECT {'x, ' * 18}id FROM sales -- {'s' * 90}")
-    lines = [plain(line) for line in lint.text(found, 80)]
+    linted = _linted(catalog, f"SELECT {'x, ' * 18}id FROM sales -- {'s' * 90}")
+    lines = [plain(line) for line in lint.text(linted, 80)]
     _, code, carets, *_ = lines[1:]
     assert max(map(len, lines[1:4])) <= 80
     assert code[carets.index("^") : carets.rindex("^") + 1] == "sales"
@@ -139,8 +139,8 @@ def test_concise(catalog: Catalog) -> None:
 
 
 def test_json(catalog: Catalog) -> None:
-    found = _linted(catalog)
-    report = json.loads(lint_formats.json([found, BROKEN], _sum(found, BROKEN)))
+    linted = _linted(catalog)
+    report = json.loads(lint_formats.json([linted, BROKEN], _sum(linted, BROKEN)))
     assert report["summary"] == {
         "files": 2,
         "findings": 2,
@@ -239,8 +239,8 @@ def test_line_hashes_tell_equal_lines_apart() -> None:
 
 
 def test_github(catalog: Catalog) -> None:
-    found = _linted(catalog)
-    lines = lint_formats.github([found, BROKEN], _sum(found, BROKEN)).splitlines()
+    linted = _linted(catalog)
+    lines = lint_formats.github([linted, BROKEN], _sum(linted, BROKEN)).splitlines()
     assert lines[0] == "::error file=gone.sql,title=dpp-rewrite::cannot be read: 100 %25%0Ano"
     assert lines[1].startswith(
         "::warning file=a b/q.sql,line=2,endLine=2,col=6,endColumn=11,title=DPP001 "
@@ -258,8 +258,8 @@ def test_github_leaves_columns_out_over_lines(catalog: Catalog) -> None:
 
 @pytest.mark.parametrize(("count", "shown", "more"), [(10, 10, ""), (12, 9, "+3 more")])
 def test_github_says_how_many_more(catalog: Catalog, count: int, shown: int, more: str) -> None:
-    found = _linted(catalog, "SELECT id FROM sales;\n" * count)
-    lines = lint_formats.github([found], LintSummary()).splitlines()
+    linted = _linted(catalog, "SELECT id FROM sales;\n" * count)
+    lines = lint_formats.github([linted], LintSummary()).splitlines()
     assert len(lines) == 10
     assert sum("DPP007" in line for line in lines) == shown
     assert more in lines[-1]

@@ -37,13 +37,13 @@ def test_a_page_has_its_parts(page: Page) -> None:
 
 
 def _examples() -> list[object]:
-    found: list[object] = []
+    examples: list[object] = []
     for page in PAGES:
         blocks = _BLOCK.findall(page.text)
         ddl = "".join(text for kind, text in blocks if kind == "catalog") or CATALOG
         for number, (kind, text) in enumerate(block for block in blocks if block[0] != "catalog"):
-            found.append(pytest.param(page.code, ddl, kind, text, id=f"{page.code} {number}"))
-    return found
+            examples.append(pytest.param(page.code, ddl, kind, text, id=f"{page.code} {number}"))
+    return examples
 
 
 @pytest.mark.parametrize(("code", "ddl", "kind", "text"), _examples())

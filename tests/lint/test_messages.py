@@ -26,16 +26,16 @@ OURS = (
 def test_messages_of_the_fixtures_are_short() -> None:
     for case in turn(CASES, 27):
         for text in (case.text(), read(case.golden)):
-            found, _ = lint(text, catalog(case.ddl))
-            assert all(len(it.message) <= MOST_CHARACTERS for it in found), case.name
+            findings, _ = lint(text, catalog(case.ddl))
+            assert all(len(finding.message) <= MOST_CHARACTERS for finding in findings), case.name
 
 
 def test_what_is_quoted_at_length_is_cut() -> None:
     columns = ", ".join(f"a_rather_long_partition_column_{number} INT" for number in range(20))
     ddl = f"CREATE TABLE wide (id INT) PARTITIONED BY ({columns})"
-    (found,) = lint("SELECT id FROM wide", Catalog.from_ddl(ddl))[0]
-    assert len(found.message) == MOST_CHARACTERS
-    assert found.message.endswith("…")
+    (finding,) = lint("SELECT id FROM wide", Catalog.from_ddl(ddl))[0]
+    assert len(finding.message) == MOST_CHARACTERS
+    assert finding.message.endswith("…")
 
 
 @pytest.mark.parametrize(

@@ -40,10 +40,10 @@ def known() -> Catalog:
 
 
 def _found(text: str, catalog: Catalog) -> list[Finding]:
-    found, failures = lint(text, catalog)
+    findings, failures = lint(text, catalog)
     assert failures == ()
-    assert all(len(it.message) < 300 for it in found)
-    return list(found)
+    assert all(len(finding.message) < 300 for finding in findings)
+    return list(findings)
 
 
 @pytest.mark.parametrize(
@@ -199,9 +199,9 @@ def test_the_latest_partition_is_found_once_with_what_is_written(text: str, know
     (finding,) = (it for it in _found(text, known) if it.code in ("DPP001", "DPP011"))
     assert finding.code == "DPP011"
     assert finding.fix is not None
-    done = rewrite(text, known)
-    assert finding.help.split("`")[1] in done.sql
-    assert not [it for it in _found(done.sql, known) if it.code in ("DPP001", "DPP011")]
+    result = rewrite(text, known)
+    assert finding.help.split("`")[1] in result.sql
+    assert not [it for it in _found(result.sql, known) if it.code in ("DPP001", "DPP011")]
 
 
 def test_a_join_on_a_wrapped_column_is_no_note_beside_what_prunes_or_cannot(known: Catalog) -> None:

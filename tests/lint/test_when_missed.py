@@ -12,9 +12,9 @@ OUTER = "SELECT c.n FROM calendar c LEFT JOIN sales s ON s.day = c.day WHERE c.y
 
 
 def _found(text: str, catalog: Catalog, when: str = "missed") -> list[Finding]:
-    found, failures = lint(text, catalog, make_options(when=when))
+    findings, failures = lint(text, catalog, make_options(when=when))
     assert failures == ()
-    return [it for it in found if it.suppression is None]
+    return [finding for finding in findings if finding.suppression is None]
 
 
 def test_an_up_to_date_predicate_is_redundant(catalog: Catalog) -> None:

@@ -60,8 +60,8 @@ def _lists(path: Path) -> list[list[str]]:
 
 
 def _is_function(name: str) -> bool:
-    found = function(name)
-    return found is not None and found.kind not in ("operator", "syntax") and name not in WORDS
+    row = function(name)
+    return row is not None and row.kind not in ("operator", "syntax") and name not in WORDS
 
 
 def test_no_module_has_a_list_of_functions() -> None:

@@ -53,5 +53,5 @@ def test_an_argument_of_unknown_type_gives_none_where_the_result_depends_on_it()
 
 
 def test_each_rule_is_used() -> None:
-    used = {signature(found.signature).result for name in names() if (found := function(name))}
+    used = {signature(row.signature).result for name in names() if (row := function(name))}
     assert set(RESULTS) <= used

@@ -31,15 +31,15 @@ _SINCE = re.compile(r"[1-4]\.\d+")
 
 def test_a_row_says_what_the_head_of_the_table_explains() -> None:
     for name in names():
-        found = function(name)
-        assert found is not None, name
-        assert found.name == name
-        assert found.kind in KINDS, name
-        assert found.again in AGAIN, name
-        assert found.raises in RAISES, name
-        assert _NULLS.fullmatch(found.nulls), name
-        assert _SINCE.fullmatch(found.since), name
-        assert "->" in found.signature, name
+        row = function(name)
+        assert row is not None, name
+        assert row.name == name
+        assert row.kind in KINDS, name
+        assert row.again in AGAIN, name
+        assert row.raises in RAISES, name
+        assert _NULLS.fullmatch(row.nulls), name
+        assert _SINCE.fullmatch(row.since), name
+        assert "->" in row.signature, name
 
 
 def test_each_name_has_one_row_and_rows_are_in_order() -> None:
@@ -96,8 +96,8 @@ QUERY = "SELECT s.id FROM sales s JOIN dates d ON s.day = d.day WHERE d.year = 2
 
 def _copied(condition: str, functions: dict[str, str] | None = None) -> bool:
     """Whether a condition on the dimension stands in the key query too."""
-    found = rewrite(DDL + QUERY.format(condition), Catalog(), functions=functions)
-    return found.sql.count(condition.rpartition("d.")[2]) == 2
+    result = rewrite(DDL + QUERY.format(condition), Catalog(), functions=functions)
+    return result.sql.count(condition.rpartition("d.")[2]) == 2
 
 
 @pytest.mark.parametrize(
@@ -176,6 +176,6 @@ def test_a_number_of_rows_has_few_digits() -> None:
     )
     query = "SELECT a FROM f QUALIFY rank() OVER (ORDER BY p DESC) = {}"
     assert rewrite(query.format(3), known_tables).changed
-    done = rewrite(query.format("9" * 5000), known_tables)
-    assert not done.changed
-    assert not done.errors
+    result = rewrite(query.format("9" * 5000), known_tables)
+    assert not result.changed
+    assert not result.errors

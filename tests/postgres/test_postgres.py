@@ -33,8 +33,8 @@ def _ours(text: str) -> PartitionJoins:
     """Our verdict on the one join of a query."""
     bound = read(text, _catalog(), Limits()).statements[0].bound
     assert bound is not None
-    (found,) = scan_joins(bound.plan)
-    return partition_joins(bound.plan, found)
+    (scan_join,) = scan_joins(bound.plan)
+    return partition_joins(bound.plan, scan_join)
 
 
 @pytest.mark.parametrize("text", QUERIES)

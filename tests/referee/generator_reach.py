@@ -48,12 +48,12 @@ def reach(pen: Pen, outer: Scope | None = None) -> Block:
 def _tie(block: Block, source: Source) -> str:
     """The condition that joins a source on its key, which may be computed on either side."""
     pen = block.pen
-    left = replace(block.scope(), bare=False)
-    both = replace(left, sources=(*left.sources, source))
+    changed = replace(block.scope(), bare=False)
+    both = replace(changed, sources=(*changed.sources, source))
     pairs = paired(pen)
     found = [
         (before, column, one)
-        for before, column in left.columns()
+        for before, column in changed.columns()
         for one in source.columns
         if (column.origin, one.origin) in pairs and comparable(column, one)
     ]
@@ -217,9 +217,9 @@ def _with_the_last(block: Block, table: Table) -> None:
         of = next(it for it in pen.world.facts if column.origin.startswith(f"{it.name}."))
         column = replace(column, name=column.origin.split(".")[1])
     alias = block.names.alias()
-    made = replace(column, name="last_")
+    changed = replace(column, name="last_")
     query = f"SELECT {pen.one('max', 'min')}( {column.name} ) AS last_ FROM {of.name}"
-    source = Source(alias, (made,))
+    source = Source(alias, (changed,))
     if own and column.origin == own[0].origin:
         on = f"{written(pen.rng, block.scope(), fact, own[0])} = {name(pen.rng, alias)} . last_"
     else:

@@ -80,10 +80,10 @@ class Block:
         self.sources.append(source)
 
     def _using(self, text: str, source: Source) -> bool:
-        left = self.scope()
+        changed = self.scope()
         if self.since_comma:
-            left = replace(self._left(), beside=())
-        common = [one for one in alike(left, source) if left.named(one) == 1]
+            changed = replace(self._left(), beside=())
+        common = [one for one in alike(changed, source) if changed.named(one) == 1]
         keys = [one for one in common if one in ("p", "k")] or common
         if not keys:
             return False
@@ -97,12 +97,12 @@ class Block:
         return True
 
     def _natural(self, text: str, source: Source) -> bool:
-        left = replace(self._left(), beside=())
-        common = [one.name for one in source.columns if left.named(one.name)]
+        changed = replace(self._left(), beside=())
+        common = [one.name for one in source.columns if changed.named(one.name)]
         if (
             not common
-            or common != alike(left, source)
-            or any(left.named(one) > 1 for one in common)
+            or common != alike(changed, source)
+            or any(changed.named(one) > 1 for one in common)
         ):
             return False
         how = self.pen.one(*("JOIN",) * 3, "LEFT JOIN", "INNER JOIN", "RIGHT OUTER JOIN")
@@ -121,8 +121,8 @@ class Block:
     def _semi(self, text: str, source: Source) -> None:
         """A semi-join or an anti-join, as a join or as a subquery."""
         pen = self.pen
-        left = replace(self._left(), bare=False)
-        keys = keyed(pen, left, source)
+        changed = replace(self._left(), bare=False)
+        keys = keyed(pen, changed, source)
         inner = selective(pen, Scope((source,), bare=False), source)
         shape = pen.rng.randrange(4)
         if shape == 0:
@@ -138,14 +138,14 @@ class Block:
         else:
             columns = [one for one in source.columns if one.name in ("k", "p", "item", "shop")]
             column = pen.rng.choice(columns or source.columns)
-            own = value(pen, left, family(column.type), 0)
+            own = value(pen, changed, family(column.type), 0)
             matching = [
-                one for one in left.columns() if (one[1].origin, column.origin) in paired(pen)
+                one for one in changed.columns() if (one[1].origin, column.origin) in paired(pen)
             ]
             if matching:
-                own = written(pen.rng, left, *pen.rng.choice(matching))
+                own = written(pen.rng, changed, *pen.rng.choice(matching))
             inside = written(pen.rng, Scope((source,)), source, column)
-            around = [one.name for _, one in left.columns() if left.named(one.name) == 1]
+            around = [one.name for _, one in changed.columns() if changed.named(one.name) == 1]
             if pen.chance(0.1) and around:
                 inside = pen.rng.choice(around)  # the query's own, where the relation lacks it
             word = pen.one("IN", "IN", "IN", "in", "NOT IN")

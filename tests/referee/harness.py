@@ -81,9 +81,9 @@ def texts_of(path: Path, expected: str) -> list[Any]:
     """The texts of a file of which this is expected, as parameters of a test; before each stands a
     line ``-- expected: name`` or ``-- expected, name``."""
     pattern = rf"^-- {expected}[:,] (.*)\n((?:.+\n)+)"
-    found = re.findall(pattern, path.read_text(encoding="utf-8"), re.MULTILINE)
-    assert found, f"{path.name} has no text of {expected}"
-    return [pytest.param(text, id=name) for name, text in found]
+    matches = re.findall(pattern, path.read_text(encoding="utf-8"), re.MULTILINE)
+    assert matches, f"{path.name} has no text of {expected}"
+    return [pytest.param(text, id=name) for name, text in matches]
 
 
 def compiled(jvm: Any, path: Path) -> Any:

@@ -35,8 +35,8 @@ def result_types(spark: SparkSession, texts: Sequence[str]) -> list[str | None]:
         return (schema.apply(n).dataType().catalogString() for n in range(len(kept)))
 
     # Two collations with the same say: there is a type, and nothing can be done with it.
-    found = _each(spark, texts, of)
-    return [None if it == "string collate null" else it for it in found]
+    each = _each(spark, texts, of)
+    return [None if it == "string collate null" else it for it in each]
 
 
 def analysed(spark: SparkSession, texts: Sequence[str]) -> list[str | None]:

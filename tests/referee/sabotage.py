@@ -125,16 +125,16 @@ def switches() -> Iterator[Switch]:
 def _flags() -> Iterator[Switch]:
     """Of each function and operator, what it is said to do that is dangerous."""
     for name in functions.names():
-        found = functions.function(name)
-        assert found is not None
-        if found.raises != "never":
+        row = functions.function(name)
+        assert row is not None
+        if row.raises != "never":
             yield _flag(name, "raises", raises="never")
-        if found.nulls != "all":
+        if row.nulls != "all":
             yield _flag(name, "nulls", nulls="all")
-        if found.again != "same":
+        if row.again != "same":
             yield _flag(name, "again", again="same")
-        if found.kind in ("aggregate", "generator"):
-            yield _flag(name, found.kind, kind="scalar")
+        if row.kind in ("aggregate", "generator"):
+            yield _flag(name, row.kind, kind="scalar")
 
 
 def _flag(name: str, label: str, **changed: str) -> Switch:
@@ -261,13 +261,13 @@ def contradicted(session: Any) -> Iterator[tuple[str, bool]]:
     spark = asked.Spark(session)
     flags = {"raises": "never", "nulls": "all", "again": "same"}
     for name in functions.names():
-        found = functions.function(name)
-        assert found is not None
-        seen = asked.look(spark, found)
-        before = asked.judged(found, seen)
+        row = functions.function(name)
+        assert row is not None
+        seen = asked.look(spark, row)
+        before = asked.judged(row, seen)
         for flag, safe in flags.items():
-            if getattr(found, flag) != safe:
-                turned = replace(found, unless="", **{flag: safe})
+            if getattr(row, flag) != safe:
+                turned = replace(row, unless="", **{flag: safe})
                 after = asked.judged(turned, seen)
                 yield f"function {name} {flag}", any(one not in before for one in after)
 

@@ -145,13 +145,13 @@ def key_query(condition: str) -> str:
     selective = "NOT d.s <=> 'no text'"
     query = f"SELECT f.a FROM f JOIN d ON f.p = d.k WHERE ({condition}) AND {selective}"
     result = rewrite(query, catalog)
-    found = re.search(
+    match = re.search(
         r" (?:f\.p IN \(|array_contains\(\()(SELECT .*?)(?:\), f\.p\)|\)) /\* dpp-rewrite \*/",
         result.sql,
     )
-    assert found is not None, result.explain()
-    assert not found[1].endswith("WHERE NOT d2.k <=> 100000"), result.explain()
-    return found[1].replace("collect_set(d2.k)", "d2.k")
+    assert match is not None, result.explain()
+    assert not match[1].endswith("WHERE NOT d2.k <=> 100000"), result.explain()
+    return match[1].replace("collect_set(d2.k)", "d2.k")
 
 
 @pytest.fixture(scope="module")
@@ -206,12 +206,12 @@ def _without_errors(spark: SparkSession, shown: str, where: str = "") -> set[Any
     """What is shown of the rows that raise no error: asked one by one where any does."""
     with suppress(*errors()):
         return keys(spark, f"SELECT {shown} FROM d {where}")
-    found: set[Any] = set()
+    names: set[Any] = set()
     for number in range(len(ROWS)):
         with suppress(*errors()):
             row = f"(SELECT * FROM d WHERE k = {number})"
-            found |= keys(spark, f"SELECT {shown} FROM {row} {where}")
-    return found
+            names |= keys(spark, f"SELECT {shown} FROM {row} {where}")
+    return names
 
 
 KEYS = {
@@ -254,13 +254,13 @@ def test_a_key_is_the_one_that_is_joined(rows: SparkSession, key: str, ansi: boo
     ddl = DDL.replace("p INT", f"p {KEYS[key]}")
     query = f"SELECT f.a FROM f JOIN d ON f.p = {key} WHERE d.k >= 0"
     result = rewrite(query, Catalog.from_ddl(ddl))
-    found = re.search(
+    match = re.search(
         r" (?:f\.p IN \(|array_contains\(\()(SELECT .*?)(?:\), f\.p\)|\)) /\* dpp-rewrite \*/",
         result.sql,
     )
-    assert found is not None, result.explain()
+    assert match is not None, result.explain()
     expected = _without_errors(rows, key) - {None}
-    given = keys(rows, found[1]) - {None}
+    given = keys(rows, match[1]) - {None}
     assert expected <= given
     if not ansi and "add_months" not in key:  # which raises an error in either mode
         more = {0} if key.startswith("CAST(s") else set()  # of what is no number

@@ -78,9 +78,9 @@ def _pairs(wanted: bool) -> list[tuple[int, int]]:
 
 
 def _type(number: int) -> Type:
-    found = parse(TYPES[number])
-    assert found is not None
-    return found
+    parsed = parse(TYPES[number])
+    assert parsed is not None
+    return parsed
 
 
 def _among(pair: tuple[int, int], condition: str) -> str:

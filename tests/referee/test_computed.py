@@ -85,13 +85,13 @@ def test_in_ansi_mode_the_predicate_raises_no_error(
     alone = [
         rewrite(text, catalog, predicate="set").sql.removeprefix(f"{text} AND ") for text in texts
     ]
-    found = _rows(spark, [f"SELECT f.p FROM f WHERE {predicate}" for predicate in alone])
+    rows = _rows(spark, [f"SELECT f.p FROM f WHERE {predicate}" for predicate in alone])
     for number, expression in enumerate(EXPRESSIONS):
         if of_fact:
             wanted = {p for p in partitions if _value(expression, p) in keys}
         else:
             wanted = {value for key in keys if _fits(value := _value(expression, key))}
-        assert {(number, p) for p in wanted} <= {*found}, expression
+        assert {(number, p) for p in wanted} <= {*rows}, expression
 
 
 def _rows(spark: SparkSession, texts: list[str]) -> list[tuple[int, ...]]:

@@ -49,9 +49,9 @@ FLIPS = (
 
 
 def _row(name: str) -> Function:
-    found = function(name)
-    assert found is not None
-    return found
+    row = function(name)
+    assert row is not None
+    return row
 
 
 @pytest.fixture(scope="module")

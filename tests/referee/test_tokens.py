@@ -23,13 +23,13 @@ def lexer(spark: SparkSession) -> SparkLexer:
 @pytest.mark.parametrize("every", [10, pytest.param(1, marks=pytest.mark.longest)])
 def test_whole_files(lexer: SparkLexer, every: int) -> None:
     texts = list(sources().items())
-    found = check(texts[::every], lexer)
-    assert not found.wrong, "\n".join(found.wrong[:5])
-    assert found.texts - found.told > 300 / every
+    problems = check(texts[::every], lexer)
+    assert not problems.wrong, "\n".join(problems.wrong[:5])
+    assert problems.texts - problems.told > 300 / every
 
 
 def test_broken_texts(lexer: SparkLexer) -> None:
     texts = [(f"--seed 7 --from {number}", random_text(7, number)) for number in range(500)]
-    found = check(texts, lexer)
-    assert not found.wrong, "\n".join(found.wrong[:5])
-    assert found.texts / 4 < found.told < found.texts * 3 / 4, "nothing was broken, or all"
+    problems = check(texts, lexer)
+    assert not problems.wrong, "\n".join(problems.wrong[:5])
+    assert problems.texts / 4 < problems.told < problems.texts * 3 / 4, "nothing was broken, or all"

@@ -59,10 +59,10 @@ def test_texts_are_read_as_spark_reads_them(spark: SparkSession) -> None:
             expected = ddl.fromDDL(text).catalogString()
         except Exception:
             expected = None
-        found = parse(text)
-        assert (found and str(found)) == expected, text
-        if found is not None:
-            assert parse(found.ddl) == found == pickle.loads(pickle.dumps(found))
+        parsed = parse(text)
+        assert (parsed and str(parsed)) == expected, text
+        if parsed is not None:
+            assert parse(parsed.ddl) == parsed == pickle.loads(pickle.dumps(parsed))
 
 
 def test_collations_are_spelled_as_spark_spells_them(spark: SparkSession) -> None:
@@ -100,9 +100,9 @@ def test_results_of_operators(typed: SparkSession, sign: str, ansi: bool) -> Non
     expected = result_types(typed, [form.format(*it) for it in NUMBERS])
     assert any(expected)
     for (one, other), spark_type in zip(PAIRS, expected, strict=True):
-        found = _result(sign, _read(one), _read(other), ExactSettings(ansi))
-        open_here = sign in "+-" and found is None and _LEFT_OPEN in (one, other)
-        assert open_here or found == spark_type, (one, sign, other)
+        result = _result(sign, _read(one), _read(other), ExactSettings(ansi))
+        open_here = sign in "+-" and result is None and _LEFT_OPEN in (one, other)
+        assert open_here or result == spark_type, (one, sign, other)
 
 
 def _result(sign: str, one: Type, other: Type, settings: ExactSettings) -> str | None:
@@ -164,6 +164,6 @@ def test_comparisons_cast_both_sides_to_one_type(
 
 
 def _read(text: str) -> Type:
-    found = parse(text)
-    assert found is not None
-    return found
+    parsed = parse(text)
+    assert parsed is not None
+    return parsed

@@ -382,12 +382,12 @@ def main() -> None:
     parser.add_argument("--from", type=int, default=0, dest="first")
     parser.add_argument("--count", type=int, default=200_000)
     parser.add_argument("--seconds", type=float, default=float("inf"))
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     from pyspark.sql import SparkSession
 
     session = SparkSession.builder.master("local[1]").getOrCreate()
     lexer = SparkLexer(session._jvm)
-    found, at = run(lexer, given.seed, given.first, given.count, given.seconds)
+    found, at = run(lexer, arguments.seed, arguments.first, arguments.count, arguments.seconds)
     print(*found.wrong[:20], sep="\n")
     print(f"{found.texts:,} texts, {found.told:,} told, {len(found.wrong):,} wrong; next: {at}")
     sys.exit(bool(found.wrong))

@@ -99,8 +99,8 @@ def test_a_line_a_candidate(given: Candidate, line: str) -> None:
 def test_what_was_replaced_is_shown_with_what_replaced_it(old: str, new: str, line: str) -> None:
     removed = Removed(0, f"{old} {MARKER}", 1, 9, f"{new} {MARKER}" if new else "", "why")
     done = Rewrite("x", "x", 1, (), (), (), (), (removed,))
-    (said,) = file_lines(FileResult("q.sql", b"x", Source("x"), done), Detail(), Reasons())
-    assert plain(said).endswith(line)
+    (file_line,) = file_lines(FileResult("q.sql", b"x", Source("x"), done), Detail(), Reasons())
+    assert plain(file_line).endswith(line)
 
 
 def statement(line: int, reason: str, alike: str, remedy: str = "") -> StatementSummary:
@@ -109,18 +109,18 @@ def statement(line: int, reason: str, alike: str, remedy: str = "") -> Statement
 
 def test_a_statement_that_stays_has_its_reason_and_what_to_do() -> None:
     done = FileResult("q.sql", b"x", Source("x"), Rewrite("x", "x", 1))
-    given = replace(
+    changed = replace(
         done,
         statements=(
             statement(3, "u is not in the catalog", "tables", "declare u"),
             statement(7, "it joins nothing", "it joins nothing"),
         ),
     )
-    assert [plain(line) for line in file_lines(given, Detail(), Reasons())] == [
+    assert [plain(line) for line in file_lines(changed, Detail(), Reasons())] == [
         "q.sql:3: not rewritten: u is not in the catalog: declare u",
         "q.sql:7: not rewritten: it joins nothing",
     ]
-    assert not list(file_lines(given, ERRORS_ONLY, Reasons()))
+    assert not list(file_lines(changed, ERRORS_ONLY, Reasons()))
 
 
 def test_of_like_verdicts_ten_are_told_and_the_rest_counted() -> None:
@@ -176,14 +176,14 @@ CREATE TABLE d (k INT, c INT);
 def test_the_plan_has_what_is_new_and_a_heading_for_the_query() -> None:
     query = "WITH c AS (SELECT * FROM d WHERE d.c = 1) SELECT f.x FROM f JOIN c ON f.p = c.k"
     catalog = Catalog.from_ddl(PLANS)
-    done = rewrite(query, catalog)
-    lines = done.explain().splitlines()
+    rewriting = rewrite(query, catalog)
+    lines = rewriting.explain().splitlines()
     assert "  Query" in lines
     assert any("Scan of CTE c" in line for line in lines)
     assert sum(line.startswith("+") for line in lines) == 1
-    assert rewrite(done.sql, catalog).explain() == ""
+    assert rewrite(rewriting.sql, catalog).explain() == ""
     other = "SELECT g.x FROM f AS g JOIN d ON g.p = d.k WHERE d.c = 2"
-    more = rewrite(f"{done.sql} UNION ALL {other}", catalog)
+    more = rewrite(f"{rewriting.sql} UNION ALL {other}", catalog)
     marks = [line[0] for line in more.explain().splitlines() if "Filter" in line and " IN " in line]
     assert sorted(marks) == [" ", "+"]
 

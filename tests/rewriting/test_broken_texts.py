@@ -367,12 +367,12 @@ def test_a_mistake_of_ours_costs_one_statement(
 @pytest.mark.parametrize("call", ["day()", "year()", "datediff()", "weekofyear()"])
 def test_a_function_without_what_it_needs(call: str) -> None:
     """sqlglot wraps the argument that is not there."""
-    known = Catalog.from_ddl(
+    tables = Catalog.from_ddl(
         "CREATE TABLE f (a INT, p INT) USING parquet PARTITIONED BY (p);"
         "CREATE TABLE d (k INT, x INT) USING parquet"
     )
     sql = f"SELECT x.n FROM (SELECT p, {call} AS n FROM f) x JOIN d ON x.p = d.k WHERE d.x = 1"
-    assert not rewrite(sql, known).errors
+    assert not rewrite(sql, tables).errors
 
 
 MISSING = (

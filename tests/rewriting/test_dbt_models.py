@@ -81,9 +81,9 @@ def test_a_variable_that_is_set_within_a_statement(catalog: Catalog) -> None:
     assert rewrite(f"{head}{before}where s.id > 0", catalog).changed
     assert rewrite(f"select 1; {head}{before}where s.id > 0", catalog).changed
     for tag in ("{% set s = 'b' %}", "{% do s.append('b') %}"):
-        done = rewrite(f"{head}{before}{tag} where s.id > 0", catalog)
-        assert not done.changed
-        assert "may change what is behind it" in done.skipped[0].message
+        result = rewrite(f"{head}{before}{tag} where s.id > 0", catalog)
+        assert not result.changed
+        assert "may change what is behind it" in result.skipped[0].message
 
 
 @pytest.mark.parametrize(
@@ -96,16 +96,16 @@ def test_a_variable_that_is_set_within_a_statement(catalog: Catalog) -> None:
 )
 def test_braces_and_quotes_in_a_config(catalog: Catalog, config: str) -> None:
     text = text_of(PROJECT / "models" / "through_a_view.sql")
-    done = rewrite(f"{config}\n\n{text}", catalog)
-    assert done.sql == f"{config}\n\n{rewrite(text, catalog).sql}"
-    assert done.changed
+    result = rewrite(f"{config}\n\n{text}", catalog)
+    assert result.sql == f"{config}\n\n{rewrite(text, catalog).sql}"
+    assert result.changed
 
 
 def test_a_string_that_does_not_end(catalog: Catalog) -> None:
     text = text_of(PROJECT / "models" / "through_a_view.sql")
-    done = rewrite("{{ config(alias='a) }}\n" + text, catalog)
-    assert not done.changed
-    assert done.skipped
+    result = rewrite("{{ config(alias='a) }}\n" + text, catalog)
+    assert not result.changed
+    assert result.skipped
 
 
 def test_a_source_that_a_known_project_does_not_describe_is_not_known() -> None:
@@ -116,7 +116,7 @@ def test_a_source_that_a_known_project_does_not_describe_is_not_known() -> None:
     assert catalog.refer(source) is None  # without a project, a source is of the schema of its name
     nowhere = Catalog.from_ddl("CREATE TABLE big (id INT, day DATE) PARTITIONED BY (day)")
     assert nowhere.refer(source) == ("spark_catalog", "default", "big")
-    known = replace(catalog, references={model: ("spark_catalog", "a", "d")})
-    assert known.refer(model) is not None
-    assert known.refer(source) is None
-    assert known.refer(("source", "a", "big")) is None
+    changed = replace(catalog, references={model: ("spark_catalog", "a", "d")})
+    assert changed.refer(model) is not None
+    assert changed.refer(source) is None
+    assert changed.refer(("source", "a", "big")) is None

@@ -29,12 +29,12 @@ def catalog() -> Catalog:
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_it_is_written_once_and_is_found_again(catalog: Catalog, change: str) -> None:
-    done = rewrite(f"{change} {JOIN}", catalog)
-    assert done.sql == f"{change} {JOIN} AND f.p IN ({KEYS}) {MARKER}"
-    again = rewrite(done.sql, catalog)
-    assert again.sql == done.sql
+    result = rewrite(f"{change} {JOIN}", catalog)
+    assert result.sql == f"{change} {JOIN} AND f.p IN ({KEYS}) {MARKER}"
+    again = rewrite(result.sql, catalog)
+    assert again.sql == result.sql
     assert not again.skipped
-    assert not [it for it in lint(done.sql, catalog)[0] if it.code != "DPP007"]
+    assert not [it for it in lint(result.sql, catalog)[0] if it.code != "DPP007"]
 
 
 @pytest.mark.parametrize("change", CHANGES)
@@ -51,9 +51,9 @@ def test_what_does_not_follow_is_left_with_all_around_it(
 ) -> None:
     inner = f"id IN (SELECT f.id FROM f JOIN d ON f.p = d.k WHERE d.c = 'a') AND {condition}"
     sql = f"{change} {inner} AND f.p IN ({KEYS}) {MARKER}"
-    done = rewrite(f"{sql}; SELECT 1", catalog)
-    assert done.sql == f"{sql}; SELECT 1"
-    assert [it.message.partition(":")[0] for it in done.skipped] == [
+    result = rewrite(f"{sql}; SELECT 1", catalog)
+    assert result.sql == f"{sql}; SELECT 1"
+    assert [it.message.partition(":")[0] for it in result.skipped] == [
         "what dpp-rewrite has written into the condition of this DELETE or UPDATE is not what "
         "follows from it now"
     ]
@@ -75,9 +75,9 @@ def test_a_marker_of_the_authors_own_takes_nothing_away(catalog: Catalog, of: st
 
 def test_a_table_that_the_text_makes(catalog: Catalog) -> None:
     made = "CREATE TABLE made (p INT, x INT) USING iceberg PARTITIONED BY (p);\n"
-    done = rewrite(f"{made}DELETE FROM made WHERE {JOIN.replace('f.p', 'made.p')}", catalog)
-    assert f"made.p IN ({KEYS}) {MARKER}" in done.sql
+    result = rewrite(f"{made}DELETE FROM made WHERE {JOIN.replace('f.p', 'made.p')}", catalog)
+    assert f"made.p IN ({KEYS}) {MARKER}" in result.sql
     plain = Catalog.from_ddl("CREATE TABLE d (k INT, c STRING) USING parquet")
-    again = rewrite(done.sql, plain)
-    assert again.sql == done.sql
+    again = rewrite(result.sql, plain)
+    assert again.sql == result.sql
     assert not again.notes

@@ -97,22 +97,22 @@ def _check(case: Case, formatter: str) -> None:
     text, bare = formatted(golden), formatted(stripped(golden).sql)
     if text is None or bare is None or case.name in BROKEN:
         return  # it formats no such text, or breaks it
-    left = stripped(text).sql
-    if left.count(MARKER) > stripped(golden).sql.count(MARKER):
+    sql = stripped(text).sql
+    if sql.count(MARKER) > stripped(golden).sql.count(MARKER):
         # sqlfluff has moved the marker behind `;`, and the author's own predicate looks like ours.
         assert formatter == "sqlfluff"
         assert "which predicate" in " ".join(it.message for it in rewritten(case, text).skipped)
         return
-    assert comparable(left) == comparable(bare)
+    assert comparable(sql) == comparable(bare)
     if formatter == "sqlfmt" and case.name not in NOT_THE_SAME_TWICE:
-        assert formatted(left) == bare
+        assert formatted(sql) == bare
         assert rewritten(case, text).sql == text
     # sqlfluff makes CTEs of derived tables, whose keys are then another query.
     again = rewritten(case, text).sql
     assert rewritten(case, again).sql == again
     if case.name in ELSEWHERE:
         return
-    assert comparable(again) == comparable(rewritten(case, left).sql)
+    assert comparable(again) == comparable(rewritten(case, sql).sql)
     for edited in _edited(text):
         anew = rewritten(case, edited).sql
         assert comparable(anew) == comparable(rewritten(case, stripped(edited).sql).sql)

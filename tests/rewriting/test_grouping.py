@@ -43,8 +43,8 @@ JOIN = "SELECT a.k, b.v FROM a JOIN b ON a.p = b.p"
 
 
 def _done(text: str, groups: int | None = 2) -> tuple[str, list[str]]:
-    done = rewrite(text, CATALOG, strategy="partition-wise", groups=groups)
-    return done.sql, [note.message for note in done.notes]
+    result = rewrite(text, CATALOG, strategy="partition-wise", groups=groups)
+    return result.sql, [note.message for note in result.notes]
 
 
 def _plain(text: str) -> str:
@@ -173,9 +173,9 @@ def test_partitions_by_what_is_not_known_are_not_joined_one_by_one() -> None:
 
 
 def test_another_dialect_is_told_as_the_reason() -> None:
-    done = rewrite(JOIN, CATALOG, strategy="partition-wise", dialect="trino")
-    assert done.sql == JOIN
-    assert "not in trino's" in done.notes[-1].message
+    result = rewrite(JOIN, CATALOG, strategy="partition-wise", dialect="trino")
+    assert result.sql == JOIN
+    assert "not in trino's" in result.notes[-1].message
 
 
 def test_a_comment_inside_sort_by_hides_nothing() -> None:
@@ -192,9 +192,9 @@ def test_the_program_counts_what_is_written_and_taken_out(tmp_path: Path) -> Non
     groups = ("--strategy", "partition-wise", "--groups", "2", "-c", str(ddl), "-w", str(query))
     strip = ("--strip", "-w", str(query))
     for options, verb in ((groups, "rewritten"), (groups, "rewritten"), (strip, "stripped")):
-        said = CliRunner().invoke(program, ("rewrite", *options)).stderr  # of a cache, too
-        assert said.endswith(f"1 {verb}, 1 unchanged, 0 skipped\n")
-    assert "removed /* dpp-rewrite groups */ WHERE pmod(hash(p), 2) = 0) a" in said
+        stderr = CliRunner().invoke(program, ("rewrite", *options)).stderr  # of a cache, too
+        assert stderr.endswith(f"1 {verb}, 1 unchanged, 0 skipped\n")
+    assert "removed /* dpp-rewrite groups */ WHERE pmod(hash(p), 2) = 0) a" in stderr
     assert query.read_text() == f"{JOIN};\nSELECT 1;\n"
 
 

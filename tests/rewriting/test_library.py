@@ -22,8 +22,8 @@ CATALOG = Catalog.from_ddl(DDL)
 
 
 def one(sql: str, **settings: bool) -> object:
-    [found] = outputs(sql, CATALOG, **settings)  # type: ignore[arg-type]
-    return found
+    [columns] = outputs(sql, CATALOG, **settings)  # type: ignore[arg-type]
+    return columns
 
 
 @pytest.mark.parametrize(
@@ -222,10 +222,10 @@ def test_a_catalog_of_text_is_a_value() -> None:
 
 def test_findings_are_values() -> None:
     sql = "SELECT * FROM sales JOIN days ON day = k WHERE year = 2020"
-    found = lint(sql, CATALOG)
-    assert [it.code for it in found] == ["DPP001"]
-    assert found == lint(sql, CATALOG)
-    assert pickle.loads(pickle.dumps(found)) == found
+    findings = lint(sql, CATALOG)
+    assert [finding.code for finding in findings] == ["DPP001"]
+    assert findings == lint(sql, CATALOG)
+    assert pickle.loads(pickle.dumps(findings)) == findings
     assert outputs(sql, CATALOG) == outputs(sql, CATALOG)
 
 

@@ -72,20 +72,20 @@ def values(sql: str, catalog: Catalog, *keys: str) -> Rewrite:
     ],
 )
 def test_literals_in_the_on(catalog: Catalog, before: str, after: str) -> None:
-    done = values(f"{before} {END}", catalog)
-    assert done.sql == f"{before}{after} {END}"
-    assert not done.errors
-    assert values(done.sql, catalog).sql == done.sql
-    assert stripped(done.sql).sql == f"{before} {END}"
+    result = values(f"{before} {END}", catalog)
+    assert result.sql == f"{before}{after} {END}"
+    assert not result.errors
+    assert values(result.sql, catalog).sql == result.sql
+    assert stripped(result.sql).sql == f"{before} {END}"
     # Nobody is asked: it stays while its key query follows, under whatever form is set.
-    assert rewrite(done.sql, catalog).sql == done.sql
-    assert not [it for it in lint(done.sql, catalog)[0] if it.code in ("DPP002", "DPP003")]
+    assert rewrite(result.sql, catalog).sql == result.sql
+    assert not [it for it in lint(result.sql, catalog)[0] if it.code in ("DPP002", "DPP003")]
 
 
 def test_what_follows_no_more(catalog: Catalog) -> None:
     before = "MERGE INTO f t USING (SELECT k, id, x FROM d WHERE x > 1) s ON t.p = s.k"
-    done = values(f"{before} {END}", catalog).sql
-    changed = done.replace("x > 1) s", "x > 2) s", 1)
+    sql = values(f"{before} {END}", catalog).sql
+    changed = sql.replace("x > 1) s", "x > 2) s", 1)
     assert rewrite(changed, catalog).sql == f"{before} {END}".replace("x > 1", "x > 2")
     assert [it.code for it in lint(changed, catalog)[0] if it.code != "DPP010"] == ["DPP002"]
     assert "IN (7) " in values(changed, catalog, "7").sql
@@ -122,9 +122,9 @@ def test_what_follows_no_more(catalog: Catalog) -> None:
     ],
 )
 def test_left_alone(catalog: Catalog, sql: str) -> None:
-    done = values(sql, catalog)
-    assert done.sql == sql
-    assert not done.errors
+    result = values(sql, catalog)
+    assert result.sql == sql
+    assert not result.errors
 
 
 @pytest.mark.parametrize("form", ["in", "set", "range", "auto"])
@@ -180,16 +180,16 @@ def test_the_same_table_comes_of_it(catalog: Catalog, merge: str, seed: int) -> 
             found = made.execute(f"SELECT DISTINCT k FROM ({query}) AS q(k) WHERE k IS NOT NULL")
             return Keys(tuple(str(key) for (key,) in found.fetchall()), "int", AT, False)
 
-    done = rewrite(sql, catalog, predicate="values", resolve=resolve)
-    assert not done.errors
+    result = rewrite(sql, catalog, predicate="values", resolve=resolve)
+    assert not result.errors
     results = []
-    for text in (sql, done.sql):
+    for text in (sql, result.sql):
         with _database(rows) as made:
             made.execute(text)
             results.append(sorted(map(str, made.execute("SELECT * FROM f").fetchall())))
     assert results[0] == results[1]
-    if {candidate.verdict for candidate in done.candidates} == {Verdict.REWRITTEN}:
-        assert MARKER in done.sql
+    if {candidate.verdict for candidate in result.candidates} == {Verdict.REWRITTEN}:
+        assert MARKER in result.sql
 
 
 def _rows(count: int, number: Callable[[], str]) -> str:

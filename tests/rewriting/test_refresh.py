@@ -47,10 +47,10 @@ def catalog() -> Catalog:
     ],
 )
 def test_what_still_follows_stays_as_it_is(catalog: Catalog, text: str) -> None:
-    done = rewrite(text, catalog)
-    assert done.sql == text
-    assert not done.removed
-    verdicts = {candidate.verdict for candidate in done.candidates if candidate.predicate}
+    result = rewrite(text, catalog)
+    assert result.sql == text
+    assert not result.removed
+    verdicts = {candidate.verdict for candidate in result.candidates if candidate.predicate}
     assert verdicts == {Verdict.ALREADY_PRUNED}
     findings, _ = lint(text, catalog)
     assert not [finding for finding in findings if finding.code in ("DPP001", "DPP002", "DPP003")]
@@ -80,9 +80,9 @@ def test_a_second_predicate_is_written_beside_the_first(catalog: Catalog) -> Non
         "SELECT f.a FROM f JOIN d ON f.p = d.k JOIN e ON f.q = e.k "
         f"WHERE d.x = 'a  b' AND {OURS} AND e.x = 'c'"
     )
-    done = rewrite(text, catalog).sql
-    assert done == rewrite(text.replace(f" AND {OURS}", ""), catalog).sql
-    assert done.count(MARKER) == 2
+    sql = rewrite(text, catalog).sql
+    assert sql == rewrite(text.replace(f" AND {OURS}", ""), catalog).sql
+    assert sql.count(MARKER) == 2
 
 
 def test_templates_are_compared_as_they_are_written() -> None:
@@ -133,11 +133,11 @@ OTHER = OURS.replace("'a  b'", "'c'")
     ],
 )
 def test_each_clause_is_judged_by_itself(catalog: Catalog, text: str, expected: str) -> None:
-    done = rewrite(text, catalog)
-    assert done.sql == expected
-    assert not done.errors
+    result = rewrite(text, catalog)
+    assert result.sql == expected
+    assert not result.errors
     assert rewrite(expected, catalog).sql == expected
-    assert Verdict.REWRITTEN in {candidate.verdict for candidate in done.candidates}
+    assert Verdict.REWRITTEN in {candidate.verdict for candidate in result.candidates}
     findings, _ = lint(text, catalog)
     assert [finding for finding in findings if finding.code in ("DPP001", "DPP002")]
 
@@ -159,10 +159,10 @@ def test_what_stands_is_not_called_rewritten(catalog: Catalog, text: str, form: 
 
 def test_a_marker_on_a_line_of_its_own(catalog: Catalog) -> None:
     text = f"{JOIN} WHERE d.x = 'a  b' AND {OURS.replace(f' {MARKER}', f'{chr(10)}{MARKER}')}"
-    done = rewrite(text, catalog)
-    assert done.sql == text
-    assert done.removed == ()
-    assert {candidate.verdict for candidate in done.candidates} == {Verdict.ALREADY_PRUNED}
+    result = rewrite(text, catalog)
+    assert result.sql == text
+    assert result.removed == ()
+    assert {candidate.verdict for candidate in result.candidates} == {Verdict.ALREADY_PRUNED}
     assert lint(text, catalog)[0] == ()
 
 
@@ -179,8 +179,8 @@ def test_the_condition_of_a_delete_with_a_marker_on_a_line_of_its_own() -> None:
     once = rewrite(text, iceberg).sql
     broken = once.replace(f" {MARKER}", f"\n{MARKER}")
     assert broken != text
-    done = rewrite(broken, iceberg)
-    assert (done.sql, done.skipped, done.removed) == (broken, (), ())
+    result = rewrite(broken, iceberg)
+    assert (result.sql, result.skipped, result.removed) == (broken, (), ())
 
 
 def test_a_region_behind_it_does_not_take_it_out(catalog: Catalog) -> None:
@@ -192,24 +192,26 @@ def test_a_region_behind_it_does_not_take_it_out(catalog: Catalog) -> None:
 
 
 def test_a_key_query_within_another(catalog: Catalog) -> None:
-    known = Catalog.from_ddl(DDL.replace("CREATE TABLE d (k INT,", "CREATE TABLE d (w INT, k INT,"))
+    tables = Catalog.from_ddl(
+        DDL.replace("CREATE TABLE d (k INT,", "CREATE TABLE d (w INT, k INT,")
+    )
     sql = "SELECT f.a FROM f JOIN d ON f.p = d.k JOIN e ON d.w = e.k AND f.q = e.k WHERE e.x = 'a'"
-    done = rewrite(sql, known, hint=False)
-    assert not done.errors
-    assert done.sql.count(MARKER) == 2
+    result = rewrite(sql, tables, hint=False)
+    assert not result.errors
+    assert result.sql.count(MARKER) == 2
 
 
 def test_a_filter_that_a_dialect_cannot_say_is_rejected_for_a_reason() -> None:
-    known = Catalog.from_ddl(
+    tables = Catalog.from_ddl(
         "CREATE TABLE s (id INT, day DATE, ym STRING GENERATED ALWAYS AS (date_format(day, "
         "'yyyy-MM'))) USING delta PARTITIONED BY (ym)"
     )
     sql = "SELECT id FROM s WHERE day >= DATE '2024-03-05'"
-    once = rewrite(sql, known).sql
+    once = rewrite(sql, tables).sql
     assert once != sql
-    [candidate] = rewrite(once, known, dialect="trino").candidates
+    [candidate] = rewrite(once, tables, dialect="trino").candidates
     assert candidate.reason is not None
     assert candidate.reason.code == "DPP116"
-    [finding], _ = lint(once, known, make_options(dialect="trino"))
+    [finding], _ = lint(once, tables, make_options(dialect="trino"))
     assert finding.code == "DPP003"
     assert candidate.reason.message in finding.message

@@ -140,12 +140,12 @@ def test_a_predicate_in_another_s_key_query_goes_with_it(
 ) -> None:
     outer = OUTER.replace("d3.x = 7", condition)
     text = BASE.replace("f.a = 2", f"{before}{outer} AND f.a = 2")
-    done = rewrite(f"{text};\n{text}", catalog)
-    assert done.sql == rewrite(f"{BASE};\n{BASE}", catalog).sql
-    assert (done.errors, done.notes) == ((), ())
-    assert [it.text for it in done.removed if it.text != OURS] == [outer, outer]
+    result = rewrite(f"{text};\n{text}", catalog)
+    assert result.sql == rewrite(f"{BASE};\n{BASE}", catalog).sql
+    assert (result.errors, result.notes) == ((), ())
+    assert [it.text for it in result.removed if it.text != OURS] == [outer, outer]
     assert stripped(text).sql == BASE
-    assert rewrite(done.sql, catalog).sql == done.sql
+    assert rewrite(result.sql, catalog).sql == result.sql
 
 
 def test_with_a_predicate_that_stays_stays_what_is_in_it(catalog: Catalog) -> None:
@@ -159,9 +159,9 @@ def test_with_a_predicate_that_stays_stays_what_is_in_it(catalog: Catalog) -> No
 def test_with_what_is_the_author_s_goes_only_what_is_in_it(catalog: Catalog) -> None:
     outer = OUTER.replace("d3.x = 7", f"d3.x = 7 AND {OURS}")
     text = f"SELECT f.a FROM f WHERE f.a = 1 OR {outer}"
-    done = rewrite(text, catalog)
-    assert done.sql == text.replace(f" AND {OURS}", "")
-    assert [note.code for note in done.notes] == ["DPP009"]
+    result = rewrite(text, catalog)
+    assert result.sql == text.replace(f" AND {OURS}", "")
+    assert [note.code for note in result.notes] == ["DPP009"]
 
 
 @pytest.mark.parametrize("comment", ["", " -- dpp-rewrite: ignore[DPP002]"])

@@ -42,7 +42,9 @@ def _called(path: Path) -> Iterator[str]:
     tree = ast.parse(path.read_text("utf-8"))
     documented = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     texts = (
-        it for it in ast.walk(tree) if isinstance(it, ast.Constant) and id(it) not in documented
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and id(node) not in documented
     )
     for text in (it.value for it in texts if isinstance(it.value, str)):
         names = re.findall(r"\b([a-z_0-9]+)\(", text)

@@ -169,8 +169,8 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[lis
 def invoke(*words: str) -> tuple[int, str, str]:
     """The exit status, stdout and stderr of a run on the repository."""
     command = [*words, "-c", "ddl.sql", "-j", "1", "q"]
-    done = CliRunner().invoke(program, command, prog_name="dpp-rewrite")
-    return done.exit_code, done.stdout, done.stderr
+    result = CliRunner().invoke(program, command, prog_name="dpp-rewrite")
+    return result.exit_code, result.stdout, result.stderr
 
 
 WRITTEN = {"lint": "DPP001 [*]", "--check": "would rewrite"}

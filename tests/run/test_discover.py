@@ -35,8 +35,8 @@ def test_walk(tree: Path) -> None:
 
 
 def test_explicit_paths_are_taken_once(tree: Path) -> None:
-    found = find(["note.txt", "-", ".hidden/x.sql", "d", "./d/c.SQL", "-", "none", "d/e"])
-    assert found == Found(("note.txt", "-", ".hidden/x.sql", "d/c.SQL", "d/e/f.sql"), ("none",))
+    span = find(["note.txt", "-", ".hidden/x.sql", "d", "./d/c.SQL", "-", "none", "d/e"])
+    assert span == Found(("note.txt", "-", ".hidden/x.sql", "d/c.SQL", "d/e/f.sql"), ("none",))
 
 
 def test_git_ignores(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,9 +108,9 @@ def test_a_repository_that_git_refuses(tree: Path) -> None:
     git("init", "-q", "d")
     Path("d/.gitignore").write_text("e\n")
     Path("d/.git/HEAD").write_text("broken")
-    found = find([".", "d"])
-    assert found.files == ("a.sql", "b.sql", "d/c.SQL", "d/e/f.sql", "target/t.sql")
-    ((folder, why),) = found.warnings
+    span = find([".", "d"])
+    assert span.files == ("a.sql", "b.sql", "d/c.SQL", "d/e/f.sql", "target/t.sql")
+    ((folder, why),) = span.warnings
     assert folder == "d"
     assert why.startswith("not a git repository")
 
@@ -140,9 +140,9 @@ def test_a_folder_that_cannot_be_read(
         return scandir(path)
 
     monkeypatch.setattr(os, "scandir", refuse)
-    found = find([".", "d"])
-    assert "d/c.SQL" in found.files
-    assert found.missing == ("d/e",)
+    span = find([".", "d"])
+    assert "d/c.SQL" in span.files
+    assert span.missing == ("d/e",)
     assert find(["."], lambda path, _: path == "d/e").missing == ()
 
 
@@ -165,8 +165,8 @@ def test_what_git_says_that_it_cannot_read(tree: Path, monkeypatch: pytest.Monke
     run = subprocess.run
 
     def tell(command: list[str], **options: Any) -> subprocess.CompletedProcess[bytes]:
-        done: subprocess.CompletedProcess[bytes] = run(command, **options)
-        return subprocess.CompletedProcess(command, done.returncode, done.stdout, said)
+        result: subprocess.CompletedProcess[bytes] = run(command, **options)
+        return subprocess.CompletedProcess(command, result.returncode, result.stdout, said)
 
     monkeypatch.setattr(subprocess, "run", tell)
     assert find(["."]).missing == ("d/e f",)
@@ -185,9 +185,9 @@ def test_names_that_git_would_quote(tree: Path) -> None:
 def test_without_git(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     git("init", "-q")
     monkeypatch.setenv("PATH", "")
-    found = find(["."])
-    assert "target/t.sql" in found.files
-    assert found.warnings == ((".", "git cannot be run: No such file or directory"),)
+    span = find(["."])
+    assert "target/t.sql" in span.files
+    assert span.warnings == ((".", "git cannot be run: No such file or directory"),)
 
 
 @pytest.mark.parametrize(

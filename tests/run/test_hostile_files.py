@@ -222,9 +222,9 @@ def test_a_value_of_another_type(kind: Kind) -> None:
     Path(kind.name).write_bytes(_json(kind.good))
     kind.read(kind.name)
     crashed = [
-        f"{where}: {found}"
+        f"{where}: {crash}"
         for where, value in _replaced(kind.good)
-        if (found := _crash(kind, _json(value)))
+        if (crash := _crash(kind, _json(value)))
     ]
     assert not crashed
 
@@ -232,5 +232,5 @@ def test_a_value_of_another_type(kind: Kind) -> None:
 @pytest.mark.parametrize("kind", TOML, ids=lambda it: it.name)
 def test_a_setting_of_another_type(kind: Kind) -> None:
     lines = [f"{key} = {value}" for key in kind.good for value in TOML_VALUES]
-    crashed = [f"{line}: {found}" for line in lines if (found := _crash(kind, line.encode()))]
+    crashed = [f"{line}: {crash}" for line in lines if (crash := _crash(kind, line.encode()))]
     assert not crashed

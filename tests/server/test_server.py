@@ -64,9 +64,9 @@ def test_without_its_extra_the_server_says_what_to_install(
 ) -> None:
     monkeypatch.delitem(sys.modules, "sqlrewrite.server.protocol", raising=False)
     monkeypatch.setitem(sys.modules, "lsprotocol", None)
-    done = CliRunner().invoke(program, ["server"])
-    assert done.exit_code == 2
-    assert "pip install 'pygls>=2,<3' lsprotocol" in done.stderr
+    result = CliRunner().invoke(program, ["server"])
+    assert result.exit_code == 2
+    assert "pip install 'pygls>=2,<3' lsprotocol" in result.stderr
 
 
 def open_(client: LanguageClient, path: Path, text: str) -> str:

@@ -173,8 +173,12 @@ def test_limits(tmp_path: Path) -> None:
     path = tmp_path / "pyproject.toml"
     path.write_text('[tool.dpp-rewrite]\nfile-limit = "2MB"\nnesting-limit = 99\n')
     given = {"DPP_REWRITE_STATEMENT_LIMIT": "5kB"}
-    found = load(str(tmp_path), environment=given)
-    assert (found.file_limit, found.statement_limit, found.nesting_limit) == (2 << 20, 5 << 10, 99)
+    catalog = load(str(tmp_path), environment=given)
+    assert (catalog.file_limit, catalog.statement_limit, catalog.nesting_limit) == (
+        2 << 20,
+        5 << 10,
+        99,
+    )
     with pytest.raises(
         ConfigError, match="NESTING_LIMIT must be a whole number from 1 to 1000, not '2k'"
     ):
@@ -232,19 +236,23 @@ def test_codes_in_small_letters_are_codes(folder: Path) -> None:
         severity = { dpp007 = "note" }
         """
     )
-    found = load(".", environment={})
-    assert (found.select, found.extend_select, found.ignore) == (("DPP001",), ("DPP002",), ("DPP",))
-    assert found.per_file_ignores == (("Old/*", ("DPP003",)),)
-    assert found.severity == (("DPP007", "note"),)
+    catalog = load(".", environment={})
+    assert (catalog.select, catalog.extend_select, catalog.ignore) == (
+        ("DPP001",),
+        ("DPP002",),
+        ("DPP",),
+    )
+    assert catalog.per_file_ignores == (("Old/*", ("DPP003",)),)
+    assert catalog.severity == (("DPP007", "note"),)
     given = {
         "DPP_REWRITE_IGNORE": "dpp004",
         "DPP_REWRITE_PER_FILE_IGNORES": "Old/*:dpp005",
         "DPP_REWRITE_SEVERITY": "dpp006=error",
     }
-    found = load(".", environment=given)
-    assert found.ignore == ("DPP004",)
-    assert found.per_file_ignores == (("Old/*", ("DPP005",)),)
-    assert found.severity == (("DPP006", "error"),)
+    catalog = load(".", environment=given)
+    assert catalog.ignore == ("DPP004",)
+    assert catalog.per_file_ignores == (("Old/*", ("DPP005",)),)
+    assert catalog.severity == (("DPP006", "error"),)
 
 
 @pytest.mark.parametrize(

@@ -59,8 +59,8 @@ def test_the_schema_is_that_of_the_table(update_goldens: bool) -> None:
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.key)
 def test_a_default_is_a_value(row: Setting) -> None:
     """What the schema names as the default may be written into a file."""
-    said = json.loads(schema())["properties"][row.key].get("default")
-    assert said is None or row.kind.read(said) == row.default
+    value = json.loads(schema())["properties"][row.key].get("default")
+    assert value is None or row.kind.read(value) == row.default
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.key)
@@ -114,13 +114,13 @@ def test_a_file_of_our_own(folder: Path) -> None:
     Path("pyproject.toml").write_text('[tool.dpp-rewrite]\nengine = "trino"\n')
     Path("a/dpp-rewrite.toml").write_text(FILE)
     Path("a/pyproject.toml").write_text("[tool.black]\n")
-    found = load("a/b/q.sql")
-    assert (found.catalog, found.engine, found.source) == (
+    catalog = load("a/b/q.sql")
+    assert (catalog.catalog, catalog.engine, catalog.source) == (
         ("a/ddl",),
         "spark",
         "a/dpp-rewrite.toml",
     )
-    assert (found.root, found.key_limit) == ("a", 2 << 20)
+    assert (catalog.root, catalog.key_limit) == ("a", 2 << 20)
     assert load(".", "a/dpp-rewrite.toml").jobs == 2
     assert load(".").engine == "trino"
 

@@ -79,10 +79,10 @@ def only(sql: str, catalog: Catalog, when: str) -> Candidate:
 def test_what_is_written(
     when: str | None, settings: dict[str, str], sizes: dict[str, int], written: str
 ) -> None:
-    done = rewrite(JOIN, known(settings, sizes), when=when)
-    form = "set" if "collect_set" in done.sql else "in" if done.changed else ""
+    result = rewrite(JOIN, known(settings, sizes), when=when)
+    form = "set" if "collect_set" in result.sql else "in" if result.changed else ""
     assert form == written
-    assert rewrite(done.sql, known(settings, sizes), when=when).sql == done.sql
+    assert rewrite(result.sql, known(settings, sizes), when=when).sql == result.sql
 
 
 def test_assumed_settings_are_reported() -> None:
@@ -116,16 +116,16 @@ def test_a_predicate_that_does_not_pay_is_not_needed_and_no_error() -> None:
 
 def test_a_set_of_the_text_is_followed() -> None:
     text = f"SET {THRESHOLD}=-1;\n{JOIN};\nSET {THRESHOLD} = 10m;\n{JOIN}"
-    done = rewrite(text, known({}), when="auto")
-    assert [candidate.verdict.value for candidate in done.candidates] == ["rewritten", "rejected"]
+    result = rewrite(text, known({}), when="auto")
+    assert [candidate.verdict.value for candidate in result.candidates] == ["rewritten", "rejected"]
 
 
 @pytest.mark.parametrize("reset", ["RESET", f"RESET {THRESHOLD}", f"RESET `{THRESHOLD}`"])
 @pytest.mark.parametrize(("given", "verdict"), [({}, "rejected"), ({THRESHOLD: "-1"}, "rewritten")])
 def test_a_reset_brings_back_what_is_given(reset: str, given: dict[str, str], verdict: str) -> None:
     value = "10m" if given else "-1"
-    done = rewrite(f"SET {THRESHOLD} = {value};\n{reset};\n{JOIN}", known(given), when="auto")
-    assert [candidate.verdict.value for candidate in done.candidates] == [verdict]
+    result = rewrite(f"SET {THRESHOLD} = {value};\n{reset};\n{JOIN}", known(given), when="auto")
+    assert [candidate.verdict.value for candidate in result.candidates] == [verdict]
 
 
 def test_a_snapshot_and_the_settings_say_what_pays(tmp_path: Path) -> None:
@@ -171,20 +171,27 @@ CREATE TABLE calendar (day DATE, year INT, label STRING) USING parquet TBLPROPER
 )
 def test_the_estimate(condition: str, share: float, basis: str) -> None:
     sql = f"SELECT s.id FROM sales s JOIN calendar c ON s.day = c.day WHERE {condition}"
-    found = only(sql, Catalog.from_ddl(CALENDAR), "eligible").estimate
-    assert found is not None
-    assert found.share == pytest.approx(share)
-    assert found.basis.startswith(basis)
+    estimate = only(sql, Catalog.from_ddl(CALENDAR), "eligible").estimate
+    assert estimate is not None
+    assert estimate.share == pytest.approx(share)
+    assert estimate.basis.startswith(basis)
     # Of sales half is read, id of id and qty; of calendar day and year, or all with the label.
-    assert (found.scans, found.rows) == (4000, 2000)
-    assert found.reads == (2800 if "label" in condition and "year" in condition else found.reads)
-    assert found.saves == round(share * 4000)
+    assert (estimate.scans, estimate.rows) == (4000, 2000)
+    assert estimate.reads == (
+        2800 if "label" in condition and "year" in condition else estimate.reads
+    )
+    assert estimate.saves == round(share * 4000)
 
 
 def test_an_estimate_of_what_is_not_known() -> None:
-    found = only(JOIN, known({}), "eligible").estimate
-    assert found is not None
-    assert (found.reads, found.rows, found.scans, found.saves) == (None, None, None, None)
+    estimate = only(JOIN, known({}), "eligible").estimate
+    assert estimate is not None
+    assert (estimate.reads, estimate.rows, estimate.scans, estimate.saves) == (
+        None,
+        None,
+        None,
+        None,
+    )
 
 
 def _counted(table: str, columns: str, size: int, rows: int, **distinct: int) -> str:

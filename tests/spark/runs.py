@@ -93,7 +93,7 @@ def needs_connect(test: Any) -> Any:
 def in_connect_session(code: str, folder: Path, *args: str) -> tuple[str, str]:
     """What a process writes to stdout and stderr whose code begins a session of Spark Connect, with
     a server of its own."""
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", code, *args],
         cwd=folder,
         env={
@@ -107,5 +107,5 @@ def in_connect_session(code: str, folder: Path, *args: str) -> tuple[str, str]:
         check=False,
         timeout=200,
     )
-    assert done.returncode == 0, done.stderr[-2000:]
-    return done.stdout, done.stderr
+    assert result.returncode == 0, result.stderr[-2000:]
+    return result.stdout, result.stderr

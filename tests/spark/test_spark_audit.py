@@ -83,19 +83,19 @@ def test_a_history_is_counted_and_gone_on_with(session: Session, tmp_path: Path)
     assert run(2, "other", files=3, per_round=2) == audit.Counts(shapes=4, decided=4)
     assert "deciding 4 shapes, round 2 of 2" in said
     assert _shapes(session, tmp_path / "one") == _shapes(session, tmp_path / "other")
-    found = audit.summarize(session, str(tmp_path / "one"), audit.Counts(4, 1), 5)
-    totals = {total.what: (total.shapes, total.runs) for total in found.totals}
+    summary = audit.summarize(session, str(tmp_path / "one"), audit.Counts(4, 1), 5)
+    totals = {total.what: (total.shapes, total.runs) for total in summary.totals}
     assert totals == {
         "rewritten": (1, 8), "rejected": (1, 2), "nothing": (1, 1), "error": (1, 1),
         "empty": (1, 1), "other": (1, 1),
     }  # fmt: skip
-    (top,) = found.top
+    (top,) = summary.top
     assert (top.runs, top.users, top.bytes, top.micros) == (8, 2, 828, 8_000_000)
     assert "IN (SELECT" in top.rewritten
-    (fact,) = found.facts
+    (fact,) = summary.facts
     assert (fact.name, fact.rewritten, fact.rejected) == ("spark_catalog.audited.sales", 8, 2)
     assert fact.bounded_by == (("days", 8),)
-    (reason,) = found.reasons
+    (reason,) = summary.reasons
     assert (reason.column, reason.code, reason.runs) == ("day", "DPP101", 2)
 
 
@@ -151,14 +151,14 @@ def test_what_predicates_keep_is_asked(session: Session, tmp_path: Path) -> None
         session, [_write(session, [GOOD.format(1), twice], tmp_path / "h")], {}, None
     )
     counts = audit.decide_shapes(session, history, _job(tmp_path / "out"), lambda step: None)
-    found = audit.measured(session, audit.summarize(session, str(tmp_path / "out"), counts, 5))
-    other, top = found.top
+    summary = audit.measured(session, audit.summarize(session, str(tmp_path / "out"), counts, 5))
+    other, top = summary.top
     assert [(scan.total, scan.kept) for scan in top.scans] == [(8, 3)]
     assert (top.saved_bytes, top.saved_partitions) == (round(100 * 5 / 8), 5)
     assert [(scan.total, scan.kept) for scan in other.scans] == [(8, 2)]
     assert (other.saved, other.saved_partitions) == (6 / 8, 6)
     spark.sql("DROP DATABASE audited CASCADE")
-    assert all("not measured" in it.how for it in audit.measured(session, found).top)
+    assert all("not measured" in it.how for it in audit.measured(session, summary).top)
 
 
 def test_the_command(session: Session, tmp_path: Path) -> None:
@@ -175,10 +175,10 @@ def test_the_command(session: Session, tmp_path: Path) -> None:
     for name in (f"007-{'0a' * 6}.sql", "mine.sql"):  # of a run before, and of somebody else
         (tmp_path / "new" / name).touch()
     session.spark.sql("SELECT 1")  # the session that is active is the one that is used
-    done = CliRunner().invoke(program, args)
-    assert done.exit_code == 0, done.output
-    found = json.loads(done.stdout)
-    assert [(it["what"], it["runs"]) for it in found["totals"]] == [("rewritten", 2), ("other", 1)]
+    result = CliRunner().invoke(program, args)
+    assert result.exit_code == 0, result.output
+    report = json.loads(result.stdout)
+    assert [(it["what"], it["runs"]) for it in report["totals"]] == [("rewritten", 2), ("other", 1)]
     assert 'class="bar rewritten"' in (tmp_path / "out.html").read_text("utf-8")
     new, mine = sorted((tmp_path / "new").iterdir())
     assert mine.name == "mine.sql"
@@ -189,8 +189,8 @@ def test_dbt_and_what_cannot_be_read(session: Session, tmp_path: Path) -> None:
     node = {"compiled_code": GOOD.format(1), "execution_time": 1.5, "adapter_response": {}}
     results = tmp_path / "run_results.json"
     results.write_text(json.dumps({"results": [node, {"compiled_code": None}]}), "utf-8")
-    found = histories.history(session, [str(results)], {}, None).collect()
-    assert [(it.text, it.micros) for it in found] == [(GOOD.format(1), 1_500_000), ("", 0)]
+    rows = histories.history(session, [str(results)], {}, None).collect()
+    assert [(row.text, row.micros) for row in rows] == [(GOOD.format(1), 1_500_000), ("", 0)]
     results.write_text("{}", "utf-8")
     with pytest.raises(SparkError, match="run_results"):
         histories.history(session, [str(results)], {}, None)
@@ -232,9 +232,9 @@ def test_event_logs(session: Session, tmp_path: Path) -> None:
         packed.close()
     session.spark.sql("SELECT 1")
     for name in (log, rolled.parent):
-        done = CliRunner().invoke(program, ["audit", "--format", "json", str(name)])
-        assert done.exit_code == 0, done.output
-        assert json.loads(done.stdout)["tables"] == [
+        result = CliRunner().invoke(program, ["audit", "--format", "json", str(name)])
+        assert result.exit_code == 0, result.output
+        assert json.loads(result.stdout)["tables"] == [
             {"table": "c.db.f", "scans": 4, "static": 1, "dynamic": 1, "dropped": 1, "unpruned": 1}
         ]
 
@@ -283,8 +283,8 @@ def test_broken_rows_cost_their_own_values(session: Session, tmp_path: Path) -> 
     read = histories.history(session, [str(history)], {}, None)
     job = _job(tmp_path / "out")
     counts = audit.decide_shapes(session, read, job, lambda step: None)
-    found = audit.summarize(session, job.place, counts, 5)
-    assert {total.what: total.runs for total in found.totals} == {
+    summary = audit.summarize(session, job.place, counts, 5)
+    assert {total.what: total.runs for total in summary.totals} == {
         "rewritten": 3, "nothing": 1, "skipped": 2, "empty": 2,
     }  # fmt: skip
 
@@ -326,6 +326,6 @@ def test_over_connect(tmp_path: Path) -> None:
     code = f"QUERY = {query!r}{CONNECTED}"
     out, err = in_connect_session(code, tmp_path, *args, "history.parquet")
     assert err.count("audited.sales.day bounded by audited.days") == 2  # once a value
-    found = json.loads(out)
-    assert {it["what"]: it["runs"] for it in found["totals"]} == {"rewritten": 1, "nothing": 1}
-    assert [it["kept"] for it in found["top"][0]["scans"]] == [3]
+    report = json.loads(out)
+    assert {it["what"]: it["runs"] for it in report["totals"]} == {"rewritten": 1, "nothing": 1}
+    assert [it["kept"] for it in report["top"][0]["scans"]] == [3]

@@ -156,9 +156,9 @@ def test_what_is_not_known_is_refused(spark: SparkSession) -> None:
 def test_each_row_counts(spark: SparkSession) -> None:
     rows = "SELECT * FROM VALUES ('a', 1D), ('a', 1D), (NULL, 2D) AS t(k, x)"
     assert compare(spark.sql(rows), spark.sql(f"{rows} ORDER BY x DESC")).same
-    found = compare(spark.sql(rows), spark.sql(f"SELECT DISTINCT * FROM ({rows})"))
-    assert (found.before, found.after, found.lost, found.added) == (3, 2, 1, 0)
-    assert found.lost_rows == (("a", "1.0"),)
+    comparison = compare(spark.sql(rows), spark.sql(f"SELECT DISTINCT * FROM ({rows})"))
+    assert (comparison.before, comparison.after, comparison.lost, comparison.added) == (3, 2, 1, 0)
+    assert comparison.lost_rows == (("a", "1.0"),)
 
 
 def test_types_are_named_in_full(spark: SparkSession) -> None:
@@ -229,8 +229,8 @@ def test_a_tolerance(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> No
     """It matches rows one to one, within rows that are equal in all other columns."""
     monkeypatch.setattr(bags, "SHOWN", 100)
     before, after = (_rows_of(spark, TOLERATED, side) for side in (0, 1))
-    found = compare(before, after, tolerance=1e-9)
-    for rows in (found.lost_rows, found.added_rows):
+    comparison = compare(before, after, tolerance=1e-9)
+    for rows in (comparison.lost_rows, comparison.added_rows):
         assert {name for name, *_ in rows} == set(TOLERATED) - set(FORGIVEN)
     before, after = (_rows_of(spark, ["last digit"], side) for side in (0, 1))
     assert not compare(before, after, tolerance=1e-17).same
@@ -239,6 +239,6 @@ def test_a_tolerance(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> No
 def test_differences_that_are_rounding_are_reported_as_such(spark: SparkSession) -> None:
     """Where no tolerance was asked for, and none but rows that one would forgive differ."""
     for names, rounding in ((FORGIVEN, 1e-9), (["last digit", "fourth digit"], None)):
-        found = compare(_rows_of(spark, names, 0), _rows_of(spark, names, 1))
-        assert not found.same
-        assert found.rounding == rounding
+        comparison = compare(_rows_of(spark, names, 0), _rows_of(spark, names, 1))
+        assert not comparison.same
+        assert comparison.rounding == rounding

@@ -52,15 +52,15 @@ def pulled(spark: SparkSession) -> Iterator[SparkSession]:
 @pytest.mark.spark
 def test_pull(pulled: SparkSession, tmp_path: Path) -> None:
     file = tmp_path / "w.json"
-    done = run("catalog", "pull", "pulled.*", "-o", str(file))
-    assert done.exit_code == 0
-    assert done.stdout == ""
-    assert "4 relations written" in done.stderr
-    assert "skipped spark_catalog.pulled.renamed_star: " in done.stderr
+    result = run("catalog", "pull", "pulled.*", "-o", str(file))
+    assert result.exit_code == 0
+    assert result.stdout == ""
+    assert "4 relations written" in result.stderr
+    assert "skipped spark_catalog.pulled.renamed_star: " in result.stderr
     assert os.listdir(tmp_path) == ["w.json"]
 
-    known = Catalog.load(str(file))
-    fact = known.resolve(("pulled", "fact"))
+    catalog = Catalog.load(str(file))
+    fact = catalog.resolve(("pulled", "fact"))
     assert isinstance(fact, Table)
     assert fact.columns == (
         Column("amount", "decimal(10,2)", distinct_count=3),
@@ -71,21 +71,21 @@ def test_pull(pulled: SparkSession, tmp_path: Path) -> None:
     )
     assert fact.partitioned_by == (PartitionField("day"), PartitionField("Region"))
     assert (fact.row_count, fact.partition_count) == (3, 3)
-    days = known.resolve(("pulled", "days"))
+    days = catalog.resolve(("pulled", "days"))
     assert isinstance(days, Table)
     assert days.size_in_bytes  # of its files: nobody has analysed it
-    view = known.resolve(("pulled", "renamed"))
+    view = catalog.resolve(("pulled", "renamed"))
     assert isinstance(view, View)
     assert view.columns == ("d", "r")
     assert view.namespace == ("spark_catalog", "pulled")
 
     query = "SELECT 1 FROM pulled.renamed f JOIN pulled.days d ON f.d = d.day WHERE d.year = 2024"
-    assert {*PRUNING, ALL_KEYS} <= set(known.settings) <= set(SETTINGS)
-    assert known.settings["spark.sql.autoBroadcastJoinThreshold"].startswith("10485760")
-    (left,) = rewrite(query, known).candidates
-    assert left.reason is not None
-    assert left.reason.message == "Spark prunes by the join with pulled.days by itself"
-    assert MARKER in rewrite(query, replace(known, settings={})).sql
+    assert {*PRUNING, ALL_KEYS} <= set(catalog.settings) <= set(SETTINGS)
+    assert catalog.settings["spark.sql.autoBroadcastJoinThreshold"].startswith("10485760")
+    (candidate,) = rewrite(query, catalog).candidates
+    assert candidate.reason is not None
+    assert candidate.reason.message == "Spark prunes by the join with pulled.days by itself"
+    assert MARKER in rewrite(query, replace(catalog, settings={})).sql
 
     shown = run("catalog", "show", "-c", str(file)).stdout
     assert "day, Region (3 partitions)" in shown
@@ -111,8 +111,8 @@ def test_a_pull_goes_on_where_it_stopped(pulled: SparkSession, tmp_path: Path) -
     kept = {"version": 1, "tables": [{"name": "spark_catalog.pulled.days", "row_count": 7}]}
     partial = tmp_path / "w.json.partial"
     partial.write_text(f'{{"pulled from": "local[*]"}}\n{json.dumps(kept)}\n', "utf-8")
-    done = run("catalog", "pull", "pulled.*", "-o", str(file))
-    assert "w.json.partial: 1 read already" in done.stderr
+    result = run("catalog", "pull", "pulled.*", "-o", str(file))
+    assert "w.json.partial: 1 read already" in result.stderr
     days = Catalog.load(str(file)).resolve(("pulled", "days"))
     assert isinstance(days, Table)
     assert days.row_count == 7  # as it stood there: it was not read again
@@ -129,8 +129,8 @@ def test_a_pull_goes_on_where_it_stopped(pulled: SparkSession, tmp_path: Path) -
     ],
 )
 def test_patterns(pulled: SparkSession, pattern: str, names: list[str]) -> None:
-    done = run("catalog", "pull", pattern)
-    data = json.loads(done.stdout)
+    result = run("catalog", "pull", pattern)
+    data = json.loads(result.stdout)
     found = [it["name"] for it in [*data["tables"], *data.get("views", ())]]
     assert found == [f"spark_catalog.pulled.{name}" for name in names]
 
@@ -145,8 +145,8 @@ def test_patterns(pulled: SparkSession, pattern: str, names: list[str]) -> None:
 )
 @pytest.mark.spark
 def test_schemas_and_names(pulled: SparkSession, options: tuple[str, ...], names: set[str]) -> None:
-    done = run("catalog", "pull", *options)
-    data = json.loads(done.stdout)
+    result = run("catalog", "pull", *options)
+    data = json.loads(result.stdout)
     found = {it["name"] for it in [*data.get("tables", ()), *data.get("views", ())]}
     assert {name.rpartition(".")[2] for name in found} == names
 
@@ -167,10 +167,10 @@ def test_a_schema_that_may_not_be_listed(
 
     monkeypatch.setattr(live, "_relations", relations)
     file = tmp_path / "w.json"
-    done = run("catalog", "pull", "--include", "days", "-o", str(file))
-    assert done.exit_code == 0
-    assert "skipped spark_catalog.default: cannot be listed: " in done.stderr
-    assert "no rights" in done.stderr
+    result = run("catalog", "pull", "--include", "days", "-o", str(file))
+    assert result.exit_code == 0
+    assert "skipped spark_catalog.default: cannot be listed: " in result.stderr
+    assert "no rights" in result.stderr
     assert Catalog.load(str(file)).resolve(("pulled", "days")) is not None
     alone = run("catalog", "pull", "--schema", "default")
     assert alone.exit_code == 2
@@ -188,19 +188,19 @@ def test_a_pull_of_nothing_leaves_the_snapshot_of_before(
 ) -> None:
     file = tmp_path / "w.json"
     file.write_text("before")
-    done = run("catalog", "pull", "pulled.renamed_star", "-o", str(file))
-    assert done.exit_code == 2
-    assert "skipped spark_catalog.pulled.renamed_star: " in done.stderr
-    assert "nothing is written" in done.stderr
+    result = run("catalog", "pull", "pulled.renamed_star", "-o", str(file))
+    assert result.exit_code == 2
+    assert "skipped spark_catalog.pulled.renamed_star: " in result.stderr
+    assert "nothing is written" in result.stderr
     assert file.read_text() == "before"
     assert os.listdir(tmp_path) == ["w.json"]
 
 
 @pytest.mark.spark
 def test_a_pattern_that_fits_nothing(pulled: SparkSession, tmp_path: Path) -> None:
-    done = run("catalog", "pull", "pulled.zzz*", "-o", str(tmp_path / "w.json"))
-    assert done.exit_code == 2
-    assert "no table or view fits 'pulled.zzz*'" in done.stderr
+    result = run("catalog", "pull", "pulled.zzz*", "-o", str(tmp_path / "w.json"))
+    assert result.exit_code == 2
+    assert "no table or view fits 'pulled.zzz*'" in result.stderr
     assert os.listdir(tmp_path) == []
 
 
@@ -231,19 +231,19 @@ def test_no_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     spark = pytest.importorskip("pyspark")
     oldest = 8 if spark.__version__.startswith("3.") else 17
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    done = run("catalog", "pull", "--master", "local[1]")
-    assert done.exit_code == 2
+    result = run("catalog", "pull", "--master", "local[1]")
+    assert result.exit_code == 2
     assert f"Spark needs Java {oldest} or later, and there is none in JAVA_HOME ({tmp_path})" in (
-        done.stderr
+        result.stderr
     )
-    assert "apt-get install openjdk-17-jre-headless" in done.stderr
+    assert "apt-get install openjdk-17-jre-headless" in result.stderr
 
 
 def test_no_pyspark(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sqlrewrite.spark.session.find_spec", lambda name: None)
-    done = run("catalog", "pull")
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert "pip install 'pyspark>=3.5'" in done.stderr
+    result = run("catalog", "pull")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "pip install 'pyspark>=3.5'" in result.stderr
 
 
 @pytest.mark.parametrize("option", [REMOTE, "--master=spark://127.0.0.1:"])
@@ -251,9 +251,9 @@ def test_a_cluster_that_refuses(option: str, tmp_path: Path) -> None:
     pytest.importorskip("pyspark")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-    done = run("catalog", "pull", f"{option}{port}", "-o", str(tmp_path / "w.json"))
-    assert done.exit_code == 2
-    assert "nobody answers there (Connection refused)" in done.stderr
+    result = run("catalog", "pull", f"{option}{port}", "-o", str(tmp_path / "w.json"))
+    assert result.exit_code == 2
+    assert "nobody answers there (Connection refused)" in result.stderr
     assert os.listdir(tmp_path) == []
 
 
@@ -265,6 +265,6 @@ def test_a_cluster_that_refuses(option: str, tmp_path: Path) -> None:
     ],
 )
 def test_options_that_contradict(args: tuple[str, ...], why: str) -> None:
-    done = run("catalog", "pull", *args)
-    assert done.exit_code == 2
-    assert why in done.stderr
+    result = run("catalog", "pull", *args)
+    assert result.exit_code == 2
+    assert why in result.stderr

@@ -155,9 +155,9 @@ def test_days_that_are_constants(own: SparkSession) -> None:
     lay(own, "cal", f"{shown} FROM moments WHERE ts < TIMESTAMP '9998-01-01 00:00:00'")
     for condition in ("c.name = '2010-11-06'", "c.name LIKE '2010%'", "c.name < '2025'"):
         text = "SELECT m.id FROM moments m JOIN cal c ON CAST(m.ts AS DATE) = c.day WHERE "
-        done = rewrite(text + condition, known, predicate="values", resolve=resolver(own))
-        assert " BETWEEN DATE " in done.sql
-        assert not differ(answer(own, text + condition), answer(own, done.sql))
+        result = rewrite(text + condition, known, predicate="values", resolve=resolver(own))
+        assert " BETWEEN DATE " in result.sql
+        assert not differ(answer(own, text + condition), answer(own, result.sql))
 
 
 SKIPPED = """
@@ -188,9 +188,9 @@ def test_times_that_a_clock_skips(own: SparkSession, zone: str) -> None:
     for table, column in (("ordered", "ts"), ("terms", "day")):
         for condition in SKIPPED.format(column).strip().splitlines():
             text = f"SELECT id FROM {table} WHERE {condition}"
-            done = rewrite(text, known)
-            assert done.changed
-            assert not differ(answer(own, text), answer(own, done.sql)), done.sql
+            result = rewrite(text, known)
+            assert result.changed
+            assert not differ(answer(own, text), answer(own, result.sql)), result.sql
 
 
 # --- catalog check and pull -----------------------------------------------------------------------
@@ -228,13 +228,13 @@ def test_check_counts_the_rows_that_do_not_hold(
     monkeypatch.chdir(tmp_path)
     good = "dt = \"date_format(ts, 'yyyy-MM-dd')\"\ny = 'year(ts)'"
     _settings(tmp_path, held=good)
-    held = _command("catalog", "check")
+    command = _command("catalog", "check")
     _settings(tmp_path, held=good, broken="m = 'month(d)'")
     wrong, one = _command("catalog", "check"), _command("catalog", "check", "checked.held")
     _settings(tmp_path, held="dt = 'no_such(ts)'\ny = 'year(ts)'")
     unknown = _command("catalog", "check")
-    assert [it.exit_code for it in (held, one, wrong, unknown)] == [0, 0, 1, 2]
-    assert "checked.held: dt = date_format(ts, 'yyyy-MM-dd'): 3 rows" in held.stdout
+    assert [it.exit_code for it in (command, one, wrong, unknown)] == [0, 0, 1, 2]
+    assert "checked.held: dt = date_format(ts, 'yyyy-MM-dd'): 3 rows" in command.stdout
     assert "checked.broken: m = month(d): does not hold for 1 of 2 rows" in wrong.stdout
     assert "checked.held: y = year(ts): 3 rows" in unknown.stdout
     assert "unknown checked.held: dt = no_such(ts): " in unknown.stdout
@@ -243,7 +243,7 @@ def test_check_counts_the_rows_that_do_not_hold(
 @pytest.mark.usefixtures("checked")
 def test_pull_proposes_what_the_rows_show(tmp_path: Path) -> None:
     file = tmp_path / "w.json"
-    done = _command("catalog", "pull", "checked.*", "-o", str(file))
+    command = _command("catalog", "pull", "checked.*", "-o", str(file))
     tables = {
         load["name"].rpartition(".")[2]: load for load in json.loads(file.read_text())["tables"]
     }
@@ -254,10 +254,10 @@ def test_pull_proposes_what_the_rows_show(tmp_path: Path) -> None:
     assert "proposed" not in tables["broken"]
     # The names of its folders are p=ab%3Ac and p=x%2Fy .
     assert tables["escaped"]["proposed"] == [{"column": "p", "expression": "substring(name, 1, 4)"}]
-    assert '# [tool.dpp-rewrite.derived."checked.held"]\n# dt = "date_format(' in done.stderr
-    known = Catalog.load(str(file))
-    assert all(table.derived == () for table in known.tables)
-    assert not rewrite("SELECT id FROM checked.held WHERE ts > '2024-01-01'", known).changed
+    assert '# [tool.dpp-rewrite.derived."checked.held"]\n# dt = "date_format(' in command.stderr
+    loaded = Catalog.load(str(file))
+    assert all(table.derived == () for table in loaded.tables)
+    assert not rewrite("SELECT id FROM checked.held WHERE ts > '2024-01-01'", loaded).changed
 
 
 PARTITIONS = """
@@ -286,9 +286,9 @@ def partitions(spark: SparkSession) -> Iterator[SparkSession]:
 )
 def test_partitions_read(partitions: SparkSession, text: str, form: str, least: int) -> None:
     ddl = "CREATE TABLE days (id BIGINT, d DATE, dt STRING) USING parquet PARTITIONED BY (dt);"
-    known = Catalog.from_ddl(ddl + "CREATE TABLE wanted (d DATE, kind STRING) USING parquet")
-    known = known.deriving({"days": {"dt": "date_format(d, 'yyyyMMdd')"}})
+    tables = Catalog.from_ddl(ddl + "CREATE TABLE wanted (d DATE, kind STRING) USING parquet")
+    tables = tables.deriving({"days": {"dt": "date_format(d, 'yyyyMMdd')"}})
     before = read_by(partitions, text)
-    after = read_by(partitions, rewrite(text, known, predicate=form).sql)
+    after = read_by(partitions, rewrite(text, tables, predicate=form).sql)
     assert sorted(before.rows) == sorted(after.rows)
     assert (before.partitions("days"), after.partitions("days")) == (8, least)

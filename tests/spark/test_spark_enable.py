@@ -83,9 +83,9 @@ def test_a_text_is_rewritten_until_it_is_disabled(session: SparkSession, given: 
     from pyspark.sql.conf import RuntimeConfig
 
     before, setter = vars(session)["sql"], RuntimeConfig.set
-    wanted = session.sql(QUERY).collect()
+    rows = session.sql(QUERY).collect()
     disable = enable(session, log=None)
-    assert session.sql(QUERY).collect() == wanted
+    assert session.sql(QUERY).collect() == rows
     assert MARKER in given.last
     count = len(given)
     session.sql(QUERY)
@@ -109,9 +109,9 @@ def test_a_text_is_rewritten_until_it_is_disabled(session: SparkSession, given: 
 def test_parameters_stay_and_the_predicate_has_their_values(
     session: SparkSession, given: Given, text: str, args: Any
 ) -> None:
-    wanted = session.sql(QUERY).collect()
+    rows = session.sql(QUERY).collect()
     with enable(session, log=None):
-        assert session.sql(text, args).collect() == wanted
+        assert session.sql(text, args).collect() == rows
     assert MARKER in given.last
     assert "month = (2)" in given.last
 
@@ -248,13 +248,13 @@ def test_the_text_of_a_view_that_is_asked_for_as_a_table(session: SparkSession) 
         return int(plan.count("LeftSemi") > 0)
 
     plain = session.table("enabled.joined")
-    wanted, tables = sorted(plain.collect()), session.sql("SHOW TABLES").collect()
+    names, tables = sorted(plain.collect()), session.sql("SHOW TABLES").collect()
     with enable(session, log=None):
         ours = session.table("Enabled.joined")
         assert (scan(plain), scan(ours)) == (0, 1)
-        assert (sorted(ours.collect()), ours.schema.json()) == (wanted, plain.schema.json())
-        assert ours.select("enabled.joined.what", "joined.c").count() == len(wanted)
-        assert ours.join(session.table("enabled.joined"), "what").count() == len(wanted)
+        assert (sorted(ours.collect()), ours.schema.json()) == (names, plain.schema.json())
+        assert ours.select("enabled.joined.what", "joined.c").count() == len(names)
+        assert ours.join(session.table("enabled.joined"), "what").count() == len(names)
         assert session.sql("SHOW TABLES").collect() == tables
         session.catalog.cacheTable("enabled.joined")
         assert "InMemory" in session.table("enabled.joined")._jdf.queryExecution().toString()
@@ -270,7 +270,7 @@ def test_the_text_of_a_view_that_is_asked_for_as_a_table(session: SparkSession) 
         session.sql(f"CREATE TEMP VIEW over_one AS {text.replace('enabled.', '')}")
         session.sql("USE default")
         assert (scan(session.table("passing")), scan(session.table("over_one"))) == (1, 0)
-        assert session.table("passing").select("passing.v").count() == len(wanted)
+        assert session.table("passing").select("passing.v").count() == len(names)
         assert session.table("enabled.days").count() == 8
     assert "table" not in vars(session)
     session.catalog.dropTempView("sales")
@@ -302,9 +302,9 @@ def test_what_spark_does_not_take_is_run_as_written(
         "sqlrewrite.spark.pipeline.enable.Enabled._rewritten",
         lambda *args: f"{QUERY} /* */ nonsense (",
     )
-    wanted = session.sql(QUERY).collect()
+    rows = session.sql(QUERY).collect()
     with enable(session, log=None):
-        assert session.sql(QUERY).collect() == wanted
+        assert session.sql(QUERY).collect() == rows
         with pytest.raises(Exception, match="no_such"):
             session.sql("SELECT no_such FROM sales")
 
@@ -378,11 +378,11 @@ def test_run_prints_the_rows_and_stops_at_an_error(
 ) -> None:
     there = f"USE enabled; SET {' = '.join(NO_BROADCAST)}; SET a.b = c;"
     text = f"{there}\n-- first; not the end\n{QUERY};\nSELECT array(1), NULL, 'a;b';\n"
-    done = ran(f"{text}SELECT nothing;\nSELECT 1")
+    result = ran(f"{text}SELECT nothing;\nSELECT 1")
     rows = ["\t".join(NO_BROADCAST), "a.b\tc", *"6 7 14 15".split(), "[1]\tNULL\ta;b"]
-    assert done.stdout.splitlines() == rows, done.stderr
-    assert done.exit_code == 2
-    assert "job.sql:5: " in done.stderr
+    assert result.stdout.splitlines() == rows, result.stderr
+    assert result.exit_code == 2
+    assert "job.sql:5: " in result.stderr
     assert "sales.day bounded by days" in caplog.messages[0]
 
 
@@ -392,9 +392,9 @@ def test_run_refuses_what_it_would_split_wrongly(ran: Any) -> None:
         "SELECT 1;\n!ls",
         f"SELECT 1;\nSELECT '{'x' * (4 << 20)}'",
     ):
-        done = ran(text)
-        assert (done.exit_code, done.stdout) == (2, "")
-        assert "spark-sql" in done.stderr
+        result = ran(text)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert "spark-sql" in result.stderr
 
 
 def test_run_reads_the_files_that_a_file_names(
@@ -402,18 +402,18 @@ def test_run_reads_the_files_that_a_file_names(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("inner.sql").write_text("SELECT 2;\nSELECT nothing")
-    done = ran("SELECT 1;\nsource inner.sql;\nSELECT 3")
-    assert (done.exit_code, done.stdout) == (2, "1\n2\n")
-    assert "inner.sql:2: " in done.stderr
+    result = ran("SELECT 1;\nsource inner.sql;\nSELECT 3")
+    assert (result.exit_code, result.stdout) == (2, "1\n2\n")
+    assert "inner.sql:2: " in result.stderr
     Path("inner.sql").write_text("SELECT 2;\nquit;\nSELECT nothing")
-    done = ran("SELECT 1;\nSOURCE inner.sql;\nSELECT 3")
-    assert (done.exit_code, done.stdout) == (0, "1\n2\n"), done.stderr
+    result = ran("SELECT 1;\nSOURCE inner.sql;\nSELECT 3")
+    assert (result.exit_code, result.stdout) == (0, "1\n2\n"), result.stderr
     for name in ("job.sql", "nowhere.sql"):
         Path("inner.sql").write_text(f"source {name}")
         Path("job.sql").write_text("SELECT 1;\nsource inner.sql")
-        done = CliRunner().invoke(program, ["run", "-q", "job.sql"])
-        assert (done.exit_code, done.stdout) == (2, "")
-        assert f"inner.sql:1: source {name}: " in done.stderr
+        result = CliRunner().invoke(program, ["run", "-q", "job.sql"])
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert f"inner.sql:1: source {name}: " in result.stderr
 
 
 @pytest.mark.parametrize(

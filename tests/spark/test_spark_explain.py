@@ -85,10 +85,10 @@ def run(*args: str) -> Result:
 
 def explained(spark: SparkSession, folder: Path, before: str, after: str, days: int) -> Explained:
     """A query and a rewriting of it, explained on empty tables."""
-    known = Catalog.load(catalog(folder, days=days))
+    loaded = Catalog.load(catalog(folder, days=days))
     session = Session(spark.newSession(), Target(), classic=True)
     old, new = statement_texts(before)[0], statement_texts(after)[0]
-    with warehouse(session, known, [before]) as stock:
+    with warehouse(session, loaded, [before]) as stock:
         assert stock == Stock()
         return explain(session, QueryPair("q.sql", old, new), frozenset({"clicks"}))
 
@@ -148,9 +148,9 @@ def test_nothing_is_left_behind(spark: SparkSession, tmp_path: Path) -> None:
         )
 
     before = here()
-    known = Catalog.load(catalog(tmp_path, days=None, clicks=None))
+    loaded = Catalog.load(catalog(tmp_path, days=None, clicks=None))
     session = Session(spark.newSession(), Target(), classic=True)
-    with warehouse(session, known, ["SELECT * FROM mart.top, raw.events, days"]) as stock:
+    with warehouse(session, loaded, ["SELECT * FROM mart.top, raw.events, days"]) as stock:
         assert here() != before
         assert stock.assumed == ("spark_catalog.default.clicks", "spark_catalog.default.days")
         assert [name for name, _ in stock.missing] == ["lake.raw.events"]
@@ -164,14 +164,14 @@ def test_the_command(spark: SparkSession, tmp_path: Path) -> None:
     file, page = tmp_path / "q.sql", tmp_path / "q.html"
     file.write_text(f"SELECT 1;\nSET spark.sql.shuffle.partitions = 3;\n{QUERY}", "utf-8")
     args = ("explain", "-c", catalog(tmp_path, days=GB, clicks=None), str(file))
-    done = run(*args, "--html", str(page))
-    assert done.exit_code == 0
-    assert f"{file}:3: scans of partitioned tables" in done.stdout
-    assert "before  pruned by dynamic pruning, possible" in done.stdout
-    assert "our predicate, planned" in done.stdout
-    assert "\n+       │  └─ " in done.stdout or "\n+ " in done.stdout
-    assert "hashpartitioning(day, 3)" in done.stdout  # SET counts for what comes after it
-    assert "the catalog has no size of clicks" in done.stderr
+    result = run(*args, "--html", str(page))
+    assert result.exit_code == 0
+    assert f"{file}:3: scans of partitioned tables" in result.stdout
+    assert "before  pruned by dynamic pruning, possible" in result.stdout
+    assert "our predicate, planned" in result.stdout
+    assert "\n+       │  └─ " in result.stdout or "\n+ " in result.stdout
+    assert "hashpartitioning(day, 3)" in result.stdout  # SET counts for what comes after it
+    assert "the catalog has no size of clicks" in result.stderr
     html = page.read_text("utf-8")
     assert html.startswith("<!doctype html>")
     assert '<span class="add">' in html
@@ -184,19 +184,19 @@ def test_the_command(spark: SparkSession, tmp_path: Path) -> None:
     ]
     assert data["assumed_sizes"] == ["spark_catalog.default.clicks"]
 
-    done = run("rewrite", "--explain", "spark", *args[1:])
-    assert done.stdout.endswith("/* dpp-rewrite */")
-    assert "our predicate, planned" in done.stderr
+    result = run("rewrite", "--explain", "spark", *args[1:])
+    assert result.stdout.endswith("/* dpp-rewrite */")
+    assert "our predicate, planned" in result.stderr
 
 
 @pytest.mark.spark
 def test_a_query_that_spark_refuses(spark: SparkSession, tmp_path: Path) -> None:
     file = tmp_path / "q.sql"
     file.write_text(QUERY.replace("c.amount", "c.amuont"), "utf-8")
-    done = run("explain", "-c", catalog(tmp_path, days=MB), str(file))
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert f"Error: {file}:1: Spark cannot plan the query: [UNRESOLVED_COLUMN" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    result = run("explain", "-c", catalog(tmp_path, days=MB), str(file))
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"Error: {file}:1: Spark cannot plan the query: [UNRESOLVED_COLUMN" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
     beside = run("rewrite", "--explain", "spark", "-c", catalog(tmp_path, days=MB), str(file))
     assert (beside.exit_code, "[UNRESOLVED_COLUMN" in beside.stderr) == (2, True)
 
@@ -289,5 +289,9 @@ def test_what_is_no_plan() -> None:
     ],
 )
 def test_what_running_a_statement_does(text: str, kind: StatementKind, endless: str | None) -> None:
-    (found,) = statement_texts(text)
-    assert (found.kind, found.endless, found.text) == (kind, endless, text)
+    (statement_text,) = statement_texts(text)
+    assert (statement_text.kind, statement_text.endless, statement_text.text) == (
+        kind,
+        endless,
+        text,
+    )

@@ -99,12 +99,12 @@ def test_an_error_whose_text_java_no_longer_tells() -> None:
 @pytest.mark.long
 def test_killed_while_verifying(spark: SparkSession, tmp_path: Path) -> None:
     page = tmp_path / "q.html"
-    done = killed(tmp_path, "later", *f"verify -c ddl.sql --html {page} q.sql".split())
-    assert done.returncode == 2, done.stderr
-    assert done.stdout == ""
-    assert "Error: q.sql:1: " in done.stderr
-    assert "the Spark process has ended" in done.stderr
-    assert "internal error" not in done.stderr
+    completed = killed(tmp_path, "later", *f"verify -c ddl.sql --html {page} q.sql".split())
+    assert completed.returncode == 2, completed.stderr
+    assert completed.stdout == ""
+    assert "Error: q.sql:1: " in completed.stderr
+    assert "the Spark process has ended" in completed.stderr
+    assert "internal error" not in completed.stderr
     assert not page.exists()
     assert (tmp_path / "q.sql").read_text("utf-8") == ENDLESS
 
@@ -112,10 +112,10 @@ def test_killed_while_verifying(spark: SparkSession, tmp_path: Path) -> None:
 @pytest.mark.spark
 @pytest.mark.long
 def test_killed_while_pulling(spark: SparkSession, tmp_path: Path) -> None:
-    done = killed(tmp_path, "sold", *"catalog pull -o w.json".split())
-    assert done.returncode == 2, done.stderr
-    assert "the Spark process has ended" in done.stderr
-    assert "internal error" not in done.stderr
+    completed = killed(tmp_path, "sold", *"catalog pull -o w.json".split())
+    assert completed.returncode == 2, completed.stderr
+    assert "the Spark process has ended" in completed.stderr
+    assert "internal error" not in completed.stderr
     # What had been read is kept for the next pull, under the name that the help tells.
     assert not (tmp_path / "w.json").exists()
     lines = (tmp_path / "w.json.partial").read_text("utf-8").splitlines()
@@ -136,10 +136,10 @@ def test_nobody_is_there(command: str, option: str, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     args = [*command.split(), "-c", str(tmp_path / "ddl.sql"), f"{option}{port}"]
-    done = CliRunner().invoke(program, [*args, str(tmp_path / "q.sql")], catch_exceptions=False)
-    assert done.exit_code == 2, done.output
+    result = CliRunner().invoke(program, [*args, str(tmp_path / "q.sql")], catch_exceptions=False)
+    assert result.exit_code == 2, result.output
     url = option.partition("=")[2]
-    assert f"{url}{port}: nobody answers there (Connection refused)" in done.stderr
+    assert f"{url}{port}: nobody answers there (Connection refused)" in result.stderr
     assert (tmp_path / "q.sql").read_bytes() == query
 
 
@@ -170,9 +170,9 @@ def test_a_table_that_is_only_in_the_catalog(spark: SparkSession, tmp_path: Path
     (tmp_path / "q.sql").write_text(ENDLESS.replace("sold", "never_made"), "utf-8")
     args = ["verify", "-c", str(tmp_path / "ddl.sql"), str(tmp_path / "q.sql")]
     for sample in ([], ["--sample", "4"]):
-        done = CliRunner().invoke(program, [*args, *sample], catch_exceptions=False)
-        assert done.exit_code == 2
-        told = done.stderr if sample else done.stdout  # no sample can be taken of it, at all
+        result = CliRunner().invoke(program, [*args, *sample], catch_exceptions=False)
+        assert result.exit_code == 2
+        told = result.stderr if sample else result.stdout  # no sample can be taken of it, at all
         assert "[TABLE_OR_VIEW_NOT_FOUND]" in told
         assert "never_made" in told
         assert "give --master or --remote" in told

@@ -79,9 +79,9 @@ def _joins() -> Iterator[str]:
     yield "SELECT a.k FROM group_a a WHERE (a.p, a.k) IN (SELECT b.p, b.k FROM group_b b)"
     yield "SELECT a.k, b.w FROM group_a a, group_b b WHERE a.p = b.p ORDER BY w DESC, 1"
     both = "group_a a JOIN group_b b ON a.p = b.p"
-    left = both.replace("JOIN", "LEFT JOIN")
+    changed = both.replace("JOIN", "LEFT JOIN")
     yield f"SELECT a.p, count(*) AS n, sum(b.w) FROM {both} GROUP BY a.p"
-    yield f"SELECT a.p, a.k FROM {left} GROUP BY a.p, a.k HAVING count(b.k) < 2"
+    yield f"SELECT a.p, a.k FROM {changed} GROUP BY a.p, a.k HAVING count(b.k) < 2"
     yield f"SELECT DISTINCT a.p FROM {both}"
     yield f"SELECT a.k, max(b.w) OVER (PARTITION BY a.p) AS m FROM {both}"
     three = (
@@ -96,9 +96,9 @@ def _joins() -> Iterator[str]:
     yield f"SELECT d.n, a.k FROM {both} LEFT JOIN group_d d ON d.k = a.k"
     yield f"SELECT d.n, a.k FROM group_d d RIGHT JOIN ({both}) ON d.k = a.k"
     yield f"WITH q AS (SELECT a.k FROM {both}) SELECT count(*) FROM q"
-    yield f"SELECT max(x.k) FROM (SELECT a.k FROM {left} -- all\n) x"
+    yield f"SELECT max(x.k) FROM (SELECT a.k FROM {changed} -- all\n) x"
     yield "SELECT a.k FROM group_a a JOIN group_a b ON a.p = b.p"
-    yield from _put_together(both, left)
+    yield from _put_together(both, changed)
 
 
 def _put_together(both: str, left: str) -> Iterator[str]:
@@ -141,11 +141,11 @@ FEW = ("FULL JOIN", "<=>", "ANTI", " IN (", "ORDER BY", "GROUP BY a.p,", "RIGHT 
     ],
 )
 def test_the_rows_are_the_same(text: str, grouped: SparkSession) -> None:
-    done = rewrite(text, CATALOG, strategy="partition-wise", groups=3)
-    assert done.changed, done.notes
-    assert rewrite(done.sql, CATALOG, strategy="partition-wise", groups=3).sql == done.sql
-    assert _rows(grouped, done.sql) == _rows(grouped, text)
-    assert grouped.sql(done.sql).dtypes == grouped.sql(text).dtypes
+    result = rewrite(text, CATALOG, strategy="partition-wise", groups=3)
+    assert result.changed, result.notes
+    assert rewrite(result.sql, CATALOG, strategy="partition-wise", groups=3).sql == result.sql
+    assert _rows(grouped, result.sql) == _rows(grouped, text)
+    assert grouped.sql(result.sql).dtypes == grouped.sql(text).dtypes
 
 
 REFUSED = (
@@ -184,10 +184,10 @@ REFUSED = (
 
 @pytest.mark.parametrize("text", REFUSED)
 def test_what_would_give_other_rows_is_refused(text: str) -> None:
-    done = rewrite(text, CATALOG, strategy="partition-wise", groups=3)
-    assert not done.changed
-    assert GROUPS_BEGIN not in done.sql
-    assert any("not written by groups" in note.message for note in done.notes)
+    result = rewrite(text, CATALOG, strategy="partition-wise", groups=3)
+    assert not result.changed
+    assert GROUPS_BEGIN not in result.sql
+    assert any("not written by groups" in note.message for note in result.notes)
 
 
 def test_what_goes_through_exchanges_is_counted(grouped: SparkSession) -> None:
@@ -202,8 +202,8 @@ def test_what_goes_through_exchanges_is_counted(grouped: SparkSession) -> None:
 
 def test_each_group_reads_its_own_partitions(grouped: SparkSession) -> None:
     text = "SELECT a.k, b.w FROM group_a a JOIN group_b b ON a.p = b.p"
-    done = rewrite(text, CATALOG, strategy="partition-wise", groups=2).sql
-    plan = str(grouped.sql(f"EXPLAIN {done}").collect()[0][0])
-    found = re.findall(r"PartitionFilters: \[.*?pmod\(hash\(p#\d+, 42\), 2\) = (\d)", plan)
-    assert sorted(set(found)) == ["0", "1"]
-    assert len(found) == plan.count("PartitionFilters: [") >= 4
+    sql = rewrite(text, CATALOG, strategy="partition-wise", groups=2).sql
+    plan = str(grouped.sql(f"EXPLAIN {sql}").collect()[0][0])
+    matches = re.findall(r"PartitionFilters: \[.*?pmod\(hash\(p#\d+, 42\), 2\) = (\d)", plan)
+    assert sorted(set(matches)) == ["0", "1"]
+    assert len(matches) == plan.count("PartitionFilters: [") >= 4

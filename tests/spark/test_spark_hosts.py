@@ -50,9 +50,9 @@ def test_each_way_to_fill_a_text_gives_the_same_rows(tables: Any, way: str) -> N
     text = f"season, last = 'winter', 25\nfound = spark.sql({_WAYS[way]}).collect()\n"
     host = host_of("job.py", text)
     assert host is not None
-    done = rewrite("job.py", host, CATALOG, make_options())
-    assert done.sql.count(MARKER) == 1, done.skipped
-    before, after = (_run(tables, it) for it in (text, done.sql))
+    result = rewrite("job.py", host, CATALOG, make_options())
+    assert result.sql.count(MARKER) == 1, result.skipped
+    before, after = (_run(tables, it) for it in (text, result.sql))
     assert before
     assert sorted(before, key=repr) == sorted(after, key=repr)
 

@@ -53,9 +53,9 @@ def test_what_is_planned_is_left_out(
     file = tmp_path / "q.sql"
     file.write_text(text, "utf-8")
     args = ("rewrite", "-c", catalog(tmp_path, days=days), *BY_PLAN, str(file))
-    done = run(*args, "--format", "json")
-    assert done.exit_code == 0, done.output
-    (result,) = json.loads(done.stdout)["files"]
+    outcome = run(*args, "--format", "json")
+    assert outcome.exit_code == 0, outcome.output
+    (result,) = json.loads(outcome.stdout)["files"]
     assert result["changed"] is written
     told = {
         (rule["outcome"], rule["message"])
@@ -78,9 +78,9 @@ def test_it_is_planned_under_the_catalog_s_settings(
     said = {**json.loads(known.read_text("utf-8")), "settings": {THRESHOLD: "-1"}}
     known.write_text(json.dumps(said), "utf-8")
     asked = ("--when", "auto", "--explain", "spark", "--format", "json")
-    done = run("rewrite", "-c", str(known), *asked, *conf, str(file))
-    assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["files"][0]["changed"] is written
+    result = run("rewrite", "-c", str(known), *asked, *conf, str(file))
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["files"][0]["changed"] is written
 
 
 @pytest.mark.spark
@@ -107,8 +107,8 @@ def test_explain(spark: SparkSession, tmp_path: Path) -> None:
     file.write_text(QUERY, "utf-8")
     for days, changed in ((MB, False), (GB, True)):
         args = ("explain", "-c", catalog(tmp_path, days=days), "--when", "missed", str(file))
-        done = run(*args, "--format", "json")
-        assert json.loads(done.stdout)["statements"][0]["changed"] is changed
+        result = run(*args, "--format", "json")
+        assert json.loads(result.stdout)["statements"][0]["changed"] is changed
 
 
 # Without a Spark: plans as it prints them
@@ -166,10 +166,10 @@ class Told:
 
 
 def by_plan(folder: Path, spark: Any, text: str, engine: str = "spark") -> Rewrite:
-    known = Catalog.load(catalog(folder, days=GB))
-    request = Request(known, Settings(engine=engine, when="missed"))
-    done = rewrite(text, known, engine=engine, when="missed")
-    return missed(Session(spark, Target("local"), classic=True), "q.sql", done, request)
+    loaded = Catalog.load(catalog(folder, days=GB))
+    request = Request(loaded, Settings(engine=engine, when="missed"))
+    result = rewrite(text, loaded, engine=engine, when="missed")
+    return missed(Session(spark, Target("local"), classic=True), "q.sql", result, request)
 
 
 @pytest.mark.parametrize(

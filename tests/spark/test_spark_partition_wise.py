@@ -74,9 +74,9 @@ def test_the_exchange_falls_away_with_what_is_said(
     """Settings are said where there is an exchange without them, and none with them."""
     one, _, rest = tables.partition(" ")
     text = f"SELECT * FROM buckets_{one} {rest.replace('JOIN ', 'JOIN buckets_')} ON {on}"
-    found, failures = lint(text, Catalog.from_ddl(";\n".join(DDL)))
+    findings, failures = lint(text, Catalog.from_ddl(";\n".join(DDL)))
     assert failures == ()
-    said = [it.help for it in found if it.code == "DPP013"]
+    said = [finding.help for finding in findings if finding.code == "DPP013"]
     settings = [part for help in said for part in help.split("; ") if part.startswith("SET ")]
     assert bool(settings) == (is_exchanged == "without the settings")
     assert bool(_exchanges(bucketed, text)) == (is_exchanged != "never")

@@ -197,8 +197,10 @@ def test_the_plan_tells_what_is_read(
     result = _rewritten(case, catalog)
     (pair,) = pairs("q.sql", result)
     with broadcast_joins(shop, broadcast):
-        said = explain(Session(shop, Target("local"), True), pair, frozenset({"clicks", "orders"}))
-    scans = [it for it in said.scans if it.table.endswith(case.reads_less)]
+        explained = explain(
+            Session(shop, Target("local"), True), pair, frozenset({"clicks", "orders"})
+        )
+    scans = [it for it in explained.scans if it.table.endswith(case.reads_less)]
     assert scans
     for scan in scans:
         assert scan.before is not None
@@ -216,9 +218,9 @@ def test_what_the_plan_has_is_left_to_spark(
     session = Session(shop, Target("local"), True)
     threshold = f"SET {THRESHOLD} = {10 << 20 if broadcast else -1};\n"
     everything = rewrite(threshold + case.sql, catalog)
-    done = missed(session, "q.sql", everything, Request(catalog, Settings(when="missed")))
-    assert done.changed is not (broadcast and case.natively)
-    assert done.sql == (everything.sql if done.changed else everything.original)
+    result = missed(session, "q.sql", everything, Request(catalog, Settings(when="missed")))
+    assert result.changed is not (broadcast and case.natively)
+    assert result.sql == (everything.sql if result.changed else everything.original)
 
 
 FUNCTIONS = """

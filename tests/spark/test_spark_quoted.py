@@ -44,12 +44,12 @@ LEFT_ALONE = [
 
 @contextmanager
 def _names(spark: SparkSession, on: bool) -> Iterator[None]:
-    held = spark.conf.get(SETTING)
+    value = spark.conf.get(SETTING)
     spark.conf.set(SETTING, str(on).lower())
     try:
         yield
     finally:
-        spark.conf.set(SETTING, str(held))
+        spark.conf.set(SETTING, str(value))
 
 
 def _rows(spark: SparkSession, sql: str, on: bool) -> list[tuple[object, ...]]:

@@ -50,11 +50,11 @@ def test_switched_off_a_named_case_goes_wrong(
     def rows(text: str) -> Counter[tuple[Any, ...]]:
         return Counter(map(tuple, session.sql(text).collect()))
 
-    known = Catalog.from_ddl(DDL)
-    off = rewrite(sql, known, disabled=frozenset({code, *also}))
+    catalog = Catalog.from_ddl(DDL)
+    off = rewrite(sql, catalog, disabled=frozenset({code, *also}))
     assert off.changed, [candidate.reason for candidate in off.candidates]
     assert rows(off.sql) != rows(sql)
-    assert rows(rewrite(sql, known, disabled=frozenset(also)).sql) == rows(sql)
+    assert rows(rewrite(sql, catalog, disabled=frozenset(also)).sql) == rows(sql)
 
 
 BELOW = (
@@ -81,8 +81,8 @@ def test_what_is_computed_below_the_join_could_fail_for_a_partition(
         "CREATE TABLE parted (v INT, p INT) USING parquet PARTITIONED BY (p);"
         "CREATE TABLE days (day DATE, x INT) USING parquet"
     )
-    known = Catalog.from_ddl(ddl)
-    assert own.sql(BELOW).collect() == own.sql(rewrite(BELOW, known).sql).collect() != []
-    off = rewrite(BELOW, known, disabled=frozenset({"DPP103"}))
+    catalog = Catalog.from_ddl(ddl)
+    assert own.sql(BELOW).collect() == own.sql(rewrite(BELOW, catalog).sql).collect() != []
+    off = rewrite(BELOW, catalog, disabled=frozenset({"DPP103"}))
     with pytest.raises(Exception, match="DATETIME_FIELD_OUT_OF_BOUNDS"):
         own.sql(off.sql).collect()

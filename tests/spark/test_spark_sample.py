@@ -154,15 +154,15 @@ def _case(name: str, sql: str, *facts: str, long: bool = False) -> Any:
 def test_both_sides_read_the_sample(
     warehouse: SparkSession, known: Catalog, sql: str, facts: tuple[str, ...]
 ) -> None:
-    done = rewrite(sql, known)
-    assert done.changed
-    found = verified(warehouse, done, known, 10)
-    assert found.outcome in (VerifyOutcome.SAME, VerifyOutcome.TIES)
-    assert found.comparison is not None
-    assert found.comparison.before > 0
-    read = {it.table.rpartition(".")[2]: (len(it.taken), it.kept) for it in found.sample}
+    result = rewrite(sql, known)
+    assert result.changed
+    verdicts = verified(warehouse, result, known, 10)
+    assert verdicts.outcome in (VerifyOutcome.SAME, VerifyOutcome.TIES)
+    assert verdicts.comparison is not None
+    assert verdicts.comparison.before > 0
+    read = {it.table.rpartition(".")[2]: (len(it.taken), it.kept) for it in verdicts.sample}
     assert read == dict.fromkeys(facts, (10, 5))
-    for scan in found.scans:
+    for scan in verdicts.scans:
         assert scan.partitions == 10
         assert scan.before is not None
         assert scan.after is not None
@@ -178,9 +178,9 @@ def test_both_sides_read_the_sample(
 def test_a_wrong_predicate_is_found(warehouse: SparkSession, known: Catalog, keeps: str) -> None:
     """Winter is the first days of all, each wrong predicate leaves out at least one of them."""
     unsound = wrong(rewrite(INNER, known), "= 'winter'", f"= 'winter' AND d2.day {keeps}")
-    found = verified(warehouse, unsound, known, 20)
-    assert found.sample[0].partitions == DAYS + 1
-    assert found.outcome is VerifyOutcome.DIFFERENT
+    verdicts = verified(warehouse, unsound, known, 20)
+    assert verdicts.sample[0].partitions == DAYS + 1
+    assert verdicts.outcome is VerifyOutcome.DIFFERENT
 
 
 @pytest.mark.spark
@@ -188,13 +188,13 @@ def test_a_wrong_predicate_is_found(warehouse: SparkSession, known: Catalog, kee
 def test_one_kind_of_partition_would_find_nothing(warehouse: SparkSession, known: Catalog) -> None:
     """The wrong predicate shows in the partitions that it drops, and in those alone."""
     unsound = wrong(rewrite(INNER, known), "= 'winter'", "= 'winter' AND d2.day < 6")
-    found = verified(warehouse, unsound, known, 12)
-    (sample,) = found.sample
+    verdicts = verified(warehouse, unsound, known, 12)
+    (sample,) = verdicts.sample
     assert (sample.kept, sample.taken[1]) == (6, "day=NULL")
     assert {"day=6", "day=7"} & set(sample.taken) == {"day=6"}
-    assert found.outcome is VerifyOutcome.DIFFERENT
-    assert found.comparison is not None
-    assert found.comparison.lost == ROWS_A_DAY
+    assert verdicts.outcome is VerifyOutcome.DIFFERENT
+    assert verdicts.comparison is not None
+    assert verdicts.comparison.lost == ROWS_A_DAY
 
     # What no partition of the sample shows is not found: so it is called a sample's outcome.
     unsound = wrong(rewrite(INNER, known), "= 'winter'", "= 'winter' AND d2.day <> 7")
@@ -219,11 +219,11 @@ def test_the_same_sample_each_time(warehouse: SparkSession, known: Catalog) -> N
 @pytest.mark.spark
 def test_what_is_read_whole(warehouse: SparkSession, known: Catalog) -> None:
     sql = INNER.replace("s.amount", "s._metadata.file_path")
-    found = verified(warehouse, rewrite(sql, known), known, 10)
-    assert found.outcome is VerifyOutcome.SAME
-    assert "files" in found.sample[0].whole
-    assert found.sample[0].taken == ()
-    assert found.scans[0].partitions == DAYS + 1
+    verdicts = verified(warehouse, rewrite(sql, known), known, 10)
+    assert verdicts.outcome is VerifyOutcome.SAME
+    assert "files" in verdicts.sample[0].whole
+    assert verdicts.sample[0].taken == ()
+    assert verdicts.scans[0].partitions == DAYS + 1
 
     small = verified(warehouse, rewrite(INNER, known), known, 100)
     assert small.sample[0].kept == WINTER
@@ -237,20 +237,20 @@ def test_the_command(warehouse: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "q.sql").write_text(f"SET {THRESHOLD} = -1;\n{INNER}", "utf-8")
     args = ["verify", "-c", str(tmp_path / "ddl.sql"), "--schema", "sampled", "--sample", "8"]
     run = CliRunner()
-    done = run.invoke(program, [*args, str(tmp_path / "q.sql")], catch_exceptions=False)
-    assert done.exit_code == 0, done.output
+    result = run.invoke(program, [*args, str(tmp_path / "q.sql")], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
     assert (
         f"q.sql:2: same rows ({4 * ROWS_A_DAY:,}) on a sample of 8 of {DAYS + 1} partitions"
-        in done.stdout
+        in result.stdout
     )
     kept = "8 of 25 partitions, 4 that a predicate keeps and 4 that it does not (day="
-    assert f"    sampled.sold: {kept}" in done.stdout
-    words = [line.split() for line in done.stdout.splitlines()]
+    assert f"    sampled.sold: {kept}" in result.stdout
+    words = [line.split() for line in result.stdout.splitlines()]
     assert ["sampled.sold", "partitions", "of", "8", "7", "4"] in words
 
     args += ["--format", "json"]
-    done = run.invoke(program, [*args, str(tmp_path / "q.sql")], catch_exceptions=False)
-    (sample,) = json.loads(done.stdout)["statements"][0]["sample"]
+    result = run.invoke(program, [*args, str(tmp_path / "q.sql")], catch_exceptions=False)
+    (sample,) = json.loads(result.stdout)["statements"][0]["sample"]
     assert (sample["table"], sample["partitions"], sample["kept"]) == (
         "spark_catalog.sampled.sold",
         25,

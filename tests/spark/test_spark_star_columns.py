@@ -53,10 +53,10 @@ def test_columns_of_a_star(spark: SparkSession) -> None:
         session.sql(f"CREATE TEMPORARY VIEW {table} AS SELECT * FROM {values}")
     known = 0
     for seed in range(TEXTS):
-        found = _expanded(*_text(random.Random(seed)))
-        if found is None:
+        expanded = _expanded(*_text(random.Random(seed)))
+        if expanded is None:
             continue
-        text, names, written_out = found
+        text, names, written_out = expanded
         was = session.sql(text)
         assert [name.lower() for name in was.columns] == names, text
         rows_of_star, rows_of_columns = was.collect(), session.sql(written_out).collect()

@@ -53,13 +53,13 @@ def test_literals(
     spark: SparkSession, keys: str, kind: str, literals: tuple[str, ...] | None
 ) -> None:
     query = f"SELECT k FROM VALUES {keys} AS t(k)"
-    found = resolve(spark, query)
-    assert (found.kind, found.collapsed) == (kind, False)
+    table = resolve(spark, query)
+    assert (table.kind, table.collapsed) == (kind, False)
     if literals is not None:
-        assert found.literals == literals
-    if found.literals:  # they mean to Spark what they were made of
-        again = spark.sql(f"{query} WHERE k IN ({', '.join(found.literals)})")
-        assert again.distinct().count() == len(found.literals)
+        assert table.literals == literals
+    if table.literals:  # they mean to Spark what they were made of
+        again = spark.sql(f"{query} WHERE k IN ({', '.join(table.literals)})")
+        assert again.distinct().count() == len(table.literals)
 
 
 @pytest.mark.parametrize("limit", [10, 1])
@@ -88,8 +88,8 @@ def test_what_not_every_engine_reads_is_refused(spark: SparkSession, keys: str, 
 def test_caps(spark: SparkSession) -> None:
     query = "SELECT id % 10 AS k FROM range(100)"
     assert len(resolve(spark, query, collapse_over=10).literals) == 10
-    found = resolve(spark, query, collapse_over=9)
-    assert (found.literals, found.collapsed) == (("0", "9"), True)
+    table = resolve(spark, query, collapse_over=9)
+    assert (table.literals, table.collapsed) == (("0", "9"), True)
     for collapse_over in (5, 50):
         with pytest.raises(RefusedError, match="there are 10, and more than 9 are refused"):
             resolve(spark, query, collapse_over=collapse_over, refuse_over=9)
@@ -253,8 +253,8 @@ def test_the_commands(
     query.write_text(QUERY + ";\n", encoding="utf-8")
     known = ("-c", str(ddl), "--schema", "resolved")
     values = ("--predicate", "values")
-    done = invoke("rewrite", *known, *values, "-w", str(query))
-    assert done.exit_code == 0, done.stderr
+    result = invoke("rewrite", *known, *values, "-w", str(query))
+    assert result.exit_code == 0, result.stderr
     text = query.read_text(encoding="utf-8")
     assert "v.day IN (0, 1, 2) /* dpp-rewrite */ /* keys as of " in text
     for options in ((), values, (*values, "--conf", "spark.sql.ansi.enabled=true")):
@@ -278,8 +278,8 @@ def test_verify_and_explain(visits: SparkSession, ddl: Path, tmp_path: Path) -> 
     query = tmp_path / "q.sql"
     query.write_text(QUERY + ";\n", encoding="utf-8")
     known = ("-c", str(ddl), "--schema", "resolved", "--predicate", "values")
-    done = invoke("verify", *known, "--format", "json", str(query))
-    assert done.exit_code == 0, done.stdout + done.stderr
+    result = invoke("verify", *known, "--format", "json", str(query))
+    assert result.exit_code == 0, result.stdout + result.stderr
     shown = invoke("explain", *known, "--format", "json", str(query))
     assert shown.exit_code == 0, shown.stdout + shown.stderr
     assert json.loads(shown.stdout)
@@ -297,8 +297,8 @@ def test_what_spark_cannot_run_leaves_the_statement(
     assert invoke("rewrite", *known, "-w", str(query)).exit_code == 0
     text = query.read_text(encoding="utf-8")
     changing.sql("DROP TABLE spans")
-    done = invoke("rewrite", *known, str(query))
-    assert done.exit_code == 2
-    assert done.stdout == text
-    assert "DPP126 the key query cannot be run: [TABLE_OR_VIEW_NOT_FOUND]" in done.stderr
-    assert "--master or --remote" in done.stderr
+    result = invoke("rewrite", *known, str(query))
+    assert result.exit_code == 2
+    assert result.stdout == text
+    assert "DPP126 the key query cannot be run: [TABLE_OR_VIEW_NOT_FOUND]" in result.stderr
+    assert "--master or --remote" in result.stderr

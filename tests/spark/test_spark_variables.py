@@ -100,8 +100,8 @@ def test_a_constant_that_is_no_text_casts_none_in_the_key_query(
     (predicate,) = (candidate.predicate for candidate in result.candidates)
     assert predicate is not None
     keys = predicate[predicate.index("SELECT") : -1].replace("d.n = 9 AND", "")
-    found = _rows(tables, keys.replace("${given}", value))
-    assert found == _rows(tables, "SELECT k FROM dv")
+    rows = _rows(tables, keys.replace("${given}", value))
+    assert rows == _rows(tables, "SELECT k FROM dv")
 
 
 @pytest.mark.parametrize("place", LEFT_ALONE)

@@ -87,8 +87,8 @@ def verified(spark: SparkSession, before: str, after: str, tolerance: float = 0.
 )
 def test_outcomes(sold: SparkSession, before: str, after: str, outcome: VerifyOutcome) -> None:
     """Which values differ is ``test_spark_bags.py``'s."""
-    found = verified(sold, before, after)
-    assert found.outcome is outcome
+    verdicts = verified(sold, before, after)
+    assert verdicts.outcome is outcome
     if outcome is VerifyOutcome.SKIPPED:
         assert sold.table("verified.sold").count() == 200
 
@@ -96,16 +96,16 @@ def test_outcomes(sold: SparkSession, before: str, after: str, outcome: VerifyOu
 def test_a_difference_is_shown(spark: SparkSession) -> None:
     old = spark.sql("SELECT id, 'x' AS name FROM range(10)")
     new = spark.sql("SELECT id, 'x' AS name FROM range(1, 8)")
-    found = compare(old, new)
-    assert (found.before, found.after, found.lost, found.added) == (10, 7, 3, 0)
-    assert found.columns == ("id", "name")
-    assert sorted(found.lost_rows) == [("0", "x"), ("8", "x"), ("9", "x")]
+    comparison = compare(old, new)
+    assert (comparison.before, comparison.after, comparison.lost, comparison.added) == (10, 7, 3, 0)
+    assert comparison.columns == ("id", "name")
+    assert sorted(comparison.lost_rows) == [("0", "x"), ("8", "x"), ("9", "x")]
 
 
 def test_the_message_names_the_column_or_the_error(sold: SparkSession) -> None:
     old = "SELECT 1 AS a, named_struct('x', 1) AS s"
-    found = verified(sold, old, "SELECT 1 AS a, named_struct('X', 1) AS s")
-    assert found.error == "column 2 was s struct<x:int> and is s struct<X:int>"
+    verdicts = verified(sold, old, "SELECT 1 AS a, named_struct('X', 1) AS s")
+    assert verdicts.error == "column 2 was s struct<x:int> and is s struct<X:int>"
     assert verified(sold, old, "SELECT 1 AS a").error == "2 columns before, 1 after"
     assert (
         "[USER_RAISED_EXCEPTION] new"
@@ -115,10 +115,10 @@ def test_the_message_names_the_column_or_the_error(sold: SparkSession) -> None:
 
 def test_rounding_is_reported_and_a_tolerance_forgives_it(sold: SparkSession) -> None:
     texts = ("SELECT 'a' AS k, 0.1D + 0.2D AS x", "SELECT 'a' AS k, 0.3D AS x")
-    found = verified(sold, *texts)
-    assert found.outcome is VerifyOutcome.DIFFERENT
-    assert found.comparison is not None
-    assert found.comparison.rounding == 1e-9
+    verdicts = verified(sold, *texts)
+    assert verdicts.outcome is VerifyOutcome.DIFFERENT
+    assert verdicts.comparison is not None
+    assert verdicts.comparison.rounding == 1e-9
     assert verified(sold, *texts, tolerance=1e-9).outcome is VerifyOutcome.SAME
 
 
@@ -148,10 +148,10 @@ def test_a_variable_and_a_function_of_the_text(sold: SparkSession) -> None:
         pytest.skip("Spark 3 has no functions in SQL")
     made = "DECLARE OR REPLACE least_day INT DEFAULT 17; CREATE TEMPORARY FUNCTION one() RETURN 1"
     query = "SELECT day + one() FROM days WHERE day > least_day"
-    found = verified(sold.newSession(), f"{made}; {query}", f"{made}; {query} AND true")
-    assert found.outcome is VerifyOutcome.SAME
-    assert found.comparison is not None
-    assert found.comparison.before == 2
+    verdicts = verified(sold.newSession(), f"{made}; {query}", f"{made}; {query} AND true")
+    assert verdicts.outcome is VerifyOutcome.SAME
+    assert verdicts.comparison is not None
+    assert verdicts.comparison.before == 2
 
 
 def test_the_session_s_own_views_and_settings_are_there(
@@ -172,9 +172,9 @@ def test_the_session_s_own_views_and_settings_are_there(
         f"{DDL}; CREATE TABLE winter (day INT, season STRING) USING parquet", "utf-8"
     )
     (tmp_path / "q.sql").write_text(text, "utf-8")
-    done = run("verify", "-c", str(tmp_path / "ddl.sql"), str(tmp_path / "q.sql"))
-    assert (done.exit_code, done.stderr) == (0, "")
-    assert ": same rows (60)" in done.stdout
+    result = run("verify", "-c", str(tmp_path / "ddl.sql"), str(tmp_path / "q.sql"))
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert ": same rows (60)" in result.stdout
     assert temporary_views(own) == {"winter"}
 
 
@@ -202,18 +202,18 @@ def test_the_command(sold: SparkSession, files: tuple[str, str], tmp_path: Path)
     ddl, query = files
     page = tmp_path / "q.html"
     args = ("verify", "-c", ddl, "--schema", "verified", query)
-    done = run(*args, "--runs", "2", "--html", str(page))
-    assert done.exit_code == 0, done.output
-    assert f"{query}:2: same rows (6)" in done.stdout
-    assert f"{query}:3: not run: it may write" in done.stdout
+    result = run(*args, "--runs", "2", "--html", str(page))
+    assert result.exit_code == 0, result.output
+    assert f"{query}:2: same rows (6)" in result.stdout
+    assert f"{query}:3: not run: it may write" in result.stdout
     assert sold.table("verified.sold").count() == 200
-    words = [line.split() for line in done.stdout.splitlines()]
+    words = [line.split() for line in result.stdout.splitlines()]
     assert ["verified.sold", "partitions", "of", "20", "20", "6"] in words
     assert ["files", "20", "6"] in words
     assert ["rows", "200", "60"] in words
-    assert "seconds, median of 2" in done.stdout
-    assert done.stdout.endswith("1 rewritten: 1 read less\n")
-    assert f"{query}:4:43: rejected sold s.day" in done.stderr  # why it was not run
+    assert "seconds, median of 2" in result.stdout
+    assert result.stdout.endswith("1 rewritten: 1 read less\n")
+    assert f"{query}:4:43: rejected sold s.day" in result.stderr  # why it was not run
     html = page.read_text("utf-8")
     assert 'class="bar new" style="width:30.0%"' in html
 
@@ -234,11 +234,11 @@ def test_a_folder(files: tuple[str, str], tmp_path: Path) -> None:
     good = f"{WINTER} GROUP BY s.day"
     for name, text in (("a", view), ("b", good), ("c", f"SELEC 1;\n{good}")):
         (folder / f"{name}.sql").write_text(text, "utf-8")
-    done = run("verify", "-c", files[0], "--schema", "verified", str(folder))
-    assert done.exit_code == 2
-    assert "b.sql:1: same rows (6)" in done.stdout
-    assert "c.sql:1:1: error DPP000 no statement begins with 'SELEC'" in done.stderr
-    assert "c.sql:2: same rows (6)" in done.stdout
+    result = run("verify", "-c", files[0], "--schema", "verified", str(folder))
+    assert result.exit_code == 2
+    assert "b.sql:1: same rows (6)" in result.stdout
+    assert "c.sql:1:1: error DPP000 no statement begins with 'SELEC'" in result.stderr
+    assert "c.sql:2: same rows (6)" in result.stdout
     explained = run("explain", "-c", files[0], "--schema", "verified", str(folder))
     assert explained.exit_code == 2
     assert "b.sql:1" in explained.stdout
@@ -252,49 +252,49 @@ def _unsound(monkeypatch: pytest.MonkeyPatch, condition: str) -> None:
     def unsound(
         sql: str, catalog: Catalog, options: Options, observe: DocumentObserver | None = None
     ) -> Rewrite:
-        done = rewrite_with_options(sql, catalog, options)
-        after = done.sql.replace("season = 'winter') /*", f"{condition}) /*")
-        assert after != done.sql
-        return Rewrite(sql, after, done.statements, done.candidates, (), (), ())
+        result = rewrite_with_options(sql, catalog, options)
+        after = result.sql.replace("season = 'winter') /*", f"{condition}) /*")
+        assert after != result.sql
+        return Rewrite(sql, after, result.statements, result.candidates, (), (), ())
 
     monkeypatch.setattr("sqlrewrite.run.runner.rewrite_with_options", unsound)
 
 
 def test_a_difference_is_status_1(files: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     _unsound(monkeypatch, "season = 'winter' AND false")
-    done = run("verify", "-c", files[0], "--schema", "verified", files[1])
-    assert done.exit_code == 1
-    assert ":2: different rows" in done.stdout
-    assert "    6 rows before, 0 after" in done.stdout
-    assert "  - 0, 900" in done.stdout or "  - 1, 910" in done.stdout
+    result = run("verify", "-c", files[0], "--schema", "verified", files[1])
+    assert result.exit_code == 1
+    assert ":2: different rows" in result.stdout
+    assert "    6 rows before, 0 after" in result.stdout
+    assert "  - 0, 900" in result.stdout or "  - 1, 910" in result.stdout
 
 
 def test_a_new_error_is_status_1(files: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     _unsound(monkeypatch, "day = raise_error('new')")
-    done = run("verify", "-c", files[0], "--schema", "verified", files[1])
-    assert done.exit_code == 1
-    assert ":2: the rewritten query raises an error, the query does not\n" in done.stdout
-    assert "[USER_RAISED_EXCEPTION] new" in done.stdout
-    assert ":3: not run: it may write" in done.stdout
+    result = run("verify", "-c", files[0], "--schema", "verified", files[1])
+    assert result.exit_code == 1
+    assert ":2: the rewritten query raises an error, the query does not\n" in result.stdout
+    assert "[USER_RAISED_EXCEPTION] new" in result.stdout
+    assert ":3: not run: it may write" in result.stdout
 
 
 def test_a_time_limit(files: tuple[str, str]) -> None:
-    done = run("verify", "-c", files[0], "--schema", "verified", files[1], "--timeout", "0.01")
-    assert done.exit_code == 2
-    assert f"{files[1]}:2: stopped after 0.01 s (--timeout)" in done.stderr
+    result = run("verify", "-c", files[0], "--schema", "verified", files[1], "--timeout", "0.01")
+    assert result.exit_code == 2
+    assert f"{files[1]}:2: stopped after 0.01 s (--timeout)" in result.stderr
 
 
 def test_a_table_that_is_not_there(spark: SparkSession, tmp_path: Path) -> None:
     text = f"{DDL};\n{WINTER} GROUP BY s.day".replace("sold", "unsold").lstrip()
     (tmp_path / "q.sql").write_text(text, "utf-8")
-    done = run("verify", str(tmp_path / "q.sql"))
-    assert done.exit_code == 2
+    result = run("verify", str(tmp_path / "q.sql"))
+    assert result.exit_code == 2
     assert (
         "q.sql:4: not compared\n    Spark cannot run the query: [TABLE_OR_VIEW_NOT_FOUND]"
-        in done.stdout
+        in result.stdout
     )
-    assert "--master" in done.stdout  # an empty Spark of our own was asked
-    assert done.stderr == f"Error: nothing can be said of {tmp_path / 'q.sql'}:4\n"
+    assert "--master" in result.stdout  # an empty Spark of our own was asked
+    assert result.stderr == f"Error: nothing can be said of {tmp_path / 'q.sql'}:4\n"
 
 
 CONNECTED = """

@@ -206,9 +206,12 @@ def test_a_predicate_with_a_comment_of_its_own_stays_as_it_is(catalog: Catalog, 
     result = rewrite(text, catalog)
     assert result.sql == text
     assert (result.removed, result.notes) == ((), ())
-    found, _ = lint(text, catalog)
-    assert {it.code for it in found if it.suppression is not None} <= {"DPP002", "DPP003"}
-    assert {it.code for it in found if it.suppression is None} <= {"DPP007"}
+    findings, _ = lint(text, catalog)
+    assert {finding.code for finding in findings if finding.suppression is not None} <= {
+        "DPP002",
+        "DPP003",
+    }
+    assert {finding.code for finding in findings if finding.suppression is None} <= {"DPP007"}
     without = rewrite(text.replace("dpp-rewrite:", "another:"), catalog)
     assert "d2.x = 7" not in without.sql
 
@@ -224,8 +227,8 @@ def test_a_comment_at_one_end_of_a_range_keeps_the_other_end_too(catalog: Catalo
             for n, line in enumerate(lines)
         )
         assert rewrite(text, catalog, predicate="range").sql == text
-        found, _ = lint(text, catalog, make_options(predicate="range"))
-        assert [(it.code, it.counts) for it in found] == [("DPP002", False)] * 2
+        findings, _ = lint(text, catalog, make_options(predicate="range"))
+        assert [(finding.code, finding.counts) for finding in findings] == [("DPP002", False)] * 2
 
 
 def test_what_is_kept_beside_another_is_judged_as_a_rewrite_does(catalog: Catalog) -> None:
@@ -235,11 +238,11 @@ def test_what_is_kept_beside_another_is_judged_as_a_rewrite_does(catalog: Catalo
         f"JOIN d ON f.p = d.k JOIN g ON g.q = d.k {WHERE} AND {STALE_F} AND {IN_G}"
     )
     told = [(it.code, it.suppression is not None) for it in lint(text, catalog)[0]]
-    done = rewrite(text, catalog)
-    assert STALE_F in done.sql
-    assert told == [("DPP002", True), ("DPP002", False)] if done.changed else [("DPP002", True)]
-    assert not rewrite(done.sql, catalog).changed
-    again = [(it.code, it.suppression is not None) for it in lint(done.sql, catalog)[0]]
+    result = rewrite(text, catalog)
+    assert STALE_F in result.sql
+    assert told == [("DPP002", True), ("DPP002", False)] if result.changed else [("DPP002", True)]
+    assert not rewrite(result.sql, catalog).changed
+    again = [(it.code, it.suppression is not None) for it in lint(result.sql, catalog)[0]]
     assert again == [("DPP002", True)]
 
 
@@ -252,9 +255,9 @@ def test_a_comment_behind_what_is_inserted_changes_nothing_in_a_second_run(form:
         "SELECT t.a FROM t JOIN d ON t.p = d.k AND t.q = d.k WHERE t.a = 1\n"
         "AND d.x = 1 ORDER BY 1 -- dpp-rewrite: ignore[DPP002]\n"
     )
-    done = rewrite(text, two, predicate=form)
-    assert done.changed
-    assert not rewrite(done.sql, two, predicate=form).changed
+    result = rewrite(text, two, predicate=form)
+    assert result.changed
+    assert not rewrite(result.sql, two, predicate=form).changed
 
 
 def test_two_predicates_of_a_scan_that_is_not_covered_stay_two(catalog: Catalog) -> None:

@@ -87,8 +87,8 @@ def test_of_two_conditions_only_the_one_that_is_known_is_repeated(catalog: Catal
 
 def test_the_reason_names_the_setting(catalog: Catalog) -> None:
     (candidate,) = rewrite(FROM + 'd.x = "y"', catalog).candidates
-    told = " ".join(rule.message for rule in candidate.rules)
-    assert "double-quoted-identifiers" in told
+    text = " ".join(rule.message for rule in candidate.rules)
+    assert "double-quoted-identifiers" in text
 
 
 def test_a_view_was_made_under_settings_of_its_own(catalog: Catalog) -> None:

@@ -99,7 +99,7 @@ def _letter(sign: str, chance: random.Random) -> str:
 
 
 def _decided(text: str, catalog: Catalog) -> list[object]:
-    found = rewrite(text, catalog)
+    result = rewrite(text, catalog)
     told = [
         (
             candidate.statement,
@@ -111,9 +111,9 @@ def _decided(text: str, catalog: Catalog) -> list[object]:
             if candidate.predicate is None
             else re.sub(r"\?(, \?)+", "?", _LITERAL.sub("?", candidate.predicate)),
         )
-        for candidate in found.candidates
+        for candidate in result.candidates
     ]
-    return [told, len(found.errors), len(found.skipped)]
+    return [told, len(result.errors), len(result.skipped)]
 
 
 @pytest.mark.parametrize("source", ["fixtures", "tpcds"])

@@ -27,9 +27,9 @@ from sqlrewrite.text.source import apply
     ids="named positional not-in-strings negative fields keyword double".split(),
 )  # fmt: skip
 def test_literals_stand_for_the_markers(text: str, args: Any, wanted: str) -> None:
-    given = literals(args)
-    assert given is not None
-    found = filled(text, given)
+    texts = literals(args)
+    assert texts is not None
+    found = filled(text, texts)
     assert found is not None
     assert found.text == wanted
 
@@ -58,9 +58,9 @@ def test_what_no_literal_surely_means_is_not_guessed_at(args: Any) -> None:
     ids="missing too-many too-few mixed".split(),
 )
 def test_markers_without_their_parameters(text: str, args: Any) -> None:
-    given = literals(args)
-    assert given is not None
-    assert filled(text, given) is None
+    texts = literals(args)
+    assert texts is not None
+    assert filled(text, texts) is None
 
 
 def test_insertions_go_back_to_their_places() -> None:

@@ -65,10 +65,10 @@ def test_the_quick_steps_read_what_sqlglots_own_do() -> None:
     ],
 )
 def test_a_call_has_its_name_as_written(text: str, name: str, count: int) -> None:
-    found = expression(text)
-    assert isinstance(found, exp.Anonymous)
-    assert (found.name, len(found.expressions)) == (name, count)
-    assert found.meta["start"] == len("SELECT ")
+    tree = expression(text)
+    assert isinstance(tree, exp.Anonymous)
+    assert (tree.name, len(tree.expressions)) == (name, count)
+    assert tree.meta["start"] == len("SELECT ")
 
 
 @pytest.mark.parametrize(
@@ -106,10 +106,10 @@ def test_what_is_special_is_a_node(text: str, kind: type[exp.Expr]) -> None:
     ],
 )
 def test_a_cast_says_how_it_was_written(text: str, spelled: str | None, operand: str) -> None:
-    found = expression(text)
-    assert isinstance(found, exp.Cast)
-    assert found.meta.get(SPELLED) == spelled
-    assert found.this.name == operand
+    tree = expression(text)
+    assert isinstance(tree, exp.Cast)
+    assert tree.meta.get(SPELLED) == spelled
+    assert tree.this.name == operand
 
 
 def test_the_parser_can_be_loaded_from_its_sources() -> None:
@@ -155,9 +155,9 @@ def test_what_goes_on_in_a_line_misses_none(text: str) -> None:
     ],
 )
 def test_what_is_missing_is_named_in_words_of_sql(text: str, why: str) -> None:
-    (found,) = statements(text)
-    assert found.failure is not None
-    assert found.failure.message == why
+    (statement,) = statements(text)
+    assert statement.failure is not None
+    assert statement.failure.message == why
 
 
 # Each of these is read by Spark 4.3, with columns called from and values.

@@ -84,9 +84,9 @@ def test_the_name_of_a_function_has_a_position(call: str) -> None:
 @pytest.mark.parametrize("kind", [exp.Select, exp.Where, exp.Join, exp.Table, exp.Column])
 def test_clauses_have_no_positions(kind: type[exp.Expr]) -> None:
     """Where this fails our parser need not note their spans."""
-    found = tree("SELECT a FROM t JOIN u ON t.k = u.k WHERE b > 1").find(kind)
-    assert found is not None
-    assert "start" not in found.meta
+    span = tree("SELECT a FROM t JOIN u ON t.k = u.k WHERE b > 1").find(kind)
+    assert span is not None
+    assert "start" not in span.meta
 
 
 # --- offsets ----------------------------------------------------------------------------------

@@ -53,14 +53,14 @@ def read(path: Path) -> str:
 
 def query_cases() -> list[Case]:
     """The cases of ``fixtures/queries``; a topic's own ``ddl.sql`` goes before the shared one."""
-    found = []
+    cases = []
     for sql in sorted(QUERIES.glob("*/*.sql")):
         if sql.name.endswith(_NEIGHBOURS) or sql.name == "ddl.sql":
             continue
         own = sql.parent / "ddl.sql"
         ddl = own if own.exists() else QUERIES / "ddl.sql"
-        found.append(_case(sql, sql.parent, ddl, f"{sql.parent.name}/{sql.stem}"))
-    return found
+        cases.append(_case(sql, sql.parent, ddl, f"{sql.parent.name}/{sql.stem}"))
+    return cases
 
 
 def retail_cases() -> list[Case]:

@@ -83,14 +83,14 @@ def as_duckdb(spark_sql: str) -> str:
 def _called(text: str) -> str:
     """The calls of ``CALLS`` as DuckDB has them, those inside their arguments too."""
     made, at = "", 0
-    while found := _CALL.search(text, at):
-        made += text[at : found.start()]
-        at = found.end()
-        if found.group(1) is None:
-            made += found.group()
+    while match := _CALL.search(text, at):
+        made += text[at : match.start()]
+        at = match.end()
+        if match.group(1) is None:
+            made += match.group()
             continue
         arguments, at = _arguments(text, at)
-        made += CALLS[found.group(1).lower()](*map(_called, arguments))
+        made += CALLS[match.group(1).lower()](*map(_called, arguments))
     return made + text[at:]
 
 

@@ -167,10 +167,10 @@ def _repeats(items: list[Any], before: str) -> Iterator[tuple[str, list[str]]]:
 
 def _texts(items: list[Any]) -> list[str]:
     """Some texts that a sequence matches, the shortest first."""
-    found = [""]
+    texts = [""]
     for code, value in items:
-        found = [one + other for one in found for other in _of_item(code, value)][:_MOST]
-    return found
+        texts = [one + other for one in texts for other in _of_item(code, value)][:_MOST]
+    return texts
 
 
 def _of_item(code: Any, value: Any) -> list[str]:

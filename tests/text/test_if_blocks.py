@@ -148,16 +148,16 @@ def only_insertions(before: str, after: str) -> bool:
 
 @pytest.mark.parametrize("text", REWRITTEN)
 def test_right_in_all_that_it_renders_to(text: str) -> None:
-    done = rewrite(text, CATALOG)
-    assert done.changed
-    assert not done.skipped
-    assert only_insertions(text, done.sql)
-    assert not rewrite(done.sql, CATALOG).changed
-    assert stripped(done.sql).sql == text
+    result = rewrite(text, CATALOG)
+    assert result.changed
+    assert not result.skipped
+    assert only_insertions(text, result.sql)
+    assert not rewrite(result.sql, CATALOG).changed
+    assert stripped(result.sql).sql == text
     changed = 0
     for incremental, x, trim in product((False, True), repeat=3):
         known = {"incremental": incremental, "x": x, "trim": trim}
-        before, after = (rendered(it, **known) for it in (text, done.sql))
+        before, after = (rendered(it, **known) for it in (text, result.sql))
         assert without_predicates(after) == before
         assert after == before or not rewrite(after, CATALOG).changed, after
         changed += after != before
@@ -166,10 +166,10 @@ def test_right_in_all_that_it_renders_to(text: str) -> None:
 
 @pytest.mark.parametrize("text", IN_A_BLOCK)
 def test_what_would_stand_in_a_block_or_is_not_right_in_all_is_told(text: str) -> None:
-    done = rewrite(text, CATALOG)
-    assert not done.changed
-    (told,) = done.skipped
-    assert "would stand in a template block" in told.message
+    result = rewrite(text, CATALOG)
+    assert not result.changed
+    (problem,) = result.skipped
+    assert "would stand in a template block" in problem.message
     assert all(it.fix is None for it in lint(text, CATALOG))
 
 
@@ -196,21 +196,21 @@ def test_what_would_stand_in_a_block_or_is_not_right_in_all_is_told(text: str) -
 )
 def test_left_alone(text: str) -> None:
     """What would be wrong in one of them, or cannot be told, is written in none."""
-    done = rewrite(text, CATALOG)
-    assert not done.changed
-    assert done.skipped or all(
-        candidate.verdict is Verdict.REJECTED for candidate in done.candidates
+    result = rewrite(text, CATALOG)
+    assert not result.changed
+    assert result.skipped or all(
+        candidate.verdict is Verdict.REJECTED for candidate in result.candidates
     )
 
 
 def test_outside_of_a_block_it_is_written_all_the_same() -> None:
     text = f"{HEAD}{TAIL};\n{X}{HEAD}{TAIL}{END}"
-    done = rewrite(text, CATALOG)
-    assert done.sql == f"{rewrite(HEAD + TAIL, CATALOG).sql};\n{X}{HEAD}{TAIL}{END}"
-    assert [it.line for it in done.skipped] == [7]
-    assert [candidate.verdict for candidate in done.candidates] == [Verdict.REWRITTEN]
-    assert not rewrite(done.sql, CATALOG).changed
-    assert stripped(done.sql).sql == text
+    result = rewrite(text, CATALOG)
+    assert result.sql == f"{rewrite(HEAD + TAIL, CATALOG).sql};\n{X}{HEAD}{TAIL}{END}"
+    assert [it.line for it in result.skipped] == [7]
+    assert [candidate.verdict for candidate in result.candidates] == [Verdict.REWRITTEN]
+    assert not rewrite(result.sql, CATALOG).changed
+    assert stripped(result.sql).sql == text
 
 
 def test_what_has_become_wrong_is_mended() -> None:
@@ -230,10 +230,10 @@ def test_what_an_author_goes_on_with_keeps_the_predicate_where_it_is() -> None:
 
 def test_findings_of_all_renderings() -> None:
     text = f"{HEAD}{TAIL}{INCREMENTAL}\n  {NEW}\n{END}\n"
-    found = lint(text, CATALOG)
-    assert [(it.code, it.place.line) for it in found] == [("DPP001", 2)]
-    assert found[0].fix is not None
-    (edit,) = found[0].fix.replacements
+    findings = lint(text, CATALOG)
+    assert [(finding.code, finding.place.line) for finding in findings] == [("DPP001", 2)]
+    assert findings[0].fix is not None
+    (edit,) = findings[0].fix.replacements
     span = edit.place.span
     assert text[: span.start] + edit.text + text[span.end :] == rewrite(text, CATALOG).sql
     kept = text.replace(" s\n", " s -- dpp-rewrite: ignore[DPP001] small\n", 1)

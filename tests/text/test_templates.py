@@ -268,8 +268,8 @@ def test_a_macro_of_sqlmesh_is_a_function_that_nobody_knows(where: str, catalog:
     ],
 )
 def test_variables_in_a_statement_that_changes_no_name(text: str, catalog: Catalog) -> None:
-    (it,) = statements(text)
-    assert it.failure is None
+    (statement,) = statements(text)
+    assert statement.failure is None
     assert not rewrite(text, catalog).skipped
 
 
@@ -281,9 +281,9 @@ def test_variables_in_a_statement_that_changes_no_name(text: str, catalog: Catal
     ],
 )
 def test_what_is_no_query_says_so(text: str, why: str) -> None:
-    (it,) = statements(text)
-    assert it.failure is not None
-    assert why in it.failure.message
+    (statement,) = statements(text)
+    assert statement.failure is not None
+    assert why in statement.failure.message
 
 
 @pytest.mark.parametrize(
@@ -299,9 +299,9 @@ def test_what_is_no_query_says_so(text: str, why: str) -> None:
 def test_an_operator_leaves_nothing_known_of_what_it_connects(text: str, operator: str) -> None:
     (statement,) = statements(text.replace("{}", operator))
     assert statement.tree is not None
-    (found,) = statement.tree.find_all(exp.Anonymous)
-    assert found.this == operator
-    assert isinstance(found.parent, exp.Select | exp.Where | exp.Join)
+    (node,) = statement.tree.find_all(exp.Anonymous)
+    assert node.this == operator
+    assert isinstance(node.parent, exp.Select | exp.Where | exp.Join)
 
 
 @pytest.mark.parametrize(
@@ -449,8 +449,8 @@ def test_masking_takes_time_in_proportion(text: str) -> None:
 
 def test_what_may_be_anything_is_named_as_it_is_written(catalog: Catalog) -> None:
     text = "SELECT s.id FROM sales s JOIN dates d ON s.day = d.day WHERE d.year = {{ this_year }}"
-    (found,) = rewrite(text, catalog).candidates
-    reason = found.reason
+    (candidate,) = rewrite(text, catalog).candidates
+    reason = candidate.reason
     assert reason is not None
     assert "{{ this_year }} in the fact's block is not known to be deterministic" in reason.message
 

@@ -42,11 +42,11 @@ def test_what_is_missed_is_what_is_written() -> None:
     written = {
         number: {
             candidate.fact.table
-            for candidate in done.candidates
+            for candidate in result.candidates
             if candidate.verdict.value == "rewritten"
         }
         for number, sql in queries().items()
-        if (done := rewrite(sql, catalog(), when="missed")).changed
+        if (result := rewrite(sql, catalog(), when="missed")).changed
     }
     assert written == MORE
 

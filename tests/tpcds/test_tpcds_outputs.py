@@ -10,6 +10,6 @@ from tests.tpcds.support import NUMBERS, catalog, queries
 
 @pytest.mark.parametrize("number", NUMBERS)
 def test_every_column_has_a_name_and_a_type(number: int) -> None:
-    [found] = outputs(queries()[number].strip().rstrip(";"), catalog())
-    assert found is not None
-    assert all(name and kind for name, kind in found)
+    [columns] = outputs(queries()[number].strip().rstrip(";"), catalog())
+    assert columns is not None
+    assert all(name and kind for name, kind in columns)

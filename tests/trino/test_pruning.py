@@ -105,8 +105,8 @@ def test_sizes_alone_do_not(tables: tuple[Trino, str]) -> None:
 
 def _constants(trino: Trino, query: str) -> str:
     def resolve(keys: str, namespace: tuple[str, ...]) -> Keys:
-        found = sorted(set(re.findall(r"\[(\d+)\]", trino.rows(keys))))
-        return Keys(tuple(found), "bigint", "2026-01-31T09:30:00Z", False)
+        names = sorted(set(re.findall(r"\[(\d+)\]", trino.rows(keys))))
+        return Keys(tuple(names), "bigint", "2026-01-31T09:30:00Z", False)
 
     written = rewrite(
         query, KNOWN, dialect="trino", engine="trino", predicate="values", resolve=resolve
@@ -120,11 +120,11 @@ def test_without_dynamic_filters_constants_prune(tables: tuple[Trino, str]) -> N
     no keys, or (Iceberg's, a second) not long enough for those of a busy machine."""
     trino = _session(tables, "enable_dynamic_filtering=false")
     written = rewrite(BUILT, KNOWN, dialect="trino", engine="trino").sql
-    known = _constants(trino, BUILT)
-    found = [_read(trino.scans(it)) for it in (PROBING, BUILT, written, known)]
+    constants = _constants(trino, BUILT)
+    found = [_read(trino.scans(it)) for it in (PROBING, BUILT, written, constants)]
     assert found == [PARTITIONS, PARTITIONS, PARTITIONS, 2]
     trino.session(tables[1], "plans")
-    found = [_read(trino.scans(it)) for it in (PROBING, written, known)]
+    found = [_read(trino.scans(it)) for it in (PROBING, written, constants)]
     print(f"{tables[1]}, its own wait: {found}")
     assert found[-1] == 2
 

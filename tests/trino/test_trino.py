@@ -88,22 +88,22 @@ _MADE = re.compile(r"\bCREATE TABLE (?!IF\b)(\w+)")
 
 def _rows(trino: Trino, text: str) -> str:
     """The rows of a statement; of one that makes a table, those of the table, which goes again."""
-    said = trino.rows(text)
-    if made := _MADE.search(text):
-        said = trino.rows(f"TABLE {made[1]}")
-        trino.rows(f"DROP TABLE {made[1]}")
-    return said
+    rows = trino.rows(text)
+    if match := _MADE.search(text):
+        rows = trino.rows(f"TABLE {match[1]}")
+        trino.rows(f"DROP TABLE {match[1]}")
+    return rows
 
 
 @pytest.mark.parametrize(("when", "changed"), [("eligible", 83), ("missed", 9)])
 def test_tpcds_in_its_words(when: str, changed: int) -> None:
     """As many of the 99 queries are rewritten as in Spark's words, and most are left to Trino."""
-    known, found = Catalog.load(str(FIXTURES / "tpcds" / "ddl.sql")), 0
+    loaded, found = Catalog.load(str(FIXTURES / "tpcds" / "ddl.sql")), 0
     connection = duckdb.connect()
     import_extension("tpcds", con=connection)
     for (query,) in connection.execute("SELECT query FROM tpcds_queries()").fetchall():
         text = sqlglot.transpile(query, read="duckdb", write="trino")[0]
-        result = rewrite(text, known, dialect="trino", engine="trino", when=when)
+        result = rewrite(text, loaded, dialect="trino", engine="trino", when=when)
         assert len(sqlglot.parse(result.sql, read="trino")) == 1
         found += result.changed
     assert found == changed

@@ -355,14 +355,14 @@ BY_TEXT = "SELECT f.a FROM by_text f JOIN d ON f.p = d.label WHERE d.x = 1"
 )
 def test_a_sign_of_templates_that_the_text_has(catalog: Catalog, sign: str, more: str) -> None:
     """In a text that has it too, such a key is refused; in another it is written as it is."""
-    done = values(BY_TEXT + more, catalog, giving(f"'1{sign}'", kind="string"))
-    assert not done.errors
+    result = values(BY_TEXT + more, catalog, giving(f"'1{sign}'", kind="string"))
+    assert not result.errors
     if sign in more:
-        assert f"holds `{sign}`" in reason(done)
+        assert f"holds `{sign}`" in reason(result)
     else:
-        assert f"IN ('1{sign}')" in done.sql
-        again = values(done.sql, catalog, giving(f"'1{sign}'", kind="string"))
-        assert again.sql == done.sql
+        assert f"IN ('1{sign}')" in result.sql
+        again = values(result.sql, catalog, giving(f"'1{sign}'", kind="string"))
+        assert again.sql == result.sql
 
 
 def test_a_predicate_of_literals_that_was_formatted(catalog: Catalog) -> None:
@@ -582,8 +582,8 @@ def test_a_suppressed_scan_keeps_it(catalog: Catalog) -> None:
 
 
 def found(sql: str, catalog: Catalog, form: str) -> list[tuple[str, bool]]:
-    wanted = make_options(predicate=form, resolve=not_asked)
-    return [(it.code, it.fix is not None) for it in lint(sql, catalog, wanted)[0]]
+    options = make_options(predicate=form, resolve=not_asked)
+    return [(it.code, it.fix is not None) for it in lint(sql, catalog, options)[0]]
 
 
 def test_lint(catalog: Catalog) -> None:
@@ -657,14 +657,14 @@ def test_no_two_queries_have_one_note() -> None:
 
 
 def test_a_value_in_other_lines_keeps_its_literals() -> None:
-    known = Catalog.from_ddl(
+    tables = Catalog.from_ddl(
         "CREATE TABLE f (a INT, day DATE) USING parquet PARTITIONED BY (day);"
         "CREATE TABLE d (k DATE, x INT) USING parquet"
     )
     sql = "SELECT f.a FROM f JOIN d ON date_add(f.day, 1) = d.k WHERE d.x = 1"
-    written = values(sql, known, giving("DATE '2024-01-01'", kind="date")).sql
+    written = values(sql, tables, giving("DATE '2024-01-01'", kind="date")).sql
     broken = written.replace("date_add(f.day, 1) IN", "date_add(f.day,\n 1) IN")
     assert broken != written
-    done = rewrite(broken, known)
-    assert not done.errors
-    assert done.sql == broken
+    result = rewrite(broken, tables)
+    assert not result.errors
+    assert result.sql == broken
