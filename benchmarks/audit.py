@@ -140,7 +140,7 @@ def _parse(catalog: Catalog, queries: Sequence[str]) -> None:
     """Judging against parsing, and folding, in processor time of one process."""
     texts = random.Random(1).sample(list(queries), min(SAMPLE, len(queries)))
     options = make_options(when="missed")
-    known = [it for it in texts if judged(it, None, catalog, options, 60).outcome != "error"]
+    known = [text for text in texts if judged(text, None, catalog, options, 60).outcome != "error"]
 
     def parse(text: str) -> None:
         with suppress(sqlglot.errors.SqlglotError):

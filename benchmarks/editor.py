@@ -115,7 +115,7 @@ def _row(name: str, first: float, others: list[float]) -> tuple[str, ...]:
     ordered = sorted(others)
     most = ordered[-1]
     nearly = ordered[int(0.95 * (len(ordered) - 1))]
-    over = sum(it > LIMIT for it in ordered)
+    over = sum(row > LIMIT for row in ordered)
     numbers = (first, statistics.median(ordered), nearly, most)
     return (name, *(f"{number:.1f} ms" for number in numbers), f"{over} of {len(ordered)}")
 

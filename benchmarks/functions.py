@@ -231,7 +231,7 @@ def _analyzed(call: str, frame: DataFrame, on: bool, seen: Seen) -> None:
             seen.kind = "generator" if "Generate " in shown else "scalar"
         expressions = plan.expressions()
         each = (expressions.apply(at) for at in range(expressions.size()))
-        seen.deterministic = all(it.deterministic() for it in each)
+        seen.deterministic = all(text.deterministic() for text in each)
     schema = frame._jdf.schema()
     kind = schema if seen.kind == "generator" else schema.fields()[0].dataType()
     seen.types.append((call, on, kind.simpleString()))

@@ -109,7 +109,7 @@ def _predictions(sql: str, catalog: Catalog, engine: str) -> Iterator[tuple[str,
             if isinstance(relation, Scan) and relation.table.partitioned_by:
                 yield relation.parts[-1], False, ""
         for item in decided.judged:
-            rule = next(it for it in item.rules if it.code == MISSED.code)
+            rule = next(rule for rule in item.rules if rule.code == MISSED.code)
             table = item.proposal.pair.scan.parts[-1]
             yield table, rule.outcome is Outcome.FAIL, rule.message
 

@@ -36,7 +36,7 @@ def main(args: Sequence[str] | None = None) -> int:
     for finding in drawn:
         if key(finding) not in judged:
             print(shown(arguments.folder, finding), end="\n\n")
-    print(share([judged[key(it)] for it in drawn if key(it) in judged], len(drawn)))
+    print(share([judged[key(row)] for row in drawn if key(row) in judged], len(drawn)))
     return 0
 
 
@@ -45,7 +45,11 @@ def findings(folder: Path) -> list[dict[str, Any]]:
     command = [sys.executable, "-m", "sqlrewrite", "lint", ".", "-c", ".", "--format", "json"]
     ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     found = json.loads(ran.stdout)["findings"]
-    return [it for it in found if it["code"] != "DPP000" and it["suppressed"] is None]
+    return [
+        finding
+        for finding in found
+        if finding["code"] != "DPP000" and finding["suppressed"] is None
+    ]
 
 
 def draw(found: Sequence[dict[str, Any]], size: int, seed: int) -> list[dict[str, Any]]:
@@ -62,7 +66,7 @@ def key(finding: dict[str, Any]) -> tuple[str, int, str]:
 def read_judgements(path: Path) -> Judged:
     """The judgements in a file, by what they are of; none if it is not there."""
     lines = path.read_text("utf-8").splitlines() if path.exists() else []
-    return {key(it): it for it in map(json.loads, filter(None, lines))}
+    return {key(row): row for row in map(json.loads, filter(None, lines))}
 
 
 def shown(folder: Path, finding: dict[str, Any]) -> str:
@@ -79,7 +83,7 @@ def shown(folder: Path, finding: dict[str, Any]) -> str:
 
 def share(judged: Sequence[dict[str, Any]], drawn: int) -> str:
     """How many of those judged are true."""
-    true = sum(bool(it["true"]) for it in judged)
+    true = sum(bool(row["true"]) for row in judged)
     part = f", {true / len(judged):.0%}" if judged else ""
     return f"{drawn} drawn, {len(judged)} judged, {true} true{part}"
 

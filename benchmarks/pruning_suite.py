@@ -229,13 +229,13 @@ def show(console: Console, results: list[Result]) -> None:
             else escape("" if result.written else result.why[:150]),
         )
     console.print(table)
-    prunes = [it for it in results if it.spark.pruned]
+    prunes = [result for result in results if result.spark.pruned]
     console.print(
         f"{len(results)} queries; Spark prunes {len(prunes)}, of these we write "
         f"{sum(prune.written for prune in prunes)}; of all we write "
-        f"{sum(it.written for it in results)}, "
-        f"{sum(it.gains for it in results)} read less without broadcast joins; "
-        f"{sum(bool(it.wrong) for it in results)} wrong"
+        f"{sum(result.written for result in results)}, "
+        f"{sum(result.gains for result in results)} read less without broadcast joins; "
+        f"{sum(bool(result.wrong) for result in results)} wrong"
     )
 
 

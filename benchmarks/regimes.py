@@ -36,8 +36,8 @@ NARROW = "tpcds_int"
 """The tables once more, with INT partition columns against the BIGINT keys of the calendar."""
 
 REGIMES = {
-    it.name: it
-    for it in (
+    regime.name: regime
+    for regime in (
         Regime("default", "Spark's defaults"),
         Regime("missed", "Spark's defaults, --when missed", choices={"when": "missed"}),
         Regime("sort-merge", "no broadcast joins", {"spark.sql.autoBroadcastJoinThreshold": "-1"}),

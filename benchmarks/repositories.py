@@ -182,8 +182,8 @@ def measured(folder: Path, expected: dict[str, Any]) -> Counted:
     if "schema" in expected:
         options += ["--schema", expected["schema"]]
     shown = _json("catalog", "show", *options, "--format", "json", folder=folder)
-    names = {_last(str(it["name"])) for it in shown.get("tables", ())}
-    names |= {_last(str(it["name"])) for it in shown.get("views", ())}
+    names = {_last(str(table["name"])) for table in shown.get("tables", ())}
+    names |= {_last(str(view["name"])) for view in shown.get("views", ())}
     for path in files(folder, catalogs):
         for statement in statements(path.read_text("utf-8", "replace")):
             match = _CREATE.search(statement.text)
@@ -195,7 +195,7 @@ def measured(folder: Path, expected: dict[str, Any]) -> Counted:
             else:
                 counted.unknown.append(f"{path.relative_to(folder)}:{statement.line}")
     said = _json("rewrite", *options, "--format", "json", *inputs, folder=folder)
-    records = {str((folder / it["path"]).resolve()): it for it in said.get("files", ())}
+    records = {str((folder / file["path"]).resolve()): file for file in said.get("files", ())}
     _joins(counted, folder, inputs, records, names, expected.get("not_sql", ()))
     for wanted in expected.get("prunings", ()):
         counted.wanted += 1
@@ -210,7 +210,9 @@ def _pruned(wanted: dict[str, Any], folder: Path, records: dict[str, Any]) -> bo
     """Whether a pruning that a person would write is written, or found to be there already."""
     path = folder / wanted["file"]
     own = statements(path.read_text("utf-8", "replace"))
-    it = next((it for it in own if it.line <= wanted["line"] <= it.end), None)
+    it = next(
+        (statement for statement in own if statement.line <= wanted["line"] <= statement.end), None
+    )
     record = records.get(str(path.resolve()), {})
     return it is not None and any(
         found["verdict"] in ("rewritten", "already-pruned")
@@ -232,27 +234,29 @@ def _joins(
     typos = {(it["file"], it["line"]) for it in not_sql}
     for path in files(folder, inputs):
         own = list(statements(path.read_text("utf-8", "replace")))
-        made = {_last(name) for it in own for name in _MADE.findall(it.text)}
+        made = {_last(name) for text in own for name in _MADE.findall(text.text)}
         record = records.get(str(path.resolve()), {})
-        for it in own:
+        for statement in own:
             place = str(path.relative_to(folder))
-            if not it.joins or any((place, n) in typos for n in range(it.line, it.end + 1)):
+            if not statement.joins or any(
+                (place, n) in typos for n in range(statement.line, statement.end + 1)
+            ):
                 continue
             counted.joins += 1
-            failed = [e["message"] for e in _within(record, it, ("errors", "skipped"))]
+            failed = [e["message"] for e in _within(record, statement, ("errors", "skipped"))]
             lists = [key for key, value in record.items() if isinstance(value, list)]
-            told = list(_within(record, it, [key for key in lists if key != "errors"]))
+            told = list(_within(record, statement, [key for key in lists if key != "errors"]))
             words = json.dumps(told).lower()
-            strange = [n for n in it.relations - names - made if n not in words]
+            strange = [n for n in statement.relations - names - made if n not in words]
             counted.told += bool(failed or told)
             if failed:
                 counted.reasons[re.sub(r"'[^']*'|`[^`]*`|\d+", "…", str(failed[0]))[:90]] += 1
             elif not told:
                 counted.reasons["silence"] += 1
-                counted.silent.append(f"{place}:{it.line}")
+                counted.silent.append(f"{place}:{statement.line}")
             elif strange:
                 counted.reasons["a relation is not accounted for"] += 1
-                counted.silent.append(f"{place}:{it.line} {', '.join(sorted(strange))}")
+                counted.silent.append(f"{place}:{statement.line} {', '.join(sorted(strange))}")
             else:
                 counted.understood += 1
 

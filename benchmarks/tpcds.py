@@ -94,7 +94,7 @@ def main() -> None:
 
 
 def parse_options() -> argparse.Namespace:
-    regimes = "\n".join(f"  {it.name:<12}{it.title}" for it in REGIMES.values())
+    regimes = "\n".join(f"  {regime.name:<12}{regime.title}" for regime in REGIMES.values())
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.tpcds",
         description=__doc__,
@@ -168,7 +168,7 @@ def _measure(
                     tables = _declared(ddl, database)
                     partitions = register_tables(spark, tables, data, database)
             setup = Setup(spark.version, options.scale, partitions)
-            done = {(it.regime, it.query, it.number, it.texts) for it in begin_log(log, setup)}
+            done = {(run.regime, run.query, run.number, run.texts) for run in begin_log(log, setup)}
             todo = [
                 (number, REGIMES[name], query)
                 for number in range(options.runs)

@@ -99,8 +99,11 @@ def compared(runs: Iterable[Run]) -> dict[str, list[Compared]]:
     for name in REGIMES:
         for query in range(1, 100):
             if group := groups.get((name, query)):
-                rows = next((it.rows for it in group if it.rows != SAME), SAME)
-                sides = _text([it.original for it in group]), _text([it.rewritten for it in group])
+                rows = next((run.rows for run in group if run.rows != SAME), SAME)
+                sides = (
+                    _text([run.original for run in group]),
+                    _text([run.rewritten for run in group]),
+                )
                 found.setdefault(name, []).append(Compared(query, rows, *sides))
     return found
 
@@ -137,7 +140,7 @@ def show(console: Console, setup: Setup, runs: Sequence[Run]) -> None:
     console.print(f"Spark {setup.spark}, TPC-DS at scale {setup.scale:g}")
     console.print(sums(comparison))
     for name, queries in comparison.items():
-        slower = sorted((it for it in queries if it.ratio > 1), key=lambda it: -it.ratio)
+        slower = sorted((query for query in queries if query.ratio > 1), key=lambda it: -it.ratio)
         console.print(_slowest(REGIMES[name], slower[:SLOWEST]))
     console.print(buckets(comparison))
     console.print(against_trino(comparison))
@@ -167,9 +170,9 @@ def _sums(queries: Sequence[Compared]) -> Iterator[str]:
     runs = sorted({len(query.original.seconds) for query in queries})
     yield f"{len(queries)}"
     yield "–".join(map(str, dict.fromkeys((runs[0], runs[-1]))))
-    yield " → ".join(f"{sum(it.partitions or 0 for it in side):,}" for side in sides)
-    yield " → ".join(f"{sum(it.bytes for it in side) / 1e9:.2f}" for side in sides)
-    yield " → ".join(f"{sum(it.median for it in side):.0f}" for side in sides)
+    yield " → ".join(f"{sum(run.partitions or 0 for run in side):,}" for side in sides)
+    yield " → ".join(f"{sum(run.bytes for run in side) / 1e9:.2f}" for side in sides)
+    yield " → ".join(f"{sum(run.median for run in side):.0f}" for side in sides)
     yield f"{mean_ratio(queries):.2f}"
     known = all(query.repeated for query in queries)
     yield f"{sum(query.faster for query in queries)}" if known else "?"

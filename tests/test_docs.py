@@ -63,7 +63,7 @@ def _missing(citation: tuple[str, str]) -> bool:
 def test_what_is_cited_is_there() -> None:
     found = {name: _CITATION.findall(_plain(text)) for name, text in _texts().items()}
     assert sum(map(len, found.values())) > 30
-    wrong = [(name, it) for name, cited in found.items() for it in cited if _missing(it)]
+    wrong = [(name, path) for name, cited in found.items() for path in cited if _missing(path)]
     assert not wrong
 
 
@@ -78,7 +78,7 @@ def test_paths_that_the_docs_name_are_there() -> None:
     for path in DOCS.glob("*.md"):
         text = path.read_text("utf-8")
         named = re.findall(r"`((?:tests|sqlrewrite|rules|benchmarks|fixtures)/[\w./]*)`", text)
-        assert not [it for it in named if not (ROOT / it).exists()], path.name
+        assert not [name for name in named if not (ROOT / name).exists()], path.name
 
 
 def test_nothing_outside_of_the_repository_is_cited() -> None:

@@ -24,7 +24,9 @@ def _blocks(language: str, page: str = README) -> list[str]:
 def test_the_hook_s_snippet_names_a_hook() -> None:
     yaml = pytest.importorskip("yaml")
     offered = yaml.safe_load(Path(__file__).parents[1].joinpath(".pre-commit-hooks.yaml").open())
-    (config,) = (it for it in map(yaml.safe_load, _blocks("yaml")) if "repos" in it)
+    (config,) = (
+        settings for settings in map(yaml.safe_load, _blocks("yaml")) if "repos" in settings
+    )
     asked = {hook["id"] for repo in config["repos"] for hook in repo["hooks"]}
     assert asked <= {hook["id"] for hook in offered}
 

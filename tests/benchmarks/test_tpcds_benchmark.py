@@ -66,7 +66,7 @@ def test_faster_and_slower_mean_by_more_than_noise() -> None:
         compared([run(0, 2.0, first), run(1, 4.0, second)])["default"][0]
         for first, second in ((3.0, 1.0), (1.5, 1.9), (4.1, 5.0))
     )
-    assert [(it.faster, it.slower) for it in (within, faster, slower)] == [
+    assert [(comparison.faster, comparison.slower) for comparison in (within, faster, slower)] == [
         (False, False),
         (True, False),
         (False, True),
@@ -89,7 +89,7 @@ def test_the_tables_tell_both_sides() -> None:
 def test_how_many_got_faster_by_how_much() -> None:
     runs = [run(0, 4.0, seconds, query) for query, seconds in enumerate((1.0, 1.5, 2.5, 3.9), 1)]
     shares = shown(runs).partition("bytes less")[2]
-    (line,) = (it for it in shares.splitlines() if it.strip().startswith("Spark's defaults"))
+    (line,) = (line for line in shares.splitlines() if line.strip().startswith("Spark's defaults"))
     assert line.split()[2:] == ["2", "(99%)", "1", "(99%)", "0"]
 
 
@@ -109,8 +109,8 @@ def test_trino_s_figures_are_those_it_sums_up() -> None:
     """18 queries over 50 % faster, 7 by 30 to 50 %; they sum up more queries below than they
     list."""
     faster = [1 - after / before for before, after, *_ in TRINO.values()]
-    assert sum(it > 0.5 for it in faster) == 18 == TRINO_SUMS["over 50 %"][0]
-    assert all(it > 0.2 for it in faster)
+    assert sum(comparison > 0.5 for comparison in faster) == 18 == TRINO_SUMS["over 50 %"][0]
+    assert all(comparison > 0.2 for comparison in faster)
 
 
 def test_the_json_report() -> None:
@@ -118,7 +118,7 @@ def test_the_json_report() -> None:
     assert report["partitions"] == SETUP.partitions
     (regime,) = report["regimes"]
     assert regime["name"] == "default"
-    assert [it["query"] for it in regime["queries"]] == [2, 59]
+    assert [query["query"] for query in regime["queries"]] == [2, 59]
     assert regime["queries"][1]["original"]["seconds"] == [9.0, 2.0, 4.0]
     assert regime["queries"][1]["rewritten"]["reads"]["store_sales"]["pruned"] is True
 

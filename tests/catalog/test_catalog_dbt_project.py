@@ -102,7 +102,7 @@ def test_tables(
 ) -> None:
     found = referred(catalog, *reference)
     assert isinstance(found, Table)
-    assert [it.column for it in found.partitioned_by] == partitions
+    assert [column.column for column in found.partitioned_by] == partitions
     assert {column.name: column.type for column in found.columns if column.type} == columns
     complete = reference == ("ref", "dim_dates")  # else what is documented is some of them
     assert found.names == (tuple(columns) if complete else ())

@@ -20,7 +20,7 @@ FILTERED = "SELECT id FROM logs.clicks WHERE ts >= '2024-03-01'"
 
 def _derived(known: Warehouse) -> dict[str, Derivation]:
     (table,) = known.tables
-    return {it.column: it for it in table.derived}
+    return {column.column: column for column in table.derived}
 
 
 def test_generated_columns() -> None:
@@ -59,11 +59,11 @@ def test_a_snapshot_keeps_them_and_passes_over_proposals(tmp_path: Path) -> None
     file.write_text(snapshot.write(catalog, None, proposed))
     assert '"proposed"' in file.read_text()
     derived = _derived(Catalog.load(str(file)))
-    assert {it.column: it.expression for it in derived.values()} == {
+    assert {column.column: column.expression for column in derived.values()} == {
         "dt": "CAST(`ts` AS DATE)",
         "y": "YEAR(ts)",
     }
-    assert {it.origin for it in derived.values()} == {"the snapshot"}
+    assert {column.origin for column in derived.values()} == {"the snapshot"}
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ def names(catalog: Catalog) -> set[str]:
 
 
 def left_out(catalog: Catalog) -> list[str]:
-    return [f"{Path(it.where).name}: {it.why}" for it in catalog.left_out]
+    return [f"{Path(problem.where).name}: {problem.why}" for problem in catalog.left_out]
 
 
 @pytest.mark.parametrize(

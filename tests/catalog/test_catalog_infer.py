@@ -21,7 +21,7 @@ def shown(tmp_path: Path, text: str, schema: str | None = None) -> Catalog:
 def told(found: TableOrView | None) -> tuple[str, str, bool]:
     assert isinstance(found, Table)
     columns = " ".join(f"{c.name}:{c.type}" for c in found.columns)
-    return columns, " ".join(it.column for it in found.partitioned_by), found.complete
+    return columns, " ".join(column.column for column in found.partitioned_by), found.complete
 
 
 @pytest.mark.parametrize(

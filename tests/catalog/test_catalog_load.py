@@ -136,13 +136,13 @@ def test_nothing_that_could_be_read(tmp_path: Path) -> None:
         load([str(tmp_path / "a.sql")])
     catalog = load([str(tmp_path)])
     assert not catalog.relations
-    assert [it.why.startswith(said) for it in catalog.left_out] == [False, True]
+    assert [problem.why.startswith(said) for problem in catalog.left_out] == [False, True]
 
 
 def test_a_folder_without_definitions_is_known_by_what_it_writes(tmp_path: Path) -> None:
     (tmp_path / "a.sql").write_text("INSERT INTO dw.t PARTITION (dt = '1') SELECT 1")
     catalog = load([str(tmp_path)])
-    assert [it.column for it in table(catalog, "dw", "t").partitioned_by] == ["dt"]
+    assert [column.column for column in table(catalog, "dw", "t").partitioned_by] == ["dt"]
     assert "no type is known" in catalog.left_out[0].why
 
 
@@ -180,7 +180,7 @@ def test_a_dbt_project_in_a_folder_is_read_too(tmp_path: Path) -> None:
     (tmp_path / "ddl.sql").write_text("CREATE TABLE t (a INT)")
     catalog = load([str(tmp_path)])
     assert {name[-1] for name in catalog.relations} == {"t", "of_shop"}
-    assert [it.where for it in catalog.left_out] == [
+    assert [problem.where for problem in catalog.left_out] == [
         str(tmp_path / "broken" / "dbt_project.yml"),
         str(tmp_path / "shop" / "models" / "no.yml"),
     ]

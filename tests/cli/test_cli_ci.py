@@ -88,6 +88,6 @@ def test_elsewhere(run: Callable[[str], Ran], command: str) -> None:
 
 def test_the_hook_is_one_of_ours() -> None:
     hooks = yaml.safe_load((Path(__file__).parents[2] / ".pre-commit-hooks.yaml").read_text())
-    assert BLOCKS[3]["repos"][0]["hooks"][0]["id"] in {it["id"] for it in hooks}
+    assert BLOCKS[3]["repos"][0]["hooks"][0]["id"] in {hook["id"] for hook in hooks}
     for hook in hooks:
         assert f"`{hook['id']}`" in PAGE

@@ -212,11 +212,14 @@ def test_a_baseline_of_some_files_keeps_what_is_known_of_others(run: Callable[..
     assert ran.err == f"1 findings written to ./{name}, 2 of other files kept\n"
     assert run("lint", "in").status == 0
     known = json.loads(Path(name).read_text())["findings"]
-    assert [(it["path"], it["count"]) for it in known] == [("in/a.sql", 2), ("in/b.sql", 1)]
+    assert [(finding["path"], finding["count"]) for finding in known] == [
+        ("in/a.sql", 2),
+        ("in/b.sql", 1),
+    ]
     Path("in/b.sql").write_text(FINE)
     run("lint", "--write-baseline", "in/b.sql")
     known = json.loads(Path(name).read_text())["findings"]
-    assert [it["path"] for it in known] == ["in/a.sql"]
+    assert [finding["path"] for finding in known] == ["in/a.sql"]
     Path(name).write_text("<<<<<<<")
     assert run("lint", "--write-baseline", "in/a.sql").status == 0
     assert run("lint", "in").status == 0
@@ -318,7 +321,9 @@ def test_settings(run: Callable[..., Ran]) -> None:
         '[tool.dpp-rewrite.severity]\nDPP007 = "note"'
     )
     report = json.loads(run("lint", "--format", "json", "old", "new", "out").out)
-    found = [(it["path"], it["code"], it["severity"]) for it in report["findings"]]
+    found = [
+        (finding["path"], finding["code"], finding["severity"]) for finding in report["findings"]
+    ]
     assert found == [("new/q.sql", "DPP007", "note")]
 
 

@@ -33,10 +33,12 @@ def test_a_path_means_rewrite(run: Any, args: tuple[str, ...]) -> None:
     assert b"PRUNE" in ran.out or "would rewrite rules" in ran.err
 
 
-OF_CATALOG = [("catalog", it) for it in ("show", "infer", "pull", "check")]
+OF_CATALOG = [("catalog", command) for command in ("show", "infer", "pull", "check")]
 
 
-@pytest.mark.parametrize("command", [(), *((it,) for it in COMMANDS), *OF_CATALOG], ids=" ".join)
+@pytest.mark.parametrize(
+    "command", [(), *((command,) for command in COMMANDS), *OF_CATALOG], ids=" ".join
+)
 def test_help(run: Any, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     ran = run(*command, "--help")

@@ -74,7 +74,7 @@ def test_the_report_is_one(run: Callable[..., Ran]) -> None:
     assert (summary["files"], summary["findings"], summary["errors"]) == (6, 1, 1)
     report = json.loads(run("--format", "json", "--check", "none.sql", "a", "b").out)
     assert report["summary"]["files"] == 6
-    assert [it["path"] for it in report["files"]] == [
+    assert [file["path"] for file in report["files"]] == [
         "none.sql",
         *("a/ddl.sql", "a/q.sql", "b/ddl.sql", "b/p.sql", "b/q.sql"),
     ]
@@ -112,7 +112,9 @@ def test_what_counts_is_settled_by_project(run: Callable[..., Ran]) -> None:
     _settings("a", 'catalog = "ddl.sql"\nignore = ["DPP007"]')
     _settings("b", 'catalog = "../a/ddl.sql"\nseverity = { DPP007 = "error" }')
     report = json.loads(run("lint", "--format", "json", "--select", "DPP", "a", "b").out)
-    found = [(it["path"], it["code"], it["severity"]) for it in report["findings"]]
+    found = [
+        (finding["path"], finding["code"], finding["severity"]) for finding in report["findings"]
+    ]
     assert ("b/q.sql", "DPP007", "error") in found
     assert run("lint", "a").status == 0
     assert run("lint", "a", "b").status == 1

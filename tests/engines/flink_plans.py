@@ -51,11 +51,11 @@ _UNSUITABLE = (
 )
 _X = "d.n = 'x'"
 
-USELESS = tuple(_OF + it for it in _UNSUITABLE)
+USELESS = tuple(_OF + query for query in _UNSUITABLE)
 """Not pruned by Flink, nor would an IN with such a filter be."""
 
 PRUNED = (
-    *(_OF + it for it in _SUITABLE),
+    *(_OF + query for query in _SUITABLE),
     f"SELECT * FROM d JOIN f ON f.k = d.k WHERE {_X}",
     f"SELECT * FROM f, d WHERE f.k = d.k AND {_X}",
     f"SELECT * FROM d LEFT JOIN f ON f.k = d.k WHERE {_X}",

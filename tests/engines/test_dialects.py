@@ -41,7 +41,7 @@ def test_a_text_comes_back_as_it_was(name: str) -> None:
 @pytest.mark.parametrize("name", DIALECTS)
 def test_its_functions_are_told_from_sparks(name: str) -> None:
     names = dialect_names(name)
-    assert all(function(it) for it in names.same)
+    assert all(function(name) for name in names.same)
     assert not names.same & names.own
     first = names.alphabet[0]
     assert function(f"{first}rray_agg") is not None
@@ -124,7 +124,7 @@ def test_each_column_of_an_array_is_a_partition(said: str, fields: str) -> None:
     ddl = f"CREATE TABLE t (day date, kind varchar) WITH ({said})"
     table = Catalog.from_ddl(ddl).resolve(("t",))
     assert isinstance(table, Table)
-    found = [(it.transform, it.column) for it in table.partitioned_by]
+    found = [(column.transform, column.column) for column in table.partitioned_by]
     named = (column if how == "identity" else f"{how}({column})" for how, column in found)
     assert " ".join(named) == fields
 
@@ -193,7 +193,7 @@ def test_trino_prunes_the_probe_side(query: str, left: bool) -> None:
     findings, _ = lint(query, catalog, make_options(engine="trino", dialect="trino"))
     told = [finding.message for finding in findings if finding.code == "DPP012"]
     assert bool(told) == (not left and "LEFT" not in query)
-    assert all("sales is on the build side of its join with d" in it for it in told)
+    assert all("sales is on the build side of its join with d" in sentence for sentence in told)
 
 
 def test_sizes_decide_the_build_side() -> None:
@@ -220,7 +220,7 @@ def test_a_view_is_in_the_dialect_of_its_text() -> None:
     ddl += "CREATE VIEW web.odd AS SELECT U&'a' AS day, yr FROM web.dim;"
     catalog = Catalog.from_ddl(ddl, schema="web")
     query = "SELECT s.id FROM sales s JOIN {} d ON s.day = d.day WHERE d.yr = 3"
-    done = [rewrite(query.format(it), catalog, dialect="trino") for it in ("days", "odd")]
+    done = [rewrite(query.format(name), catalog, dialect="trino") for name in ("days", "odd")]
     assert [it.changed for it in done] == [True, False]
     assert "s.day IN (SELECT d2.day FROM days AS d2 WHERE d2.yr = 3)" in done[0].sql
 

@@ -173,7 +173,9 @@ def test_its_functions_are_as_the_table_says() -> None:
     query = "SELECT DISTINCT function_name, stability FROM duckdb_functions()"
     stable = dict(connection.execute(query).fetchall())
     names = dialect_names("duckdb")
-    unknown = [it for it in names.same | names.own if it not in stable and it not in _SYNTAX]
+    unknown = [
+        name for name in names.same | names.own if name not in stable and name not in _SYNTAX
+    ]
     assert unknown == []
     volatile = [
         name

@@ -33,7 +33,7 @@ def test_missed(query: str, why: str) -> None:
     catalog = Catalog.from_ddl(DDL)
     result = rewrite(query, catalog, dialect="flink", engine="flink", when="missed")
     told = [rule for each in result.candidates for rule in each.rules if rule.code == "DPP125"]
-    assert any(why in it.message for it in told), told
+    assert any(why in sentence.message for sentence in told), told
 
 
 @pytest.mark.parametrize("query", USELESS)
@@ -78,7 +78,9 @@ def test_what_pays_where_no_keys_are_taken() -> None:
     query = "SELECT f.v FROM f JOIN d ON f.k = d.k WHERE d.n = 'x'"
     result = rewrite(query, Catalog.from_ddl(TABLES), dialect="flink", engine="flink", when="auto")
     why = "the connector of f takes no keys at run time for k, so a subquery prunes nothing: "
-    assert any(f"{why}--predicate values writes constants" in it for it in _told(result))
+    assert any(
+        f"{why}--predicate values writes constants" in sentence for sentence in _told(result)
+    )
     assert not result.changed
 
 
@@ -91,7 +93,7 @@ def test_no_null_without_a_type() -> None:
     catalog = Catalog.from_ddl(DDL.replace("m BIGINT", "m INT"))
     query = "SELECT f.v FROM f JOIN (SELECT k FROM d GROUP BY k HAVING {}(m) > 3) d ON f.k = d.k"
     result = rewrite(query.format("avg"), catalog, dialect="flink", engine="flink")
-    assert any("flink has no IF(…, NULL) without a type" in it for it in _told(result))
+    assert any("flink has no IF(…, NULL) without a type" in sentence for sentence in _told(result))
     assert not result.changed
     assert _flink(query.format("max"), catalog) != query.format("max")
 
@@ -120,7 +122,9 @@ def test_the_limit_of_keys() -> None:
         catalog = Catalog.from_ddl(DDL.replace("m BIGINT);", counted, 1))
         result = rewrite(query, catalog, dialect="flink", engine="flink")
         assert result.changed == (rows == 2_000_000)
-        over = any("8,800,000 bytes of keys, over the limit" in it for it in _told(result))
+        over = any(
+            "8,800,000 bytes of keys, over the limit" in sentence for sentence in _told(result)
+        )
         assert over != result.changed
 
 
@@ -152,7 +156,7 @@ def test_a_table() -> None:
         ("at", "timestamp"),
         ("k", "bigint"),
     ]
-    assert [it.column for it in table.partitioned_by] == ["k"]
+    assert [column.column for column in table.partitioned_by] == ["k"]
     assert (table.primary_key, table.provider) == (("v",), "filesystem")
     assert (table.streaming, table.unsteady, table.complete) == (False, "", True)
     assert [column.name for column in _table("", "d").columns] == ["k", "n", "off"]
@@ -174,7 +178,7 @@ def test_like(ddl: str, columns: str, partitions: str, provider: str, complete: 
     """LIKE takes over columns, partitions, keys and options, but for what is excluded."""
     table = _table(f"CREATE TABLE t {ddl}")
     assert " ".join(column.name for column in table.columns) == columns
-    assert " ".join(it.column for it in table.partitioned_by) == partitions
+    assert " ".join(column.column for column in table.partitioned_by) == partitions
     assert (table.provider, table.complete) == (provider, complete)
 
 

@@ -20,13 +20,13 @@ def _told(query: str) -> list[str]:
 
 @pytest.mark.parametrize("query", PRUNED)
 def test_left_to_it(query: str) -> None:
-    assert all("Trino prunes by the join" in it for it in _told(query))
+    assert all("Trino prunes by the join" in sentence for sentence in _told(query))
     assert rewrite(query, KNOWN, dialect="trino", engine="trino", when="missed").sql == query
 
 
 @pytest.mark.parametrize(("query", "why"), MISSED.items())
 def test_missed(query: str, why: str) -> None:
-    assert any(why in it for it in _told(query)), _told(query)
+    assert any(why in sentence for sentence in _told(query)), _told(query)
 
 
 def test_what_is_not_told_apart() -> None:

@@ -118,13 +118,13 @@ def test_what_is_not_read_is_reported_with_its_failure() -> None:
 
 def test_a_statement_with_a_candidate_needs_no_reason() -> None:
     text = "SELECT 1;\nSELECT 1 FROM dw.orders o\nJOIN cal c ON o.dt = c.d"
-    assert [it.reason for it in told(text, (2, 15))] == ["", ""]
+    assert [statement.reason for statement in told(text, (2, 15))] == ["", ""]
 
 
 def test_a_statement_in_the_same_line_has_its_own_reason() -> None:
     """As all of a notebook may be in one line of JSON."""
     text = "SELECT 1 FROM dw.orders o JOIN cal c ON o.dt = c.d; SELECT 1 FROM cal; "
-    reasons = [it.reason for it in told(text, (1, 15), (1, 28))]
+    reasons = [statement.reason for statement in told(text, (1, 15), (1, 28))]
     assert reasons == ["", "it joins nothing"]
 
 

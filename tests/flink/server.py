@@ -17,7 +17,7 @@ from sqlrewrite.warehouse import Table, View
 from tests.engines.process import Engine, EngineError
 
 _JAVA = ("java", "-Xmx1200m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
-_OPENS = [f"--add-opens=java.base/java.{it}=ALL-UNNAMED" for it in ("lang", "util", "time")]
+_OPENS = [f"--add-opens=java.base/java.{name}=ALL-UNNAMED" for name in ("lang", "util", "time")]
 _PLAIN = re.compile(r"[\w.-]+")
 _TYPES = {"binary": "BYTES", "timestamp": "TIMESTAMP(6)", "timestamp_ntz": "TIMESTAMP(6)"}
 
@@ -54,18 +54,18 @@ def _make(flink: Flink, table: Table, data: duckdb.DuckDBPyConnection, folder: P
         f"`{column.name}` {_type(column.type or 'int')}" for column in table.columns
     )
     names = [column.name for column in table.columns]
-    by = [it.column for it in table.partitioned_by if it.transform == "identity"]
+    by = [column.column for column in table.partitioned_by if column.transform == "identity"]
     rows = [
         dict(zip(names, row, strict=True))
         for row in data.execute(f"SELECT * FROM {where}").fetchall()
     ]
     if not all(
-        _PLAIN.fullmatch("" if row[it] is None else str(row[it])) for row in rows for it in by
+        _PLAIN.fullmatch("" if row[key] is None else str(row[key])) for row in rows for key in by
     ):
         by = []  # NULL, of which Flink 2.3 makes no path, and what a path has in other words
     folder.mkdir(parents=True)
     for row in rows:
-        place = folder.joinpath(*(f"{it}={row.pop(it)}" for it in by))
+        place = folder.joinpath(*(f"{key}={row.pop(key)}" for key in by))
         place.mkdir(parents=True, exist_ok=True)
         with (place / "rows.json").open("a") as file:
             file.write(json.dumps(row, default=_json) + "\n")

@@ -57,7 +57,7 @@ def test_rows_stay(flink: Flink, tmp_path: Path) -> None:
     made: set[Path] = set()
     # Texts of other languages; a view that is made twice; any three rows.
     names = ("templates/", "text/create_view", "text/new_where_before_limit")
-    cases = [it for it in (*query_cases(), *retail_cases()) if not it.name.startswith(names)]
+    cases = [case for case in (*query_cases(), *retail_cases()) if not case.name.startswith(names)]
     for case in sorted(cases, key=lambda it: str(it.ddl)):
         try:
             text = _own_words(case)
@@ -93,7 +93,7 @@ def test_rows_stay(flink: Flink, tmp_path: Path) -> None:
             wrong.append((case.name, result.sql, before, after))
             print("WRONG", wrong[-1])
     print(dict(done))
-    assert [it[0] for it in wrong] == [], wrong
+    assert [row[0] for row in wrong] == [], wrong
     assert done["compared"] >= FEWEST
 
 
@@ -133,13 +133,13 @@ def _collects(flink: Flink, query: str) -> bool:
 
 @needs_paimon
 def test_what_is_left_to_it_it_prunes(paimon: Flink) -> None:
-    assert [it for it in PRUNED if not _collects(paimon, it)] == []
+    assert [query for query in PRUNED if not _collects(paimon, query)] == []
 
 
 @needs_paimon
 def test_what_it_is_said_to_miss_it_misses(paimon: Flink) -> None:
     """But for the join of two dimensions, of which it prunes by the upper one."""
-    found = [it for it in (*MISSED, *USELESS) if _collects(paimon, it)]
+    found = [query for query in (*MISSED, *USELESS) if _collects(paimon, query)]
     assert [MISSED.get(it) for it in found] == ["it takes one join to prune f"]
 
 
@@ -183,7 +183,7 @@ def test_icebergs_tables_take_no_keys(flink: Flink, tmp_path: Path) -> None:
     flink.rows("USE i.x")
     for statement in filter(str.strip, DDL.split(";")):
         flink.rows(statement)
-    assert [it for it in PRUNED if _collects(flink, it)] == []
+    assert [query for query in PRUNED if _collects(flink, query)] == []
 
 
 # --- what it prunes of files ----------------------------------------------------------------------
@@ -253,7 +253,7 @@ def test_its_functions_are_as_the_table_says(flink: Flink) -> None:
     assert asked > 60
     names = dialect_names("flink")
     listed = {line[3:-1].lower() for line in flink.rows("SHOW FUNCTIONS").splitlines()}
-    listed |= {it for it in names.same | names.own if it.replace("_", "") in listed}
+    listed |= {name for name in names.same | names.own if name.replace("_", "") in listed}
     assert sorted((names.same | names.own) - listed - _SYNTAX) == []
 
 

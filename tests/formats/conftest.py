@@ -56,5 +56,5 @@ def page(request: pytest.FixtureRequest) -> Iterator[list[str]]:
 
 def _versions() -> str:
     named = (path.stem for path in sorted(Path(JARS).glob("*.jar")))
-    jars = (it for it in named if it.startswith(("delta-spark", "iceberg-spark")))
+    jars = (name for name in named if name.startswith(("delta-spark", "iceberg-spark")))
     return ", ".join([f"PySpark {version('pyspark')}", *(f"`{jar}`" for jar in jars)])

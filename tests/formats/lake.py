@@ -140,10 +140,10 @@ def _sum(scans: Iterator[dict[str, str]]) -> Read:
         partitions = scan.get("number of partitions read")
         known = None if partitions is None else _number(partitions)
         reading = Read(
-            reading.files + next((_number(scan[it]) for it in FILES if it in scan), 0),
+            reading.files + next((_number(scan[file]) for file in FILES if file in scan), 0),
             reading.partitions if known is None else (reading.partitions or 0) + known,
             reading.rows + _number(scan.get("number of output rows", "0")),
-            reading.bytes + next((_number(scan[it]) for it in BYTES if it in scan), 0),
+            reading.bytes + next((_number(scan[data]) for data in BYTES if data in scan), 0),
         )
     return reading
 

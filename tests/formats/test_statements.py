@@ -25,7 +25,7 @@ class Kind:
 
     def __init__(self, lake: Lake, name: str) -> None:
         self.lake, self.name = lake, name
-        self.tables: Mapping[str, str] = {it: f"{SCHEMAS[name]}.{it}" for it in TABLES}
+        self.tables: Mapping[str, str] = {table: f"{SCHEMAS[name]}.{table}" for table in TABLES}
         lake.run(f"CREATE SCHEMA IF NOT EXISTS {SCHEMAS[name]}")
         for table in TABLES:
             self.make(table)
@@ -85,7 +85,9 @@ def test_what_catalog_pull_reads(kind: Kind) -> None:
     assert isinstance(facts, Table)
     assert isinstance(ordered, Table)
     assert facts.provider == ordered.provider == kind.name
-    assert [(it.column, it.transform) for it in facts.partitioned_by] == [("p", "identity")]
+    assert [(column.column, column.transform) for column in facts.partitioned_by] == [
+        ("p", "identity")
+    ]
     assert ordered.clustered_by == ("k",)
 
 
@@ -94,7 +96,7 @@ def test_catalog_pull_reads_generated_columns(kind: Kind) -> None:
         pytest.skip("it has transforms in their place")
     table = kind.catalog.resolve(("lake", "g"))
     assert isinstance(table, Table)
-    assert [(it.column, it.sources) for it in table.derived] == [("p", ("id",))]
+    assert [(column.column, column.sources) for column in table.derived] == [("p", ("id",))]
 
 
 def test_verify_reads_these_scans(kind: Kind) -> None:
@@ -104,7 +106,7 @@ def test_verify_reads_these_scans(kind: Kind) -> None:
     verify_text(_session(kind), "q.sql", kind.rewritten(sql), kind.catalog, found.append)
     (verified,) = found
     assert verified.outcome is VerifyOutcome.SAME
-    (scan,) = [it for it in verified.scans if it.table.endswith(".f")]
+    (scan,) = [scan for scan in verified.scans if scan.table.endswith(".f")]
     assert scan.before is not None
     assert scan.after is not None
     assert (scan.before.files, scan.after.files) == (20, 2)
@@ -117,9 +119,11 @@ def test_explain_reads_these_scans(kind: Kind, form: str) -> None:
     found: list[Explained] = []
     explain_text(_session(kind), "q.sql", kind.rewritten(sql, form), kind.catalog, found.append)
     (explained,) = found
-    (scan,) = [it for it in explained.scans if it.table.endswith(".f")]
+    (scan,) = [scan for scan in explained.scans if scan.table.endswith(".f")]
     assert scan.after is not None
-    assert (By.OURS if form == "in" else By.STATIC) in [it.by for it in scan.after.pruned_by]
+    assert (By.OURS if form == "in" else By.STATIC) in [
+        pruning.by for pruning in scan.after.pruned_by
+    ]
 
 
 def _session(kind: Kind) -> Session:

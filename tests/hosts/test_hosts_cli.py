@@ -63,7 +63,8 @@ def test_files_are_written_and_stripped_and_say_what_changes(folder: Path) -> No
 def test_lint_names_the_places_of_the_file(folder: Path) -> None:
     report = json.loads(run("lint", "--format", "json", "src/job.py", "src/n.ipynb").stdout)
     places = [
-        (Path(it["path"]).name, it["code"], it["line"], it["column"]) for it in report["findings"]
+        (Path(finding["path"]).name, finding["code"], finding["line"], finding["column"])
+        for finding in report["findings"]
     ]
     lines = FILES["n.ipynb"].splitlines()
     line = next(n for n, it in enumerate(lines, 1) if "FROM sales s" in it)
@@ -82,7 +83,9 @@ def test_a_fix_is_what_stands_in_the_file() -> None:
 
 def test_the_report_has_the_statements_of_the_file() -> None:
     found = json.loads(run("rewrite", "--format", "json", "src/cells.py").stdout)["files"][0]
-    assert [(it["line"], it["understood"]) for it in found["statements"]] == [(3, True)]
+    assert [(statement["line"], statement["understood"]) for statement in found["statements"]] == [
+        (3, True)
+    ]
     assert found["candidates"][0]["fact"]["line"] == 4
     assert found["rewritten"].count("# MAGIC     AND s.day IN") == 1
 
@@ -99,7 +102,7 @@ def test_comments_in_the_sql_are_heeded(folder: Path, text: str) -> None:
     (folder / "src" / "job.py").write_text(text)
     assert run("rewrite", "--check", "src/job.py").exit_code == 0
     found = json.loads(run("lint", "--format", "json", "src/job.py").stdout)["findings"]
-    shown = [it["code"] for it in found if not it["suppressed"]]
+    shown = [finding["code"] for finding in found if not finding["suppressed"]]
     assert "DPP001" not in shown
     assert "DPP008" not in shown
 

@@ -100,7 +100,7 @@ def test_magic_cells_of_a_notebook_of_sql_are_read_with_the_others() -> None:
     )
     result = done(text, "n.sql")
     new = [line for line in result.sql.splitlines() if MARKER in line]
-    assert [it.startswith("-- MAGIC     AND") for it in new] == [False, True]
+    assert [line.startswith("-- MAGIC     AND") for line in new] == [False, True]
     assert [candidate.fact.line for candidate in result.candidates][:2] == [3, 10]
 
 
@@ -221,7 +221,7 @@ def test_which_cells_are_sql(source: str, metadata: dict[str, Any], count: int) 
 def test_what_is_no_notebook_of_spark_is_left_alone(text: str, why: str) -> None:
     result = done(text, "n.ipynb")
     assert result.sql == text
-    assert [why in it.message for it in result.skipped] == [True]
+    assert [why in problem.message for problem in result.skipped] == [True]
 
 
 def test_lines_of_a_cell_may_end_as_on_windows() -> None:

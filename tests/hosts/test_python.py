@@ -335,7 +335,7 @@ def test_what_a_raw_literal_cannot_hold_is_not_written() -> None:
     sql = QUERY.format('"w" -- note')
     result = done(f"spark.sql(r'{sql}')\n")
     assert not result.changed
-    assert ["cannot hold it" in it.message for it in result.skipped] == [True]
+    assert ["cannot hold it" in problem.message for problem in result.skipped] == [True]
     assert done(f"spark.sql('{sql}')\n").changed
 
 

@@ -118,9 +118,11 @@ def test_a_transform_that_is_not_known_is_not_taken_for_the_same(catalog: Catalo
 def test_what_is_missing(tables: str, on: str, missing: list[str], catalog: Catalog) -> None:
     found = _help(f"SELECT 1 FROM {tables} ON {on}", catalog)
     assert len(found) == bool(missing)
-    for it in missing:
-        assert it in found[0]
-    settings = [it for it in (ALL, GROUPING, SUBSET, COMPATIBLE, COALESCE) if it in "".join(found)]
+    for row in missing:
+        assert row in found[0]
+    settings = [
+        kind for kind in (ALL, GROUPING, SUBSET, COMPATIBLE, COALESCE) if kind in "".join(found)
+    ]
     assert set(settings) <= {*missing, ALL, GROUPING}
     assert (ALL in settings) == (ALL in missing) or "CLUSTERED" in found[0]
 

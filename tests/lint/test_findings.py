@@ -237,7 +237,7 @@ def test_a_wrapped_partition_column_is_found_wherever_it_is_compared(
 ) -> None:
     said = _wrapped(f"SELECT s.id FROM sales s WHERE {condition}", catalog)
     assert len(said) == wrapped
-    assert all(it.startswith("s.day") for it in said)
+    assert all(line.startswith("s.day") for line in said)
 
 
 @pytest.mark.parametrize(
@@ -293,7 +293,9 @@ def test_a_branch_that_bounds_nothing_is_reported(catalog: Catalog, condition: s
     ],
 )
 def test_what_could_not_bound_is_not_told_of_a_bounded_scan(catalog: Catalog, query: str) -> None:
-    assert not [it for it in lint(f"SELECT s.id {query}", catalog)[0] if it.code == "DPP004"]
+    assert not [
+        finding for finding in lint(f"SELECT s.id {query}", catalog)[0] if finding.code == "DPP004"
+    ]
 
 
 @pytest.mark.parametrize("condition", ["NOT (s.day = DATE '2024-01-01' AND s.id = 1)"])
@@ -317,7 +319,7 @@ def _mended(text: str, finding: Finding) -> str:
 def _predicates(text: str) -> tuple[str, list[str]]:
     """A text without our predicates, and those."""
     bare = stripped(text)
-    return bare.sql, sorted(it.text for it in bare.removed)
+    return bare.sql, sorted(removal.text for removal in bare.removed)
 
 
 @pytest.mark.long
@@ -337,7 +339,7 @@ def test_fixes_do_what_a_rewrite_does(case: object) -> None:
         done, last = text, None
         while done != last:
             last = done
-            fixable = [it for it in lint(done, known)[0] if it.fix is not None]
+            fixable = [finding for finding in lint(done, known)[0] if finding.fix is not None]
             done = _mended(done, fixable[0]) if fixable else done
         # Of the first two a rewrite gives the golden: tests/test_fixtures.py.
         given = golden if text != stale else rewrite(text, known).sql
@@ -406,7 +408,9 @@ def test_what_is_said_of_a_comment(catalog: Catalog, comment: str, message: str)
 
 def test_a_statement_s_hash_outlives_moves(catalog: Catalog) -> None:
     def key(text: str) -> list[tuple[str, str, str]]:
-        return [(it.code, it.subject, it.statement) for it in lint(text, catalog)[0]]
+        return [
+            (finding.code, finding.subject, finding.statement) for finding in lint(text, catalog)[0]
+        ]
 
     moved = f"-- a comment\n\n{JOIN.replace(' WHERE', chr(10) + 'where')} ; SELECT 1"
     assert key(JOIN) == key(moved)

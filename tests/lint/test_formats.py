@@ -151,7 +151,7 @@ def test_json(catalog: Catalog) -> None:
     first, ignored, unread = report["findings"]
     assert (first["code"], first["line"], first["column"]) == ("DPP001", 2, 6)
     assert (first["end_line"], first["end_column"], first["severity"]) == (2, 11, "warning")
-    assert [(it["line"], it["column"]) for it in first["fix"]["edits"]] == [(4, 38)]
+    assert [(edit["line"], edit["column"]) for edit in first["fix"]["edits"]] == [(4, 38)]
     assert ignored["suppressed"] == {"kind": "inSource", "reason": "all of it"}
     assert (unread["code"], unread["counts"]) == ("DPP000", False)
     (error,) = report["errors"]
@@ -273,9 +273,11 @@ def test_gitlab(catalog: Catalog) -> None:
     ]
     assert issues[0]["location"] == {"path": "a b/q.sql", "lines": {"begin": 2, "end": 2}}
     twice = json.loads(lint_formats.gitlab([_linted(catalog, f"{SQL};\n{SQL}")], LintSummary()))
-    assert len({it["fingerprint"] for it in twice}) == len(twice) == 4
+    assert len({finding["fingerprint"] for finding in twice}) == len(twice) == 4
     moved = json.loads(lint_formats.gitlab([_linted(catalog, f"-- moved\n\n{SQL}")], LintSummary()))
-    assert [it["fingerprint"] for it in moved] == [issue["fingerprint"] for issue in issues]
+    assert [finding["fingerprint"] for finding in moved] == [
+        issue["fingerprint"] for issue in issues
+    ]
     other = json.loads(lint_formats.gitlab([_linted(catalog, path="other.sql")], LintSummary()))
     assert other[0]["fingerprint"] != issues[0]["fingerprint"]
 

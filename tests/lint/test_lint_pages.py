@@ -20,14 +20,14 @@ PAGES = [page for page in pages() if page.kind == "lint"]
 
 
 def test_each_code_has_a_page() -> None:
-    assert [(page.code, page.name) for page in PAGES] == [(it.code, it.name) for it in CODES]
+    assert [(page.code, page.name) for page in PAGES] == [(rule.code, rule.name) for rule in CODES]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.code)
 def test_a_page_has_its_parts(page: Page) -> None:
     for heading in ("What it checks", "Why", "Examples", "What to do", "References"):
         assert f"\n## {heading}\n" in page.text
-    severity = next(it.severity for it in CODES if it.code == page.code).value
+    severity = next(rule.severity for rule in CODES if rule.code == page.code).value
     assert f"Severity: {severity}" in page.text.replace("\n", " ")
     kinds = [kind for kind, _ in _BLOCK.findall(page.text)]
     assert "found" in kinds

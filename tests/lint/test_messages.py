@@ -59,9 +59,11 @@ def test_what_is_quoted_at_length_is_cut() -> None:
 )
 def test_a_page_says_what_the_message_says(text: str, code: str, words: tuple[str, ...]) -> None:
     (message,) = (
-        it.message for it in lint(text, Catalog.from_ddl(SALES + CALENDAR))[0] if it.code == code
+        finding.message
+        for finding in lint(text, Catalog.from_ddl(SALES + CALENDAR))[0]
+        if finding.code == code
     )
-    name = next(it.name for it in CODES if it.code == code)
+    name = next(rule.name for rule in CODES if rule.code == code)
     page = " ".join((RULES / f"{code}-{name}.md").read_text("utf-8").split())
     for word in words:
         assert word in message

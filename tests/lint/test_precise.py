@@ -71,7 +71,7 @@ def _found(text: str, catalog: Catalog) -> list[Finding]:
     ],
 )
 def test_no_scan_is_called_unbounded_that_may_be_bounded(known: Catalog, text: str) -> None:
-    assert not [it for it in _found(text, known) if it.code == "DPP007"]
+    assert not [finding for finding in _found(text, known) if finding.code == "DPP007"]
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_no_scan_is_called_unbounded_that_may_be_bounded(known: Catalog, text: s
     ],
 )
 def test_what_is_known_to_be_read_whole_is_still_found(known: Catalog, text: str) -> None:
-    assert "DPP007" in [it.code for it in _found(text, known)]
+    assert "DPP007" in [finding.code for finding in _found(text, known)]
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,9 @@ def test_what_is_known_to_be_read_whole_is_still_found(known: Catalog, text: str
 def test_what_handles_each_partition_reads_them_all_on_purpose(
     known: Catalog, text: str, severity: Severity
 ) -> None:
-    assert [it.severity for it in _found(text, known) if it.code == "DPP007"] == [severity]
+    assert [finding.severity for finding in _found(text, known) if finding.code == "DPP007"] == [
+        severity
+    ]
 
 
 @pytest.mark.parametrize(
@@ -145,10 +147,16 @@ def test_what_handles_each_partition_reads_them_all_on_purpose(
 def test_a_wrapped_column_is_a_note_where_spark_prunes_by_it(
     known: Catalog, condition: str, severity: Severity | None
 ) -> None:
-    found = [it for it in _found(f"SELECT * FROM {condition}", known) if it.code == "DPP004"]
-    assert [it.severity for it in found] == [severity] * (severity is not None)
-    assert not [it for it in found if "expression with ." in it.message]
-    by_values = "partitions are found by the values" in "".join(it.message for it in found)
+    found = [
+        finding
+        for finding in _found(f"SELECT * FROM {condition}", known)
+        if finding.code == "DPP004"
+    ]
+    assert [finding.severity for finding in found] == [severity] * (severity is not None)
+    assert not [problem for problem in found if "expression with ." in problem.message]
+    by_values = "partitions are found by the values" in "".join(
+        problem.message for problem in found
+    )
     assert by_values == ("lake" in condition or "my_udf" in condition)
 
 
@@ -167,7 +175,7 @@ def test_a_wrapped_column_is_a_note_where_spark_prunes_by_it(
 )
 def test_constants_that_spark_carries_over_need_no_predicate(known: Catalog, query: str) -> None:
     text = f"SELECT * FROM {query}"
-    assert not [it for it in _found(text, known) if it.code == "DPP001"]
+    assert not [finding for finding in _found(text, known) if finding.code == "DPP001"]
     (candidate,) = rewrite(text, known).candidates
     assert candidate.verdict is Verdict.ALREADY_PRUNED
 
@@ -184,7 +192,7 @@ def test_constants_that_spark_carries_over_need_no_predicate(known: Catalog, que
     ],
 )
 def test_what_spark_does_not_carry_over_is_still_found(known: Catalog, query: str) -> None:
-    assert "DPP001" in [it.code for it in _found(f"SELECT * FROM {query}", known)]
+    assert "DPP001" in [finding.code for finding in _found(f"SELECT * FROM {query}", known)]
 
 
 @pytest.mark.parametrize(
@@ -196,22 +204,26 @@ def test_what_spark_does_not_carry_over_is_still_found(known: Catalog, query: st
 )
 def test_the_latest_partition_is_found_once_with_what_is_written(text: str, known: Catalog) -> None:
     """The advice of DPP011 is the predicate, and behind it the finding is gone."""
-    (finding,) = (it for it in _found(text, known) if it.code in ("DPP001", "DPP011"))
+    (finding,) = (
+        finding for finding in _found(text, known) if finding.code in ("DPP001", "DPP011")
+    )
     assert finding.code == "DPP011"
     assert finding.fix is not None
     result = rewrite(text, known)
     assert finding.help.split("`")[1] in result.sql
-    assert not [it for it in _found(result.sql, known) if it.code in ("DPP001", "DPP011")]
+    assert not [
+        finding for finding in _found(result.sql, known) if finding.code in ("DPP001", "DPP011")
+    ]
 
 
 def test_a_join_on_a_wrapped_column_is_no_note_beside_what_prunes_or_cannot(known: Catalog) -> None:
     text = "SELECT * FROM sales s JOIN d ON year(s.day) = d.k WHERE d.x = 1"
-    assert "DPP004" in [it.code for it in _found(text, known)]
+    assert "DPP004" in [finding.code for finding in _found(text, known)]
     assert _found(rewrite(text, known).sql, known) == []
     text = (
         "SELECT * FROM sales s JOIN d ON array(s.day) = array(CAST(d.text AS DATE)) WHERE d.x = 1"
     )
-    assert [it.code for it in _found(text, known)] == ["DPP005"]
+    assert [finding.code for finding in _found(text, known)] == ["DPP005"]
 
 
 @pytest.mark.parametrize(
@@ -222,8 +234,8 @@ def test_a_key_query_over_all_of_the_same_table_is_in_doubt(
     known: Catalog, condition: str, severity: Severity
 ) -> None:
     text = f"SELECT a.id FROM clicks a JOIN clicks b ON a.dt = b.dt WHERE {condition}"
-    found = [it for it in _found(text, known) if it.code == "DPP001"]
-    assert [it.severity for it in found][:1] == [severity]
+    found = [finding for finding in _found(text, known) if finding.code == "DPP001"]
+    assert [finding.severity for finding in found][:1] == [severity]
 
 
 def test_a_model_that_its_project_makes_a_view_is_not_read_whole(tmp_path: Path) -> None:
@@ -270,4 +282,4 @@ def test_a_merge_of_constants_is_carried_over_by_iceberg_alone(
         f"MERGE INTO {table} t USING {source} s ON t.id = s.id AND t.dt = s.dt "
         "WHEN MATCHED THEN UPDATE SET id = 1"
     )
-    assert ("DPP010" in [it.code for it in _found(text, known)]) is whole
+    assert ("DPP010" in [finding.code for finding in _found(text, known)]) is whole

@@ -17,11 +17,11 @@ from sqlrewrite.settings.table import Settings
 @pytest.fixture(scope="module")
 def findings(catalog: Catalog) -> list[Finding]:
     one = lint("SELECT id FROM sales", catalog)[0][0]
-    return [replace(one, code=it.code, severity=it.severity) for it in CODES]
+    return [replace(one, code=rule.code, severity=rule.severity) for rule in CODES]
 
 
 def _codes(settings: Settings, findings: list[Finding], path: str = "q.sql") -> str:
-    return " ".join(str(int(it.code[-3:])) for it in selected(settings, path, findings))
+    return " ".join(str(int(finding.code[-3:])) for finding in selected(settings, path, findings))
 
 
 @pytest.mark.parametrize(
@@ -57,9 +57,9 @@ def test_severities(findings: list[Finding]) -> None:
 
 
 def test_only_strict_counts_notes(findings: list[Finding]) -> None:
-    counting = [it.counts for it in selected(Settings(), "q.sql", findings)]
-    assert counting == [it.severity is not Severity.NOTE for it in CODES]
-    assert all(it.counts for it in selected(Settings(strict=True), "q.sql", findings))
+    counting = [finding.counts for finding in selected(Settings(), "q.sql", findings)]
+    assert counting == [rule.severity is not Severity.NOTE for rule in CODES]
+    assert all(finding.counts for finding in selected(Settings(strict=True), "q.sql", findings))
 
 
 @pytest.mark.parametrize(

@@ -48,11 +48,11 @@ def test_what_the_engine_misses_stays_and_is_missing(catalog: Catalog) -> None:
     written = rewrite(OUTER, catalog, when="missed").sql
     assert written != OUTER
     assert _found(written, catalog) == []
-    assert [it.code for it in _found(OUTER, catalog)] == ["DPP001"]
+    assert [finding.code for finding in _found(OUTER, catalog)] == ["DPP001"]
 
 
 def test_nothing_is_missing_that_the_engine_finds(catalog: Catalog) -> None:
-    assert [it.code for it in _found(JOIN, catalog, "eligible")] == ["DPP001"]
+    assert [finding.code for finding in _found(JOIN, catalog, "eligible")] == ["DPP001"]
     assert _found(JOIN, catalog) == []
 
 

@@ -69,7 +69,7 @@ def test_no_module_has_a_list_of_functions() -> None:
     for path in PACKAGE.rglob("*.py"):
         name = path.relative_to(PACKAGE).as_posix()
         lists = _lists(path)
-        if lists and not any(name.startswith(it) for it in ELSEWHERE):
+        if lists and not any(name.startswith(place) for place in ELSEWHERE):
             found[name] = lists
     assert found == {}
 
@@ -78,7 +78,9 @@ def test_each_exception_is_needed() -> None:
     with_lists = [
         path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py") if _lists(path)
     ]
-    assert [it for it in ELSEWHERE if not any(name.startswith(it) for name in with_lists)] == []
+    assert [
+        place for place in ELSEWHERE if not any(name.startswith(place) for name in with_lists)
+    ] == []
 
 
 def test_the_words_are_names_of_functions_too() -> None:

@@ -170,7 +170,14 @@ def test_what_a_day_decides_of_a_week_is_told_by_name() -> None:
 
 
 def test_a_number_of_rows_has_few_digits() -> None:
-    assert [row_count(it) for it in ("3", "9" * 5000, "1.5", "-1", "²", "")] == [3, 0, 0, 0, 0, 0]
+    assert [row_count(text) for text in ("3", "9" * 5000, "1.5", "-1", "²", "")] == [
+        3,
+        0,
+        0,
+        0,
+        0,
+        0,
+    ]
     known_tables = Catalog.from_ddl(
         "CREATE TABLE f (a INT, p INT) USING parquet PARTITIONED BY (p)"
     )

@@ -37,7 +37,7 @@ def _hash(*rest: tuple[int, int]) -> list[str]:
 
 def _levels(name: str, outer: Sequence[str], inner: Sequence[Sequence[str]], by: str) -> str:
     """RANGE (k) whose partitions are partitioned themselves."""
-    text = _table(name, "RANGE (k)", [f"{it} PARTITION BY {by}" for it in outer])
+    text = _table(name, "RANGE (k)", [f"{name} PARTITION BY {by}" for name in outer])
     for number, parts in enumerate(inner):
         for index, part in enumerate(parts):
             bound = part if part == "DEFAULT" else f"FOR VALUES {part}"
@@ -182,7 +182,7 @@ def _query(one: str, other: str, join: str, columns: Sequence[str]) -> str:
         shown = "x.k, x.j, x.v, y.k AS k2, y.j AS j2, y.v AS v2"
         return f"SELECT {shown} FROM {one} x {join} {other} y ON {same}"
     if join == IN:
-        first, second = (", ".join(f"{it}.{c}" for c in columns) for it in ("x", "y"))
+        first, second = (", ".join(f"{name}.{c}" for c in columns) for name in ("x", "y"))
         inner = f"SELECT {second} FROM {other} y"
         return f"SELECT x.k, x.j, x.v FROM {one} x WHERE ({first}) IN ({inner})"
     inner = f"SELECT 1 FROM {other} y WHERE {same}"

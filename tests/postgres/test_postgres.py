@@ -48,7 +48,7 @@ def _joins(connection: Connection[Any], text: str) -> int:
     ((plan,),) = connection.execute(f"EXPLAIN (FORMAT JSON) {text}").fetchall()[0]
     found = [node for node in _walk(plan["Plan"]) if "Join Type" in node]
     top = plan["Plan"] if "Join Type" in plan["Plan"] else None
-    whole = top is not None and any(_is_append(it) for it in top["Plans"])
+    whole = top is not None and any(_is_append(plan) for plan in top["Plans"])
     return 0 if whole or not found else len(found)
 
 
@@ -88,7 +88,9 @@ def test_our_aggregates_over_groups_are_postgresqls(text: str, postgres: Connect
 
 
 def _same_rows(text: str, postgres: Connection[Any]) -> None:
-    written = [rewrite(text, _catalog(), strategy="partition-wise", groups=it) for it in (2, 3)]
+    written = [
+        rewrite(text, _catalog(), strategy="partition-wise", groups=count) for count in (2, 3)
+    ]
     expected = None
     for it in written:
         if not it.changed:

@@ -214,7 +214,7 @@ def _with_the_last(block: Block, table: Table) -> None:
     own = [one for one in fact.columns if one.origin in ("sales.p", "visits.k")]
     if own and pen.chance(0.5):
         column = own[0]
-        of = next(it for it in pen.world.facts if column.origin.startswith(f"{it.name}."))
+        of = next(table for table in pen.world.facts if column.origin.startswith(f"{table.name}."))
         column = replace(column, name=column.origin.split(".")[1])
     alias = block.names.alias()
     changed = replace(column, name="last_")
@@ -363,7 +363,7 @@ def _of_the_key(pen: Pen, block: Block, fact: Source) -> str:
         where = selective(pen, Scope((theirs,), bare=False), theirs)
         texts.append(f"{a} IN ( SELECT o_ . {column} FROM {table} o_ WHERE {where} )")
         if table == "shops" and {"sales.p", "sales.q"} <= set(shops):
-            p, q = (written(pen.rng, scope, fact, shops[it]) for it in ("sales.p", "sales.q"))
+            p, q = (written(pen.rng, scope, fact, shops[name]) for name in ("sales.p", "sales.q"))
             texts.append(
                 f"( {p} , {q} ) IN ( SELECT o_ . k , o_ . shop FROM shops o_ WHERE {where} )"
             )

@@ -197,7 +197,7 @@ def with_extremes(rng: random.Random, world: World) -> World:
         )
         return replace(table, rows=rows)
 
-    facts, dimensions = (tuple(map(extreme, it)) for it in (world.facts, world.dimensions))
+    facts, dimensions = (tuple(map(extreme, table)) for table in (world.facts, world.dimensions))
     return replace(world, facts=facts, dimensions=dimensions)
 
 
@@ -233,7 +233,7 @@ def with_keys_apart(rng: random.Random, world: World) -> World:
         )
         return replace(table, columns=columns, rows=rows)
 
-    facts, dimensions = (tuple(map(apart, it)) for it in (world.facts, world.dimensions))
+    facts, dimensions = (tuple(map(apart, table)) for table in (world.facts, world.dimensions))
     return replace(world, facts=facts, dimensions=dimensions, apart=True)
 
 

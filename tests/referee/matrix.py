@@ -36,7 +36,7 @@ def result_types(spark: SparkSession, texts: Sequence[str]) -> list[str | None]:
 
     # Two collations with the same say: there is a type, and nothing can be done with it.
     each = _each(spark, texts, of)
-    return [None if it == "string collate null" else it for it in each]
+    return [None if text == "string collate null" else text for text in each]
 
 
 def analysed(spark: SparkSession, texts: Sequence[str]) -> list[str | None]:

@@ -189,7 +189,7 @@ def reading() -> dict[str, object]:
     for text in (*test_lexemes.ALIKE, *test_lexemes.PART):
         read, differences = tokens.read(text)
         told = [(difference.offset, difference.endless) for difference in differences]
-        found[f"read {text}"] = (told, [(it.start, it.end, it.text) for it in read])
+        found[f"read {text}"] = (told, [(token.start, token.end, token.text) for token in read])
     for text in (*test_lexemes.PLAIN, *test_lexemes.NOT_PLAIN):
         found[f"plain {text}"] = lexemes.plain(text)
     return found

@@ -101,7 +101,7 @@ def test_no_form_loses_a_row(values: SparkSession, ansi: bool) -> None:
     pairs = _pairs(True)
     assert len(pairs) > 50
     lost = f"p = k AND ({' OR '.join(FORMS.values())})"
-    row = _row(values, [_among(pair, it) for pair in pairs for it in ("p = k", lost)])
+    row = _row(values, [_among(pair, text) for pair in pairs for text in ("p = k", lost)])
     found = dict(zip(pairs, zip(row[::2], row[1::2], strict=True), strict=True))
     wrong = [pair for pair, (equal, lost) in found.items() if lost or not equal]
     assert [(TYPES[a], TYPES[b]) for a, b in wrong] == []

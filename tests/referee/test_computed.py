@@ -46,7 +46,9 @@ def tables(spark: SparkSession) -> Iterator[tuple[SparkSession, Catalog]]:
     keys = ", ".join(f"({key}, {number % 2})" for number, key in enumerate(KEYS))
     view = f"VALUES {keys} t(k, y)"
     spark.sql(f"CREATE TABLE d USING parquet AS SELECT /*+ COALESCE(1) */ * FROM {view}")
-    images = " UNION ".join(f"SELECT {it.replace('{}', 'k')} AS p FROM d" for it in EXPRESSIONS)
+    images = " UNION ".join(
+        f"SELECT {expression.replace('{}', 'k')} AS p FROM d" for expression in EXPRESSIONS
+    )
     spark.sql(
         "CREATE TABLE f USING parquet PARTITIONED BY (p) AS"
         f" SELECT /*+ REPARTITION(1) */ 1 AS id, p FROM (SELECT k AS p FROM d UNION {images})"
@@ -54,7 +56,7 @@ def tables(spark: SparkSession) -> Iterator[tuple[SparkSession, Catalog]]:
     names = {name: ("spark_catalog", SCHEMA, name) for name in ("f", "d")}
     fact = Table(names["f"], (Column("id", "int"), Column("p", "int")), (PartitionField("p"),))
     dimension = Table(names["d"], (Column("k", "int"), Column("y", "int")))
-    catalog = Catalog({it.name: it for it in (fact, dimension)}, ("spark_catalog", SCHEMA))
+    catalog = Catalog({table.name: table for table in (fact, dimension)}, ("spark_catalog", SCHEMA))
     yield spark, catalog
     spark.sql("USE default")
     spark.sql(f"DROP DATABASE {SCHEMA} CASCADE")

@@ -92,6 +92,6 @@ def test_it_is_left_alone(text: str) -> None:
 def test_each_kind_has_its_share() -> None:
     """What Spark itself refuses is not among them; of the fourteenth, which is about markers,
     ``tests/rewriting/test_foreign_markers.py`` has the cases."""
-    kinds = [str(it.id).split(":")[0] for it in (*REWRITTEN, *LEFT_ALONE)]
+    kinds = [str(case.id).split(":")[0] for case in (*REWRITTEN, *LEFT_ALONE)]
     assert len(kinds) == KINDS.read_text("utf-8").count("\n-- ") + 1
     assert all(kinds.count(f"kind {number}") >= 9 for number in range(1, 14))

@@ -74,7 +74,7 @@ def test_the_same_rows_are_inserted(session: SparkSession, text: str) -> None:
             session.sql(f"CREATE TABLE {table} ({columns}) USING parquet {partitions}")
         session.sql(sql)
         found.append(
-            [Counter(session.table(f"statements.{it}").collect()) for it in ("one", "two")]
+            [Counter(session.table(f"statements.{name}").collect()) for name in ("one", "two")]
         )
     assert result.changed
     assert found[0] == found[1]

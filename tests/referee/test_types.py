@@ -97,7 +97,7 @@ def typed(spark: SparkSession) -> SparkSession:
 def test_results_of_operators(typed: SparkSession, sign: str, ansi: bool) -> None:
     typed.conf.set("spark.sql.ansi.enabled", str(ansi).lower())
     form = "coalesce(c{}, c{})" if sign == "coalesce" else f"(c{{}} {sign} c{{}})"
-    expected = result_types(typed, [form.format(*it) for it in NUMBERS])
+    expected = result_types(typed, [form.format(*number) for number in NUMBERS])
     assert any(expected)
     for (one, other), spark_type in zip(PAIRS, expected, strict=True):
         result = _result(sign, _read(one), _read(other), ExactSettings(ansi))
@@ -133,7 +133,7 @@ def test_results_of_unary_operators(typed: SparkSession, ansi: bool) -> None:
     typed.conf.set("spark.sql.ansi.enabled", str(ansi).lower())
     for sign in "-+~":
         expected = result_types(typed, [f"({sign} c{n})" for n in range(len(TYPES))])
-        found = [unary(sign, _read(it)) for it in TYPES]
+        found = [unary(sign, _read(kind)) for kind in TYPES]
         assert [it and str(it) for it in found] == expected
 
 
@@ -145,7 +145,7 @@ def test_comparisons_cast_both_sides_to_one_type(
     typed.conf.set("spark.sql.ansi.enabled", str(ansi).lower())
     form = "c{} IN (c{})" if sign == "IN" else f"(c{{}} {sign} c{{}})"
     for (one, other), text in zip(
-        PAIRS, analysed(typed, [form.format(*it) for it in NUMBERS]), strict=True
+        PAIRS, analysed(typed, [form.format(*number) for number in NUMBERS]), strict=True
     ):
         first, second = _read(one), _read(other)
         if sign == "IN":

@@ -34,7 +34,7 @@ def test_it_is_written_once_and_is_found_again(catalog: Catalog, change: str) ->
     again = rewrite(result.sql, catalog)
     assert again.sql == result.sql
     assert not again.skipped
-    assert not [it for it in lint(result.sql, catalog)[0] if it.code != "DPP007"]
+    assert not [finding for finding in lint(result.sql, catalog)[0] if finding.code != "DPP007"]
 
 
 @pytest.mark.parametrize("change", CHANGES)
@@ -53,7 +53,7 @@ def test_what_does_not_follow_is_left_with_all_around_it(
     sql = f"{change} {inner} AND f.p IN ({KEYS}) {MARKER}"
     result = rewrite(f"{sql}; SELECT 1", catalog)
     assert result.sql == f"{sql}; SELECT 1"
-    assert [it.message.partition(":")[0] for it in result.skipped] == [
+    assert [problem.message.partition(":")[0] for problem in result.skipped] == [
         "what dpp-rewrite has written into the condition of this DELETE or UPDATE is not what "
         "follows from it now"
     ]

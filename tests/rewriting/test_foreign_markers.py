@@ -228,4 +228,4 @@ def _stays(text: str, catalog: Catalog) -> None:
         assert result.sql == text
         assert [note.code for note in result.notes] == ["DPP009"]
         assert not result.removed
-    assert "DPP009" in {it.code for it in lint(text, catalog)[0]}
+    assert "DPP009" in {finding.code for finding in lint(text, catalog)[0]}

@@ -101,7 +101,9 @@ def _check(case: Case, formatter: str) -> None:
     if sql.count(MARKER) > stripped(golden).sql.count(MARKER):
         # sqlfluff has moved the marker behind `;`, and the author's own predicate looks like ours.
         assert formatter == "sqlfluff"
-        assert "which predicate" in " ".join(it.message for it in rewritten(case, text).skipped)
+        assert "which predicate" in " ".join(
+            problem.message for problem in rewritten(case, text).skipped
+        )
         return
     assert comparable(sql) == comparable(bare)
     if formatter == "sqlfmt" and case.name not in NOT_THE_SAME_TWICE:

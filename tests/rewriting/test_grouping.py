@@ -85,7 +85,7 @@ def test_it_is_inserted_and_comes_out_again(text: str) -> None:
     other = rewrite(sql, CATALOG)
     assert not other.changed
     assert "by groups of partitions" in other.skipped[0].message
-    assert [it.code for it in lint(sql, CATALOG)[0]] == ["DPP000"]
+    assert [finding.code for finding in lint(sql, CATALOG)[0]] == ["DPP000"]
 
 
 def test_predicates_beside_groups_come_out_with_them() -> None:
@@ -165,8 +165,8 @@ def test_partitions_by_what_is_not_known_are_not_joined_one_by_one() -> None:
     assert table.parts is not None
     unseen = replace(table, parts=replace(table.parts, strategy="spiral"))
     known, other = (
-        rewrite(text, it, strategy="partition-wise").notes[0].message
-        for it in (CATALOG, CATALOG.with_relation(unseen))
+        rewrite(text, catalog, strategy="partition-wise").notes[0].message
+        for catalog in (CATALOG, CATALOG.with_relation(unseen))
     )
     assert "PostgreSQL joins them partition by partition" in known
     assert "it is not known which rows partitions by spiral hold" in other

@@ -226,7 +226,7 @@ def mistake(database: duckdb.DuckDBPyConnection, catalog: Catalog, edited: Edite
     if rewrite(again.sql, catalog).sql != again.sql:
         return f"a third run changes: {again.sql}"
     if rows(database, again.sql) != rows(database, edited.author):
-        return f"other rows: {again.sql} {[it.message for it in again.skipped]}"
+        return f"other rows: {again.sql} {[problem.message for problem in again.skipped]}"
     return ""
 
 

@@ -79,7 +79,9 @@ def test_literals_in_the_on(catalog: Catalog, before: str, after: str) -> None:
     assert stripped(result.sql).sql == f"{before} {END}"
     # Nobody is asked: it stays while its key query follows, under whatever form is set.
     assert rewrite(result.sql, catalog).sql == result.sql
-    assert not [it for it in lint(result.sql, catalog)[0] if it.code in ("DPP002", "DPP003")]
+    assert not [
+        finding for finding in lint(result.sql, catalog)[0] if finding.code in ("DPP002", "DPP003")
+    ]
 
 
 def test_what_follows_no_more(catalog: Catalog) -> None:
@@ -87,7 +89,9 @@ def test_what_follows_no_more(catalog: Catalog) -> None:
     sql = values(f"{before} {END}", catalog).sql
     changed = sql.replace("x > 1) s", "x > 2) s", 1)
     assert rewrite(changed, catalog).sql == f"{before} {END}".replace("x > 1", "x > 2")
-    assert [it.code for it in lint(changed, catalog)[0] if it.code != "DPP010"] == ["DPP002"]
+    assert [finding.code for finding in lint(changed, catalog)[0] if finding.code != "DPP010"] == [
+        "DPP002"
+    ]
     assert "IN (7) " in values(changed, catalog, "7").sql
 
 

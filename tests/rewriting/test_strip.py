@@ -143,7 +143,7 @@ def test_a_predicate_in_another_s_key_query_goes_with_it(
     result = rewrite(f"{text};\n{text}", catalog)
     assert result.sql == rewrite(f"{BASE};\n{BASE}", catalog).sql
     assert (result.errors, result.notes) == ((), ())
-    assert [it.text for it in result.removed if it.text != OURS] == [outer, outer]
+    assert [removal.text for removal in result.removed if removal.text != OURS] == [outer, outer]
     assert stripped(text).sql == BASE
     assert rewrite(result.sql, catalog).sql == result.sql
 
@@ -153,7 +153,7 @@ def test_with_a_predicate_that_stays_stays_what_is_in_it(catalog: Catalog) -> No
     text = f"{BASE}\n AND {outer} -- dpp-rewrite: ignore[DPP002]"
     assert rewrite(text, catalog).sql == text
     assert rewrite(text, catalog).notes == ()
-    assert [it.code for it in lint(text, catalog)[0] if it.suppression is None] == []
+    assert [finding.code for finding in lint(text, catalog)[0] if finding.suppression is None] == []
 
 
 def test_with_what_is_the_author_s_goes_only_what_is_in_it(catalog: Catalog) -> None:
@@ -236,7 +236,7 @@ def test_what_an_author_adds_before_a_moved_marker_stays(
         assert result.sql == text
         assert [note.code for note in result.notes] == ["DPP009"]
     assert "which predicate" in rewrite(text, catalog).skipped[0].message
-    assert "DPP009" in {it.code for it in lint(text, catalog)[0]}
+    assert "DPP009" in {finding.code for finding in lint(text, catalog)[0]}
 
 
 @pytest.mark.parametrize(

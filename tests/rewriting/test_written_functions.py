@@ -46,6 +46,6 @@ def _called(path: Path) -> Iterator[str]:
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and id(node) not in documented
     )
-    for text in (it.value for it in texts if isinstance(it.value, str)):
+    for text in (text.value for text in texts if isinstance(text.value, str)):
         names = re.findall(r"\b([a-z_0-9]+)\(", text)
         yield from (name for name in names if function(name) is not None)

@@ -353,7 +353,7 @@ def test_all_of_the_program_is_in_the_fingerprint() -> None:
     root = Path(sqlrewrite.__file__).parent
     named = {Path(path) for path, _, _ in cache._program()}
     assert named >= set(root.rglob("*.py"))
-    assert [it for it in named if it.name == "spark.toml"]
+    assert [name for name in named if name.name == "spark.toml"]
 
 
 def test_a_fingerprint_tells_settings_and_catalogs_apart() -> None:

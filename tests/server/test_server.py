@@ -179,10 +179,10 @@ async def test_an_editor_s_work(client: LanguageClient, folder: Path) -> None:
     one = applied(client, TEXT, uri, actions[0])
     assert one.count(MARKER) == 1
     change(client, uri, 2, one)
-    assert [it.range.start.line for it in await diagnostics(client, uri)] == [2]
+    assert [finding.range.start.line for finding in await diagnostics(client, uri)] == [2]
 
     change(client, uri, 3, applied(client, TEXT, uri, actions[1]))
-    assert [it.code for it in await diagnostics(client, uri)] == ["DPP001"]
+    assert [finding.code for finding in await diagnostics(client, uri)] == ["DPP001"]
 
     head, last = one.rsplit("WHERE d.season = 'w'\n", 1)
     stale = f"{head}WHERE d.season = 'x'\n{last}"

@@ -132,7 +132,7 @@ def test_rows_in_another_order_each_time(
     history = histories.history(session, [place], {}, None)
     audit.decide_shapes(session, history, _job(tmp_path / "out"), lambda step: None)
     found = session.spark.read.parquet(str(tmp_path / "out" / "shapes"))
-    assert sorted(it.outcome for it in found.collect()) == ["rejected", "rewritten"]
+    assert sorted(row.outcome for row in found.collect()) == ["rejected", "rewritten"]
 
 
 def test_what_predicates_keep_is_asked(session: Session, tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def test_what_predicates_keep_is_asked(session: Session, tmp_path: Path) -> None
     assert [(scan.total, scan.kept) for scan in other.scans] == [(8, 2)]
     assert (other.saved, other.saved_partitions) == (6 / 8, 6)
     spark.sql("DROP DATABASE audited CASCADE")
-    assert all("not measured" in it.how for it in audit.measured(session, summary).top)
+    assert all("not measured" in query.how for query in audit.measured(session, summary).top)
 
 
 def test_the_command(session: Session, tmp_path: Path) -> None:
@@ -178,7 +178,10 @@ def test_the_command(session: Session, tmp_path: Path) -> None:
     result = CliRunner().invoke(program, args)
     assert result.exit_code == 0, result.output
     report = json.loads(result.stdout)
-    assert [(it["what"], it["runs"]) for it in report["totals"]] == [("rewritten", 2), ("other", 1)]
+    assert [(total["what"], total["runs"]) for total in report["totals"]] == [
+        ("rewritten", 2),
+        ("other", 1),
+    ]
     assert 'class="bar rewritten"' in (tmp_path / "out.html").read_text("utf-8")
     new, mine = sorted((tmp_path / "new").iterdir())
     assert mine.name == "mine.sql"
@@ -257,7 +260,7 @@ def test_columns_in_structs_and_in_csv(session: Session, tmp_path: Path) -> None
     (tmp_path / "snowflake.csv").write_text(lines, "utf-8")
     times = {"creation_time": "2026-01-02T03:04:05Z", "end_time": "2026-01-02T03:04:07.5Z"}
     (tmp_path / "bigquery.json").write_text(json.dumps({"query": "SELECT 1", **times}), "utf-8")
-    inputs = [str(tmp_path / it) for it in ("trino.json", "snowflake.csv", "bigquery.json")]
+    inputs = [str(tmp_path / name) for name in ("trino.json", "snowflake.csv", "bigquery.json")]
     one, two, other, third = histories.history(session, inputs, {}, None).collect()
     assert (two.micros, third.micros) == (1_200_000, 2_500_000)
     assert (one.text, one.schema, one.user) == (GOOD.format(1), "audited", "me")
@@ -327,5 +330,8 @@ def test_over_connect(tmp_path: Path) -> None:
     out, err = in_connect_session(code, tmp_path, *args, "history.parquet")
     assert err.count("audited.sales.day bounded by audited.days") == 2  # once a value
     report = json.loads(out)
-    assert {it["what"]: it["runs"] for it in report["totals"]} == {"rewritten": 1, "nothing": 1}
-    assert [it["kept"] for it in report["top"][0]["scans"]] == [3]
+    assert {total["what"]: total["runs"] for total in report["totals"]} == {
+        "rewritten": 1,
+        "nothing": 1,
+    }
+    assert [scan["kept"] for scan in report["top"][0]["scans"]] == [3]

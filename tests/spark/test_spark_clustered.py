@@ -73,7 +73,7 @@ def test_verify_tells_of_rows_where_nothing_is_partitioned(tables: SparkSession)
     verify_text(_session(tables), "q.sql", rewrite(SQL, catalog), catalog, found.append)
     (verified,) = found
     assert verified.outcome is VerifyOutcome.SAME
-    (scan,) = [it for it in verified.scans if it.table.endswith("ordered_facts")]
+    (scan,) = [scan for scan in verified.scans if scan.table.endswith("ordered_facts")]
     assert scan.before is not None
     assert scan.after is not None
     assert scan.before.partitions is scan.after.partitions is None
@@ -93,12 +93,12 @@ def test_verify_tells_of_rows_where_nothing_is_partitioned(tables: SparkSession)
 def test_explain_tells_what_reaches_the_files(tables: SparkSession) -> None:
     catalog, found = Catalog.from_ddl(DDL), list[Explained]()
     explain_text(_session(tables), "q.sql", rewrite(SQL, catalog), catalog, found.append)
-    (scan,) = [it for it in found[0].scans if it.table.endswith("ordered_facts")]
+    (scan,) = [scan for scan in found[0].scans if scan.table.endswith("ordered_facts")]
     assert scan.before is not None
     assert scan.after is not None
     assert not scan.before.pruned_by
-    assert [it.by for it in scan.after.pruned_by] == [By.OURS]
-    assert [it.partition("(")[0] for it in scan.after.filters] == [
+    assert [pruning.by for pruning in scan.after.pruned_by] == [By.OURS]
+    assert [filter_.partition("(")[0] for filter_ in scan.after.filters] == [
         "GreaterThanOrEqual",
         "LessThanOrEqual",
     ]
@@ -117,7 +117,7 @@ def test_explain_counts_what_constants_leave_of_the_files(tables: SparkSession) 
     catalog, found = Catalog.from_ddl(DDL), list[Explained]()
     sql = f"{SQL} AND f.k BETWEEN 150 AND 179"
     explain_text(_session(tables), "q.sql", rewrite(sql, catalog), catalog, found.append)
-    (scan,) = [it for it in found[0].scans if it.table.endswith("ordered_facts")]
+    (scan,) = [scan for scan in found[0].scans if scan.table.endswith("ordered_facts")]
     assert scan.before is not None
     groups = scan.before.row_groups
     assert groups is not None

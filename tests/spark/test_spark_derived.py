@@ -35,20 +35,20 @@ ZONES = (("America/Los_Angeles", "Asia/Tokyo"), ("Pacific/Auckland", "America/St
 
 VALUES = {
     "timestamp": (
-        *(f"TIMESTAMP '{it}Z'" for it in ("2024-02-29 23:30:00", "2024-03-01 00:30:00")),
-        *(f"TIMESTAMP '{it}Z'" for it in ("2010-11-07 02:30:00", "2010-11-07 02:40:00")),
-        *(f"TIMESTAMP '{it}Z'" for it in ("2024-03-04 12:00:00", "+10000-01-01 05:00:00")),
+        *(f"TIMESTAMP '{text}Z'" for text in ("2024-02-29 23:30:00", "2024-03-01 00:30:00")),
+        *(f"TIMESTAMP '{text}Z'" for text in ("2010-11-07 02:30:00", "2010-11-07 02:40:00")),
+        *(f"TIMESTAMP '{text}Z'" for text in ("2024-03-04 12:00:00", "+10000-01-01 05:00:00")),
         f"TIMESTAMP '{datetime.now(UTC) - timedelta(hours=3):%Y-%m-%d %H:%M:%S}Z'",
         "NULL",
     ),
     "timestamp_ntz": (
-        *(f"TIMESTAMP_NTZ '{it}'" for it in ("2024-02-29 23:30:00", "2024-03-01 00:00:00")),
-        *(f"TIMESTAMP_NTZ '{it}'" for it in ("2018-11-04 00:30:00", "-0001-12-31 23:59:59")),
+        *(f"TIMESTAMP_NTZ '{text}'" for text in ("2024-02-29 23:30:00", "2024-03-01 00:00:00")),
+        *(f"TIMESTAMP_NTZ '{text}'" for text in ("2018-11-04 00:30:00", "-0001-12-31 23:59:59")),
         "NULL",
     ),
     "date": (
-        *(f"DATE '{it}'" for it in ("2024-01-15", "2024-02-29", "2024-03-15", "2024-10-01")),
-        *(f"DATE '{it}'" for it in ("0001-01-01", "-0001-03-01", "9999-12-31", "+10000-01-01")),
+        *(f"DATE '{text}'" for text in ("2024-01-15", "2024-02-29", "2024-03-15", "2024-10-01")),
+        *(f"DATE '{text}'" for text in ("0001-01-01", "-0001-03-01", "9999-12-31", "+10000-01-01")),
         "NULL",
     ),
     "string": (
@@ -80,10 +80,10 @@ def _fill(session: SparkSession, known: Catalog, writer: str, reader: str) -> No
     """Views of the tables' names, with a row for each value of what is computed from, written in
     one time zone and read in another."""
     for table in known.tables:
-        of = {it.column: it.expression for it in table.derived}
+        of = {column.column: column.expression for column in table.derived}
         plain = [column for column in table.columns if column.name not in of]
-        kinds = [VALUES.get(it.type or "", ("NULL",)) for it in plain]
-        names = [it.name for it in plain]
+        kinds = [VALUES.get(text.type or "", ("NULL",)) for text in plain]
+        names = [text.name for text in plain]
         rows = [
             [
                 f"CAST({values[at % len(values)]} AS {column.type})"
@@ -178,9 +178,9 @@ def test_times_that_a_clock_skips(own: SparkSession, zone: str) -> None:
     known = catalog(CASES[0].ddl)
     around = ("2011-12-30", "2018-05-05")
     hours = " UNION ALL ".join(
-        f"SELECT explode(sequence(TIMESTAMP_NTZ '{it} 00:30:00' - INTERVAL 3 DAYS, "
-        f"TIMESTAMP_NTZ '{it} 00:30:00' + INTERVAL 3 DAYS, INTERVAL 1 HOUR)) AS ts"
-        for it in around
+        f"SELECT explode(sequence(TIMESTAMP_NTZ '{name} 00:30:00' - INTERVAL 3 DAYS, "
+        f"TIMESTAMP_NTZ '{name} 00:30:00' + INTERVAL 3 DAYS, INTERVAL 1 HOUR)) AS ts"
+        for name in around
     )
     number = "CAST(row_number() OVER (ORDER BY ts) AS INT) AS id"
     lay(own, "ordered", f"SELECT {number}, ts FROM ({hours})")
@@ -233,7 +233,7 @@ def test_check_counts_the_rows_that_do_not_hold(
     wrong, one = _command("catalog", "check"), _command("catalog", "check", "checked.held")
     _settings(tmp_path, held="dt = 'no_such(ts)'\ny = 'year(ts)'")
     unknown = _command("catalog", "check")
-    assert [it.exit_code for it in (command, one, wrong, unknown)] == [0, 0, 1, 2]
+    assert [completed.exit_code for completed in (command, one, wrong, unknown)] == [0, 0, 1, 2]
     assert "checked.held: dt = date_format(ts, 'yyyy-MM-dd'): 3 rows" in command.stdout
     assert "checked.broken: m = month(d): does not hold for 1 of 2 rows" in wrong.stdout
     assert "checked.held: y = year(ts): 3 rows" in unknown.stdout

@@ -217,11 +217,11 @@ def test_keys_are_those_of_the_moment(made: SparkSession, session: SparkSession)
     session.sql("INSERT INTO chosen VALUES (1, 'a')")
     text = "SELECT s.v FROM sales s JOIN chosen c ON s.day = c.day WHERE c.kind = 'a' ORDER BY 1"
     with enable(session, predicate="values", log=None):
-        assert [it.v for it in session.sql(text).collect()] == [1, 9]
+        assert [row.v for row in session.sql(text).collect()] == [1, 9]
         made.sql("INSERT INTO enabled.chosen VALUES (2, 'a')")
         session._jsparkSession.catalog().refreshTable("chosen")
         # of none of which we hear
-        assert [it.v for it in session.sql(text).collect()] == [1, 2, 9, 10]
+        assert [row.v for row in session.sql(text).collect()] == [1, 2, 9, 10]
 
 
 def test_what_spark_keeps_the_text_of_is_the_authors(session: SparkSession, given: Given) -> None:

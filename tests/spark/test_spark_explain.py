@@ -105,14 +105,14 @@ def test_sizes_of_the_catalog_decide_the_join(spark: SparkSession, tmp_path: Pat
     assert "SortMergeJoin Inner" in large.before
     assert "BroadcastHashJoin" not in large.before
     assert "BroadcastHashJoin LeftSemi" in large.after
-    pruned = [(it.before.pruned_by, it.after.pruned_by) for it in _both(small, large)]
+    pruned = [(pair.before.pruned_by, pair.after.pruned_by) for pair in _both(small, large)]
     assert pruned == [((NATIVE,), (NATIVE, OURS)), ((POSSIBLY_NATIVE,), (POSSIBLY_NATIVE, OURS))]
 
 
 def _both(*found: Explained) -> list[Any]:
-    for it in found:
-        assert len(it.scans) == 1
-    return [it.scans[0] for it in found]
+    for scan in found:
+        assert len(scan.scans) == 1
+    return [scan.scans[0] for scan in found]
 
 
 @pytest.mark.spark
@@ -133,9 +133,11 @@ def test_what_prunes(
     assert scan.after is not None
     if pruned is None:  # an IN that is no broadcast: it may prune, for all that the plan says
         pruned = (POSSIBLY_NATIVE, Pruning(By.OURS, planned=False))
-    assert tuple(it for it in scan.after.pruned_by if it.by is not By.STATIC or it in pruned) == (
-        pruned
-    )
+    assert tuple(
+        pruning
+        for pruning in scan.after.pruned_by
+        if pruning.by is not By.STATIC or pruning in pruned
+    ) == (pruned)
 
 
 @pytest.mark.spark
@@ -144,7 +146,11 @@ def test_nothing_is_left_behind(spark: SparkSession, tmp_path: Path) -> None:
         return (
             [row[0] for row in spark.sql("SHOW SCHEMAS").collect()],
             [row[1] for row in spark.sql("SHOW TABLES IN default").collect()],
-            [it for it in os.listdir(tempfile.gettempdir()) if it.startswith("dpp-rewrite-ware")],
+            [
+                name
+                for name in os.listdir(tempfile.gettempdir())
+                if name.startswith("dpp-rewrite-ware")
+            ],
         )
 
     before = here()

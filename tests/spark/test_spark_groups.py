@@ -132,12 +132,12 @@ FEW = ("FULL JOIN", "<=>", "ANTI", " IN (", "ORDER BY", "GROUP BY a.p,", "RIGHT 
     "text",
     [
         pytest.param(
-            it,
+            query,
             marks=()
-            if it in {next(q for q in QUERIES if w in q) for w in FEW}
+            if query in {next(q for q in QUERIES if w in q) for w in FEW}
             else pytest.mark.long,
         )
-        for it in QUERIES
+        for query in QUERIES
     ],
 )
 def test_the_rows_are_the_same(text: str, grouped: SparkSession) -> None:

@@ -52,7 +52,7 @@ runtimeFilters=, groupedBy=)
 def test_the_filters_of_an_iceberg_scan() -> None:
     (scan,) = Planned(parse(PLAN), True, frozenset({"f"}), {}).scans
     assert scan.table == "ice.db.f"
-    assert [(it.text, it.dynamic) for it in scan.filters] == [
+    assert [(filter_.text, filter_.dynamic) for filter_ in scan.filters] == [
         ("p IS NOT NULL", False),
         ("p IN (1, 2)", False),
         ("a > 3", False),

@@ -200,12 +200,12 @@ def test_the_plan_tells_what_is_read(
         explained = explain(
             Session(shop, Target("local"), True), pair, frozenset({"clicks", "orders"})
         )
-    scans = [it for it in explained.scans if it.table.endswith(case.reads_less)]
+    scans = [scan for scan in explained.scans if scan.table.endswith(case.reads_less)]
     assert scans
     for scan in scans:
         assert scan.before is not None
         assert scan.after is not None
-        natively = any(it.planned for it in scan.before.pruned_by)
+        natively = any(pruning.planned for pruning in scan.before.pruned_by)
         assert natively == (broadcast and case.natively)
         assert Pruning(By.OURS) in scan.after.pruned_by
 

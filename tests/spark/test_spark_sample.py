@@ -160,7 +160,9 @@ def test_both_sides_read_the_sample(
     assert verdicts.outcome in (VerifyOutcome.SAME, VerifyOutcome.TIES)
     assert verdicts.comparison is not None
     assert verdicts.comparison.before > 0
-    read = {it.table.rpartition(".")[2]: (len(it.taken), it.kept) for it in verdicts.sample}
+    read = {
+        table.table.rpartition(".")[2]: (len(table.taken), table.kept) for table in verdicts.sample
+    }
     assert read == dict.fromkeys(facts, (10, 5))
     for scan in verdicts.scans:
         assert scan.partitions == 10
@@ -173,7 +175,7 @@ def test_both_sides_read_the_sample(
 @pytest.mark.spark
 @pytest.mark.parametrize(
     "keeps",
-    ["< 6", *(pytest.param(it, marks=pytest.mark.long) for it in ("> 5", "% 2 = 0", "<> 7"))],
+    ["< 6", *(pytest.param(text, marks=pytest.mark.long) for text in ("> 5", "% 2 = 0", "<> 7"))],
 )
 def test_a_wrong_predicate_is_found(warehouse: SparkSession, known: Catalog, keeps: str) -> None:
     """Winter is the first days of all, each wrong predicate leaves out at least one of them."""

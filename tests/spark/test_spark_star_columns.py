@@ -97,7 +97,7 @@ def _leaf(
     rng: random.Random, shown: dict[str, tuple[str, ...]], taken: Collection[str] = ()
 ) -> str:
     table = rng.choice(list(TABLES))
-    alias = next(it for it in _aliases(table) if it not in taken)
+    alias = next(column for column in _aliases(table) if column not in taken)
     shown[alias] = TABLES[table]
     return table if alias == table else f"{table} AS {alias}"
 

@@ -104,13 +104,18 @@ def test_nothing_is_added_and_what_is_there_is_kept_up_to_date(
     nothing = comment.format(FROM, WHERE)
     assert rewrite(nothing, catalog).sql == nothing
     for text in (current, nothing):
-        assert [it.code for it in lint(text, catalog)[0] if it.counts] in ([], ["DPP008"])
+        assert [finding.code for finding in lint(text, catalog)[0] if finding.counts] in (
+            [],
+            ["DPP008"],
+        )
 
 
 def test_lint_says_where_a_rewrite_refuses(catalog: Catalog) -> None:
     """The place of the predicate is in a region, the scan is not."""
     (found,) = (
-        it for it in lint(f"{FROM} -- dpp-rewrite: off\n{WHERE}", catalog)[0] if it.code == "DPP001"
+        finding
+        for finding in lint(f"{FROM} -- dpp-rewrite: off\n{WHERE}", catalog)[0]
+        if finding.code == "DPP001"
     )
     assert found.fix is None
     assert "does not: kept as it is: line 1 says `-- dpp-rewrite: off`" in found.help
@@ -237,12 +242,14 @@ def test_what_is_kept_beside_another_is_judged_as_a_rewrite_does(catalog: Catalo
         f"SELECT f.a FROM f -- dpp-rewrite: ignore[DPP002] mine\n"
         f"JOIN d ON f.p = d.k JOIN g ON g.q = d.k {WHERE} AND {STALE_F} AND {IN_G}"
     )
-    told = [(it.code, it.suppression is not None) for it in lint(text, catalog)[0]]
+    told = [(finding.code, finding.suppression is not None) for finding in lint(text, catalog)[0]]
     result = rewrite(text, catalog)
     assert STALE_F in result.sql
     assert told == [("DPP002", True), ("DPP002", False)] if result.changed else [("DPP002", True)]
     assert not rewrite(result.sql, catalog).changed
-    again = [(it.code, it.suppression is not None) for it in lint(result.sql, catalog)[0]]
+    again = [
+        (finding.code, finding.suppression is not None) for finding in lint(result.sql, catalog)[0]
+    ]
     assert again == [("DPP002", True)]
 
 
@@ -286,7 +293,7 @@ def test_strip_takes_out_all_of_ours(catalog: Catalog) -> None:
     assert written.count(MARKER) == 2
     result = stripped(f"-- dpp-rewrite: off\n{written}")
     assert result.sql == text
-    assert [(it.statement, it.line, it.refreshed) for it in result.removed] == [
+    assert [(removal.statement, removal.line, removal.refreshed) for removal in result.removed] == [
         (0, 2, False),
         (2, 3, False),
     ]
@@ -337,7 +344,7 @@ def test_each_clause_is_said_to_get_what_it_gets(catalog: Catalog) -> None:
     other = f"{FROM} WHERE d.x = 2 AND {STALE_F}"
     result = rewrite(f"{FROM} {WHERE} AND {STALE_F} UNION ALL {other}", catalog)
     first, second = result.removed
-    assert [it.by in result.sql and it.refreshed for it in (first, second)] == [True, True]
+    assert [pair.by in result.sql and pair.refreshed for pair in (first, second)] == [True, True]
     assert ("x = 1)" in first.by, "x = 2)" in second.by) == (True, True)
 
 
@@ -365,4 +372,4 @@ def test_a_marker_in_a_string_is_no_marker(catalog: Catalog) -> None:
 def test_codes_that_cannot_be_read_are_not_all_codes(catalog: Catalog, codes: str) -> None:
     text = f"SELECT f.a\nFROM f -- dpp-rewrite: ignore{codes}\nJOIN d ON f.p = d.k {WHERE}"
     assert MARKER in rewrite(text, catalog).sql
-    assert {"DPP001", "DPP008"} <= {it.code for it in lint(text, catalog)[0]}
+    assert {"DPP001", "DPP008"} <= {finding.code for finding in lint(text, catalog)[0]}

@@ -30,7 +30,8 @@ def test_the_quick_steps_read_what_sqlglots_own_do() -> None:
             continue
         try:
             ours, theirs = (
-                it(dialect=DIALECT).parse(tokenize(text), text)[0] for it in (SparkSqlParser, plain)
+                parser(dialect=DIALECT).parse(tokenize(text), text)[0]
+                for parser in (SparkSqlParser, plain)
             )
         except SqlglotError:
             continue

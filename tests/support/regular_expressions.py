@@ -64,7 +64,9 @@ def expressions() -> list[Expression]:
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
                 methods[node.value.id].add(node.attr)
-    return [it for path, tree in trees.items() for it in _of_module(path, tree, methods)]
+    return [
+        expression for path, tree in trees.items() for expression in _of_module(path, tree, methods)
+    ]
 
 
 def _of_module(path: Path, tree: ast.Module, methods: dict[str, set[str]]) -> Iterator[Expression]:
@@ -178,7 +180,7 @@ def _of_item(code: Any, value: Any) -> list[str]:
         case codes.LITERAL:
             return [chr(value)]
         case codes.NOT_LITERAL:
-            return [it for it in _COMMON if it != chr(value)]
+            return [word for word in _COMMON if word != chr(value)]
         case codes.ANY:
             return list(_COMMON)
         case codes.IN:
@@ -203,7 +205,9 @@ def _of_set(members: list[Any]) -> list[str]:
         if code in (codes.LITERAL, codes.RANGE)
     ]
     negated = members[0][0] is codes.NEGATE
-    common = [it for it in _COMMON if any(_is_in(it, *member) for member in members) != negated]
+    common = [
+        word for word in _COMMON if any(_is_in(word, *member) for member in members) != negated
+    ]
     return list(dict.fromkeys(common + ([] if negated else first)))
 
 

@@ -158,9 +158,12 @@ def test_comment_that_may_end_elsewhere(known: Catalog, comment: str) -> None:
 @pytest.mark.parametrize(
     ("comment", "condition"),
     [
-        *((it, "") for it in ("-- {{ ds }}", "-- '{{ ds_nodash }}' a", "-- {{ ref('d') }}")),
+        *((text, "") for text in ("-- {{ ds }}", "-- '{{ ds_nodash }}' a", "-- {{ ref('d') }}")),
         *((it, "") for it in ("-- a {{ source('a', 'd') }} b", "-- {{ this }}", "-- {{- ds }}")),
-        *((it, "") for it in ("-- {{ macros.ds_add(ds, -1) }}", "-- {{ ds[:4] }}", "-- {# a +#}")),
+        *(
+            (text, "")
+            for text in ("-- {{ macros.ds_add(ds, -1) }}", "-- {{ ds[:4] }}", "-- {# a +#}")
+        ),
         *(
             (it, "")
             for it in ("-- {{ ti.xcom_pull(task_ids='a', key='b') }}", "-- {{ var.value.x }}")
@@ -169,13 +172,22 @@ def test_comment_that_may_end_elsewhere(known: Catalog, comment: str) -> None:
             (it, "")
             for it in ("-- AND x = '{{ dag_run.conf['x'] }}'", "/* {{ ti.xcom_pull('a') }} */")
         ),
-        *((it, "") for it in ("-- {# a #} b", "-- {# a #}\n", "-- {# a #}\n  -- b", "-- 100%, $9")),
         *(
-            (it, "")
-            for it in ("/* {# a #} */", "/* {# a */ b #} */", "/* {# /* #} */", "-- :x, R&D")
+            (text, "")
+            for text in ("-- {# a #} b", "-- {# a #}\n", "-- {# a #}\n  -- b", "-- 100%, $9")
         ),
-        *((it, "") for it in ("/* {{ ds -}} */", "/* {{ ref('d') }} */", "-- {{ config(a=1) }}")),
-        *((it, "") for it in ("-- {{ target.schema }}", "-- {{ dag.dag_id }}", "-- it costs $x")),
+        *(
+            (text, "")
+            for text in ("/* {# a #} */", "/* {# a */ b #} */", "/* {# /* #} */", "-- :x, R&D")
+        ),
+        *(
+            (text, "")
+            for text in ("/* {{ ds -}} */", "/* {{ ref('d') }} */", "-- {{ config(a=1) }}")
+        ),
+        *(
+            (text, "")
+            for text in ("-- {{ target.schema }}", "-- {{ dag.dag_id }}", "-- it costs $x")
+        ),
         ("-- AND d.season = '${x}'", "AND d.season = '${x}'"),
         ("-- {x}", "AND d.season = '{x}'"),
         ("-- {{ var('x') }}", "AND d.month = {{ var('x') }}"),

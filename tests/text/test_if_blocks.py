@@ -60,7 +60,7 @@ NEW = "and s.day > (select max(day) from {{ this }})"
 )
 def test_what_a_text_renders_to(text: str, found: list[str]) -> None:
     every = renderings(text)
-    assert sorted(" ".join(it.text.split()) for it in every) == sorted(found)
+    assert sorted(" ".join(text.text.split()) for text in every) == sorted(found)
     assert all(len(it.text) == len(text) for it in every)
 
 
@@ -170,7 +170,7 @@ def test_what_would_stand_in_a_block_or_is_not_right_in_all_is_told(text: str) -
     assert not result.changed
     (problem,) = result.skipped
     assert "would stand in a template block" in problem.message
-    assert all(it.fix is None for it in lint(text, CATALOG))
+    assert all(finding.fix is None for finding in lint(text, CATALOG))
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def test_outside_of_a_block_it_is_written_all_the_same() -> None:
     text = f"{HEAD}{TAIL};\n{X}{HEAD}{TAIL}{END}"
     result = rewrite(text, CATALOG)
     assert result.sql == f"{rewrite(HEAD + TAIL, CATALOG).sql};\n{X}{HEAD}{TAIL}{END}"
-    assert [it.line for it in result.skipped] == [7]
+    assert [problem.line for problem in result.skipped] == [7]
     assert [candidate.verdict for candidate in result.candidates] == [Verdict.REWRITTEN]
     assert not rewrite(result.sql, CATALOG).changed
     assert stripped(result.sql).sql == text
@@ -237,13 +237,13 @@ def test_findings_of_all_renderings() -> None:
     span = edit.place.span
     assert text[: span.start] + edit.text + text[span.end :] == rewrite(text, CATALOG).sql
     kept = text.replace(" s\n", " s -- dpp-rewrite: ignore[DPP001] small\n", 1)
-    assert [it.suppression is not None for it in lint(kept, CATALOG)] == [True]
+    assert [finding.suppression is not None for finding in lint(kept, CATALOG)] == [True]
     assert not lint(rewrite(text, CATALOG).sql, CATALOG)
 
 
 def test_findings_of_one_rendering_alone() -> None:
     text = "{% if x %}" + HEAD + TAIL + "{% else %}select 1{% endif %}"
-    assert [it.code for it in lint(text, CATALOG)] == ["DPP001"]
+    assert [finding.code for finding in lint(text, CATALOG)] == ["DPP001"]
     either = f"{HEAD}{TAIL}{{% if x %}} and s.day = date'2024-01-01' {{% endif %}}"
     assert not lint(either, CATALOG)
 

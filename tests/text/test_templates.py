@@ -490,7 +490,9 @@ def test_cells_in_other_languages_are_blank(catalog: Catalog, ends: str) -> None
 def test_a_path_of_hdfs_opens_no_comment(before: str, command: str) -> None:
     text = f"{before}{command}\nSELECT 1 /* one */ FROM t;\nSELECT 2 FROM t"
     found = [statement for statement in statements(text) if statement.tree is not None]
-    assert [text[it.tokens[0].start : it.tokens[1].end + 1] for it in found] == [
+    assert [
+        text[statement.tokens[0].start : statement.tokens[1].end + 1] for statement in found
+    ] == [
         "SELECT 1",
         "SELECT 2",
     ]
@@ -567,4 +569,4 @@ def test_queries_of_blocks_are_statements(word: str) -> None:
     text = "\n".join(f"{{% {word} a{n} %}} SELECT {n} {{% end{word} %}}" for n in (1, 2))
     found = list(statements(text))
     assert [it.failure for it in found] == [None, None]
-    assert [it.tokens[-1].text for it in found] == ["1", "2"]
+    assert [statement.tokens[-1].text for statement in found] == ["1", "2"]

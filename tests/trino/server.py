@@ -54,8 +54,8 @@ class Trino(Engine):
     def scans(self, sql: str) -> Scans:
         """What its statistics say of a query. Raises EngineError."""
         said = [line.split("\t") for line in self.ask(f"scans {encoded(sql)}").splitlines()]
-        read = tuple((it[0], int(it[1]), int(it[2])) for it in said if len(it) == 3)
-        return Scans(read, tuple(it[0] for it in said if len(it) == 1))
+        read = tuple((line[0], int(line[1]), int(line[2])) for line in said if len(line) == 3)
+        return Scans(read, tuple(line[0] for line in said if len(line) == 1))
 
 
 def fill(trino: Trino, known: Catalog, data: duckdb.DuckDBPyConnection) -> None:
@@ -75,7 +75,9 @@ def fill(trino: Trino, known: Catalog, data: duckdb.DuckDBPyConnection) -> None:
 
 def _make(trino: Trino, table: Table, data: duckdb.DuckDBPyConnection) -> None:
     where = ".".join(f'"{part}"' for part in table.name)
-    by = [it.column.lower() for it in table.partitioned_by if it.transform == "identity"]
+    by = [
+        column.column.lower() for column in table.partitioned_by if column.transform == "identity"
+    ]
     columns = sorted(table.columns, key=lambda it: it.name.lower() in by)  # the last ones of Hive's
     kinds = [_type(column.type or "int") for column in columns]
     names = [f'"{column.name}"' for column in columns]
@@ -85,7 +87,7 @@ def _make(trino: Trino, table: Table, data: duckdb.DuckDBPyConnection) -> None:
     cast = ", ".join(f"CAST({n} AS {kind}) AS {n}" for n, kind in zip(names, kinds, strict=True))
     made = f"SELECT {cast} FROM (VALUES {values or nothing}) AS v({', '.join(names)})"
     made += "" if rows else " WHERE false"
-    listed = ", ".join(f"'{it}'" for it in by)
+    listed = ", ".join(f"'{key}'" for key in by)
     said = f" WITH (partitioned_by = ARRAY[{listed}])" if 0 < len(by) < len(columns) else ""
     for partitions in dict.fromkeys((said, "")):
         with suppress(EngineError):

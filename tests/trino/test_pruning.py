@@ -93,14 +93,14 @@ def test_statistics_turn_an_inner_join(tables: tuple[Trino, str]) -> None:
     """With the statistics that Trino writes it builds the smaller side of an inner join; of an
     outer one it does not."""
     trino = _session(tables, "CONNECTOR.statistics_enabled=true")
-    assert [_read(trino.scans(it)) for it in (BUILT, OUTER)] == [2, PARTITIONS]
+    assert [_read(trino.scans(query)) for query in (BUILT, OUTER)] == [2, PARTITIONS]
 
 
 def test_sizes_alone_do_not(tables: tuple[Trino, str]) -> None:
     """However a join is distributed, without statistics the right side of the text is built."""
     for how in ("join_distribution_type=PARTITIONED", "join_max_broadcast_table_size=1kB"):
         trino = _session(tables, how)
-        assert [_read(trino.scans(it)) for it in (BUILT, PROBING)] == [PARTITIONS, 2]
+        assert [_read(trino.scans(query)) for query in (BUILT, PROBING)] == [PARTITIONS, 2]
 
 
 def _constants(trino: Trino, query: str) -> str:
@@ -121,10 +121,10 @@ def test_without_dynamic_filters_constants_prune(tables: tuple[Trino, str]) -> N
     trino = _session(tables, "enable_dynamic_filtering=false")
     written = rewrite(BUILT, KNOWN, dialect="trino", engine="trino").sql
     constants = _constants(trino, BUILT)
-    found = [_read(trino.scans(it)) for it in (PROBING, BUILT, written, constants)]
+    found = [_read(trino.scans(query)) for query in (PROBING, BUILT, written, constants)]
     assert found == [PARTITIONS, PARTITIONS, PARTITIONS, 2]
     trino.session(tables[1], "plans")
-    found = [_read(trino.scans(it)) for it in (PROBING, written, constants)]
+    found = [_read(trino.scans(query)) for query in (PROBING, written, constants)]
     print(f"{tables[1]}, its own wait: {found}")
     assert found[-1] == 2
 
@@ -134,12 +134,14 @@ def test_defaults(tables: tuple[Trino, str]) -> None:
     trino, connector = tables
     trino.session(connector, "plans")
     said = (line.strip("[]").split(", ")[:2] for line in trino.rows("SHOW SESSION").splitlines())
-    found = {it[0]: it[-1] for it in said}
+    found = {line[0]: line[-1] for line in said}
     assert found["enable_dynamic_filtering"] == "true"
     assert found["join_distribution_type"] == found["join_reordering_strategy"] == "AUTOMATIC"
     assert found["join_max_broadcast_table_size"] == "100MB"
     assert engine("trino").broadcast_threshold == 100 * 1024 * 1024
-    waits = {it: found[f"{it}.dynamic_filtering_wait_timeout"] for it in CONNECTORS}
+    waits = {
+        connector: found[f"{connector}.dynamic_filtering_wait_timeout"] for connector in CONNECTORS
+    }
     assert waits == {"hive": "0.00m", "iceberg": "1.00s"}
 
 

@@ -45,7 +45,7 @@ def test_rows_stay(trino: Trino) -> None:
     wrong = []
     # Texts of other languages; a predicate that goes, and rows come; any three rows.
     names = ("templates/", "text/managed_no_longer_sound", "text/new_where_before_limit")
-    cases = [it for it in (*query_cases(), *retail_cases()) if not it.name.startswith(names)]
+    cases = [case for case in (*query_cases(), *retail_cases()) if not case.name.startswith(names)]
     for case, text in ((case_, text) for case_ in cases for text in _texts(case_)):
         result = rewrite(text, catalog(case.ddl), dialect="trino", engine="trino")
         if not result.changed:
@@ -79,7 +79,7 @@ def test_rows_stay(trino: Trino) -> None:
             wrong.append((case.name, result.sql, before, after))
             print("WRONG", wrong[-1], flush=True)
     print(dict(done))
-    assert [it[0] for it in wrong] == [], wrong
+    assert [row[0] for row in wrong] == [], wrong
     assert done["compared"] >= FEWEST
 
 
@@ -127,7 +127,7 @@ def test_its_functions_are_as_the_table_says(trino: Trino) -> None:
     listed = trino.rows("SHOW FUNCTIONS").splitlines()
     said = [re.match(r"\[(\w+), .*?, (\w+), (true|false), ", line) for line in listed]
     # A function that gives a table may have the name of one that gives a value: sequence.
-    deterministic = {it[1]: it[3] == "true" for it in said if it and it[2] != "table"}
+    deterministic = {line[1]: line[3] == "true" for line in said if line and line[2] != "table"}
     names = dialect_names("trino")
     assert sorted((names.same | names.own) - deterministic.keys() - _SYNTAX) == []
     told = {name: it for name, it in scalars("trino") if it.deterministic}

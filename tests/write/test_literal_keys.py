@@ -583,7 +583,7 @@ def test_a_suppressed_scan_keeps_it(catalog: Catalog) -> None:
 
 def found(sql: str, catalog: Catalog, form: str) -> list[tuple[str, bool]]:
     options = make_options(predicate=form, resolve=not_asked)
-    return [(it.code, it.fix is not None) for it in lint(sql, catalog, options)[0]]
+    return [(finding.code, finding.fix is not None) for finding in lint(sql, catalog, options)[0]]
 
 
 def test_lint(catalog: Catalog) -> None:
