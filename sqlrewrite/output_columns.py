@@ -1,7 +1,7 @@
 """What each statement of a document returns: the names and types of its columns.
 
-What a statement creates or sets holds for the statements behind it. A type may depend on settings
-that are not known, so a text is followed once under each combination of their values.
+Names and types are those of a statement's bound plan. What a statement creates or sets holds for
+the statements behind it.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from sqlrewrite.plan.facts.session import ExactSettings
 from sqlrewrite.results import Output
 from sqlrewrite.sql.ddl import definitions
 from sqlrewrite.sql.lex.keywords import word
+from sqlrewrite.sql.outputs.output_query import query_output
 from sqlrewrite.sql.parse.scripts import Piece, Script, runs_unread
 from sqlrewrite.sql.parse.statement_kinds import is_passed_over, opens_query
 from sqlrewrite.sql.parse.statements import Statement
-from sqlrewrite.sql.types.query_output import agreed, query_output
 from sqlrewrite.warehouse import Table, View, Warehouse
 
 _QUERY = frozenset({"select", "with", "from", "values", "table", "map", "reduce", "("})
@@ -79,44 +79,39 @@ def outputs_of(document: Document, possible: Iterable[ExactSettings]) -> tuple[O
     """For each statement what holds under all settings that are possible; a script is one
     statement. None for one that is no query, and for one that is not understood."""
     text, statements = document.stripped.text, tuple(document.pieces)
-    exact = tuple(possible)
+    settings = tuple(possible)
     resets = any(word(it.tokens, 0) == "reset" for it in statements if isinstance(it, Piece))
-    states = [
-        SessionState(document.catalog, settings, start)
-        for settings in exact
-        for start in (_starts(exact) if resets else (settings,))
-    ]
-    found: list[Output | None] = []
+    start = _starts(settings) if resets else settings
+    state = SessionState(document.catalog, settings, start)
+    outputs: list[Output | None] = []
     for statement in statements:
-        answers = [state.output(statement, text) for state in states]
-        states = [state.after(statement, text) for state in states]
-        found.append(agreed(answers))
-    return tuple(found)
+        outputs.append(state.output(statement, text))
+        state = state.after(statement, text)
+    return tuple(outputs)
 
 
-def _starts(possible: Iterable[ExactSettings]) -> list[ExactSettings]:
+def _starts(possible: tuple[ExactSettings, ...]) -> tuple[ExactSettings, ...]:
     """Each combination of settings that a RESET may bring back: those that the session was started
     with, which may be the given ones, or Spark's defaults."""
-    given = tuple(possible)
     values = {
-        field: {getattr(it, field) for it in given}.union(defaults)
+        field: {getattr(it, field) for it in possible}.union(defaults)
         for field, defaults in _DEFAULTS.items()
     }
     if None in values["legacy_interval"]:
         values["legacy_interval"] = {None}
     combinations = product(*(sorted(it, key=str) for it in values.values()))
-    return [ExactSettings(**dict(zip(values, it, strict=True))) for it in combinations]
+    return tuple(ExactSettings(**dict(zip(values, it, strict=True))) for it in combinations)
 
 
 @dataclass(frozen=True, slots=True)
 class SessionState:
-    """What a session knows between two statements; ``start`` are its settings behind a RESET,
-    ``unsure_settings`` whether one was set of which it is not known what it changes, ``unsure``
-    whether something ran of which that is not known."""
+    """What a session knows between two statements: its possible ``settings``, and in ``start``
+    those behind a RESET; ``unsure_settings`` whether one was set of which it is not known what it
+    changes, ``unsure`` whether something ran of which that is not known."""
 
     catalog: Warehouse
-    settings: ExactSettings
-    start: ExactSettings
+    settings: tuple[ExactSettings, ...]
+    start: tuple[ExactSettings, ...]
     unsure: bool = False
     unsure_settings: bool = False
 
@@ -126,7 +121,7 @@ class SessionState:
             return None
         if statement.tokens[0].text.lower() not in _QUERY:
             return None
-        return query_output(_written(statement, text), self.catalog, (self.settings,))
+        return query_output(_written(statement, text), self.catalog, self.settings)
 
     def after(self, statement: Piece | Script, text: str) -> SessionState:
         """The state behind a statement of a text."""
@@ -165,7 +160,7 @@ class SessionState:
                 return self
             if value.lower() not in values:
                 return replace(self, unsure_settings=True)
-            return self._with_setting(field, values[value.lower()])
+            return self._with_setting(field, {values[value.lower()]})
         if key.lower().startswith("spark.sql.") and not key.lower().startswith(_HARMLESS):
             return replace(self, unsure_settings=True)
         return replace(self, catalog=self._followed(piece, text))
@@ -177,10 +172,11 @@ class SessionState:
         if key not in _FIELDS:
             return self if _KEY.fullmatch(key) else replace(self, unsure_settings=True)
         field, _ = _FIELDS[key]
-        return self._with_setting(field, getattr(self.start, field))
+        return self._with_setting(field, {getattr(it, field) for it in self.start})
 
-    def _with_setting(self, field: str, value: Any) -> SessionState:
-        return replace(self, settings=replace(self.settings, **{field: value}))
+    def _with_setting(self, field: str, values: Iterable[Any]) -> SessionState:
+        settings = {replace(it, **{field: value}) for it in self.settings for value in values}
+        return replace(self, settings=tuple(sorted(settings, key=str)))
 
     def _defined(self, piece: Piece, text: str) -> SessionState:
         after = self._followed(piece, text)
@@ -197,14 +193,14 @@ class SessionState:
             return replace(self, catalog=after.with_relation(Table(name)))
         if isinstance(after.relations.get(name), View) or len(name) == 1:
             # Typed now, under the settings that hold now.
-            columns = query_columns(query, self.catalog, (self.settings,), listed)
+            columns = query_columns(query, self.catalog, self.settings, listed)
             after = after.with_relation(Table(name, columns or ()))
         return replace(self, catalog=after)
 
     def _followed(self, piece: Piece, text: str) -> Warehouse:
         """The catalog after a definition, or after one that a script may run."""
         statement = Statement(0, piece.tokens[0].start, piece.tokens, None, maybe=piece.defines)
-        return followed(statement, text, self.catalog, "", settings=(self.settings,))
+        return followed(statement, text, self.catalog, "", settings=self.settings)
 
 
 def _written(piece: Piece, text: str) -> str:

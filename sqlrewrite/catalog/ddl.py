@@ -124,7 +124,7 @@ def query_columns(
     query: str, catalog: Warehouse, settings: Sequence[ExactSettings], names: Sequence[str] = ()
 ) -> tuple[Column, ...] | None:
     """The columns that a query gives a table or view, under ``names`` if any; None if unknown."""
-    from sqlrewrite.sql.types.query_output import query_output
+    from sqlrewrite.sql.outputs.output_query import query_output
 
     output = query_output(query, catalog, settings, lambda kind: kind.ddl)
     if output is None or len(names or output) != len(output):

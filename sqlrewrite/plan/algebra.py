@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, NamedTuple
 
+from sqlrewrite.plan.facts.session import USUAL_SETTINGS, ExactSettings
 from sqlrewrite.text.edits import Span
 from sqlrewrite.warehouse import Name, Table
 
@@ -89,10 +90,12 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """An expression that is not understood: it is never copied and never reasoned about."""
+    """An expression that is not understood: it is never copied and never reasoned about. Of a
+    ``merged`` one the type is known, which is the common type of its ``args``."""
 
     reason: str
     args: tuple[Expression, ...] = ()
+    merged: bool = field(default=False, compare=False)
 
 
 Expression = ColumnRef | Literal | Parameter | Call | Cast | Subquery | Variable | Unknown
@@ -132,10 +135,12 @@ class Condition:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OutputColumn:
-    """A column of a SELECT list; its name is empty if the engine makes one up."""
+    """A column of a SELECT list; its name is empty if the engine makes one up. ``label`` is the
+    name as Spark shows it, None if that was not asked for or is not known."""
 
     name: str
     expression: Expression
+    label: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -403,8 +408,8 @@ class Cte:
 class Plan:
     """A bound statement. ``owner`` maps a relation to the block in whose FROM it stands;
     ``unbound`` are the CTEs with references that are not part of the plan; ``read_elsewhere``: it
-    is the query of a view or a SQL function. A plan never changes, so answers about it are kept in
-    ``memo``."""
+    is the query of a view or a SQL function. Types are those that hold under all of the
+    ``settings``. A plan never changes, so answers about it are kept in ``memo``."""
 
     query: Query
     blocks: tuple[Block, ...]
@@ -413,4 +418,5 @@ class Plan:
     owner: Mapping[int, int]
     unbound: frozenset[int]
     read_elsewhere: bool = False
+    settings: tuple[ExactSettings, ...] = USUAL_SETTINGS
     memo: dict[object, Any] = field(default_factory=dict, repr=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TypeGuard
@@ -11,11 +12,24 @@ from sqlrewrite.plan.facts.coercion import common_of_known
 from sqlrewrite.plan.facts.error_free import Wrapping, attempted_day, wrapping
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.facts.literals import number_type
-from sqlrewrite.plan.facts.result_types import fixed_result, lambda_parameters, result_type, takes
-from sqlrewrite.plan.facts.session import ExactSettings, SessionSettings
+from sqlrewrite.plan.facts.result_types import (
+    fixed_result,
+    lambda_parameters,
+    result_type,
+    takes,
+)
+from sqlrewrite.plan.facts.session import ExactSettings
 from sqlrewrite.plan.facts.signatures import Arguments
 from sqlrewrite.plan.facts.type_text import parse
-from sqlrewrite.plan.facts.types import BOOLEAN, STRING, VOID, Type, field_of, valued
+from sqlrewrite.plan.facts.types import (
+    BOOLEAN,
+    STRING,
+    TIMESTAMP_NTZ,
+    VOID,
+    Type,
+    field_of,
+    valued,
+)
 from sqlrewrite.plan.memo import count_steps
 from sqlrewrite.warehouse import Table
 
@@ -61,24 +75,19 @@ def expression_type(plan: ra.Plan, expression: ra.Expression) -> str | None:
     return None if found is None else str(found)
 
 
-# With the default of spark.sql.timestampType, which TIMESTAMP in a catalog means, too, and that of
-# spark.sql.legacy.interval.enabled.
-_POSSIBLE = tuple(SessionSettings(ntz=False, legacy_interval=False).possible())
-
-
 def type_of(plan: ra.Plan, expression: ra.Expression) -> Type | None:
     """The Spark type of an expression; None if it is not known, or not the same under all settings
-    of ANSI mode and of decimal precision."""
+    of the plan."""
     match expression:
         case ra.ColumnRef():
             return _of_column(plan, expression)
         case ra.Literal():
-            return _agreed(_of_literal(expression, settings) for settings in _POSSIBLE)
+            return _agreed(_of_literal(expression, settings) for settings in plan.settings)
         case _:
             key = ("type of", id(expression))
             kept: tuple[ra.Expression, Type | None] | None = plan.memo.get(key)
             if kept is None:  # keeps the expression, too, so that its id is not used again
-                kind = _agreed(_of_expression(plan, expression, it) for it in _POSSIBLE)
+                kind = _agreed(_of_expression(plan, expression, it) for it in plan.settings)
                 kept = plan.memo[key] = (expression, kind)
             return kept[1]
 
@@ -113,7 +122,7 @@ def _of_leaf(plan: ra.Plan, ref: ra.ColumnRef) -> Type | None:
     leaf = plan.relations[ref.relation]
     match leaf:
         case ra.Scan(table=table):
-            return _declared(table, ref.name)
+            return _declared(plan, table, ref.name)
         case ra.Derived(query=query) | ra.CteReference(query=query):
             names = column_names(leaf)
             if names is None or names.count(ref.name) != 1:
@@ -127,23 +136,24 @@ def _of_leaf(plan: ra.Plan, ref: ra.ColumnRef) -> Type | None:
         case ra.Opaque(renamed=Table() as table, columns=names) if (
             names and len(names) == len(table.names) and names.count(ref.name) == 1
         ):
-            return _declared(table, table.names[names.index(ref.name)])
+            return _declared(plan, table, table.names[names.index(ref.name)])
         case ra.Inline(rows=rows, columns=names) if names.count(ref.name) == 1:
             place = names.index(ref.name)
-            return _common([type_of(plan, row[place]) for row in rows])
+            return _common(plan, [type_of(plan, row[place]) for row in rows])
         case _:
             return None
 
 
-def _declared(table: Table, name: str) -> Type | None:
+def _declared(plan: ra.Plan, table: Table, name: str) -> Type | None:
     column = table.column(name)
-    return None if column is None or column.type is None else parse(column.type)
+    kind = None if column is None or column.type is None else parse(column.type)
+    # The table may have been made where TIMESTAMP had a time zone.
+    unsure = any(it.ntz for it in plan.settings) and "timestamp" in str(kind)
+    return None if unsure else kind
 
 
 def _of_literal(literal: ra.Literal, settings: ExactSettings) -> Type | None:
     match literal.kind:
-        case "string" if settings.double_quoted:
-            return None  # "…" is a name there
         case "string" | "template":
             return STRING
         case "boolean":
@@ -153,15 +163,23 @@ def _of_literal(literal: ra.Literal, settings: ExactSettings) -> Type | None:
         case "number":
             return number_type(literal.text)
         case _:
-            return _named_type(literal.type, settings)
+            zoned = literal.type == "timestamp" and _ZONE.search(literal.text)
+            unsure = settings.ntz and zoned and not literal.folded
+            interval = literal.type.startswith("interval") and not literal.folded
+            unsure = unsure or (interval and settings.legacy_interval is not False)
+            return None if unsure else _named_type(literal.type, settings)
+
+
+_ZONED = ("timestamp_ltz", "timestamp_ntz")
+_ZONE = re.compile(r"[A-Za-z]{2}|[Zz]$|\d[+-]\d+:\d+$")
 
 
 def _named_type(text: str, settings: ExactSettings) -> Type | None:
     """The type of a cast or a constant by its name, where that means the same in every session."""
     kind = parse(text) if text else None
-    if kind is None or (settings.ntz and "timestamp" in str(kind)):
-        return None
-    if settings.legacy_interval is not False and "interval" in str(kind):
+    if settings.ntz and text in ("timestamp", "timestamp(6)"):
+        return TIMESTAMP_NTZ
+    if kind is None or (settings.ntz and "timestamp" in str(kind) and text not in _ZONED):
         return None
     return valued(kind)
 
@@ -212,6 +230,10 @@ def _of_expression(
             return result_type(name, Arguments(kinds, settings, literals))
         case ra.Subquery(kind="scalar", query=query):
             return _of_position(plan, query.node, 0)
+        case ra.Subquery():
+            return BOOLEAN
+        case ra.Unknown(merged=True, args=args):
+            return _common(plan, [_of_expression(plan, arg, settings) for arg in args])
         case _:
             return None
 
@@ -272,7 +294,7 @@ def _of_branches(plan: ra.Plan, node: ra.Node, position: int) -> Type | None:
                 stack.append(child)
             case _:
                 return None
-    return _common(kinds)
+    return _common(plan, kinds)
 
 
 def _shown(plan: ra.Plan, expression: ra.Expression) -> Type | None:
@@ -286,9 +308,9 @@ def _shown(plan: ra.Plan, expression: ra.Expression) -> Type | None:
     return kind.items[0] if len(kind.items) == 1 else None
 
 
-def _common(kinds: Sequence[Type | None]) -> Type | None:
+def _common(plan: ra.Plan, kinds: Sequence[Type | None]) -> Type | None:
     """The common type of rows, if it is the same with and without ANSI mode."""
     if len(set(kinds)) == 1:
         return kinds[0]
     plain = [None if kind is None else valued(kind) for kind in kinds]
-    return _agreed(common_of_known(plain, ansi) for ansi in {it.ansi for it in _POSSIBLE})
+    return _agreed(common_of_known(plain, ansi) for ansi in {it.ansi for it in plan.settings})

@@ -26,7 +26,7 @@ ELSEWHERE = {
     "sql/ddl/clauses.py": "words that end a column's type in a CREATE TABLE",
     "sql/bind/plan_names.py": "functions that are called without parentheses",
     "text/template_kinds.py": "methods of Python and macros of Airflow, which are none of SQL's",
-    "sql/types/": "how the analyzer prints a call, as the name of a column",
+    "sql/outputs/": "how the analyzer prints a call, as the name of a column",
 }
 
 FEW = 3

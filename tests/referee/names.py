@@ -12,8 +12,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -131,7 +130,7 @@ def session(file: str) -> SessionState:
         # SQLQueryTestSuite sets spark.sql.legacy.interval.enabled for these files, in code.
         legacy_interval=None if "postgreSQL/" in file else False,
     )
-    state = SessionState(Catalog.from_ddl(TABLES), settings, settings)
+    state = SessionState(Catalog.from_ddl(TABLES), (settings,), (settings,))
     text = (CORPUS / "inputs" / file).read_text(encoding="utf-8")
     for line in _SET.findall(text):
         for setting in re.split(r",(?=spark\.)", line):
@@ -149,28 +148,19 @@ def _run(sql: str, state: SessionState) -> tuple[Output | None, SessionState]:
     return given, state
 
 
-@contextmanager
-def only(settings: ExactSettings) -> Iterator[None]:
-    """``type_of`` under these settings alone."""
-    before = columns._POSSIBLE
-    columns._POSSIBLE = (settings,)
-    try:
-        yield
-    finally:
-        columns._POSSIBLE = before
-
-
 def plan_types(sql: str, state: SessionState) -> Output | None:
     """The types of the columns of a query as the bound plan has them, without names."""
     if state.unsure or state.unsure_settings:
+        return None
+    if '"' in sql and state.settings[0].double_quoted:  # the text may mean something else there
         return None
     [*_, last] = statements(sql, lex(sql, state.catalog.refer), Limits())
     bound = None if last.tree is None else bind(last.tree, sql, state.catalog, whole=True)
     outputs = None if bound is None else columns.outputs(bound.plan.query.node)
     if bound is None or outputs is None:
         return None
-    with only(state.settings):
-        kinds = columns.output_types(bound.plan, len(outputs))
+    plan = replace(bound.plan, settings=state.settings, memo={})
+    kinds = columns.output_types(plan, len(outputs))
     return tuple((None, None if kind is None else str(kind)) for kind in kinds)
 
 

@@ -10,7 +10,7 @@ import pytest
 from sqlrewrite import Catalog
 from sqlrewrite.output_columns import SessionState
 from sqlrewrite.plan.facts.session import ExactSettings
-from sqlrewrite.sql.types.query_output import query_output
+from sqlrewrite.sql.outputs.output_query import query_output
 from tests.referee.names import CORPUS, agrees, behind, files, plan_types, run
 from tests.support.turns import turn
 
@@ -44,7 +44,7 @@ def test_no_name_and_no_type_is_wrong(parts: int) -> None:
 @pytest.mark.parametrize("ansi", [True, False])
 def test_both_readings_give_the_types_that_spark_gives(ansi: bool) -> None:
     settings = ExactSettings(ansi, legacy_interval=False)
-    state = SessionState(CATALOG, settings, settings)
+    state = SessionState(CATALOG, (settings,), (settings,))
     for line in EXPRESSIONS.read_text("utf-8").splitlines():
         expression, _, answers = line.partition(" -- ")
         expected = answers.split(" | ")[not ansi and " | " in answers]

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable
 
 import pytest
 
 from sqlrewrite import Catalog, CatalogError, ConfigError, lint, outputs
-from sqlrewrite.sql.types.syntax.queries import QueryReader
-from sqlrewrite.sql.types.syntax.tree import WrittenQuery
 from tests.support.set_statements import SET_TEXTS, SetText
 
 DDL = """
@@ -227,18 +224,3 @@ def test_findings_are_values() -> None:
     assert findings == lint(sql, CATALOG)
     assert pickle.loads(pickle.dumps(findings)) == findings
     assert outputs(sql, CATALOG) == outputs(sql, CATALOG)
-
-
-def test_a_query_is_read_once_for_all_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    read: list[int] = []
-
-    def query(
-        self: QueryReader, once: Callable[[QueryReader], WrittenQuery] = QueryReader.query
-    ) -> WrittenQuery:
-        read.append(self.at)
-        return once(self)
-
-    monkeypatch.setattr(QueryReader, "query", query)
-    many = " UNION ALL ".join(f"SELECT {n} AS a, 'x' AS b" for n in range(200))
-    assert outputs(many, Catalog.from_ddl("CREATE TABLE t (a INT)"))
-    assert read == [0]

@@ -67,7 +67,10 @@ def result_type_of(row: Function, call: Arguments) -> Argument:
     if form.result.startswith(_OPERATOR):
         kind = _operator(form.result.removeprefix(_OPERATOR), call)
     elif rule is not None:
-        kind = rule(call)
+        try:
+            kind = rule(call)
+        except IndexError:  # too few arguments, which Spark refuses
+            kind = None
     else:
         kind = None
         if form.takes(len(call.types)):

@@ -49,3 +49,8 @@ class ExactSettings:
     ntz: bool = False
     legacy_interval: bool | None = None
     double_quoted: bool = False
+
+
+USUAL_SETTINGS = tuple(SessionSettings(ntz=False, legacy_interval=False).possible())
+"""The defaults of spark.sql.timestampType, which TIMESTAMP in a catalog means, too, and of
+spark.sql.legacy.interval.enabled, under any values of the others."""

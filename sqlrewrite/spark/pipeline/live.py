@@ -19,8 +19,8 @@ from sqlrewrite.settings.spark_conf import engine_under
 from sqlrewrite.spark import describe
 from sqlrewrite.spark.session import current_namespace, spark_errors
 from sqlrewrite.spark.target import SparkError, SparkGoneError
+from sqlrewrite.sql.outputs.output_query import query_output
 from sqlrewrite.sql.statements.execution import relations_in
-from sqlrewrite.sql.types.query_output import query_output
 from sqlrewrite.warehouse import (
     Column,
     Name,
@@ -280,7 +280,7 @@ def _without_stale_views(
 def _has_columns(view: View, columns: Sequence[Column], catalog: Warehouse) -> bool:
     """Whether a view's text gives these columns; types that depend on settings are not compared."""
     session = SessionSettings(None, None, False)
-    read = query_output(view.query, catalog.within(view), session.possible())
+    read = query_output(view.query, catalog.within(view), tuple(session.possible()))
     if read is None or len(read) != len(columns):
         return False
     named = view.columns or [name for name, _ in read]

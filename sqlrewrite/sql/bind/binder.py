@@ -141,8 +141,13 @@ def _stacked(
     return ra.Filter(top, qualify, "qualify") if qualify else top
 
 
+def unreadable(why: str) -> ra.Query:
+    """A query that is not understood."""
+    return ra.Query(ra.Unreadable(why), (), (), None)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class _Role:
+class Role:
     """How a block stands in the one around it; see ``Block``."""
 
     name: str
@@ -169,7 +174,7 @@ class Binder(FromBinder):
         self.trees: Trees = {}
         self._next_block = 0
         self.whole = False
-        self._role = _Role("query")
+        self._role = Role("query")
         self.disputed: set[int] = set()
         self._fixed: frozenset[str] = frozenset()
 
@@ -177,10 +182,10 @@ class Binder(FromBinder):
         """A query that may refer to ``scope.parent``; such references are collected in
         ``scope.outer``."""
         enclosing = self._role
-        inner = _Role(role, enclosing.parent, enclosing.required, enclosing.negated)
+        inner = Role(role, enclosing.parent, enclosing.required, enclosing.negated)
         return self._query(node, scope, inner)
 
-    def _query(self, node: exp.Expr, scope: Scope, role: _Role) -> ra.Query:
+    def _query(self, node: exp.Expr, scope: Scope, role: Role) -> ra.Query:
         first = self._next_block
         bound, top = self._query_node(node, scope, role)
         found = outputs(bound)
@@ -188,7 +193,7 @@ class Binder(FromBinder):
         return ra.Query(bound, top, tuple(range(first, self._next_block)), names)
 
     def _query_node(
-        self, node: exp.Expr, scope: Scope, role: _Role
+        self, node: exp.Expr, scope: Scope, role: Role
     ) -> tuple[ra.Node, tuple[int, ...]]:
         with_ = node.args.get("with_")
         if with_ is not None:
@@ -207,7 +212,7 @@ class Binder(FromBinder):
                 return ra.Unreadable(syntax_reason(node, self.text)), ()
 
     def _set_operation(
-        self, node: exp.SetOperation, scope: Scope, role: _Role
+        self, node: exp.SetOperation, scope: Scope, role: Role
     ) -> tuple[ra.Node, tuple[int, ...]]:
         if node.args.get("by_name") or node.args.get("on") or node.args.get("side"):
             return ra.Unreadable("a set operation by name is not understood"), ()
@@ -241,16 +246,17 @@ class Binder(FromBinder):
             recursive = with_.args.get("recursive") and any(
                 table.name.lower() == name for table in cte.this.find_all(exp.Table)
             )
-            why = "a recursive CTE is not understood" if recursive else ""
+            why = ""
             if name in self._fixed and name in outer:
                 # spark.sql.legacy.ctePrecedencePolicy decides which of the two the name means.
                 self.disputed |= {outer[name], len(self.ctes)}
                 why = f"{name} may mean a CTE further out"
-            query = (
-                ra.Query(ra.Unreadable(why), (), (), None)
-                if why
-                else self._within(visible, cte.this, Scope(dict(visible)), _Role("cte"))
-            )
+            if why:
+                query = unreadable(why)
+            elif recursive:
+                query = self.recursive_query(cte.this, name, visible)
+            else:
+                query = self._within(visible, cte.this, Scope(dict(visible)), Role("cte"))
             renamed = tuple(column.name.lower() for column in cte.args["alias"].columns)
             offset = cte.args["alias"].this.meta.get("start", 0)
             # Nested WITHs have added their own in between: the number is where it lands.
@@ -259,8 +265,12 @@ class Binder(FromBinder):
             visible[name] = number
         return visible
 
+    def recursive_query(self, node: exp.Expr, name: str, visible: Mapping[str, int]) -> ra.Query:
+        """The query of a recursive CTE."""
+        return unreadable("a recursive CTE is not understood")
+
     def _within(
-        self, ctes: Mapping[str, int], node: exp.Expr, scope: Scope, role: _Role
+        self, ctes: Mapping[str, int], node: exp.Expr, scope: Scope, role: Role
     ) -> ra.Query:
         """A query inside a CTE or an expression: under a legacy policy a WITH in it may not hide
         the CTEs around it."""
@@ -270,24 +280,24 @@ class Binder(FromBinder):
         return query
 
     def _select(
-        self, node: exp.Select, outer: Scope, role: _Role
+        self, node: exp.Select, outer: Scope, role: Role
     ) -> tuple[ra.Node, tuple[int, ...]]:
         number, self._next_block = self._next_block, self._next_block + 1
         self.selects[number] = node
-        enclosing, self._role = self._role, _Role("query", number)
+        enclosing, self._role = self._role, Role("query", number)
         translator = self._translator(node, outer)
         scope, facts = translator.scope, translator.facts
         source, shared = self.from_clause(node, translator)
         scope.source = source
         where = self.conditions(node.args.get("where"), "where", translator)
         scope.source = source = simplify(source, where)
-        shown = select_list(node, translator, skim=role.skimmed, in_full=self.whole)
+        shown = self.select_list(node, translator, skim=role.skimmed)
         in_having = replace(translator, first=shown.first) if shown.first else translator
         having = self.conditions(node.args.get("having"), "having", in_having)
         qualify = self.conditions(node.args.get("qualify"), "qualify", translator)
         order = order_keys(node, translator)
         alone = not (role.skimmed or node.args.get("group") or having or qualify)
-        source, shown = self._generating(source, shown, facts, alone=alone)
+        source, shown = self._generating(source, shown, translator, alone=alone)
         top: ra.Node = ra.Filter(source, where) if where else source
         aggregate = aggregation(node, top, shown, translator)
         top = _stacked(aggregate or top, having, facts, qualify)
@@ -330,6 +340,10 @@ class Binder(FromBinder):
         self._role = enclosing
         return limit or top, (number,)
 
+    def select_list(self, node: exp.Select, translator: Translator, *, skim: bool) -> SelectList:
+        """The list of a SELECT; see ``select_clauses``."""
+        return select_list(node, translator, skim=skim, in_full=self.whole)
+
     def _translator(self, node: exp.Select, outer: Scope) -> Translator:
         """A translator for the expressions of a SELECT, in a scope of its own."""
         scope = Scope(outer.ctes, outer.parent)
@@ -339,14 +353,14 @@ class Binder(FromBinder):
         return found
 
     def _generating(
-        self, source: ra.Node, shown: SelectList, facts: Facts, *, alone: bool
+        self, source: ra.Node, shown: SelectList, translator: Translator, *, alone: bool
     ) -> tuple[ra.Node, SelectList]:
         """The FROM and the list of a SELECT whose list holds a generator: as LATERAL VIEW does, the
         generator makes several rows of each row of FROM, if it stands ``alone``. What WHERE says of
         a row holds of all rows made of it."""
         if shown.generated is None:
             return source, shown
-        at, names = shown.generated
+        (at, names), facts = shown.generated, translator.facts
         expression = shown.items[at].expression
         alone = alone and not (facts.aggregates or facts.partitions or facts.uncertain)
         columns = names or self.generated(expression) if alone else None
@@ -385,7 +399,7 @@ class Binder(FromBinder):
         inner = Scope(scope.ctes, scope)
         node = listed_whole(node) if kind == "in" else node
         held, self.pending = self.pending, []
-        role = _Role(kind, self._role.parent, required, negated)
+        role = Role(kind, self._role.parent, required, negated)
         query = self._within(scope.ctes, node, inner, role)
         self.pending = held
         return ra.Subquery(kind, query, operand, tuple(inner.outer))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -59,6 +60,8 @@ _MOST_ROWS = 200
 
 class FromBinder(TableBinder):
     """The part of the binder that binds what stands in FROM."""
+
+    most_rows = _MOST_ROWS
 
     @abstractmethod
     def conditions(
@@ -233,15 +236,18 @@ class FromBinder(TableBinder):
         widths = {len(row) for row in rows} | ({len(listed)} if listed else set())
         cells = [
             tuple(translator.translate(cell) for cell in row)
-            for row in (rows if len(widths) == 1 and len(rows) <= _MOST_ROWS else ())
+            for row in (rows if len(widths) == 1 and len(rows) <= self.most_rows else ())
         ]
-        constant = all(_is_constant(cell) for row in cells for cell in row)
-        if not (plain and cells and constant and len(rows) == len(node.expressions)):
+        if not (plain and cells and self.reads_rows(cells) and len(rows) == len(node.expressions)):
             why = f"VALUES other than up to {_MOST_ROWS} rows of constants"
             return ra.Opaque(number, alias, why, columns=listed)
         columns = listed or tuple(f"col{at}" for at in range(1, widths.pop() + 1))
         span = None if self.in_view else span_of(node)
         return ra.Inline(number, tuple(cells), columns, alias, span, listed or ())
+
+    def reads_rows(self, cells: Sequence[Sequence[ra.Expression]]) -> bool:
+        """Whether the rows of VALUES are understood: they are constants."""
+        return all(_is_constant(cell) for row in cells for cell in row)
 
     def _joined(self, tree: ra.Node, node: exp.Expr, translator: Translator) -> ra.Node:
         """A relation with the joins that sqlglot hangs on its node."""

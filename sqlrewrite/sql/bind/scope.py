@@ -288,7 +288,7 @@ def merged_column(join: ra.Join, name: str, span: Span | None = None) -> ra.Expr
         case ra.JoinType.INNER | ra.JoinType.LEFT | ra.JoinType.SEMI | ra.JoinType.ANTI:
             return ours
         case ra.JoinType.FULL if ours is not None and theirs is not None:
-            return ra.Unknown("a column merged by a FULL join", (ours, theirs))
+            return ra.Unknown("a column merged by a FULL join", (ours, theirs), merged=True)
         case _:
             return None
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlrewrite.plan.algebra import Aggregate, Call, Expression, Limit, Node, OutputColumn, Unknown
+from sqlrewrite.plan.algebra import Aggregate, Call, Expression, Limit, Node, OutputColumn
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.facts.literals import row_count
-from sqlrewrite.sql.bind.scope import NamedColumn, Scope, lacks, qualified_star, star_columns
+from sqlrewrite.sql.bind.scope import lacks
 from sqlrewrite.sql.bind.translate import Translator
 from sqlrewrite.text.templates import is_template
 from sqlrewrite.warehouse import Name
@@ -45,10 +45,10 @@ def select_list(
     aggregated: set[str] = set()
     for item in node.expressions:
         if (star := _star(item)) is not None:
-            expanded = _expanded_star(star, translator.scope)
+            expanded = translator.star(star)
             complete = complete and expanded is not None
-            found += [OutputColumn(name, ref) for name, ref in expanded or ()]
-            plain += [ref for _, ref in expanded or ()]
+            found += expanded or ()
+            plain += [column.expression for column in expanded or ()]
             continue
         name = _name(item)
         passing = skim and not isinstance(item.unalias(), exp.Column)
@@ -58,7 +58,8 @@ def select_list(
         expression = translate(item.this if isinstance(item, exp.Aliases) else item)
         if passing and in_full:
             del facts.unknowns[noted:]
-        found.append(OutputColumn(name, expression))
+        label = translator.label(item)
+        found.append(OutputColumn(name or (label or "").lower(), expression, label))
         aggregates = facts.aggregates
         plain += [] if aggregates else [expression]
         facts.aggregates |= before
@@ -66,7 +67,7 @@ def select_list(
         if names is not None and generated is None:
             generated = len(found) - 1, names
         else:
-            complete = complete and not _may_be_several(item, expression)
+            complete = complete and not translator.may_be_several(item, expression)
         # From here on the name may stand for the value: in later items, GROUP BY, HAVING …
         if isinstance(item, exp.Alias):
             translator.aliases[name] = expression
@@ -101,21 +102,6 @@ def _first_in_having(node: exp.Select, aggregated: set[str]) -> frozenset[str]:
     return frozenset(aggregated - {key.name.lower() for key in keys})
 
 
-def _expanded_star(item: exp.Expr, scope: Scope) -> list[NamedColumn] | None:
-    marker = item if isinstance(item, exp.Star) else item.this
-    if marker.args.get("replace") or marker.args.get("rename"):
-        return None
-    if isinstance(item, exp.Column):
-        found = qualified_star(scope.source, tuple(part.name.lower() for part in item.parts[:-1]))
-    else:
-        found = star_columns(scope.source)
-    left_out = marker.args.get("except_") or ()
-    if any(isinstance(column, exp.Column) and column.table for column in left_out):
-        return None  # of one of several relations, or a field of a struct
-    dropped = {column.name.lower() for column in left_out}
-    return None if found is None else [(n, e) for n, e in found if n not in dropped]
-
-
 def _generates(item: exp.Expr, expression: Expression) -> Name | None:
     """The names written for the columns of a generator, which may be none; None if the item is no
     generator."""
@@ -128,19 +114,6 @@ def _generates(item: exp.Expr, expression: Expression) -> Name | None:
     if isinstance(item, exp.Aliases):
         return tuple(name.name.lower() for name in item.expressions)
     return (item.alias.lower(),) if isinstance(item, exp.Alias) else ()
-
-
-def _may_be_several(item: exp.Expr, expression: Expression) -> bool:
-    """Whether an item may be several columns: it is a generator, or may be one."""
-    if isinstance(item, exp.Aliases):
-        return True
-    alone = not isinstance(item, exp.Alias)
-    if isinstance(expression, Unknown):
-        return alone
-    if not isinstance(expression, Call) or not isinstance(item.unalias(), exp.Anonymous | exp.Dot):
-        return False
-    called = function(expression.name)
-    return alone if called is None else called.generator
 
 
 def _by_position(item: exp.Expr, shown: tuple[OutputColumn, ...]) -> Expression | None:

@@ -27,14 +27,21 @@ from sqlrewrite.sql.bind.plan_names import (
     interval_name,
     type_name,
 )
-from sqlrewrite.sql.bind.scope import Scope, lacks, nowhere_in_sight, resolve
+from sqlrewrite.sql.bind.scope import (
+    Scope,
+    lacks,
+    nowhere_in_sight,
+    qualified_star,
+    resolve,
+    star_columns,
+)
 from sqlrewrite.sql.bind.trees import chained, field_name, operand_trees, within_casts
 from sqlrewrite.sql.parse.dialect import SPELLED
 from sqlrewrite.sql.statements.two_readings import why_maybe_name
 from sqlrewrite.text.edits import Span
 from sqlrewrite.text.templates import holds_template
 
-_OF_UNITS = {
+OF_UNITS = {
     **dict.fromkeys(("timestampadd", "dateadd", "date_add"), "timestampadd"),
     **dict.fromkeys(("timestampdiff", "datediff", "date_diff", "timediff"), "timestampdiff"),
 }
@@ -98,7 +105,7 @@ class Translator:
         that are cut."""
         if node is None:
             return ra.Unknown("an operand is missing", ())
-        return self._of(node, _HANDLERS.get(type(node), Translator._call)(self, node))
+        return self._of(node, HANDLERS.get(type(node), Translator._call)(self, node))
 
     def _of(self, node: exp.Expr, expression: ra.Expression) -> ra.Expression:
         """The expression, noted as that of a tree. A column that stands for an alias is that of the
@@ -106,6 +113,41 @@ class Translator:
         if not self.in_view:
             self.trees.setdefault(id(expression), (expression, node))
         return expression
+
+    def star(self, item: exp.Expr) -> list[ra.OutputColumn] | None:
+        """The columns of ``*`` or ``t.*``; None if they are not all known."""
+        marker = item if isinstance(item, exp.Star) else item.this
+        if marker.args.get("replace") or marker.args.get("rename"):
+            return None
+        if isinstance(item, exp.Column):
+            qualifier = tuple(part.name.lower() for part in item.parts[:-1])
+            shown = qualified_star(self.scope.source, qualifier)
+        else:
+            shown = star_columns(self.scope.source)
+        left_out = marker.args.get("except_") or ()
+        if any(isinstance(column, exp.Column) and column.table for column in left_out):
+            return None  # of one of several relations, or a field of a struct
+        dropped = {column.name.lower() for column in left_out}
+        if shown is None:
+            return None
+        return [ra.OutputColumn(name, ref) for name, ref in shown if name not in dropped]
+
+    def label(self, item: exp.Expr) -> str | None:
+        """The name that Spark shows for an item of a SELECT list, where that is asked for."""
+        return None
+
+    def may_be_several(self, item: exp.Expr, expression: ra.Expression) -> bool:
+        """Whether an item may be several columns: it is a generator, or may be one."""
+        if isinstance(item, exp.Aliases):
+            return True
+        alone = not isinstance(item, exp.Alias)
+        if isinstance(expression, ra.Unknown):
+            return alone
+        call = isinstance(item.unalias(), exp.Anonymous | exp.Dot)
+        if not isinstance(expression, ra.Call) or not call:
+            return False
+        called = function(expression.name)
+        return alone if called is None else called.generator
 
     def skim(self, node: exp.Expr) -> ra.Expression:
         """The expression of an item whose value nothing needs: Unknown, with its functions
@@ -333,8 +375,8 @@ class Translator:
         name = self._note(node)
         given: list[ra.Expression] = []
         operands = node.expressions
-        if name in _OF_UNITS and operands and isinstance(operands[0], exp.Var):
-            name = _OF_UNITS[name]
+        if name in OF_UNITS and operands and isinstance(operands[0], exp.Var):
+            name = OF_UNITS[name]
             self.facts.functions.add(name)
             given.append(ra.Literal("string", operands[0].name.lower()))
             operands = operands[1:]
@@ -387,7 +429,7 @@ class Translator:
         return ra.Unknown(why, tuple([self.translate(child) for child in operand_trees(node)]))
 
 
-_HANDLERS: dict[type[exp.Expr], Callable[[Translator, exp.Expr], ra.Expression]] = {
+HANDLERS: dict[type[exp.Expr], Callable[[Translator, exp.Expr], ra.Expression]] = {
     exp.Column: Translator._column,
     exp.Literal: Translator._literal,
     **dict.fromkeys((exp.Paren, exp.Alias, exp.Where), lambda it, node: it.translate(node.this)),

@@ -21,6 +21,9 @@ from sqlrewrite.sql.parse.pipe_grammar import PipeParser
 SPELLED = "spelled"
 """In a cast's ``meta``: ``cast``, ``::`` or ``suffix`` (``1L``); nothing for ``DATE '…'``."""
 
+BY_WORDS = "by words"
+"""In a call's ``meta``: words stand between its arguments in place of commas."""
+
 DIALECT = Spark()
 _SUFFIXES = frozenset(Spark.Tokenizer.NUMERIC_LITERALS)
 _UNITS = frozenset(
@@ -197,7 +200,11 @@ def _by_words(*words: str) -> _Special:
         arguments = [it._parse_bitwise()]
         arguments += [it._parse_bitwise() for word in words if it._match_text_seq(word)]
         comma = it._curr.token_type is TokenType.COMMA
-        return None if comma or len(arguments) == 1 else _call(token, arguments)
+        if comma or len(arguments) == 1:
+            return None
+        found = _call(token, arguments)
+        found.meta[BY_WORDS] = True
+        return found
 
     return special
 

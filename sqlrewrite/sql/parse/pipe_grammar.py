@@ -20,6 +20,7 @@ _NO_WHERE = "there is no |> WHERE to take a predicate"
 _JOINS = token_types("join inner left right full cross semi anti natural")
 _ORDERS = token_types("order_by sort_by cluster_by distribute_by limit offset")
 _SETS = frozenset({TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT})
+_GROUPINGS = frozenset({"ALL", "CUBE", "GROUPING", "ROLLUP", "WITH"})
 _OF_A_SELECT = frozenset({"expressions", "distinct", "hint", "windows"})
 
 
@@ -90,7 +91,7 @@ class PipeParser(QueryParser):
         if self._match_text_seq("AGGREGATE"):
             if self._curr.token_type is not TokenType.GROUP_BY:
                 items = self._parse_csv(self._parse_expression)
-            found.set("group", self._parse_group())
+            found.set("group", self._named_keys() or self._parse_group())
         elif self._match(TokenType.SET) or self._match_text_seq("SET"):
             items = self._parse_csv(self._parse_expression)
         elif self._match(TokenType.DROP):
@@ -101,6 +102,18 @@ class PipeParser(QueryParser):
         found.set("kind", word)
         found.set("expressions", [exp.Star(rename=[exp.Identifier(this=word)]), *items])
         return found
+
+    def _named_keys(self) -> exp.Group | None:
+        """GROUP BY with keys that may have aliases; None for grouping sets and no GROUP BY."""
+        index = self._index
+        if not self._match(TokenType.GROUP_BY):
+            return None
+        keys = self._parse_csv(self._parse_expression)
+        calls = (it.name.upper() for it in keys if isinstance(it, exp.Anonymous))
+        if keys and not _GROUPINGS.intersection((self._curr.text.upper(), *calls)):
+            return exp.Group(expressions=keys)
+        self._retreat(index)
+        return None
 
 
 def _opened(query: exp.Query, *without: str) -> exp.Select:

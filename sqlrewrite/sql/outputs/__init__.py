@@ -1,0 +1,1 @@
+"""The names and types of the columns that a query returns."""

@@ -1,0 +1,474 @@
+"""The names and types of the columns that a query returns, by its bound plan.
+
+The binder here understands more than where a statement is rewritten: PIVOT and UNPIVOT, the rows of
+a script, recursive CTEs, functions in FROM. What it makes of them has the right columns and no
+right rows, so these plans are for names and types alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+from sqlglot import exp
+
+from sqlrewrite.plan import algebra as ra
+from sqlrewrite.plan.columns import column_names, output_types, outputs, type_of
+from sqlrewrite.plan.facts.literals import number_type
+from sqlrewrite.plan.facts.session import ExactSettings
+from sqlrewrite.plan.facts.types import INT, STRING, VOID, Type
+from sqlrewrite.plan.relations import leaves
+from sqlrewrite.sql.bind.binder import Binder, Role, unreadable
+from sqlrewrite.sql.bind.closed_world import UNDERSTOOD
+from sqlrewrite.sql.bind.plan_names import type_name
+from sqlrewrite.sql.bind.scope import Scope
+from sqlrewrite.sql.bind.select_clauses import SelectList
+from sqlrewrite.sql.bind.translate import Facts, Translator
+from sqlrewrite.sql.bind.trees import alias_columns
+from sqlrewrite.sql.outputs.call_names import inside
+from sqlrewrite.sql.outputs.output_names import NamePrinter
+from sqlrewrite.sql.outputs.output_translator import OutputTranslator
+from sqlrewrite.warehouse import Name, Warehouse
+
+NamedType = tuple[str | None, Type | None]
+"""A column's name and type, None where they are not known."""
+
+_NOTHING = unreadable("nothing yet")
+_SCRIPTED = ("key", "value")
+"""The columns of a TRANSFORM that names none."""
+
+
+def output_columns(
+    tree: exp.Expr, text: str, catalog: Warehouse, settings: Sequence[ExactSettings]
+) -> tuple[NamedType, ...] | None:
+    """The columns that a query returns, with the types that hold under all of the settings; None
+    for a statement that is no query, or is not understood."""
+    if not isinstance(tree, exp.Query | exp.Values):
+        return None
+    binder = OutputBinder(catalog, text, tuple(settings))
+    query = binder.query(tree, Scope({}), "query")
+    columns = outputs(query.node)
+    if columns is None or _branches(query.node) is None:
+        return None
+    plan = replace(binder.so_far, query=query, memo={})
+    kinds = output_types(plan, len(columns))
+    return tuple((it.label, kind) for it, kind in zip(columns, kinds, strict=True))
+
+
+def _branches(node: ra.Node) -> list[ra.Project] | None:
+    """The SELECTs whose rows a query returns; None if the columns of one are not known, or they
+    have not as many each."""
+    branches: list[ra.Project] = []
+    stack = [node]
+    while stack:
+        match stack.pop():
+            case ra.SetOperation(left=left, right=right):
+                stack += [right, left]
+            case ra.Limit(child=child) | ra.Aggregate(child=child):
+                stack.append(child)
+            case ra.Project(complete=True) as project:
+                branches.append(project)
+            case _:
+                return None
+    return branches if len({len(it.outputs) for it in branches}) == 1 else None
+
+
+class OutputBinder(Binder):
+    """Binds one query for the names and types of its columns; see the module."""
+
+    most_rows = 10_000
+
+    def __init__(self, catalog: Warehouse, text: str, settings: tuple[ExactSettings, ...]) -> None:
+        super().__init__(catalog, text)
+        self.whole = True
+        self.so_far = ra.Plan(_NOTHING, (), (), self.relations, {}, frozenset(), settings=settings)
+        self.labels: dict[int, tuple[str | None, ...]] = {}
+        self.cte_labels: dict[int, tuple[str, ...]] = {}
+
+    def columns_of(self, number: int) -> list[ra.OutputColumn]:
+        """The columns of a relation, with their names as Spark shows them; none if unknown."""
+        relation = self.relations[number]
+        names, labels = column_names(relation) or (), self.labels_of(number) or ()
+        if len(names) != len(labels):
+            return []
+        query = relation.query if isinstance(relation, ra.Derived | ra.CteReference) else None
+        columns: list[ra.OutputColumn] = []
+        for at, (name, label) in enumerate(zip(names, labels, strict=True)):
+            expression: ra.Expression = ra.ColumnRef(number, name, None)
+            if query is not None and names.count(name) > 1:
+                values = tuple(it.outputs[at].expression for it in _branches(query.node) or ())
+                expression = ra.Unknown("one of several of its name", values, merged=True)
+            columns.append(ra.OutputColumn(name, expression, label))
+        return columns
+
+    def understood(self, query: ra.Query) -> bool:
+        """Whether all is known that a query may refer to."""
+        blocks = [it for it in self.blocks if it.number in query.blocks]
+        relations = (it for block in blocks for it in leaves(block.source))
+        return all(not (it.unknown_values or it.unknown_syntax) for it in blocks) and not any(
+            isinstance(it, ra.Opaque) and it.columns is None for it in relations
+        )
+
+    def labels_of(self, number: int) -> tuple[str | None, ...] | None:
+        """The names of a relation's columns as Spark shows them; None if unknown."""
+        if number in self.labels:
+            return self.labels[number]
+        match self.relations.get(number):
+            case ra.Scan(table=table):
+                return tuple(column.name for column in table.columns)
+            case ra.CteReference(cte=cte, query=query):
+                return self.cte_labels.get(cte) or _labels(query)
+            case ra.Derived(query=query, columns=columns, view=view):
+                return columns if view and columns else _labels(query)
+            case ra.Inline(columns=columns):
+                return columns
+            case ra.Generate(expression=expression, columns=columns):
+                kind = type_of(self.so_far, expression)
+                return kind.names if kind is not None and kind.name == "struct" else columns
+            case _:
+                return None
+
+    def _translator(self, node: exp.Select, outer: Scope) -> Translator:
+        scope = Scope(outer.ctes, outer.parent)
+        return self._output_translator(scope, node.args.get("windows") or [])
+
+    def _output_translator(
+        self, scope: Scope, windows: Sequence[exp.Expr] = ()
+    ) -> OutputTranslator:
+        return OutputTranslator(
+            "" if self.in_view else self.text,
+            self.in_view,
+            self.subquery,
+            scope,
+            Facts(),
+            {it.name.lower(): it for it in windows},
+            possible_names=self.possible_names,
+            columns_of=self.columns_of,
+            understood=self.understood,
+            type_of=partial(type_of, self.so_far),
+            trees=self.trees,
+        )
+
+    def generated(self, expression: ra.Expression) -> Name | None:
+        """The names of a generator's columns, where the type of its result tells them."""
+        kind = type_of(self.so_far, expression)
+        names = kind.names if kind is not None and kind.name == "struct" else ()
+        return tuple([name.lower() for name in names]) or None
+
+    # --- queries ------------------------------------------------------------------------------
+
+    def _query_node(
+        self, node: exp.Expr, scope: Scope, role: Role
+    ) -> tuple[ra.Node, tuple[int, ...]]:
+        """The plan of a query; of VALUES as of a SELECT of all their columns."""
+        if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Values):
+            node = node.this
+        if isinstance(node, exp.Values):
+            node = exp.Select(expressions=[exp.Star()], from_=exp.From(this=node))
+        return super()._query_node(node, scope, role)
+
+    def select_list(self, node: exp.Select, translator: Translator, *, skim: bool) -> SelectList:
+        """The list of a SELECT, of a script's rows, or of an operator of the pipe syntax."""
+        if isinstance(node.expressions[0], exp.QueryTransform):
+            return _complete(_script_columns(node.expressions[0]))
+        operator = node.args.get("kind")
+        if operator in _PIPES:
+            columns = _PIPES[operator](self, node, translator)
+            return SelectList((), False, ()) if columns is None else _complete(columns)
+        shown = super().select_list(node, translator, skim=skim)
+        known = UNDERSTOOD[exp.Select]
+        strange = any(value and clause not in known for clause, value in node.args.items())
+        return replace(shown, complete=False) if strange else shown
+
+    def _aggregated(self, node: exp.Select, translator: Translator) -> list[ra.OutputColumn] | None:
+        """``|> AGGREGATE``: the keys of GROUP BY, where a number stands for a column, and the
+        items."""
+        before = translator.star(exp.Star())
+        group = node.args.get("group")
+        if before is None:
+            return None
+        columns: list[ra.OutputColumn] = []
+        for key in group.expressions if group is not None else ():
+            place = inside(key.unalias())
+            constant = isinstance(place, exp.Literal) and not place.is_string
+            if constant and number_type(place.name) == INT:
+                if not 1 <= int(place.name) <= len(before):
+                    return None
+                column = before[int(place.name) - 1]
+                label = key.alias or column.label
+                columns.append(ra.OutputColumn((label or "").lower(), column.expression, label))
+                continue
+            item = self._item(key, translator)
+            if item is None:
+                return None
+            columns.append(item)
+        if group is not None and any(group.args.get(it) for it in _GROUPINGS):
+            return None
+        shown = [self._item(it, translator) for it in node.expressions[1:]]
+        return None if None in shown else [*columns, *(it for it in shown if it is not None)]
+
+    def _item(self, item: exp.Expr, translator: Translator) -> ra.OutputColumn | None:
+        expression = translator.translate(item)
+        label = translator.label(item)
+        if translator.may_be_several(item, expression):
+            return None
+        return ra.OutputColumn((label or "").lower(), expression, label)
+
+    def _set_columns(
+        self, node: exp.Select, translator: Translator
+    ) -> list[ra.OutputColumn] | None:
+        """``|> SET a = 1``: the columns before it, of which some have another value."""
+        columns = translator.star(exp.Star())
+        for item in node.expressions[1:]:
+            if columns is None or not isinstance(item, exp.EQ):
+                return None
+            expression, name = translator.translate(item.expression), item.this.name
+            places = [at for at, it in enumerate(columns) if it.name == name.lower()]
+            if len(places) != 1:
+                return None
+            columns[places[0]] = ra.OutputColumn(name.lower(), expression, name)
+        return columns if len(node.expressions) == 2 else None
+
+    def _without(self, node: exp.Select, translator: Translator) -> list[ra.OutputColumn] | None:
+        """``|> DROP a``."""
+        dropped = {it.name.lower() for it in node.expressions[1:]}
+        columns = translator.star(exp.Star())
+        return None if columns is None else [it for it in columns if it.name not in dropped]
+
+    def _generating(
+        self, source: ra.Node, shown: SelectList, translator: Translator, *, alone: bool
+    ) -> tuple[ra.Node, SelectList]:
+        """The FROM and the list of a SELECT whose list holds a generator."""
+        if shown.generated is None:
+            return source, shown
+        at, names = shown.generated
+        expression = shown.items[at].expression
+        columns = names or self.generated(expression)
+        if columns is None:
+            return source, replace(shown, complete=False)
+        made = self.generate(source, "", columns, expression)
+        assert isinstance(translator, OutputTranslator)
+        labels = translator.generated_names.get(names) or self.labels_of(made.relation)
+        self.labels[made.relation] = labels or columns
+        # Spark takes the aliases out of the other items: struct(a AS b) is called `struct(a)`.
+        items = [
+            replace(it, label=None) if it.label and " AS " in it.label else it for it in shown.items
+        ]
+        items[at : at + 1] = self.columns_of(made.relation)
+        return made, replace(shown, items=tuple(items))
+
+    def with_clause(self, with_: exp.Expr, outer: Mapping[str, int]) -> Mapping[str, int]:
+        """The CTEs visible after a WITH."""
+        visible = super().with_clause(with_, outer)
+        for cte in with_.expressions:
+            names = tuple(column.name for column in cte.args["alias"].columns)
+            self.cte_labels[visible[cte.alias.lower()]] = names
+        return visible
+
+    def recursive_query(self, node: exp.Expr, name: str, visible: Mapping[str, int]) -> ra.Query:
+        """The query of a recursive CTE: its columns are those of the part that does not recur."""
+        while isinstance(node, exp.Subquery) and not node.args.get("with_"):
+            node = node.this
+        if not isinstance(node, exp.SetOperation):
+            return unreadable("a recursive CTE is not understood")
+        anchor, with_ = node.this, node.args.get("with_")
+        if any(table.name.lower() == name for table in anchor.find_all(exp.Table)):
+            return unreadable("a recursive CTE is not understood")
+        ctes = visible if with_ is None else self.with_clause(with_, visible)
+        return self.inner(anchor, Scope(dict(ctes)), "cte")
+
+    # --- relations ----------------------------------------------------------------------------
+
+    def _relation(self, node: exp.Expr, translator: Translator) -> ra.Node:
+        pivots = node.args.get("pivots")
+        if pivots:
+            return self._pivoted_relation(node, pivots, translator)
+        tree = super()._relation(node, translator)
+        self._label(node, tree)
+        return tree
+
+    def _label(self, node: exp.Expr, tree: ra.Node) -> None:
+        """Notes the names that the alias of a relation gives to its columns."""
+        alias = node.args.get("alias")
+        names = tuple(column.name for column in alias.columns) if alias is not None else ()
+        while isinstance(tree, ra.Join | ra.Generate) and not isinstance(node, exp.Lateral):
+            tree = tree.left if isinstance(tree, ra.Join) else tree.child
+        if names and isinstance(tree, ra.Relation | ra.Generate):
+            self.labels[tree.relation] = names
+
+    def _with_laterals(
+        self, laterals: list[exp.Expr], tree: ra.Node, translator: Translator
+    ) -> ra.Node:
+        for lateral in laterals:
+            tree = super()._with_laterals([lateral], tree, translator)
+            self._label(lateral, tree)
+        return tree
+
+    def reads_rows(self, cells: Sequence[Sequence[ra.Expression]]) -> bool:
+        """Whether the rows of VALUES are understood."""
+        return True
+
+    def _lateral(self, node: exp.Lateral, scope: Scope) -> ra.Relation:
+        call = node.this
+        if not isinstance(call, exp.Anonymous):
+            return super()._lateral(node, scope)
+        translator = self._output_translator(Scope(scope.ctes, scope.parent, scope.source))
+        expression = translator.translate(call)
+        names = self.generated(expression)
+        relation = super()._lateral(node, scope)
+        kind = type_of(self.so_far, expression)
+        if names is None or kind is None:
+            return relation
+        number = self.number()
+        made = self.generate(ra.Opaque(number, "", "no FROM", columns=()), "", names, expression)
+        columns = [
+            ra.OutputColumn(name, ra.ColumnRef(made.relation, name, None), label)
+            for name, label in zip(names, kind.names, strict=True)
+        ]
+        return self._derived(columns, relation.alias, alias_columns(node))
+
+    def _derived(
+        self, columns: Sequence[ra.OutputColumn], alias: str, names: Name | None = None
+    ) -> ra.Derived:
+        """A derived table of such columns."""
+        project = ra.Project(ra.Unreadable("for its columns alone"), tuple(columns), -1)
+        query = ra.Query(project, (), (), tuple(it.name for it in columns))
+        return ra.Derived(self.number(), query, alias, None, names or (), listed=names or ())
+
+    def _pivoted_relation(
+        self, node: exp.Expr, pivots: Sequence[exp.Expr], translator: Translator
+    ) -> ra.Node:
+        """A relation with PIVOT or UNPIVOT behind it."""
+        plain = node.copy()
+        plain.set("pivots", None)
+        joins, plain.args["joins"] = plain.args.get("joins") or [], []
+        tree = self._relation(plain, translator)
+        for pivot in pivots:
+            tree = self._pivoted(tree, pivot, translator)
+        for join in joins:
+            translator.scope.source = tree
+            tree = self._join(tree, self._relation(join.this, translator), join, translator)
+        return tree
+
+    def _pivoted(self, tree: ra.Node, pivot: exp.Expr, translator: Translator) -> ra.Node:
+        scope = Scope(translator.scope.ctes, translator.scope.parent, tree)
+        inner = self._output_translator(scope)
+        read = _unpivoted if pivot.args.get("unpivot") else _pivoted
+        before = inner.star(exp.Star())
+        columns = None if before is None else read(pivot, before, inner)
+        alias = pivot.args.get("alias")
+        if columns is None:
+            return self.opaque(pivot, "PIVOT or UNPIVOT is not understood")
+        names = tuple(column.name for column in alias.columns) if alias is not None else ()
+        name = alias.name if alias is not None else ""
+        derived = self._derived(columns, name, tuple(map(str.lower, names)))
+        if names:
+            self.labels[derived.relation] = names
+        return self.keep(derived)
+
+
+_GROUPINGS = ("all", "grouping_sets", "cube", "rollup", "totals")
+_PIPES = {
+    "AGGREGATE": OutputBinder._aggregated,
+    "SET": OutputBinder._set_columns,
+    "DROP": OutputBinder._without,
+}
+"""How the columns of an operator of the pipe syntax are read."""
+
+
+def _labels(query: ra.Query) -> tuple[str | None, ...] | None:
+    columns = outputs(query.node)
+    return None if columns is None else tuple(it.label for it in columns)
+
+
+def _complete(columns: Sequence[ra.OutputColumn]) -> SelectList:
+    return SelectList(tuple(columns), True, ())
+
+
+def _script_columns(script: exp.Expr) -> list[ra.OutputColumn]:
+    """The columns of a TRANSFORM: strings if it gives no types, key and value if no names."""
+    schema = script.args.get("schema")
+    if schema is None:
+        return [ra.OutputColumn(it, ra.Cast(ra.Literal("null"), "string"), it) for it in _SCRIPTED]
+    columns: list[ra.OutputColumn] = []
+    for it in schema.expressions:
+        kind = it.args.get("kind")
+        text = "string" if kind is None else type_name(kind)
+        cast = ra.Cast(ra.Literal("null"), text)
+        columns.append(ra.OutputColumn(it.name.lower(), cast, it.name))
+    return columns
+
+
+def _pivoted(
+    pivot: exp.Expr, before: Sequence[ra.OutputColumn], translator: OutputTranslator
+) -> list[ra.OutputColumn] | None:
+    """The columns that neither an aggregate nor FOR mentions, then one a value and aggregate."""
+    fields = list(pivot.args.get("fields") or ())
+    if len(fields) != 1 or not isinstance(fields[0], exp.In) or any(not it.name for it in before):
+        return None
+    used = {
+        part.name.lower()
+        for tree in (*pivot.expressions, fields[0].this)
+        for column in tree.find_all(exp.Column)
+        for part in column.parts
+    }
+    columns = [it for it in before if it.name not in used]
+    aggregates = []
+    for item in pivot.expressions:
+        expression = translator.translate(item)
+        aggregates.append((translator.label(item), expression))
+    printer = translator.printer()
+    for value in fields[0].expressions:
+        name = value.alias if isinstance(value, exp.PivotAlias) else _constant(value, printer)
+        for label, expression in aggregates:
+            full = label if name is None or label is None else f"{name}_{label}"
+            known = None if name is None else name if len(aggregates) == 1 else full
+            known = None if label is None and len(aggregates) > 1 else known
+            columns.append(ra.OutputColumn((known or "").lower(), expression, known))
+    return columns
+
+
+def _constant(value: exp.Expr, printer: NamePrinter) -> str | None:
+    """The text of a value of a PIVOT, which is cast to a string; None if it is no plain
+    constant."""
+    printer.translator.translate(value)
+    constant = printer.printed(inside(value))
+    if constant.kind == VOID:
+        return "null"
+    if isinstance(constant.constant, bool):
+        return str(constant.constant).lower()
+    return None if constant.constant is None else str(constant.constant)
+
+
+def _unpivoted(
+    pivot: exp.Expr, before: Sequence[ra.OutputColumn], translator: OutputTranslator
+) -> list[ra.OutputColumn] | None:
+    """The columns that stay, then the one of names, then those of values."""
+    fields = list(pivot.args.get("fields") or ())
+    if len(fields) != 1 or len(pivot.expressions) != 1:
+        return None
+    names = _several(pivot.expressions[0])
+    taken: set[str] = set()
+    values: list[list[ra.Expression]] = [[] for _ in names]
+    for group in fields[0].expressions:
+        members = _several(group.this if isinstance(group, exp.PivotAlias) else group)
+        if len(members) != len(names):
+            return None
+        for place, member in enumerate(members):
+            value = translator.translate(member)
+            if not isinstance(value, ra.ColumnRef):
+                return None
+            taken.add(member.name.lower())
+            values[place].append(value)
+    columns = [it for it in before if it.name not in taken]
+    name = fields[0].this.name
+    columns.append(ra.OutputColumn(name.lower(), ra.Cast(ra.Literal("null"), str(STRING)), name))
+    for it, kinds in zip(names, values, strict=True):
+        shared = ra.Unknown("a column of UNPIVOT", tuple(kinds), merged=True)
+        columns.append(ra.OutputColumn(it.name.lower(), shared, it.name))
+    return columns
+
+
+def _several(node: exp.Expr) -> list[exp.Expr]:
+    return list(node.expressions) if isinstance(node, exp.Tuple) else [inside(node)]

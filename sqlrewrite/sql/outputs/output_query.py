@@ -1,0 +1,90 @@
+"""The text of one query to the names and types of its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from sqlglot import Token, TokenType, exp
+
+from sqlrewrite.plan.facts.session import ExactSettings
+from sqlrewrite.plan.facts.types import Type
+from sqlrewrite.plan.memo import within
+from sqlrewrite.results import Output
+from sqlrewrite.sql.deep import deep
+from sqlrewrite.sql.outputs.output_binder import output_columns
+from sqlrewrite.sql.parse.statements import lex, statements
+from sqlrewrite.sql.statements.two_readings import is_double_quoted
+from sqlrewrite.text.limits import Limits
+from sqlrewrite.warehouse import Warehouse
+
+_LIMITS = Limits()
+
+
+def query_output(
+    query: str,
+    catalog: Warehouse,
+    settings: Sequence[ExactSettings],
+    type_text: Callable[[Type], str] = str,
+) -> Output | None:
+    """What a query returns that holds under all of the settings; None where it is not
+    understood."""
+    answers = []
+    for quoted in sorted({it.double_quoted for it in settings}):
+        possible = tuple(it for it in settings if it.double_quoted is quoted)
+        answers.append(_output(query, catalog, possible, type_text))
+    return _agreed(answers)
+
+
+def _output(
+    query: str,
+    catalog: Warehouse,
+    settings: tuple[ExactSettings, ...],
+    type_text: Callable[[Type], str],
+) -> Output | None:
+    tree = _tree(query, catalog, settings[0].double_quoted)
+    if tree is None:
+        return None
+    try:
+        columns = deep(
+            lambda: within(_LIMITS.steps, lambda: output_columns(tree, query, catalog, settings))
+        )
+    except Exception:  # a bug of ours, too many steps, too deep: it costs no more than this query
+        return None
+    if columns is None:
+        return None
+    return tuple((name, None if kind is None else type_text(kind)) for name, kind in columns)
+
+
+def _tree(query: str, catalog: Warehouse, double_quoted: bool) -> exp.Expr | None:
+    """The tree of a text that is one query; None if it is not understood."""
+    lexed = lex(query, catalog.refer)
+    if double_quoted and '"' in query:
+        names = tuple(_as_name(query, token) for token in lexed.tokens)
+        lexed = replace(lexed, tokens=names)
+    found = list(statements(query, lexed, _LIMITS))
+    return found[0].tree if len(found) == 1 and found[0].failure is None else None
+
+
+def _as_name(text: str, token: Token) -> Token:
+    """A token, where text in double quotes is a name."""
+    if token.token_type is not TokenType.STRING or not is_double_quoted(text, token):
+        return token
+    name = token.text
+    return Token(TokenType.IDENTIFIER, name, token.line, token.col, token.start, token.end)
+
+
+def _agreed(answers: Sequence[Output | None]) -> Output | None:
+    """What several answers have in common: None in place of a name or type that differs, and of all
+    where one of them is None or has another number of columns."""
+    known = [it for it in answers if it is not None]
+    if len(known) < len(answers) or len({len(it) for it in known}) != 1:
+        return None
+    return tuple(
+        (_same({name for name, _ in each}), _same({kind for _, kind in each}))
+        for each in zip(*known, strict=True)
+    )
+
+
+def _same(values: set[str | None]) -> str | None:
+    return values.pop() if len(values) == 1 else None

@@ -1,1 +1,0 @@
-"""Spark's grammar of queries: a text to the tree of what its author wrote."""
