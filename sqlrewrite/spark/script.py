@@ -109,10 +109,10 @@ def _split(name: str, text: str) -> tuple[StatementText, ...]:
         )
         raise SparkError(f"{name}: {size}: give it to spark-sql -f; nothing was run")
     lexed = lex(text)
-    for difference in lexed.differences:
-        line, column = Lines(text).place(difference.offset)
+    for unreadable in lexed.unreadable:
+        line, column = Lines(text).place(unreadable.offset)
         raise SparkError(
-            f"{name}:{line}:{column}: {difference.why}: where the statement ends is not certain; "
+            f"{name}:{line}:{column}: {unreadable.why}: where the statement ends is not certain; "
             "nothing was run"
         )
     opened = ("", *(token.text for token in lexed.tokens))

@@ -77,7 +77,7 @@ def test_what_spark_alone_escapes_is_nothing(name: str, text: str) -> None:
     written_in = dialect(name)
     assert written_in is not None
     lexed = lex(written_in.to_spark(text).text)
-    assert lexed.differences == ()
+    assert lexed.unreadable == ()
     assert not [token for token in lexed.tokens if token.token_type.name == "HINT"]
 
 

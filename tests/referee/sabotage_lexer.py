@@ -1,7 +1,6 @@
-"""Switches for the two lexers: each alternative of the expressions taken away or widened, each
-reason for which the lexers part passed over. A text of ``tests/sql/test_lexemes.py`` must be read
-otherwise then; that those texts are read as Spark does is asked of Spark by
-``tests.referee.tokens``.
+"""Switches for the lexer: each alternative of the expressions taken away or widened, each step by
+which lexemes become tokens passed over. A text of ``tests/sql/test_lexemes.py`` must be read
+otherwise then; that they are read as Spark does is asked of Spark by ``tests.referee.tokens``.
 """
 
 from __future__ import annotations
@@ -13,16 +12,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from sqlglot import TokenType
-
-from sqlrewrite.sql.lex import agreement, lexemes, tokens
+from sqlrewrite.sql.lex import lexemes, tokens
 from tests.sql import test_lexemes
 
 NEVER = "(?!)"
-_OF_AGREEMENT = (
-    *("with_joined_tokens", "may_join_words", "difference", "continued_comment"),
-    *("_same", "_rest_of_command", "_goes_on", "_of_two_words", "_behind_hint"),
-)
+_OF_TOKENS = ("_continued_comment", "_rest_of_command", "_closes", "_HEX", "string_value")
 
 # What stands in the expression of the lexemes, and what it is made.
 LEXEME = {
@@ -64,36 +58,6 @@ LEXEME = {
     "a hint": (r"( /\*\+ )", f"( {NEVER} )"),
 }
 
-# The same of the expression of the texts that no two lexers read differently.
-PLAIN = {
-    "a name before a colon, a quote or a letter beyond ASCII": (
-        r"""(?!:[^:]|['"]|[^\x00-\x7f])""",
-        "",
-    ),
-    "*/ is none": (r"[(),;+%] | \*(?!/)", r"[(),;+%] | \*"),
-    "/* and // are none": (r"/(?![/*])", "/"),
-    "-- and -> are none": (r"-(?![->|])", "-"),
-    "a point before a digit": (r"\.(?=[A-Za-z_`*])", r"\."),
-    "a string before a quote": ("""*+'(?!['"])""", "*+'"),
-    ":: before a colon or =": (r"::(?![:=])", "::"),
-    "a number before a letter or a point": (r"(?![\w.]|[^\x00-\x7f])", ""),
-    "== and => are none": ("| =(?![=>])", "| ="),
-    "<=> is none": ("[<>!]=(?![=>])", "[<>!]="),
-    "<>= is none": ("<>(?!=)", "<>"),
-    "<< is none": ("<(?![<>=-])", "<"),
-    ">> is none": (">(?![>=])", ">"),
-    "||| is none": (r"\|\|(?![|>])", r"\|\|"),
-    "a doubled backquote": ("`[^`]++`(?!`)", "`[^`]++`"),
-    "a backslash in a line comment": (r"--[^\r\n\\]*+", r"--[^\r\n]*+"),
-    "a comment that begins like another": (r"/\*(?![+/*])", r"/\*(?!\+)"),
-    "a comment in a comment": (
-        r"/\*(?![+/*])[^*/]*+(?:(?:\*(?!/)|/(?!\*))",
-        r"/\*(?![+/*])[^*/]*+(?:(?:\*(?!/)|/)",
-    ),
-    "a hint elsewhere": (r"(?i:(?<=\bSELECT\ ))", ""),
-    "a string in a hint": (r"[\w\s(),.]*+", r"[\w\s(),.'*/]*?"),
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Switch:
@@ -106,21 +70,18 @@ class Switch:
 def switches() -> Iterator[Switch]:
     """All of them."""
     yield from _of_expressions("lexeme", LEXEME, _lexeme)
-    yield from _of_expressions("plain", PLAIN, _plain)
     for module, label, names in (
         (lexemes, "odd", ("_comment", "_CODE", "_SHIFTED", "_NUMBER", "_in_link")),
-        (agreement, "agreement", _OF_AGREEMENT),
+        (tokens, "tokens", _OF_TOKENS),
     ):
         for name in names:
             yield Switch(f"{label}: {name}", partial(_replaced, module, name, _NONE[name]))
-    words = agreement._OF_WORDS
-    for word in sorted(words, key=str):
-        less = partial(_replaced, agreement, "_OF_WORDS", words - {word})
-        yield Switch(f"agreement: two words {word.name}", less)
-    for kind in (TokenType.HEX_STRING, TokenType.RAW_STRING, TokenType.IDENTIFIER):
-        kinds = {it: meant for it, meant in agreement._KINDS.items() if it is not kind}
-        less = partial(_replaced, agreement, "_KINDS", kinds)
-        yield Switch(f"agreement: kind {kind.name}", less)
+    words = tokens._OF_TWO_WORDS
+    for first, seconds in words.items():
+        for second in seconds:
+            fewer = {it: kind for it, kind in seconds.items() if it != second}
+            less = partial(_replaced, tokens, "_OF_TWO_WORDS", words | {first: fewer})
+            yield Switch(f"tokens: two words {first} {second}", less)
 
 
 def _of_expressions(
@@ -140,15 +101,11 @@ _NONE: dict[str, Any] = {
     "_SHIFTED": re.compile(NEVER),
     "_NUMBER": re.compile(NEVER),
     "_in_link": lambda sign: False,
-    "with_joined_tokens": lambda text, found: found,
-    "may_join_words": lambda text: False,
-    "difference": _nothing,
-    "continued_comment": _nothing,
-    "_same": lambda *_: True,
-    "_rest_of_command": lambda *_: False,
-    "_goes_on": lambda *_: False,
-    "_of_two_words": _nothing,
-    "_behind_hint": lambda text, found, at: at,
+    "_continued_comment": _nothing,
+    "_rest_of_command": lambda text, part, at: ([], at),
+    "_closes": lambda *_: True,
+    "_HEX": re.compile(NEVER),
+    "string_value": lambda written: written[1:-1],
 }
 
 
@@ -170,15 +127,6 @@ def _lexeme(old: str, new: str) -> Iterator[None]:
         yield
 
 
-@contextmanager
-def _plain(old: str, new: str) -> Iterator[None]:
-    pattern = lexemes._PLAIN
-    assert pattern.pattern.count(old) == 1, old
-    changed = re.compile(pattern.pattern.replace(old, new), pattern.flags)
-    with _replaced(lexemes, "_PLAIN", changed):
-        yield
-
-
 def reading() -> dict[str, object]:
     """How each text of ``tests/sql/test_lexemes.py`` is read, as far as its tests ask."""
     found: dict[str, object] = {}
@@ -186,10 +134,8 @@ def reading() -> dict[str, object]:
         found[f"lexemes {text}"] = [text[start:end] for _, start, end in lexemes.lexemes(text)]
     for text, _ in test_lexemes.KINDS:
         found[f"kind {text}"] = lexemes.lexemes(text)
-    for text in (*test_lexemes.ALIKE, *test_lexemes.PART):
-        read, differences = tokens.read(text)
-        told = [(difference.offset, difference.endless) for difference in differences]
+    for text in (*test_lexemes.READ, *test_lexemes.UNREADABLE):
+        read, unreadable = tokens.read(text)
+        told = [(place.offset, place.endless) for place in unreadable]
         found[f"read {text}"] = (told, [(token.start, token.end, token.text) for token in read])
-    for text in (*test_lexemes.PLAIN, *test_lexemes.NOT_PLAIN):
-        found[f"plain {text}"] = lexemes.plain(text)
     return found

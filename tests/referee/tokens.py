@@ -2,8 +2,8 @@
 
 Texts are cut from the fixtures and a corpus, and broken by edits that hurt lexers: openers of
 comments and quotes, backslashes, digits, line ends. Of each text two things must hold: our lexemes
-are Spark's tokens, and in a statement of which nothing is told, so are sqlglot's. Text N of seed S
-is always the same; ``--seconds`` ends a run early and prints from where to go on.
+are Spark's tokens, and in a statement of which nothing is told, so are those that we parse.
+Text N of seed S is always the same; ``--seconds`` ends a run early and prints from where to go on.
 """
 
 from __future__ import annotations
@@ -23,9 +23,8 @@ from typing import Any
 from sqlglot import Token, TokenType
 from sqlglot.dialects.spark import Spark
 
-from sqlrewrite.sql.lex.agreement import Difference
 from sqlrewrite.sql.lex.lexemes import Lexeme, LexemeKind, lexemes
-from sqlrewrite.sql.lex.tokens import read
+from sqlrewrite.sql.lex.tokens import UnreadableText, read
 from tests.support.stable_draws import Draws
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -152,10 +151,10 @@ def untold(
     text: str,
     theirs: Sequence[Lexeme],
     tokens: Sequence[Token],
-    differences: Sequence[Difference],
+    unreadable: Sequence[UnreadableText],
 ) -> str | None:
     """Where the tokens that were read are not Spark's and nothing is told of their statement."""
-    offsets = [difference.offset for difference in differences]
+    offsets = [place.offset for place in unreadable]
     stops = {start for kind, start, _ in theirs if kind == LexemeKind.SEMICOLON}
     since, piece = 0, []
     for token in [*tokens, None]:
@@ -216,8 +215,8 @@ def _of_tokens(text: str, tokens: Sequence[Token]) -> Iterator[tuple[str, int, i
 
 
 def _in_hints(text: str, theirs: Sequence[Lexeme]) -> Iterator[tuple[str, int, int]]:
-    """Spark's lexemes by their colours, a hint as one. A hint right behind another has none: it is
-    a comment to sqlglot, and what it hints at changes no rows."""
+    """Spark's lexemes by their colours, a hint as one. A hint right behind another has none: what
+    it hints at changes no rows."""
     colours = {
         LexemeKind.NAME: "word",
         LexemeKind.OPERATOR: "word",
@@ -231,11 +230,6 @@ def _in_hints(text: str, theirs: Sequence[Lexeme]) -> Iterator[tuple[str, int, i
     for kind, start, end in theirs:
         if kind == LexemeKind.HINT and hint is None:
             hint, again = start, behind
-        elif (
-            hint is None and kind == LexemeKind.NUMBER and text[start] == "."
-        ):  # two tokens to sqlglot
-            yield "word", start, start + 1
-            yield "number", start + 1, end
         elif hint is None:
             yield colours.get(LexemeKind(kind), LexemeKind(kind).name), start, end
         elif text[start:end] == "*/":
@@ -336,11 +330,11 @@ def check(texts: Sequence[tuple[str, str]], spark: Callable[[str], list[Lexeme]]
             inside = theirs[bisect_right(starts, at - 1) : bisect_right(starts, at + len(text))]
             mine = [(kind, start - at, end - at) for kind, start, end in inside]
             mine = [it for it in mine if it[1] < len(text)]
-            tokens, differences = read(text)
-            wrong = lexed_otherwise(text, mine) or untold(text, mine, tokens, differences)
+            tokens, unreadable = read(text)
+            wrong = lexed_otherwise(text, mine) or untold(text, mine, tokens, unreadable)
             if wrong is not None:
                 count.wrong.append(f"{name}: {wrong}\n    {text!r}")
-            count.told += bool(differences)
+            count.told += bool(unreadable)
             at += len(text) + len(BETWEEN)
     return count
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
 
-from sqlrewrite.sql.parse.base_parser import QuickParser
-from sqlrewrite.sql.parse.dialect import DIALECT, SPELLED, SparkSqlParser
+from sqlrewrite.sql.parse.dialect import DIALECT, SPELLED
 from sqlrewrite.sql.parse.interpreted_parser import SparkParser, from_sources
 from sqlrewrite.sql.parse.statements import parse_tokens, statements, tokenize
 
@@ -18,29 +14,6 @@ def expression(text: str) -> exp.Expr:
     query = f"SELECT {text}"
     found: exp.Expr = parse_tokens(tokenize(query), query).expressions[0]
     return found
-
-
-def test_the_quick_steps_read_what_sqlglots_own_do() -> None:
-    own = {name: getattr(SparkParser, name) for name in vars(QuickParser) if name[:2] != "__"}
-    plain: type[SparkSqlParser] = type("Plain", (SparkSqlParser,), own)
-    read = 0
-    for path in sorted(Path(__file__).parents[2].glob("fixtures/queries/*/*.sql"))[::7]:
-        text = path.read_bytes().decode()
-        if ";" in text:
-            continue
-        try:
-            ours, theirs = (
-                parser(dialect=DIALECT).parse(tokenize(text), text)[0]
-                for parser in (SparkSqlParser, plain)
-            )
-        except SqlglotError:
-            continue
-        assert ours is not None
-        assert theirs is not None
-        assert repr(ours) == repr(theirs)
-        assert [node.meta for node in ours.walk()] == [node.meta for node in theirs.walk()]
-        read += 1
-    assert read > 100
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import Token
 
-from sqlrewrite.sql.lex.agreement import tokens_of_lexemes
 from sqlrewrite.sql.lex.computed_names import computes_names, with_computed_names
 from sqlrewrite.sql.lex.keywords import word
 from sqlrewrite.sql.lex.lexemes import Lexeme, LexemeKind, lexemes
 from sqlrewrite.sql.lex.template_tokens import with_variables
+from sqlrewrite.sql.lex.tokens import plain_tokens
 from sqlrewrite.sql.parse.statements import Statement
 from sqlrewrite.text.masking import mask, untouched
 from sqlrewrite.text.templates import Refer, no_name
@@ -36,7 +36,7 @@ def definition_statements(text: str, refer: Refer = no_name) -> Iterator[Stateme
     for part in _between_semicolons(masked):
         if _DEFINING.isdisjoint(masked[start:end].lower() for _, start, end in part):
             continue
-        for piece in _cut_at_line_starts(text, tokens_of_lexemes(masked, part)):
+        for piece in _cut_at_line_starts(text, plain_tokens(masked, part)):
             if not as_written:
                 piece = [with_variables(token, text, refer) for token in piece]
             if computed:

@@ -62,24 +62,6 @@ _LEXEME = rf"""
     )
     """
 
-# What leaves no doubt, to Spark or any other lexer: most texts are nothing else, and this tells it
-# in a seventh of the time.
-_PLAIN = re.compile(
-    r"""
-    (?: [ \t\r\n]++
-      | [A-Za-z_]\w*+ (?!:[^:]|['"]|[^\x00-\x7f])
-      | [(),;+%] | \*(?!/) | /(?![/*]) | -(?![->|]) | \.(?=[A-Za-z_`*])
-      | '[^'\\]*+(?:\\.[^'\\]*+)*+'(?!['"]) | ::(?![:=])
-      | [0-9]++(?:\.[0-9]++)?+ (?![\w.]|[^\x00-\x7f])
-      | =(?![=>]) | [<>!]=(?![=>]) | <>(?!=) | <(?![<>=-]) | >(?![>=]) | \|\|(?![|>])
-      | `[^`]++`(?!`)
-      | --[^\r\n\\]*+
-      | /\*(?![+/*])[^*/]*+(?:(?:\*(?!/)|/(?!\*))[^*/]*+)*+\*/
-      | (?i:(?<=\bSELECT\ ))/\*\+[\w\s(),.]*+\*/
-    )*+
-    """,
-    re.VERBOSE | re.DOTALL | re.ASCII,
-)
 _NESTED = re.compile(r"/\*(?!\+)|\*/")
 _CODE = re.compile(r"\$[A-Za-zſı]*\$")
 _SHIFTED = re.compile(r">>+=[<>=!]*")
@@ -113,11 +95,6 @@ def lexemes(text: str) -> list[Lexeme]:
             found.append((kind, at, end))
         at = end
     return found
-
-
-def plain(text: str) -> bool:
-    """Whether a text is made of nothing but lexemes that no two lexers read differently."""
-    return _PLAIN.fullmatch(text) is not None
 
 
 def _odd(text: str, at: int) -> tuple[int, int]:

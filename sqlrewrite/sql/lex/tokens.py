@@ -1,109 +1,305 @@
-"""The tokens of a text, as Spark reads it: sqlglot's where both agree, and where they do not.
+"""Spark's lexemes as the tokens that sqlglot's parser reads, and what of a text it cannot be given.
 
-A statement in which they part has tokens all the same, spelled from Spark's lexemes: where it ends,
-what is a string in it and what a comment is right in any case.
+Of two words that are one keyword (ORDER BY) one token is made, of a hint behind SELECT one, of
+``x'1F'`` one, of ``1L`` three (``1 :: BIGINT``), of all that is behind the word of a command
+(EXPLAIN, SHOW) one. Comments are no tokens. A statement with something
+that the parser has no token for has tokens all the same: where it ends, what is a string in it and
+what a comment is right in any case.
 """
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
-from sqlglot import Token
-from sqlglot.errors import SqlglotError
+from sqlglot import Token, TokenType
+from sqlglot.dialects.spark import Spark
+from sqlglot.errors import TokenError
 
-from sqlrewrite.sql.lex import agreement
-from sqlrewrite.sql.lex.lexemes import Lexeme, LexemeKind, lexemes, plain
-from sqlrewrite.sql.lex.quick import COMPILED, quick
-from sqlrewrite.sql.parse.dialect import DIALECT
+from sqlrewrite.sql.lex.lexemes import Lexeme, LexemeKind, lexemes
 
-_OF_THREAD = threading.local()
-_LEXER_ERRORS = (SqlglotError, ValueError, IndexError)
+_KEYWORDS = {
+    word: kind for word, kind in Spark.Tokenizer.KEYWORDS.items() if re.fullmatch(r"\w+", word)
+}
+_OPERATORS = {
+    **{sign: kind for sign, kind in Spark.Tokenizer.SINGLE_TOKENS.items() if sign not in "'\"`;"},
+    **{sign: Spark.Tokenizer.KEYWORDS[sign] for sign in "== <=> <= >= <> != => ->".split()},
+    **{sign: Spark.Tokenizer.KEYWORDS[sign] for sign in ":: || |>".split()},
+}
+_SUFFIXES = {
+    suffix: Spark.Tokenizer.KEYWORDS[name]
+    for suffix, name in Spark.Tokenizer.NUMERIC_LITERALS.items()
+}
+_OF_TWO_WORDS: dict[str, dict[str, TokenType]] = {}
+"""What two words are together, by the first and then the second."""
+for _words in (
+    *("GROUP BY", "ORDER BY", "SORT BY", "CLUSTER BY", "DISTRIBUTE BY", "PARTITION BY"),
+    *("PARTITIONED BY", "GROUPING SETS", "PRIMARY KEY", "FOREIGN KEY", "MSCK REPAIR"),
+    *("ADD ARCHIVE", "ADD ARCHIVES", "ADD FILE", "ADD FILES", "ADD JAR", "ADD JARS"),
+):
+    _first, _second = _words.split()
+    _OF_TWO_WORDS.setdefault(_first, {})[_second] = Spark.Tokenizer.KEYWORDS[_words]
+
+_COMMANDS = Spark.Tokenizer.COMMANDS
+_BEFORE_COMMAND = (None, TokenType.BEGIN)
+
+_NUMBER = re.compile(r"(\.?)(.*?)(BD|[LSYDF])?", re.IGNORECASE)
+_HEX = re.compile(r"[0-9a-fA-F]*")
+_ESCAPE = r"\\([0-3][0-7]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)"
+_ESCAPED = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
+
+_QUOTES = "'\"`rR"
+_CONTINUED = re.compile(r"--[^\r\n]*\\(?:\n|\Z)")
+_NOTHING_MORE = re.compile(r"[ \t]*(?:--|\r?\n|\Z)")
+_GOES_ON = "a line comment that ends in a backslash goes on in the next line"
+_TIME_TRAVEL = "time travel written as t@v1 is not supported: write VERSION AS OF"
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadableText:
+    """Where a statement has what the parser cannot be given, and why; ``endless`` where a quote or
+    comment has no end."""
+
+    offset: int
+    why: str
+    endless: bool = False
+
+
+def read(text: str) -> tuple[list[Token], tuple[UnreadableText, ...]]:
+    """The tokens of a text, and what is unreadable in it, at most once a statement. Raises
+    nothing."""
+    tokens: list[Token] = []
+    unreadable: list[UnreadableText] = []
+    every = lexemes(text)
+    start = 0
+    for part in _statements(text, every):
+        end = part[-1][2] if part[-1] is not every[-1] else len(text)
+        those, why = _read(text, part)
+        if why is None and text.find("\\", start, end) >= 0:
+            why = _continued_comment(text, part, start, end)
+        if why is not None:
+            unreadable.append(why)
+            those = plain_tokens(text, part)
+        tokens += those
+        start = end
+    return tokens, tuple(unreadable)
 
 
 def tokenize(text: str) -> list[Token]:
-    """sqlglot's tokens. Raises its TokenError."""
-    return _sqlglot_tokens(text, _is_unambiguous(text))
+    """The tokens of a text. Raises sqlglot's TokenError where something is unreadable in it."""
+    tokens, unreadable = read(text)
+    for why in unreadable:
+        raise TokenError(why.why)
+    return tokens
 
 
-def _is_unambiguous(text: str) -> bool:
-    """Whether all lexers read a text alike."""
-    return plain(text) and not agreement.may_join_words(text)
-
-
-def _sqlglot_tokens(text: str, unambiguous: bool) -> list[Token]:
-    """sqlglot's tokens. Where a text is ``unambiguous`` one regular expression finds them, if it
-    can; else the tokenizer of this thread, as making one takes as long as lexing a line."""
-    found = quick(text) if unambiguous and not COMPILED else None
-    if found is not None:
-        return agreement.with_joined_tokens(text, found)
-    try:
-        tokenizer = _OF_THREAD.tokenizer
-    except AttributeError:
-        tokenizer = _OF_THREAD.tokenizer = DIALECT.tokenizer()
-    return agreement.with_joined_tokens(text, tokenizer.tokenize(text))
-
-
-def read(text: str) -> tuple[list[Token], tuple[agreement.Difference, ...]]:
-    """The tokens of a text, and where Spark's lexer differs, at most once a statement. Raises
-    nothing."""
-    unambiguous = _is_unambiguous(text)
-    tokens = _sqlglot_tokens_or_none(text, unambiguous)
-    if tokens is not None and unambiguous:
-        return tokens, ()
-    found = lexemes(text)
-    if tokens is not None and _difference(text, tokens, found, 0, len(text)) is None:
-        return tokens, ()
-    tokens, differences = [], []
-    start = line = 0
-    for part in lexemes_of_statements(text, found):
-        end = part[-1][2] if part[-1] != found[-1] else len(text)
-        theirs = _sqlglot_tokens_or_none(text[start:end])
-        mine = [_shifted(it, start, line) for it in theirs or ()]
-        if theirs is None:
-            difference: agreement.Difference | None = agreement.why_no_tokens(text, part)
-        else:
-            difference = _difference(text, mine, part, start, end)
-        if difference is not None:
-            differences.append(difference)
-            mine = agreement.tokens_of_lexemes(text, part)
-        tokens += mine
-        line += text.count("\n", start, end)
-        start = end
-    return tokens, tuple(differences)
-
-
-def _difference(
-    text: str, tokens: Sequence[Token], found: Sequence[Lexeme], start: int, end: int
-) -> agreement.Difference | None:
-    """Where tokens and lexemes of a stretch of text differ, or would behind an insertion."""
-    difference = agreement.difference(text, tokens, found)
-    if difference is None and text.find("\\", start, end) >= 0:
-        difference = agreement.continued_comment(text, found, start, end)
-    return difference
-
-
-def _sqlglot_tokens_or_none(text: str, unambiguous: bool = False) -> list[Token] | None:
-    try:
-        return _sqlglot_tokens(text, unambiguous)
-    except _LEXER_ERRORS:
-        return None
-
-
-def lexemes_of_statements(text: str, found: Sequence[Lexeme]) -> Iterator[Sequence[Lexeme]]:
+def _statements(text: str, every: Sequence[Lexeme]) -> Iterator[Sequence[Lexeme]]:
     """The lexemes of each statement with its semicolon; a hint without its end takes in the
     rest."""
     start, hint = 0, False
-    for index, (kind, begins, _) in enumerate(found):
+    for index, (kind, begins, _) in enumerate(every):
         hint = kind == LexemeKind.HINT or (hint and not text.startswith("*/", begins))
         if kind == LexemeKind.SEMICOLON and not hint:
-            yield found[start : index + 1]
+            yield every[start : index + 1]
             start = index + 1
-    if start < len(found):
-        yield found[start:]
+    if start < len(every):
+        yield every[start:]
 
 
-def _shifted(token: Token, offset: int, line: int) -> Token:
-    """A token of a part of the text, as a token of the whole."""
-    place = token.line + line, token.col, token.start + offset, token.end + offset
-    return Token(token.token_type, token.text, *place, token.comments)
+def _read(text: str, part: Sequence[Lexeme]) -> tuple[list[Token], UnreadableText | None]:
+    """The tokens of a statement; and the first place that has none, behind which there are none."""
+    tokens: list[Token] = []
+    at = 0
+    while at < len(part):
+        kind, start, end = part[at]
+        behind = at + 1
+        if kind == LexemeKind.NAME:
+            token, behind = _word(text, part, at)
+            before = tokens[-1].token_type if tokens else None
+            tokens.append(token)
+            if token.token_type in _COMMANDS and before in _BEFORE_COMMAND:
+                rest, behind = _rest_of_command(text, part, behind)
+                tokens += rest
+        elif kind == LexemeKind.HINT:
+            before = tokens[-1].token_type if tokens else None
+            close = next((n for n in range(at, len(part)) if _closes(text, part[n])), None)
+            if close is None or before not in (TokenType.SELECT, TokenType.HINT):
+                return tokens, _unreadable(text, part, at)
+            if before is TokenType.SELECT:  # a second one changes no rows
+                tokens.append(_token(TokenType.HINT, text, start, part[close][2]))
+                tokens[-1].comments.append(text[end : part[close][1]])
+            behind = close + 1
+        elif (simple := _simple(kind, text[start:end], start, end)) is not None:
+            tokens += simple
+        else:
+            return tokens, _unreadable(text, part, at)
+        at = behind
+    return tokens, None
+
+
+def _closes(text: str, lexeme: Lexeme) -> bool:
+    """Whether a lexeme is the end of a hint."""
+    return text.startswith("*/", lexeme[1])
+
+
+def _word(text: str, part: Sequence[Lexeme], at: int) -> tuple[Token, int]:
+    """The token of a word, with the one behind it where both are one; and the index behind it."""
+    _, start, end = part[at]
+    word = text[start:end].upper()
+    if at + 1 < len(part) and (word in _OF_TWO_WORDS or word == "X"):
+        _, begins, ends = part[at + 1]
+        other = text[begins:ends]
+        two = _OF_TWO_WORDS.get(word, {}).get(other.upper())
+        if two is not None:
+            return Token(two, f"{word} {other.upper()}", 1, ends, start, ends - 1), at + 2
+        digits = other[1:-1]
+        if word == "X" and begins == end and other[0] == "'" and _HEX.fullmatch(digits):
+            return Token(TokenType.HEX_STRING, digits, 1, ends, start, ends - 1), at + 2
+    return _token(_KEYWORDS.get(word, TokenType.VAR), text, start, end), at + 1
+
+
+def _rest_of_command(text: str, part: Sequence[Lexeme], at: int) -> tuple[list[Token], int]:
+    """All that is behind the word of a command as one string; and the index behind it. What has no
+    end is left out."""
+    end = len(part)
+    while end > at and part[end - 1][0] in _NOT_OF_A_COMMAND:
+        end -= 1
+    if end == at:
+        return [], end
+    start, stop = part[at][1], part[end - 1][2]
+    return [Token(TokenType.STRING, text[start:stop], 1, stop, start, stop - 1)], end
+
+
+_NOT_OF_A_COMMAND = (LexemeKind.SEMICOLON, LexemeKind.COMMENT)
+
+
+def _simple(kind: int, written: str, start: int, end: int) -> Iterable[Token] | None:
+    """The tokens of a lexeme by itself; None if it has none."""
+    match kind:
+        case LexemeKind.OPERATOR if written in _OPERATORS:
+            return (Token(_OPERATORS[written], written, 1, end, start, end - 1),)
+        case LexemeKind.OPERATOR if written == "<<":
+            return (Token(TokenType.LT, "<", 1, it + 1, it, it) for it in (start, start + 1))
+        case LexemeKind.NUMBER:
+            return _number(written, start, end)
+        case LexemeKind.STRING | LexemeKind.DOUBLE_QUOTED:
+            its = TokenType.RAW_STRING if written[0] in "rR" else TokenType.STRING
+            return (Token(its, string_value(written), 1, end, start, end - 1),)
+        case LexemeKind.QUOTED_NAME:
+            name = written[1:-1].replace("``", "`")
+            return (Token(TokenType.IDENTIFIER, name, 1, end, start, end - 1),)
+        case LexemeKind.SEMICOLON:
+            return (Token(TokenType.SEMICOLON, written, 1, end, start, end - 1),)
+        case _:
+            return None
+
+
+def _token(kind: TokenType, text: str, start: int, end: int) -> Token:
+    """A part of a text as a token, as if the text were one line."""
+    return Token(kind, text[start:end], 1, end, start, end - 1)
+
+
+def _number(written: str, start: int, end: int) -> Iterator[Token]:
+    """A number, and the type that its suffix casts it to."""
+    found = _NUMBER.fullmatch(written)
+    assert found is not None
+    point, digits, suffix = found.groups()
+    value = f"0.{digits}" if point else digits
+    yield Token(TokenType.NUMBER, value, 1, end, start, end - 1)
+    if suffix:
+        yield Token(TokenType.DCOLON, "::", 1, end, start, end - 1)
+        yield Token(_SUFFIXES[suffix.upper()], suffix, 1, end, start, end - 1)
+
+
+def string_value(written: str) -> str:
+    """The value of a string: Spark's ``unescapeSQLString``, with a doubled quote as one."""
+    if written[0] in "rR":
+        return written[2:-1]
+    quote, body = written[0], written[1:-1]
+    if "\\" not in body and quote not in body:
+        return body
+
+    def one(found: re.Match[str]) -> str:
+        code = found[1]
+        if found[2]:
+            return quote
+        if code in "%_":
+            return found[0]
+        if len(code) == 3:
+            return chr(int(code, 8))
+        if len(code) > 3:
+            return chr(int(code[1:], 16))
+        return _ESCAPED.get(code, code)
+
+    return re.sub(rf"{_ESCAPE}|({quote}{quote})", one, body, flags=re.DOTALL)
+
+
+def plain_tokens(text: str, part: Sequence[Lexeme]) -> list[Token]:
+    """Lexemes as tokens, where a statement cannot be parsed: names and literals; only the first may
+    be a keyword."""
+    tokens = [_plain_token(text, *lexeme) for lexeme in part]
+    for token in tokens[:-1]:
+        if token.token_type is TokenType.SEMICOLON:  # in a hint without its end
+            token.token_type = TokenType.UNKNOWN
+    if part[0][0] == LexemeKind.NAME:
+        tokens[0].token_type = _KEYWORDS.get(tokens[0].text.upper(), TokenType.VAR)
+    return tokens
+
+
+_TYPES = {
+    LexemeKind.NUMBER: TokenType.NUMBER,
+    LexemeKind.STRING: TokenType.STRING,
+    LexemeKind.DOUBLE_QUOTED: TokenType.STRING,
+    LexemeKind.QUOTED_NAME: TokenType.IDENTIFIER,
+    LexemeKind.SEMICOLON: TokenType.SEMICOLON,
+    LexemeKind.NAME: TokenType.VAR,
+}
+
+
+def _plain_token(text: str, kind: int, start: int, end: int) -> Token:
+    written = text[start:end]
+    its = TokenType.DOT if written == "." else _TYPES.get(LexemeKind(kind), TokenType.UNKNOWN)
+    if its in (TokenType.STRING, TokenType.IDENTIFIER):
+        written = written.lstrip("rR")[1:-1]
+    return Token(its, written, start=start, end=end - 1)
+
+
+def _continued_comment(
+    text: str, part: Sequence[Lexeme], start: int, end: int
+) -> UnreadableText | None:
+    """A line comment that a backslash continues in the next line: an insertion behind its line
+    would become a part of it. Nothing is inserted before a statement begins, and a next line that
+    is blank or a comment is harmless."""
+    ends = [start, *(lexeme[2] for lexeme in part)]
+    starts = [*(lexeme[1] for lexeme in part), end]
+    kinds = [LexemeKind.SEMICOLON, *(lexeme[0] for lexeme in part)]
+    for kind, since, until in zip(kinds, ends, starts, strict=True):
+        for match in _CONTINUED.finditer(text, since, until):
+            if kind == LexemeKind.SEMICOLON and _NOTHING_MORE.match(text, match.end()):
+                continue
+            return UnreadableText(match.start(), _GOES_ON)
+    return None
+
+
+def _unreadable(text: str, part: Sequence[Lexeme], at: int) -> UnreadableText:
+    """Why a lexeme is no token."""
+    kind, start, end = part[at]
+    shown = text[start : min(end, start + 40)]
+    if kind == LexemeKind.COMMENT or (
+        kind == LexemeKind.UNKNOWN and end == len(text) and shown[0] in _QUOTES
+    ):
+        return UnreadableText(start, "cannot be lexed: a quote or comment without its end?", True)
+    if "\udc80" <= text[start : start + 1] <= "\udcff":
+        byte = ord(text[start]) - 0xDC00
+        return UnreadableText(start, f"the byte 0x{byte:02X} is no UTF-8: save the file as UTF-8")
+    if kind == LexemeKind.UNKNOWN:
+        return UnreadableText(start, f"no token of Spark begins with {shown!r}")
+    if kind == LexemeKind.HINT and at and text.startswith("*/", part[at - 1][1]):
+        why = "a second hint block is not supported: write one /*+ … */ with a comma"
+        return UnreadableText(start, why)
+    if shown.startswith("@"):
+        return UnreadableText(start, _TIME_TRAVEL)
+    what = {LexemeKind.HINT: "the beginning of a hint", LexemeKind.CODE: "code in dollar signs"}
+    called = what.get(LexemeKind(kind), "an operator")
+    return UnreadableText(start, f"Spark reads {shown} as {called}, the parser does not")

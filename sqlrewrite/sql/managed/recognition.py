@@ -15,11 +15,10 @@ from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from sqlglot import Token, TokenType
+from sqlglot import TokenType
 
 from sqlrewrite.settings.forms import FORMS
-from sqlrewrite.sql.lex.keywords import CHANGES, NO_QUERY, token_types
-from sqlrewrite.sql.lex.lexemes import lexemes
+from sqlrewrite.sql.lex.keywords import CHANGES, NO_QUERY, QUOTED, token_types
 from sqlrewrite.sql.managed.statements import statement_openers
 from sqlrewrite.sql.managed.token_walk import NoFormError, Range, Walk
 from sqlrewrite.text.edits import Span
@@ -96,16 +95,10 @@ def marker_offsets(walk: Walk) -> Iterator[int]:
     at = text.find(MARKER)
     while at >= 0:
         before = bisect_right(starts, at) - 1
-        if before < 0 or tokens[before].end < at or not _in_lexeme(text, tokens, before, at):
+        quoted = before >= 0 and at <= tokens[before].end and walk.kind(before) in QUOTED
+        if not quoted:
             yield at
         at = text.find(MARKER, at + 1)
-
-
-def _in_lexeme(text: str, tokens: Sequence[Token], index: int, at: int) -> bool:
-    """Whether an offset is inside a lexeme of Spark's; sqlglot's rest of EXPLAIN holds several."""
-    since = tokens[index - 1].end + 1 if index else 0
-    found = lexemes(text[since : tokens[index].end + 1])
-    return any(since + start < at < since + end for _, start, end in found)
 
 
 def has_managed_predicate(walk: Walk, conjuncts: Container[Span], value: str) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, TypeVar
 from sqlglot import Token, TokenType, exp
 
 from sqlrewrite.sql.lex.keywords import token_types
-from sqlrewrite.sql.parse.base_parser import QuickParser
+from sqlrewrite.sql.parse.interpreted_parser import SparkParser
 from sqlrewrite.sql.parse.spans import SPAN, span_of
 from sqlrewrite.text.templates import is_template
 
@@ -56,7 +56,7 @@ _LIKES: dict[TokenType, type[exp.Expr]] = {TokenType.LIKE: exp.Like, TokenType.I
 _QUANTIFIERS = {TokenType.ANY: exp.Any, TokenType.SOME: exp.Any, TokenType.ALL: exp.All}
 
 
-class ExpressionParser(QuickParser):
+class ExpressionParser(SparkParser):
     """Reads conditions and values; see the module."""
 
     # `payload:a.b`, a path into a VARIANT.

@@ -21,10 +21,9 @@ from sqlrewrite.sql.ddl.head import without_clauses
 from sqlrewrite.sql.deep import TOO_DEEP, deep
 from sqlrewrite.sql.lex import template_tokens
 from sqlrewrite.sql.lex import tokens as lexer
-from sqlrewrite.sql.lex.agreement import Difference
 from sqlrewrite.sql.lex.computed_names import computes_names, with_computed_names
 from sqlrewrite.sql.lex.keywords import as_names
-from sqlrewrite.sql.lex.tokens import read
+from sqlrewrite.sql.lex.tokens import UnreadableText, read
 from sqlrewrite.sql.parse.dialect import parser
 from sqlrewrite.sql.parse.limits import why_exceeded
 from sqlrewrite.sql.parse.scripts import Piece, pieces
@@ -94,11 +93,11 @@ class Statement:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lexed:
-    """The tokens of a text, semicolons included; where Spark's lexer differs; its templates, and
+    """The tokens of a text, semicolons included; what is ``unreadable`` in it; its templates, and
     those that could not be made tokens (``obstacles``)."""
 
     tokens: Sequence[Token]
-    differences: tuple[Difference, ...] = ()
+    unreadable: tuple[UnreadableText, ...] = ()
     templates: tuple[Template, ...] = ()
     obstacles: tuple[Obstacle, ...] = ()
     refer: Refer = no_name
@@ -110,14 +109,14 @@ class Lexed:
 
 
 def lex(text: str, refer: Refer = no_name) -> Lexed:
-    """The tokens of a text, and where Spark's lexer differs; ``refer`` resolves its templates."""
+    """The tokens of a text; ``refer`` resolves its templates."""
     masked = mask(text)
-    tokens, differences = read(masked.text)
+    tokens, unreadable = read(masked.text)
     if untouched(masked, text) and not masked.obstacles:
-        return Lexed(_named(tokens, text, refer), differences)
+        return Lexed(_named(tokens, text, refer), unreadable)
     found, obstacles = template_tokens.with_templates(tokens, masked, text, refer)
     obstacles = sorted((*masked.obstacles, *obstacles), key=lambda obstacle: obstacle.start)
-    return Lexed(_named(found, text, refer), differences, masked.templates, tuple(obstacles), refer)
+    return Lexed(_named(found, text, refer), unreadable, masked.templates, tuple(obstacles), refer)
 
 
 def statements(
@@ -125,13 +124,13 @@ def statements(
 ) -> Iterator[Statement]:
     """The statements of a text; those over the limits are not parsed. Raises nothing."""
     lexed, limits = lexed or lex(text), limits or Limits()
-    obstacles, differences = deque(lexed.obstacles), deque(lexed.differences)
+    obstacles, unreadable = deque(lexed.obstacles), deque(lexed.unreadable)
     for index, piece in enumerate(pieces(text, lexed.tokens)):
         tokens, start = piece.tokens, piece.tokens[0].start
-        while differences and differences[0].offset < piece.since:
-            differences.popleft()  # where no statement is left
-        parts = bool(differences) and differences[0].offset < piece.until
-        parted = differences[0] if parts else None
+        while unreadable and unreadable[0].offset < piece.since:
+            unreadable.popleft()  # where no statement is left
+        within = bool(unreadable) and unreadable[0].offset < piece.until
+        unread = unreadable[0] if within else None
         if piece.why or piece.defines:
             yield _of_script(text, index, piece)
             continue
@@ -143,7 +142,7 @@ def statements(
         if over is not None:
             yield Statement(index, start, tokens, None, over, end=piece.until)
             continue
-        yield _statement(text, index, piece, lexed, obstacles[0] if blocked else None, parted)
+        yield _statement(text, index, piece, lexed, obstacles[0] if blocked else None, unread)
 
 
 def tokenize(text: str, refer: Refer = no_name) -> list[Token]:
@@ -209,7 +208,7 @@ def _statement(
     piece: Piece,
     lexed: Lexed,
     obstacle: Obstacle | None,
-    parted: Difference | None,
+    unread: UnreadableText | None,
 ) -> Statement:
     tokens = piece.tokens
     start = tokens[0].start
@@ -225,11 +224,11 @@ def _statement(
         if obstacle is not None:
             said = f"template text: {obstacle.message}: left alone"
             failure = Failure(obstacle.start, said, True)
-    if failure is None and parted is not None and (ours or parted.endless):
-        failure = Failure(parted.offset, parted.why, not parted.endless)
+    if failure is None and unread is not None and (ours or unread.endless):
+        failure = Failure(unread.offset, unread.why, not unread.endless)
     if failure is None and ours:
         failure = misread(text, tokens)
-    if failure is not None or parted is not None:
+    if failure is not None or unread is not None:
         return Statement(index, start, tokens, None, failure, end=piece.until)
     if not parses:
         why = Failure(start, _no_beginning(text, start, tokens[0]))

@@ -4,8 +4,8 @@ Two texts of one shape get one decision, but for the literals in the predicates.
 left out only where its value cannot matter (alone beside a comparison of a WHERE, in an IN list,
 beside LIKE), and only for another of its kind (an INT that is not 0; a decimal of
 as many digits; a sure date; a word). What is out of
-the ordinary is its own shape: a text that is not plain (``lex.lexemes.plain``), that has a comment
-for dpp-rewrite, or that repeats a value elsewhere.
+the ordinary is its own shape: a text with an unusual lexeme (a name with letters beyond ASCII, a
+doubled quote), with a comment for dpp-rewrite, or that repeats a value elsewhere.
 """
 
 from __future__ import annotations
@@ -15,22 +15,23 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import pairwise
 
 from sqlrewrite.plan.facts.literals import cast_fits
 from sqlrewrite.plan.facts.types import DATE, TIMESTAMP
-from sqlrewrite.sql.lex.lexemes import plain
+from sqlrewrite.sql.lex.lexemes import Lexeme, LexemeKind, lexemes
 
 _LARGE = 1 << 20
 
-# A lexeme of a plain text, behind white space and comments; a comment that is a hint is lexemes.
-_TOKENS = re.compile(
+_USUAL = re.compile(
     r"""
-    (?: \s++ | --[^\r\n]*+ | /\*(?!\+)[^*/]*+(?:(?:\*(?!/)|/(?!\*))[^*/]*+)*+\*/ )*+
-    ( [A-Za-z_]\w*+ | '[^'\\]*+(?:\\.[^'\\]*+)*+' | [0-9]++(?:\.[0-9]++)?+ | `[^`]++`
-    | /\*\+ | \*/ | <=> | [<>!=]= | <> | \|\| | :: | . )
+    [A-Za-z_]\w*+ | '[^'\\]*+(?:\\.[^'\\]*+)*+' | [0-9]++(?:\.[0-9]++)?+ | `[^`]++`
+    | /\*\+ | \*/ | <=> | [<>!=]= | <> | \|\| | :: | [(),;+%*/.=<>-]
     """,
     re.VERBOSE | re.DOTALL | re.ASCII,
 )
+_GOES_ON = re.compile(r"--[^\r\n]*\\")
+"""A comment that may go on in the next line."""
 _LITERALS = frozenset("'0123456789")
 _COMPARISONS = frozenset("= == <> != < <= > >= <=> like".split())
 _BEFORE_SIGN = _COMPARISONS | {"between"}
@@ -51,9 +52,10 @@ _INT_DIGITS = 9
 
 def shape(text: str) -> str:
     """The shape of a text. Raises nothing."""
-    if len(text) > _LARGE or "dpp-rewrite" in text.lower() or not plain(text):
+    every = [] if len(text) > _LARGE or "dpp-rewrite" in text.lower() else lexemes(text)
+    if not _are_usual(text, every):
         return f"as written: {text.strip()}"
-    tokens = _TOKENS.findall(text)
+    tokens = [text[start:end] for _, start, end in every]
     literals = [at for at, token in enumerate(tokens) if token[0] in _LITERALS]
     folded = dict(_folded(tokens, literals))
     if folded:
@@ -64,6 +66,20 @@ def shape(text: str) -> str:
     if "'" not in shape:
         return shape.lower()
     return " ".join([token if token[0] == "'" else token.lower() for token in tokens])
+
+
+def _are_usual(text: str, every: Sequence[Lexeme]) -> bool:
+    """Whether nothing but these lexemes decides what a text says, and each is of a usual form."""
+    if not every or _GOES_ON.search(text):
+        return False
+    if any(_is_prefixed(text, *both) for both in pairwise(every)):
+        return False
+    return all(_USUAL.fullmatch(text, start, end) for _, start, end in every)
+
+
+def _is_prefixed(text: str, word: Lexeme, string: Lexeme) -> bool:
+    """Whether a word is a prefix of a string: ``x'1F'`` is no ``x`` before one."""
+    return word[0] == LexemeKind.NAME and word[2] == string[1] and text[string[1]] == "'"
 
 
 def fingerprint(shape: str) -> str:
