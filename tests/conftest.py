@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,9 @@ LONG = (
 
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 """Else each process that a test starts would compile the whole program, which takes a second."""
+
+os.environ.setdefault("TURN", str(date.today().toordinal()))
+"""Of ``tests/support/turns.py``: the same for all processes of a run, also around midnight."""
 
 LENGTHS = ("longest", "long")
 """Marks of tests that run only where they are asked for, each by the option of its name."""

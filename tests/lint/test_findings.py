@@ -13,6 +13,7 @@ from sqlrewrite.stripping import stripped
 from sqlrewrite.text.markers import MARKER
 from tests.support.cases import catalog as catalog_of_file
 from tests.support.cases import query_cases, read
+from tests.support.turns import turn
 
 IN = (
     "s.day IN (SELECT /*+ BROADCAST(c2) */ c2.day FROM calendar AS c2 WHERE c2.year = 2024) "
@@ -323,7 +324,7 @@ def _predicates(text: str) -> tuple[str, list[str]]:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("case", query_cases(), ids=lambda case: case.name)
+@pytest.mark.parametrize("case", turn(query_cases(), 4), ids=lambda case: case.name)
 def test_fixes_do_what_a_rewrite_does(case: object) -> None:
     """From the query, from its golden, and from one with a predicate gone stale: mending all that
     has a fix gives what a rewrite gives, but that a predicate which still follows is not moved."""

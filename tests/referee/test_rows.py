@@ -11,6 +11,7 @@ from tests.referee.generator_world import random_world
 from tests.referee.harness import answer, differ, quick
 from tests.referee.rows import query_of, run
 from tests.referee.shrink import shrunk
+from tests.support.turns import TODAY
 
 
 @pytest.fixture
@@ -19,9 +20,8 @@ def session(spark: Any) -> Any:
     return spark.newSession()
 
 
-SEED, FIRST, QUERIES = 14, 240, 300
-"""Eight worlds, some of them of files; the long runs, ``python -m tests.referee.rows``, have other
-seeds."""
+SEED, FIRST, QUERIES = 14, 200 * TODAY, 200
+"""Five worlds, others each day; ``python -m tests.referee.rows`` runs as many as are asked for."""
 
 
 @pytest.mark.spark
@@ -29,7 +29,7 @@ seeds."""
 def test_rewritten_queries_give_the_same_rows(session: Any) -> None:
     counted, _ = run(session, SEED, FIRST, QUERIES)
     assert not counted.wrong, "\n".join(one.told() for one in counted.wrong)
-    assert counted.rewritten >= 50, counted.told(0)
+    assert counted.rewritten >= 30, counted.told(0)
     assert counted.refused * 5 < counted.asked, counted.told(0)
     assert counted.empty * 2 < counted.rewritten, counted.told(0)
 

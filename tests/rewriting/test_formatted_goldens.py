@@ -17,6 +17,7 @@ from sqlrewrite.sql.parse.statements import lex
 from sqlrewrite.stripping import stripped, taken_out
 from sqlrewrite.text.markers import MARKER
 from tests.support.cases import Case, query_cases, read, retail_cases, rewritten
+from tests.support.turns import turn
 
 CASES = [case for case in [*query_cases(), *retail_cases()] if MARKER in read(case.golden)]
 SHAPES = {
@@ -74,7 +75,7 @@ FORMATTERS = {"sqlfmt": _sqlfmt, "sqlfluff": _sqlfluff}
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("case", CASES[::16], ids=lambda case: case.name)
+@pytest.mark.parametrize("case", turn(CASES, 24), ids=lambda case: case.name)
 def test_sqlfmt(case: Case) -> None:
     _check(case, "sqlfmt")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import duckdb
@@ -18,6 +18,7 @@ from sqlrewrite import Catalog, rewrite
 from sqlrewrite.sql.managed.same_text import comparable
 from sqlrewrite.stripping import stripped
 from sqlrewrite.text.markers import MARKER
+from tests.support.turns import turn
 
 DDL = """
 CREATE TABLE f (x INT, p INT, q INT) {by};
@@ -165,7 +166,7 @@ def catalog() -> Catalog:
 def test_what_is_done_to_our_predicates(
     database: duckdb.DuckDBPyConnection, catalog: Catalog
 ) -> None:
-    _check(database, catalog, range(TEXTS))
+    _check(database, catalog, turn(range(TEXTS), 2))
 
 
 @pytest.mark.longest
@@ -175,7 +176,7 @@ def test_more_of_what_is_done_to_them(
     _check(database, catalog, range(TEXTS, MORE))
 
 
-def _check(database: duckdb.DuckDBPyConnection, catalog: Catalog, numbers: range) -> None:
+def _check(database: duckdb.DuckDBPyConnection, catalog: Catalog, numbers: Sequence[int]) -> None:
     wrong, checked = [], 0
     for number in numbers:
         edited = random_text(random.Random(f"{SEED}/{number}"), catalog)
