@@ -381,7 +381,7 @@ class Settings:
     cache: bool = _work(
         True,
         BOOLEAN,
-        "Remember the results of runs over many files, to be faster the next time.",
+        "Remember which of many files have nothing to report, to be faster the next time.",
         brief="Remember results for the next run.",
         off="--no-cache",
     )
