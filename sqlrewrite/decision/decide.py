@@ -47,10 +47,10 @@ from sqlrewrite.sql.managed.token_walk import Walk
 from sqlrewrite.sql.places import NoPlaceError, Places
 from sqlrewrite.text.edits import Edit
 from sqlrewrite.text.markers import MARKER
-from sqlrewrite.write import placement, postcheck
+from sqlrewrite.write import placement
 from sqlrewrite.write.derived_values import days_around
-from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.predicates import write
+from sqlrewrite.write.query_forms import Predicate
 
 _OF_ONE = frozenset((SHARED.code, MISSED.code))
 """What may speak against one of several references to a CTE, and not against them all together."""
@@ -349,7 +349,7 @@ def _insertions(
     # Where an ON and a new WHERE go to the same place in the text, the ON comes first.
     for slot, predicates in sorted(slots.items(), key=lambda item: item[0].clause.keyword is None):
         insertions = placement.edits(slot, predicates, places)
-        wrong = postcheck.check(slot, predicates, insertions, places, bound, queries, refer)
+        wrong = placement.check(slot, predicates, insertions, places, bound, queries, refer)
         if wrong is None:
             clause = text.managed_clause(slot)
             if clause is not None:

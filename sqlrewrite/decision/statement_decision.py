@@ -1,4 +1,6 @@
-"""The decision on one statement: its pairs with their verdicts, and its insertions."""
+"""The decision on one statement: its pairs with their verdicts, its insertions, and what becomes of
+the predicates of an earlier run: each stays as it stands, changes or goes.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,8 @@ from sqlrewrite.text.edits import Edit
 if TYPE_CHECKING:
     from sqlrewrite.judge.proposal import Proposal
     from sqlrewrite.plan.algebra import Plan
-    from sqlrewrite.write.forms.predicate import Predicate
     from sqlrewrite.write.placement import Slot
+    from sqlrewrite.write.query_forms import Predicate
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
@@ -29,7 +31,7 @@ from sqlrewrite.text.edits import Span
 from sqlrewrite.text.markers import MARKER, read_keys_note
 
 if TYPE_CHECKING:
-    from sqlrewrite.write.forms.predicate import Predicate
+    from sqlrewrite.write.query_forms import Predicate
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,8 +1,8 @@
-"""The days that a condition on a date or time allows: ``year(ts) = 2024``, ``d = … OR d > …``.
+"""What a condition on a column implies for columns that are computed from it.
 
-In: a condition and its column. Out: the first day and the last, each None where it is open. Only
-literals of the years 1000 to 9998 count; a day too many at an end does no harm (docs/soundness.md,
-"Derived partition columns").
+``day_range``: the days that a condition on a date or time allows, from literals of the years 1000
+to 9998; a day too many at an end does no harm. ``prefix_bounds``: the comparisons that follow from
+a prefix of a string (docs/soundness.md, "Derived partition columns").
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """The edges of a block's join graph: the conditions that connect expressions of two relations.
 
-In: a plan and one of its blocks. Out: each ``JoinEdge`` that could prune a fact, and its sides.
+In: a plan and one of its blocks. Out: each ``JoinEdge`` that could prune a fact, and its sides; and
+each ``ScanJoin``, two scans that one join connects by equalities between plain columns.
 """
 
 from __future__ import annotations

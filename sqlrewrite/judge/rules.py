@@ -1,4 +1,5 @@
-"""The rules that decide whether a proposal becomes a predicate, each one object.
+"""The rules that decide whether a proposal becomes a predicate, each one object, and their run on a
+pair (``examine``).
 
 ``RULES`` is the order in which reasons are shown: first whether the query prunes by itself, then
 the soundness rules (a predicate would be right), then the benefit rules (it would be worth it).

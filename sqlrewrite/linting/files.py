@@ -1,4 +1,4 @@
-"""Lints one file, from its bytes to its findings, and sums up many.
+"""Lints one file, from its bytes to its findings, and sums up many; SQL in another language too.
 
 In come a file's name and bytes, out goes a ``LintedFile``, whatever happened: a file that cannot be
 read, and a bug of ours, are results too, so that one file never stops the others.

@@ -1,6 +1,8 @@
 """DPP007: partitioned tables that a query reads without giving the engine a bound.
 
-What is not understood might bound: then there is no finding.
+A condition that is not understood might bound (a template, a name that the catalog cannot place):
+then there is no finding. Where reading each partition is meant (a GROUP BY of the partition column,
+an INSERT that takes its partitions from the rows), the finding is a note.
 """
 
 from __future__ import annotations

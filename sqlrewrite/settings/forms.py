@@ -1,6 +1,6 @@
 """The forms of a predicate: a row each, with all that the rooms below ``write/`` know of it.
 
-How a form is written is its module of ``write/forms/``. ``sql/`` finds one again in a text by its
+How a form is written is its function in ``write/``. ``sql/`` finds one again in a text by its
 shapes, ``judge/`` sizes its keys, and ``--help`` describes those that may be asked for.
 """
 

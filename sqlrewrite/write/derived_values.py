@@ -20,7 +20,7 @@ from sqlrewrite.plan.facts.types import DATE, Type
 from sqlrewrite.sql.bind.formulas import with_bigint_casts, with_try_casts
 from sqlrewrite.sql.places import NoPlaceError
 from sqlrewrite.write.fact_values import disjunction, fact_value
-from sqlrewrite.write.names import AuthorText
+from sqlrewrite.write.repeated_text import AuthorText
 
 
 def checked_bound(proposal: Proposal) -> DerivedBound:

@@ -24,9 +24,17 @@ from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import arithmetic, column_names, computed_as
 from sqlrewrite.sql.places import NoPlaceError, Places
 from sqlrewrite.text.edits import Span
-from sqlrewrite.write.attempts import attempted, repeated_side, steadied_texts
 from sqlrewrite.write.derived_values import days_around, derived_value
-from sqlrewrite.write.names import WORDS, AuthorText, computed, quoted, spelled
+from sqlrewrite.write.repeated_text import (
+    WORDS,
+    AuthorText,
+    attempted,
+    computed,
+    quoted,
+    repeated_side,
+    spelled,
+    steadied_texts,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,38 +12,25 @@ from sqlrewrite.settings.forms import FILTERED, IN, RANGE, RANKED, SET, SINGLE, 
 from sqlrewrite.settings.options import NotAskedError
 from sqlrewrite.sql.places import NoPlaceError
 from sqlrewrite.text.limits import SPARK
+from sqlrewrite.write import literal_forms, query_forms
 from sqlrewrite.write.fact_values import fact_value
-from sqlrewrite.write.forms import (
-    constants,
-    filtered,
-    key_range,
-    key_set,
-    ranked,
-    semi_join,
-    single_key,
-    values,
-)
-from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.key_queries import KeyQueries, KeyQueryWriter
-from sqlrewrite.write.names import AuthorText
+from sqlrewrite.write.query_forms import Predicate
+from sqlrewrite.write.repeated_text import AuthorText
 
 WRITERS: Mapping[str, Callable[[Sequence[Proposal], KeyQueries], list[Predicate]]] = {
-    IN: semi_join.write,
-    SET: key_set.write,
-    RANGE: key_range.write,
-    SINGLE: single_key.write,
-    RANKED: ranked.write,
-    FILTERED: filtered.write,
+    IN: query_forms.write_in,
+    SET: query_forms.write_set,
+    RANGE: query_forms.write_range,
+    SINGLE: query_forms.write_single,
+    RANKED: query_forms.write_ranked,
+    FILTERED: query_forms.write_filtered,
 }
 """What writes each form. ``constants`` and ``values`` are not here: they may write nothing."""
 
 
 def write(
-    proposals: Sequence[Proposal],
-    author: AuthorText,
-    words: frozenset[str],
-    *,
-    union: bool = False,
+    proposals: Sequence[Proposal], author: AuthorText, words: frozenset[str], *, union: bool = False
 ) -> list[Predicate]:
     """The predicates for a proposal, each on one line, without their markers.
 
@@ -55,9 +42,9 @@ def write(
     if not union:
         proposals = _distinct(proposals, author, words)
     form, queries = chosen_form(first), KeyQueries(author, words, union)
-    found = constants.write(proposals, queries)
+    found = literal_forms.write_constants(proposals, queries)
     if not found and (form == VALUES or _may_stay(first)):
-        found = values.write(proposals, queries)
+        found = literal_forms.write_values(proposals, queries)
     if found:
         return _in_dialect(found, first)
     if first.pair.edge.block.role == "merge":  # whose ON takes no subquery

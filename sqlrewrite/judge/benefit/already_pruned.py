@@ -1,4 +1,9 @@
-"""DPP121 unbounded and DPP122 not-yet-pruned: the query itself does not bound the column yet."""
+"""DPP121 unbounded and DPP122 not-yet-pruned: the query itself does not bound the column yet.
+
+Spark infers from ``f.k = d.k`` and ``d.k > 3`` that ``f.k > 3``, in every plan
+(``InferFiltersFromConstraints``; docs/spark.md, "Constants on the key"): an IN over keys that
+nothing else restricts adds nothing to that.
+"""
 
 from __future__ import annotations
 

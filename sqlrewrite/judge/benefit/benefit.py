@@ -1,7 +1,9 @@
-"""DPP123 benefit: the predicate saves more reading of the fact than it costs on the dimension.
+"""DPP123 benefit: the predicate saves more reading of the fact than it costs on the dimension
+(Spark's ``pruningHasBenefit``); and DPP124 key-size: the keys stay below the engine's limit.
 
-That is Spark's ``pruningHasBenefit``: ratio × bytes(F) > bytes(D), as far as the sizes are known
-(``estimate``).
+A predicate costs reading the dimension and its neighbours once more, and saves a share of the fact:
+by the conditions' distinct values, else those of the keys, else Spark's ratio. In a columnar format
+only the named columns count.
 """
 
 from __future__ import annotations

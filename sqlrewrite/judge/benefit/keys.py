@@ -1,6 +1,8 @@
-"""DPP120 selective-predicate: the dimension is filtered by something likely to be selective.
+"""Which keys there are: DPP120 selective-predicate, that something filters them; and whether they are
+one, as of a maximum, a few, as of a LIMIT, or as many as the statistics say.
 
-The list is that of Spark's ``PartitionPruning.isLikelySelective``, kept in the engine's file.
+What is selective is the list of Spark's ``PartitionPruning.isLikelySelective``, in the engine's
+file.
 """
 
 from __future__ import annotations

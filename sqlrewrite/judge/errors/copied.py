@@ -1,9 +1,9 @@
 """What Spark copies from one side of a join to the other, where the query never computes it.
 
-What a correlated scalar or LATERAL subquery holds, and what a view or a SQL function does that is
-read in one, Spark optimizes by itself first. An IN in it is a semi-join by the time that the query
-around is optimized, and what is said of the fact's column is then said of the key, too: ``10 / f.p
-> 1`` is evaluated for keys that the query never tested (docs/soundness.md, "What Spark copies").
+Spark optimizes a correlated scalar or LATERAL subquery, a view and a SQL function by itself first:
+an IN in it is a semi-join when the query around is optimized, and a condition on the fact's column
+is then put on the key, too (docs/soundness.md, "What Spark copies"). ``alike`` gives the columns
+that equalities, derived tables, CTEs and views tie to a column.
 """
 
 from __future__ import annotations

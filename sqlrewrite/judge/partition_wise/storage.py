@@ -12,6 +12,9 @@ switching one setting and looking for the Exchange in Spark's plan, Iceberg's ta
 3. partitions of Spark's own formats (``PARTITIONED BY``) never count: the advice is DDL that would.
 
 For tables that are in none of these rows no advice is given.
+
+``group_count`` says by how many groups a join is written, and whether that pays; its limits are
+measured (docs/partition-wise.md, "When groups pay").
 """
 
 from __future__ import annotations

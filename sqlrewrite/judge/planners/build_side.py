@@ -1,15 +1,16 @@
-"""What Trino prunes by itself: by a dynamic filter, which the side of a join that is built hands to
-the scans of the side that probes it (``PredicatePushDown``, ``RemoveUnsupportedDynamicFilters``;
-values in ``rules/engines/trino.toml``; asked of Trino itself: docs/engines.md, "Trino"):
+"""What Trino and DuckDB prune by themselves: the side of a hash join that is built hands its keys to
+the scans of the side that probes it. An IN that we write is such a join, too.
+
+Trino (``PredicatePushDown``, ``RemoveUnsupportedDynamicFilters``; docs/engines.md, "Trino"):
 
 1. the join is inner, or RIGHT with the fact on its left, or an IN or EXISTS over the dimension;
 2. the fact stands on the probe side: the left one, unless the sizes of both say that it is smaller;
 3. an equality or a comparison ties the fact's own column, which comes up to the join as itself, or
    in a cast that Trino undoes for the keys;
-4. whatever filters the dimension, or nothing; but the ON of a RIGHT join keeps none of its rows
-   from what is built.
+4. the ON of a RIGHT join keeps none of the dimension's rows from what is built.
 
-An IN that we write is a join whose build side is the key query, wherever the fact stands.
+DuckDB builds the smaller side by its statistics, wherever it stands in the text, and prunes
+hive-partitioned files by its keys, or by their ends from 50 keys on.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""DPP109 repeatable, DPP110 row-limit, DPP111 correlated, DPP113 names and DPP115 parameters:
-the dimension gives the same rows when the predicate reads it a second time.
+"""The rules about the dimension: DPP109 repeatable, DPP110 row-limit, DPP111 correlated, DPP112
+key-types, DPP113 names, DPP114 guards and DPP115 parameters.
 
-One walk finds all objections to that (``judge/repeatable.py``); each rule has a code for its own.
+The predicate reads the dimension a second time: it must give the same rows, compare its keys as the
+join does (docs/soundness.md, "Types"), and bring no error that the query does not raise.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""DPP105 barriers and DPP106 shared-cte: what stands between the join and the fact's scan.
+"""The rules about the fact's surroundings: DPP105 barriers, DPP106 shared-cte, DPP107 streaming,
+DPP108 determinism and DPP116 clause.
 
-``lineage`` finds the operators; which of them let a predicate through is docs/soundness.md,
-"Operators between the join and the scan".
+``lineage`` finds the operators on the way to the scan; which of them let a predicate through is
+docs/soundness.md, "Operators between the join and the scan".
 """
 
 from __future__ import annotations

@@ -1,10 +1,6 @@
-"""``values``: ``p IN (1, 2, 3)``, or from the smallest of many to the largest: a key query's keys
-as they are now, with the time and the key query in a note beside the marker.
+"""The forms that hold literals: constants of the author's own condition, or keys asked of Spark.
 
-Literals are the keys of one moment, and that is what the user asked for. Refused is what could make
-the same query give others though no table has changed (the clock, a name that means something in
-this text alone, a table that the text itself writes), and a type whose literals might compare
-otherwise than the key does.
+In: proposals that passed. Out: each ``Predicate``; none where the form does not apply.
 """
 
 from __future__ import annotations
@@ -15,10 +11,13 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from sqlrewrite.find.derived_columns import is_day
+from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.judge.soundness.derived_column import day_may_recur
-from sqlrewrite.plan.algebra import Derived, Plan, Scan
+from sqlrewrite.plan.algebra import Call, ColumnRef, Derived, Expression, Literal, Plan, Scan
 from sqlrewrite.plan.columns import expression_type, type_of
+from sqlrewrite.plan.expressions import operands
+from sqlrewrite.plan.facts.coercion import compare_alike
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.facts.types import TIMESTAMP, TIMESTAMP_NTZ
 from sqlrewrite.plan.relations import read_by
@@ -26,14 +25,15 @@ from sqlrewrite.settings.forms import VALUES
 from sqlrewrite.settings.options import Keys, NotAskedError, Options, RefusedError
 from sqlrewrite.sql.managed.recognition import normalized_value
 from sqlrewrite.sql.managed.same_text import comparable
+from sqlrewrite.sql.places import Places
+from sqlrewrite.text.edits import Span
 from sqlrewrite.text.limits import SPARK
 from sqlrewrite.text.markers import keys_note
 from sqlrewrite.text.templates import templated
 from sqlrewrite.warehouse import View, Warehouse, has_template
 from sqlrewrite.write.fact_values import fact_value
-from sqlrewrite.write.forms.key_range import END
-from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.key_queries import KeyQueries
+from sqlrewrite.write.query_forms import END, Predicate
 
 # A parameter: what stands for it the author knows, and Spark does not, as of a template.
 _PARAMETER = re.compile(r"\?|(?<![:\w]):[A-Za-z_]")
@@ -65,7 +65,7 @@ class _Bound:
     query: str
 
 
-def write(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predicate]:
+def write_values(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predicate]:
     """The predicates of literals, one for each column; empty where another form is to be written.
     Raises RefusedError."""
     found: list[Predicate] = []
@@ -309,3 +309,51 @@ def _view_text(catalog: Warehouse, view: Derived) -> str:
     found = catalog.relations[view.view]
     assert isinstance(found, View)
     return found.query
+
+
+def write_constants(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predicate]:
+    """``p IN (1, 2)``, the constants that the author's own condition compares the key with; none
+    where anything else is asked of the dimension."""
+    if len(proposals) > 1:
+        return []
+    lists: set[str] = set()
+    proposal, author = proposals[0], queries.author
+    for item in proposal.restrictions:
+        if not isinstance(item, Conjunct) or not _is_constant(proposal, item.expression):
+            return []
+        if proposal.pair.fact.relation in item.condition.relations:
+            return []  # the fact's own, which it would be asked twice
+        lists.add(_constants(author.places, item.condition.expression))
+    if len(lists) != 1:
+        return []
+    value = fact_value(proposal, author)
+    return [Predicate(f"{value} {author.word('IN')} ({lists.pop()})", value)]
+
+
+def _constants(places: Places, condition: Expression) -> str:
+    """The text right of ``=``, or in the parentheses of IN."""
+    _, *values = operands(condition)
+    return places.copy(Span(places.span(values[0]).start, places.span(values[-1]).end))
+
+
+def _is_constant(proposal: Proposal, expression: Expression) -> bool:
+    """Whether a condition compares just the key with constants that IN compares the fact with in
+    the same way: ``k = 5``, ``k IN (1, 2)``."""
+    pair = proposal.pair
+    if pair.operator != "=" or not (pair.key_plain and pair.fact_plain) or pair.derived is not None:
+        return False
+    fact, other, key = (proposal.type_of(ref) for ref in (pair.stored, pair.fact, pair.key))
+    if fact is None or not fact == other == key:
+        return False  # against another type the same constant might compare otherwise
+    match expression:
+        case Call(name="=" | "in" as name, args=(ColumnRef(name=column), *values)):
+            if column != pair.key.name:
+                return False
+            if not all(isinstance(value, Literal) and value.kind != "null" for value in values):
+                return False
+            kinds = [proposal.type_of(value) for value in values]
+            return name == "in" or all(
+                kind is not None and compare_alike(fact, kind) for kind in kinds
+            )
+        case _:
+            return False
