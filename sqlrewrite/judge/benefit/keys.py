@@ -1,5 +1,5 @@
-"""Which keys there are: DPP120 selective-predicate, that something filters them; and whether they are
-one, as of a maximum, a few, as of a LIMIT, or as many as the statistics say.
+"""Which keys there are: DPP120 selective-predicate, that something filters them; and whether they
+are one, as of a maximum, a few, as of a LIMIT, or as many as the statistics say.
 
 What is selective is the list of Spark's ``PartitionPruning.isLikelySelective``, in the engine's
 file.

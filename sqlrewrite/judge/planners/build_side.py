@@ -1,5 +1,5 @@
-"""What Trino and DuckDB prune by themselves: the side of a hash join that is built hands its keys to
-the scans of the side that probes it. An IN that we write is such a join, too.
+"""What Trino and DuckDB prune by themselves: the side of a hash join that is built hands its keys
+to the scans of the side that probes it. An IN that we write is such a join, too.
 
 Trino (``PredicatePushDown``, ``RemoveUnsupportedDynamicFilters``; docs/engines.md, "Trino"):
 

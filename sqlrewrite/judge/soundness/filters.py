@@ -1,5 +1,5 @@
-"""The rules for a scan that is bounded by itself: by a filter on the source of a derived column, or by
-the first values of its own column (a rank).
+"""The rules for a scan that is bounded by itself: by a filter on the source of a derived column, or
+by the first values of its own column (a rank).
 
 From ``x >= c`` follows ``f(x) >= f(c)``, where f keeps the order: the author's condition stays, and
 the one that follows is written beside it. For a rank each condition on the rows is repeated.
