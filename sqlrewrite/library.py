@@ -70,5 +70,5 @@ def lint(sql: str, catalog: Catalog, options: Options | None = None) -> tuple[Fi
     """
     from sqlrewrite.linting.linter import lint
 
-    found, _ = lint(sql, catalog, options)
-    return found
+    findings, _ = lint(sql, catalog, options)
+    return findings

@@ -118,12 +118,9 @@ TEMPORAL = "a temporal join reads it as of a time of each row"
 class Table:
     """A base table; sizes are bytes, counts are rows, None is not known.
 
-    Where ``columns`` are not ``complete``, they are some of those it has: good for their types, and
-    for nothing that needs to know which columns there are. ``names`` are those of all its columns
-    in lower case, empty where these are not known. ``clustered_by`` are columns by which its rows
-    are sorted or clustered, so that a file or row group holds a narrow range of each: what is ours
-    there wrongly costs time, and no row. ``unsteady`` is why it is ``streaming``, where more than
-    that is known, or why else each scan may give other rows.
+    Where ``columns`` are not ``complete``, there are others, and ``names`` (lower case) is empty.
+    By ``clustered_by`` its rows are sorted or clustered: what is wrong there costs time, and no
+    row. ``unsteady`` is why it is ``streaming``, or why else each scan may give other rows.
     """
 
     name: Name
@@ -215,26 +212,16 @@ class LeftOut:
 class Warehouse:
     """All known relations by qualified name, and the namespace of short names.
 
-    Names of one part are those of temporary views: the map that Spark asks first for a name of one
-    part, and for one in ``session`` or ``system.session``. One of them that is ``forgotten`` may
-    stand before a table. ``schema_named`` says that the text has named its current schema, by USE:
-    then no other schema is meant.
-
-    ``references`` are the names that dbt writes for its ``ref`` and ``source``, ``forgotten`` those
-    of which nothing is known any more, ``left_out`` what of its files could not be read.
-    ``declared`` are the derived columns that the settings declare, by the name of their table, in
-    lower case and with as many parts as were written; each such table has them in its ``derived``.
-    ``zone_set`` says that the text has set another time zone for its session. ``variables`` are the
-    values that the project gives to variables in names. ``settings`` are those of the sessions that
-    run the queries, as far as they are known: what Spark prunes by itself depends on them.
-    ``reset_settings`` are those that a RESET brings back, where the text has set others.
-    ``open_names`` are names of one part, or of ``global_temp``, with a template in them, that a
-    text has made or dropped: they may be any name that they can be rendered to.
-    ``streaming`` says that a text of Flink's has set another mode than batch, or batch; None that
-    it has set none.
-    ``prunable`` are the last names of all partitioned, clustered and bucketed tables, and of the
-    views, which may hide one; ``by_last`` all qualified names by their last; ``schemas`` those that
-    have a relation.
+    Names of one part are those of temporary views; one that is ``forgotten``, of which nothing is
+    known any more, may stand before a table. ``references`` are what dbt's ``ref`` and ``source``
+    mean, ``declared`` the derived columns of the settings, by table. ``variables`` are the values
+    that the project gives to variables in names, ``settings`` those of the sessions, as far as they
+    are known, ``reset_settings`` those that a RESET brings back. ``open_names`` are names with a
+    template that a text has made or dropped. ``zone_set``: the text sets another time zone.
+    ``streaming``: the text sets a mode of Flink's, None: it sets none. ``schema_named``: the text
+    has named its schema, and no other is meant. ``prunable`` are the last names of tables with a
+    layout, and of views; ``by_last`` the qualified names by their last; ``schemas`` those with a
+    relation.
     """
 
     relations: Mapping[Name, TableOrView] = field(default_factory=dict)

@@ -69,5 +69,5 @@ class Catalog(Warehouse):
         return declaring(self, derived)
 
     @classmethod
-    def _of(cls, found: Warehouse) -> Catalog:
-        return cls(*(getattr(found, field.name) for field in fields(Warehouse) if field.init))
+    def _of(cls, warehouse: Warehouse) -> Catalog:
+        return cls(*(getattr(warehouse, field.name) for field in fields(Warehouse) if field.init))

@@ -1,11 +1,9 @@
 """A dbt ``manifest.json`` to a catalog: models, seeds, snapshots and sources, and what ref() means.
 
-A table is read from the CREATE TABLE that dbt would run for it (``relation_name``, ``file_format``,
-``partition_by``), so that types and partition fields mean what they mean in DDL. dbt lists the
-columns that somebody documented: they are all of them under an enforced contract, or in the
-``catalog.json`` beside the manifest (``dbt docs generate``). A view is its compiled query; where
-dbt has only parsed it (``dbt parse``), its own text if that has names of relations and nothing else
-for dbt to fill in.
+A table is read from the CREATE TABLE that dbt would run for it, so that types and partition fields
+mean what they mean in DDL. The columns that dbt lists are all of them under an enforced contract,
+or in the ``catalog.json`` beside the manifest. A view is its compiled query, or its own text if dbt
+has nothing to fill in but names of relations.
 """
 
 from __future__ import annotations
@@ -52,9 +50,9 @@ def read(data: Mapping[str, Any], path: Path, catalog: Warehouse) -> Warehouse:
         raise CatalogError(f"{path}: not a dbt manifest but {version}: give target/manifest.json")
     adapter = metadata.get("adapter_type")
     if adapter is not None and str(adapter) not in _ADAPTERS:
-        known = ", ".join(sorted(_ADAPTERS))
+        adapters = ", ".join(sorted(_ADAPTERS))
         raise CatalogError(
-            f"{path}: a manifest of dbt's {adapter} adapter; these are read: {known}"
+            f"{path}: a manifest of dbt's {adapter} adapter; these are read: {adapters}"
         )
     stored = _stored(path.with_name("catalog.json"))
     relations: dict[Name, TableOrView] = {}
@@ -216,12 +214,12 @@ def _partitions(node: _Node) -> tuple[str, ...]:
     return tuple(item for item in fields if isinstance(item, str) and item.strip())
 
 
-def _field(given: Mapping[str, Any]) -> str | None:
+def _field(partition: Mapping[str, Any]) -> str | None:
     """The partition field of an object: a date by day is a column, any other a transform."""
-    field, granularity = given.get("field"), str(given.get("granularity") or "day").lower()
+    field, granularity = partition.get("field"), str(partition.get("granularity") or "day").lower()
     if not isinstance(field, str):
         return None
-    if granularity == "day" and str(given.get("data_type") or "date").lower() == "date":
+    if granularity == "day" and str(partition.get("data_type") or "date").lower() == "date":
         return quoted(field)
     return f"{granularity}s({quoted(field)})"
 

@@ -1,10 +1,9 @@
 """Reads a dbt project without a manifest, from ``dbt_project.yml`` and the YAML beside the models.
 
-The manifest is the better source, since it has the results of dbt's own rules. If nobody has run
-``dbt parse``, this module collects models, seeds, snapshots and sources with their ``config``
-(``partition_by``, ``materialized``, from the model, its YAML and the project, in this order),
-columns and ``data_type``, and passes them to ``dbt.read`` in the form of a manifest. A model is in
-the schema that is configured for it; where none is, it is taken to be in the current one.
+The manifest is the better source. If nobody has run ``dbt parse``, this collects models, seeds,
+snapshots and sources with their ``config`` (from the model, its YAML and the project, in this
+order) and passes them to ``dbt.read`` as a manifest. A model without a schema is in the current
+one.
 """
 
 from __future__ import annotations

@@ -1,6 +1,9 @@
-"""Tables whose columns come from another relation: CREATE TABLE … AS, LIKE and CLONE.
+"""Reads DDL files to a catalog: each statement changes the catalog before it.
 
-Files are read in any order, so these tables are completed after all others.
+The files describe what exists, they are not run as a script: DROP removes nothing, a renamed table
+is known by both names, a name with a variable means what all files say of it. A statement that
+cannot be read is listed in ``left_out``. Tables whose columns come from another relation (AS, LIKE,
+CLONE) are completed after all others, since files are read in any order.
 """
 
 from __future__ import annotations
@@ -32,108 +35,6 @@ from sqlrewrite.warehouse import (
     TableOrView,
     Warehouse,
 )
-
-ANY_SETTINGS = tuple(SessionSettings().possible())
-_ROUNDS = 5
-"""How many such tables in a row are completed, each created from the one before."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ColumnlessTable:
-    """A table that was created without a list of columns: its statement, text and namespace."""
-
-    statement: Statement
-    text: str
-    name: Name
-    namespace: Name
-    made: Table
-    where: str
-    settings: Sequence[ExactSettings] = ANY_SETTINGS
-
-    @property
-    def why(self) -> str:
-        """Why its columns are not known, for people."""
-        if definitions.created_query(self.statement.tokens, self.text)[1]:
-            return "its query reads what is not known"
-        return "the statement lists none, or not all"
-
-
-def completed(catalog: Warehouse, columnless: Sequence[ColumnlessTable]) -> Warehouse:
-    """The catalog with the columns of these tables, as far as they can be found."""
-    waiting = list(columnless)
-    for _ in range(_ROUNDS):
-        tables = {
-            columnless_table.name: table
-            for columnless_table in waiting
-            if (table := _completed(columnless_table, catalog)) is not None
-        }
-        if not tables:
-            break
-        catalog = replace(catalog, relations={**catalog.relations, **tables})
-        waiting = [
-            columnless_table for columnless_table in waiting if columnless_table.name not in tables
-        ]
-    return catalog
-
-
-def followed(
-    statement: Statement,
-    text: str,
-    before: Warehouse,
-    source: str,
-    behind: str | None = None,
-    settings: Sequence[ExactSettings] = ANY_SETTINGS,
-) -> Warehouse:
-    """The catalog after a statement of a script, where ``before`` holds. A table that a query
-    gives its columns has them, as far as they are the same under all of the ``settings``; where
-    ``behind`` is the text behind it, only one that it names."""
-    after = definitions.apply(statement, text, before, source)
-    if after is before:
-        return after
-    name = definitions.created_name(statement.tokens, text, before)
-    table = after.relations.get(name)
-    if not isinstance(table, Table) or table.names or len(name) == 1:
-        return after
-    if behind is not None and name[-1] not in behind.lower():
-        return after
-    columnless = ColumnlessTable(statement, text, name, before.namespace, table, source, settings)
-    return completed(after, [columnless])
-
-
-def _completed(it: ColumnlessTable, catalog: Warehouse) -> Table | None:
-    if catalog.relations.get(it.name) is not it.made:
-        return None
-    here = replace(catalog, namespace=it.namespace)
-    query = definitions.created_query(it.statement.tokens, it.text)[1]
-    if not query:
-        without = here.without(it.name)
-        after = definitions.apply(it.statement, it.text, without, it.made.source)
-        again = after.relations.get(it.name)
-        return again if isinstance(again, Table) and again.names else None
-    columns = query_columns(query, here.without(it.name), it.settings)
-    if columns is None:
-        return None
-    fields = (
-        field if find_column(columns, field.column) else PartitionField(field.column, "unknown")
-        for field in it.made.partitioned_by
-    )
-    return in_star_order(replace(it.made, columns=columns, partitioned_by=tuple(fields)), here)
-
-
-def query_columns(
-    query: str, catalog: Warehouse, settings: Sequence[ExactSettings], names: Sequence[str] = ()
-) -> tuple[Column, ...] | None:
-    """The columns that a query gives a table or view, under ``names`` if any; None if unknown."""
-    from sqlrewrite.sql.outputs.output_query import query_output
-
-    output = query_output(query, catalog, settings, lambda kind: kind.ddl)
-    if output is None or len(names or output) != len(output):
-        return None
-    written: Sequence[str | None] = names or [name for name, _ in output]
-    pairs = zip(written, output, strict=True)
-    columns = [Column(name, kind) for name, (_, kind) in pairs if name is not None]
-    distinct = {column.name.lower() for column in columns}
-    return tuple(columns) if len(columns) == len(output) == len(distinct) else None
 
 
 def read(path: Path, catalog: Warehouse) -> Warehouse:
@@ -199,7 +100,7 @@ class _Findings:
 
 
 def _folded(text: str, at: Where, catalog: Warehouse, findings: _Findings) -> Warehouse:
-    known, catalog = catalog.variables, in_force(catalog, text, runs_once=False)
+    variables, catalog = catalog.variables, in_force(catalog, text, runs_once=False)
     for statement in definition_statements(text, catalog.refer):
         if statement.tokens[0].text.lower() in ("drop", "cache"):
             continue
@@ -217,7 +118,7 @@ def _folded(text: str, at: Where, catalog: Warehouse, findings: _Findings) -> Wa
                 after = replace(after, relations=both, forgotten=catalog.forgotten)
             findings.left_out += _forgotten(statement, text, catalog, after, at)
             catalog = after
-    return replace(catalog, variables=known, open_names=())
+    return replace(catalog, variables=variables, open_names=())
 
 
 def _defined(
@@ -239,7 +140,9 @@ def _defined(
     after = definitions.apply(statement, text, catalog.without(name), at.source)
     after = postgres_partitions.declared(statement, text, after, name)
     relation, where = after.relations.get(name), at(statement.start)
-    findings.left_out += (LeftOut(where, said) for said in _doubts(name, relation, statement, text))
+    findings.left_out += (
+        LeftOut(where, doubt) for doubt in _doubts(name, relation, statement, text)
+    )
     findings.defined.add(name)
     if isinstance(relation, Table) and isinstance(old, Table):
         relation, contradicted = agreed(old, relation)
@@ -262,7 +165,7 @@ def _defined_temporarily(
         return catalog
     relation = definitions.apply(statement, text, catalog, at.source).relations.get(temporary)
     findings.left_out += (
-        LeftOut(at(statement.start), said) for said in _doubts(name, relation, statement, text)
+        LeftOut(at(statement.start), doubt) for doubt in _doubts(name, relation, statement, text)
     )
     if relation is None:
         return catalog.without(name)
@@ -292,12 +195,14 @@ def agreed(old: Table, new: Table) -> tuple[Table, list[str]]:
     return replace(base, **changes), contradicted
 
 
-def _doubts(name: Name, made: TableOrView | None, statement: Statement, text: str) -> Iterator[str]:
+def _doubts(
+    name: Name, relation: TableOrView | None, statement: Statement, text: str
+) -> Iterator[str]:
     """The parts of a definition that could not be read."""
-    if made is None:
+    if relation is None:
         yield f"{_shown(name)} cannot be read: {definitions.why_unreadable(statement, text)}"
-    elif isinstance(made, Table) and made.names:
-        for column in made.columns:
+    elif isinstance(relation, Table) and relation.names:
+        for column in relation.columns:
             if column.type is None:
                 written = definitions.written_types(statement, text).get(column.name, "")
                 which = f"{column.name} {written}".rstrip()
@@ -305,8 +210,8 @@ def _doubts(name: Name, made: TableOrView | None, statement: Statement, text: st
                     f"{_shown(name)}: the type of column `{which}` is none of Spark's: nothing is "
                     "written that depends on it"
                 )
-        for part in made.partitioned_by:
-            if part.column.isidentifier() and made.column(part.column) is None:
+        for part in relation.partitioned_by:
+            if part.column.isidentifier() and relation.column(part.column) is None:
                 yield (
                     f"{_shown(name)}: partitioned by {part.column}, which is not one of its "
                     "columns: declare it"
@@ -330,8 +235,8 @@ def _without_columns(
 ) -> Iterator[LeftOut]:
     """The tables whose columns are still not known."""
     for table in columnless:
-        known = catalog.relations.get(table.name)
-        if known is table.made:
+        relation = catalog.relations.get(table.name)
+        if relation is table.created:
             yield LeftOut(
                 table.where, f"{_shown(table.name)}: its columns are not known: {table.why}"
             )
@@ -339,3 +244,110 @@ def _without_columns(
 
 def _shown(name: Name) -> str:
     return ".".join(name[1:])
+
+
+# Tables whose columns come from another relation
+
+ANY_SETTINGS = tuple(SessionSettings().possible())
+_ROUNDS = 5
+"""How many such tables in a row are completed, each created from the one before."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ColumnlessTable:
+    """A table that was created without a list of columns: its statement, text and namespace."""
+
+    statement: Statement
+    text: str
+    name: Name
+    namespace: Name
+    created: Table
+    where: str
+    settings: Sequence[ExactSettings] = ANY_SETTINGS
+
+    @property
+    def why(self) -> str:
+        """Why its columns are not known, for people."""
+        if definitions.created_query(self.statement.tokens, self.text)[1]:
+            return "its query reads what is not known"
+        return "the statement lists none, or not all"
+
+
+def completed(catalog: Warehouse, columnless: Sequence[ColumnlessTable]) -> Warehouse:
+    """The catalog with the columns of these tables, as far as they can be found."""
+    waiting = list(columnless)
+    for _ in range(_ROUNDS):
+        tables = {
+            columnless_table.name: table
+            for columnless_table in waiting
+            if (table := _completed(columnless_table, catalog)) is not None
+        }
+        if not tables:
+            break
+        catalog = replace(catalog, relations={**catalog.relations, **tables})
+        waiting = [
+            columnless_table for columnless_table in waiting if columnless_table.name not in tables
+        ]
+    return catalog
+
+
+def followed(
+    statement: Statement,
+    text: str,
+    before: Warehouse,
+    source: str,
+    behind: str | None = None,
+    settings: Sequence[ExactSettings] = ANY_SETTINGS,
+) -> Warehouse:
+    """The catalog after a statement of a script, where ``before`` holds. A table that a query
+    gives its columns has them, as far as they are the same under all of the ``settings``; where
+    ``behind`` is the text behind it, only one that it names."""
+    after = definitions.apply(statement, text, before, source)
+    if after is before:
+        return after
+    name = definitions.created_name(statement.tokens, text, before)
+    table = after.relations.get(name)
+    if not isinstance(table, Table) or table.names or len(name) == 1:
+        return after
+    if behind is not None and name[-1] not in behind.lower():
+        return after
+    columnless = ColumnlessTable(statement, text, name, before.namespace, table, source, settings)
+    return completed(after, [columnless])
+
+
+def _completed(waiting: ColumnlessTable, catalog: Warehouse) -> Table | None:
+    if catalog.relations.get(waiting.name) is not waiting.created:
+        return None
+    here = replace(catalog, namespace=waiting.namespace)
+    query = definitions.created_query(waiting.statement.tokens, waiting.text)[1]
+    if not query:
+        without = here.without(waiting.name)
+        after = definitions.apply(waiting.statement, waiting.text, without, waiting.created.source)
+        again = after.relations.get(waiting.name)
+        return again if isinstance(again, Table) and again.names else None
+    columns = query_columns(query, here.without(waiting.name), waiting.settings)
+    if columns is None:
+        return None
+    fields = (
+        field if find_column(columns, field.column) else PartitionField(field.column, "unknown")
+        for field in waiting.created.partitioned_by
+    )
+    return in_star_order(
+        replace(waiting.created, columns=columns, partitioned_by=tuple(fields)), here
+    )
+
+
+def query_columns(
+    query: str, catalog: Warehouse, settings: Sequence[ExactSettings], names: Sequence[str] = ()
+) -> tuple[Column, ...] | None:
+    """The columns that a query gives a table or view, under ``names`` if any; None if unknown."""
+    from sqlrewrite.sql.outputs.output_query import query_output
+
+    output = query_output(query, catalog, settings, lambda kind: kind.ddl)
+    if output is None or len(names or output) != len(output):
+        return None
+    written: Sequence[str | None] = names or [name for name, _ in output]
+    pairs = zip(written, output, strict=True)
+    columns = [Column(name, kind) for name, (_, kind) in pairs if name is not None]
+    distinct = {column.name.lower() for column in columns}
+    return tuple(columns) if len(columns) == len(output) == len(distinct) else None

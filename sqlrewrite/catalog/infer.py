@@ -1,9 +1,8 @@
 """Guesses tables from the texts that use them, for a project without DDL, and writes them as DDL.
 
-In: files of SQL. Out: the tables that they create, as from DDL, and those that they write to:
 ``INSERT INTO t PARTITION (dt = '…')``, ``ALTER TABLE t ADD PARTITION (…)`` and ``LOAD DATA`` show
 which columns partition a table, in order, but no type and no other column. So no predicate is
-written whose soundness needs the type. In the DDL a comment marks each guess.
+written whose soundness needs the type.
 """
 
 from __future__ import annotations
@@ -63,8 +62,8 @@ def infer(files: Iterable[str], start: Warehouse) -> tuple[Warehouse, dict[Name,
     contradicted: set[Name] = set()
     for file in files_with_tables:
         for mention in _shown(file, start):
-            known = catalog.resolve(mention.name)
-            if known is not None and (not isinstance(known, Table) or known.names):
+            relation = catalog.resolve(mention.name)
+            if relation is not None and (not isinstance(relation, Table) or relation.names):
                 continue
             before = guessed.setdefault(mention.name, mention)
             if _names(before) != _names(mention):  # a statement must name all partition columns
@@ -88,9 +87,9 @@ def _names(mention: PartitionMention) -> list[str]:
     return [name.lower() for name, _ in mention.columns]
 
 
-def _table(mention: PartitionMention, known: object) -> Table:
+def _table(mention: PartitionMention, relation: object) -> Table:
     names = [name for name, _ in mention.columns]
-    base = known if isinstance(known, Table) else Table(mention.name)
+    base = relation if isinstance(relation, Table) else Table(mention.name)
     kept = [column for column in base.columns if column.name.lower() not in _names(mention)]
     columns = (*kept, *(base.column(name) or Column(name) for name in names))
     fields = tuple(PartitionField(name) for name in names)
@@ -126,8 +125,7 @@ def _of_text(text: str, where: Where, start: Warehouse) -> Iterator[PartitionMen
 
 def _columns(cursor: Cursor) -> Iterator[tuple[str, str]]:
     """The columns of a partition with their values, empty for a dynamic partition."""
-    inner = cursor.group()
-    for item in inner.items() if inner is not None else ():
+    for item in cursor.group_items():
         name = item.name_part()
         value = item.rest().lstrip("=").strip() if not item.done else ""
         if name:
@@ -206,7 +204,7 @@ def _remark(column: Column, values: Mapping[str, str], table: Table) -> str:
     example = f", of values as {' '.join(value.split())}" if value else ""
     partition = any(field.column.lower() == column.name.lower() for field in table.partitioned_by)
     what = f"a guess: declare the type of {column.name}{example}"
-    return f" -- {what if partition else 'its type is not mention'}"
+    return f" -- {what if partition else 'its type is not known'}"
 
 
 def _clauses(table: Table) -> Iterator[str]:

@@ -1,6 +1,5 @@
-"""Reads files that describe a warehouse into a ``Warehouse``.
+"""Reads any mix of files that describe a warehouse, merged in order, and declared derived columns.
 
-``load`` takes any mix of DDL, snapshots, dbt manifests and dbt projects, and merges them in order.
 A new kind of file is a new module and a line in ``load``.
 """
 
@@ -144,9 +143,9 @@ def _merged(catalog: Warehouse, later: Warehouse) -> Warehouse:
     """Both catalogs as one; the later relation wins, unless only the earlier has columns."""
     relations = dict(catalog.relations)
     for name, relation in later.relations.items():
-        known = relations.get(name)
+        earlier = relations.get(name)
         vague = isinstance(relation, Table) and not relation.names
-        if not (vague and isinstance(known, Table) and known.names):
+        if not (vague and isinstance(earlier, Table) and earlier.names):
             relations[name] = relation
     references = {**catalog.references, **later.references}
     settings = {**catalog.settings, **later.settings}

@@ -1,16 +1,13 @@
 """PostgreSQL's partitions, read from its DDL: how a table is partitioned, and the bounds of each.
 
-In: a statement's tokens and the catalog before it. Out: the catalog in which the partitioned table
-has its ``Parts``. It reads ``PARTITION BY LIST|RANGE|HASH (…)`` behind CREATE TABLE, ``CREATE TABLE
-… PARTITION OF …``, and ALTER TABLE … ATTACH and DETACH PARTITION (PostgreSQL's manual, "CREATE
-TABLE"). If a bound cannot be read, all parts of the table become unknown: an unknown part may hold
-any row.
+That is PARTITION BY LIST|RANGE|HASH (…), CREATE TABLE … PARTITION OF … and ALTER TABLE … ATTACH and
+DETACH PARTITION. If a bound cannot be read, all parts of the table become unknown: an unknown part
+may hold any row.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from math import inf
@@ -128,23 +125,16 @@ def _with_table(catalog: Warehouse, table: Table) -> Warehouse:
 
 def _partitioned_by(cursor: Cursor) -> Parts | None:
     """The PARTITION BY clause somewhere behind the cursor."""
-    cursor = cursor.between(cursor.index, cursor.end)
-    while not cursor.done:
-        if cursor.take("partition", "by"):
-            strategy = cursor.word
-            cursor.index += 1
-            inner = cursor.group() if strategy in _STRATEGIES else None
-            if inner is None:
-                return None
-            return Parts(strategy, tuple(_key(item) for item in inner.items()))
-        if cursor.group() is None:
-            cursor.index += 1
-    return None
-
-
-def _key(item: Cursor) -> str:
-    name = item.name_part().lower()
-    return name if item.done else ""
+    cursor = cursor.copy()
+    if not cursor.skip_to("partition", "by"):
+        return None
+    strategy = cursor.word
+    cursor.index += 1
+    inner = cursor.group() if strategy in _STRATEGIES else None
+    if inner is None:
+        return None
+    keys = [(item.name_part().lower(), item.done) for item in inner.items()]
+    return Parts(strategy, tuple(name if plain else "" for name, plain in keys))
 
 
 def _bound(cursor: Cursor) -> PartitionBound | None:
@@ -215,8 +205,12 @@ def _range_end(values: tuple[BoundValue | None, ...], usual: float) -> tuple[Bou
 
 def _typed(column: Column, statement: Statement, text: str) -> Column:
     """The column with Spark's type for the type name that PostgreSQL uses."""
-    for name, written in _columns(Cursor(statement.tokens, text)):
-        match = _TYPE.match(" ".join(written.lower().split()))
+    cursor = Cursor(statement.tokens, text)
+    while not cursor.done and not cursor.opens:
+        cursor.index += 1
+    for item in cursor.group_items():
+        name = item.name_part().lower()
+        match = _TYPE.match(" ".join(item.rest().lower().split()))
         if name != column.name.lower() or match is None or match[1] not in _TYPES:
             continue
         kind: str | None = _TYPES[match[1]]
@@ -224,11 +218,3 @@ def _typed(column: Column, statement: Statement, text: str) -> Column:
             kind = f"{kind}{match[2]}".replace(" ", "") if match[2] else None
         return replace(column, type=kind)
     return column
-
-
-def _columns(cursor: Cursor) -> Iterator[tuple[str, str]]:
-    while not cursor.done and not cursor.opens:
-        cursor.index += 1
-    inner = cursor.group()
-    for item in inner.items() if inner is not None else ():
-        yield item.name_part().lower(), item.rest()

@@ -1,9 +1,8 @@
 """Snapshots: a catalog as versioned JSON, written by ``catalog pull`` and by hand.
 
-``read`` makes a catalog of a text, ``write`` a text of a catalog: sorted by name, without what is
-not known, so that two snapshots of one warehouse differ only where it does. The classes below are
-the format, which msgspec reads and writes. null is the same as a missing key, and unknown keys are
-ignored, since a later release may write more.
+Sorted by name, without what is not known, two snapshots of one warehouse differ only where it does.
+The classes below are the format. null is the same as a missing key, and unknown keys are ignored,
+since a later release may write more.
 """
 
 from __future__ import annotations
@@ -279,9 +278,9 @@ def _table(found: _Table, where: str, catalog: Warehouse, source: str) -> Table:
     return table
 
 
-def _column(found: _Column) -> Column:
-    kind = _type(found.type) if found.type else None
-    return Column(found.name, kind, found.nullable is not False, found.distinct_count)
+def _column(entry: _Column) -> Column:
+    kind = _type(entry.type) if entry.type else None
+    return Column(entry.name, kind, entry.nullable is not False, entry.distinct_count)
 
 
 @lru_cache(4096)
@@ -291,16 +290,16 @@ def _type(text: str) -> str:
     return " ".join(text.lower().split()) if type_ is None else type_.ddl
 
 
-def _read_buckets(found: _Buckets | None) -> Buckets | None:
-    if found is None or not found.columns or not found.count:
+def _read_buckets(entry: _Buckets | None) -> Buckets | None:
+    if entry is None or not entry.columns or not entry.count:
         return None
-    return Buckets(tuple(column.lower() for column in found.columns), found.count)
+    return Buckets(tuple(column.lower() for column in entry.columns), entry.count)
 
 
-def _partition_field(found: str | _Field) -> PartitionField:
-    if isinstance(found, str):
-        return PartitionField(found)
-    return PartitionField(found.column, (found.transform or "identity").lower(), found.number)
+def _partition_field(entry: str | _Field) -> PartitionField:
+    if isinstance(entry, str):
+        return PartitionField(entry)
+    return PartitionField(entry.column, (entry.transform or "identity").lower(), entry.number)
 
 
 def _check_columns(table: Table, where: str) -> None:
@@ -323,14 +322,14 @@ def _check_columns(table: Table, where: str) -> None:
                 raise CatalogError(f"{where}: {key}[{index}]: {name} is not one of the columns")
 
 
-def _view(found: _View, where: str, catalog: Warehouse, source: str) -> View:
-    if not found.query:
+def _view(entry: _View, where: str, catalog: Warehouse, source: str) -> View:
+    if not entry.query:
         raise CatalogError(f'{where}: "query" is missing')
-    namespace = found.namespace
+    namespace = entry.namespace
     return View(
-        name=catalog.qualify(_name(found.name, f"{where}.name")),
-        query=found.query,
-        columns=tuple(found.columns or ()),
+        name=catalog.qualify(_name(entry.name, f"{where}.name")),
+        query=entry.query,
+        columns=tuple(entry.columns or ()),
         namespace=_name(namespace, f"{where}.namespace") if namespace else catalog.namespace,
         source=source,
     )

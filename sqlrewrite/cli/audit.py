@@ -14,8 +14,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sqlrewrite.audit.history_columns import PARTS
-from sqlrewrite.cli.options import Command, ValueKindType, combined, setting_options, settings_at
-from sqlrewrite.cli.spark import REPORT, SPARK, Report, report_options, spark_options
+from sqlrewrite.cli.command_options import (
+    Command,
+    ValueKindType,
+    combined,
+    setting_options,
+    settings_at,
+)
+from sqlrewrite.cli.spark_options import REPORT, SPARK, Report, report_options, spark_options
 from sqlrewrite.cli.streams import CommandFailure, progress, report_unwritable
 from sqlrewrite.report import Printer
 from sqlrewrite.run.runner import Request, load_catalog
@@ -204,14 +210,14 @@ def _of_event_logs(
     report.end(lambda: scanned_json(scans), lambda: scanned_page(scans))
 
 
-def _write_texts(folder: Path, found: AuditSummary) -> None:
+def _write_texts(folder: Path, summary: AuditSummary) -> None:
     """Writes the rewritten text of each top shape to a file, in place of an earlier run's."""
     with report_unwritable(str(folder)):
         folder.mkdir(parents=True, exist_ok=True)
         for path in folder.iterdir():
             if _APPLIED.fullmatch(path.name):
                 path.unlink()
-        for number, shape in enumerate(found.top, 1):
+        for number, shape in enumerate(summary.top, 1):
             path = folder / f"{number:03}-{shape.shape[:12]}.sql"
             write_file(str(path), shape.rewritten.encode("utf-8", "surrogatepass"))
 

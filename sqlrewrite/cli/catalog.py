@@ -13,7 +13,7 @@ import click
 
 from sqlrewrite import __version__
 from sqlrewrite.catalog import snapshot
-from sqlrewrite.cli.options import (
+from sqlrewrite.cli.command_options import (
     CONTEXT,
     Command,
     colour_option,
@@ -22,7 +22,7 @@ from sqlrewrite.cli.options import (
     setting_options,
     settings_at,
 )
-from sqlrewrite.cli.spark import SPARK, spark_options
+from sqlrewrite.cli.spark_options import SPARK, spark_options
 from sqlrewrite.cli.streams import (
     CommandFailure,
     printer,
@@ -220,16 +220,18 @@ def _declared(
     return [(name, derived[name]) for name in chosen]
 
 
-def _print_checked(out: Printer, it: Checked) -> None:
+def _print_checked(out: Printer, check: Checked) -> None:
     """Prints the result for one declaration in a line."""
-    declaration = f"{'.'.join(it.table)}: {it.derivation.column} = {it.derivation.expression}"
-    if it.why:
-        out.line(("unknown ", "bold yellow"), (declaration, "bold"), (f": {it.why}", ""))
-    elif it.wrong:
-        counted = f": does not hold for {it.wrong:,} of {it.rows:,} rows"
+    declaration = (
+        f"{'.'.join(check.table)}: {check.derivation.column} = {check.derivation.expression}"
+    )
+    if check.why:
+        out.line(("unknown ", "bold yellow"), (declaration, "bold"), (f": {check.why}", ""))
+    elif check.wrong:
+        counted = f": does not hold for {check.wrong:,} of {check.rows:,} rows"
         out.line(("wrong   ", "bold red"), (declaration, "bold"), (counted, ""))
     else:
-        out.line(("holds   ", "bold green"), (declaration, "bold"), (f": {it.rows:,} rows", ""))
+        out.line(("holds   ", "bold green"), (declaration, "bold"), (f": {check.rows:,} rows", ""))
 
 
 @catalog_command.command(

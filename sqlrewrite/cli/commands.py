@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import click
 
 import sqlrewrite
-from sqlrewrite.cli.options import (
+from sqlrewrite import rulebook
+from sqlrewrite.cli.command_options import (
     CONTEXT,
     Command,
     GivenOptions,
@@ -19,6 +19,7 @@ from sqlrewrite.cli.options import (
     with_chosen,
 )
 from sqlrewrite.cli.streams import CommandFailure, printer
+from sqlrewrite.report import print_markdown, print_table
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -98,12 +99,6 @@ def program() -> None:
     """
 
 
-def _rule_codes() -> Iterable[str]:
-    from sqlrewrite.rulebook import pages
-
-    return (page.code for page in pages())
-
-
 @click.command(
     "rules",
     cls=Command,
@@ -114,7 +109,11 @@ Examples:
   dpp-rewrite rules                 all of them
   dpp-rewrite rules DPP101          one, with its reasons and examples""",
 )
-@click.argument("code", required=False, shell_complete=completing(_rule_codes))
+@click.argument(
+    "code",
+    required=False,
+    shell_complete=completing(lambda: (page.code for page in rulebook.pages())),
+)
 @colour_option
 def rules_command(code: str | None, color: bool | None) -> None:
     """Lists the rules, or explains one: why, reference, example before and after.
@@ -123,10 +122,7 @@ def rules_command(code: str | None, color: bool | None) -> None:
     """
     from difflib import get_close_matches
 
-    from sqlrewrite.report import print_markdown, print_table
-    from sqlrewrite.rulebook import pages
-
-    rules = pages()
+    rules = rulebook.pages()
     out = printer(err=False, color=color)
     if code is None:
         rows = [(rule.code, rule.name, rule.kind, rule.summary) for rule in rules]

@@ -16,7 +16,7 @@ import click
 
 from sqlrewrite.catalog import Catalog
 from sqlrewrite.catalog.ddl import read_ddl
-from sqlrewrite.cli.options import GivenOptions
+from sqlrewrite.cli.command_options import GivenOptions
 from sqlrewrite.cli.streams import progress, read_stdin, refuse_read, write_stdout
 from sqlrewrite.report import Printer, counted, shown
 from sqlrewrite.results import Problem
@@ -29,7 +29,6 @@ from sqlrewrite.text.source import decode
 
 if TYPE_CHECKING:
     from sqlrewrite.run.git import ChangedFiles
-    from sqlrewrite.run.statistics import Statistics
 
 
 MANY = 50
@@ -123,13 +122,13 @@ class FileRun:
     @property
     def lacks_tables(self) -> bool:
         """Whether no table is known for some of the files."""
-        return any(group.files and not self._knows_tables(group) for group in self.groups)
-
-    def _knows_tables(self, group: FileGroup) -> bool:
-        catalog = group.request.catalog
-        if STDIN in group.files and not catalog.relations:  # no file that a catalog is read from
-            catalog = read_ddl(decode(self.stdin).text, "<stdin>", catalog)
-        return bool(catalog.relations or catalog.left_out)
+        for group in self.groups:
+            catalog = group.request.catalog
+            if STDIN in group.files and not catalog.relations:  # no file that a catalog is read of
+                catalog = read_ddl(decode(self.stdin).text, "<stdin>", catalog)
+            if group.files and not (catalog.relations or catalog.left_out):
+                return True
+        return False
 
 
 def results(
@@ -164,15 +163,6 @@ def _of_group(run: FileRun, group: FileGroup, job: Job[Result]) -> Iterator[Resu
     yield from run_each(job, group.files, processes, cached)
 
 
-def statistics(needed: bool) -> Statistics | None:
-    """Empty statistics where they are needed."""
-    if not needed:
-        return None
-    from sqlrewrite.run.statistics import Statistics
-
-    return Statistics()
-
-
 def warn(run: FileRun, err: Printer) -> None:
     """Reports the folders where files may be taken that git would leave out."""
     for folder, why in () if run.options.quiet else run.warnings:
@@ -188,9 +178,7 @@ def none_changed(run: FileRun, err: Printer) -> bool:
     return none
 
 
-def report_no_tables(err: Printer) -> None:
-    """Reports that there are files for which no table is known, and what to do."""
-    err.line(("no tables are known: pass -c, or run dpp-rewrite init", "bold yellow"))
+NO_TABLES = ("no tables are known: pass -c, or run dpp-rewrite init", "bold yellow")
 
 
 def report_left_out(run: FileRun, err: Printer) -> None:
@@ -221,28 +209,28 @@ def _show_settings(projects: Iterable[ProjectFiles]) -> NoReturn:
     raise click.exceptions.Exit(0)
 
 
-def _show_files(found: Gathered) -> NoReturn:
+def _show_files(gathered: Gathered) -> NoReturn:
     """Prints the names of the files, and ends; with status 2 where a path leads nowhere."""
-    for project in found.projects:
+    for project in gathered.projects:
         write_stdout(b"".join(os.fsencode(path) + b"\n" for path in project.files))
-    for path in found.missing:
+    for path in gathered.missing:
         click.echo(f"{path}: {_why_missing(path)}", err=True)
-    raise click.exceptions.Exit(2 if found.missing else 0)
+    raise click.exceptions.Exit(2 if gathered.missing else 0)
 
 
-def _only_changed(found: Gathered, since: str) -> tuple[Gathered, ChangedFiles]:
+def _only_changed(gathered: Gathered, since: str) -> tuple[Gathered, ChangedFiles]:
     """The files that have changed since a revision, and what has changed in them."""
     from sqlrewrite.run.git import changes
 
-    paths = [path for project in found.projects for path in project.files]
+    paths = [path for project in gathered.projects for path in project.files]
     if STDIN in paths:
         raise click.UsageError("--changed-since cannot go with `-`: git knows nothing of stdin")
     changed = changes(paths, since)
     kept = (
         replace(project, files=tuple(path for path in project.files if changed.has(path)))
-        for project in found.projects
+        for project in gathered.projects
     )
-    return replace(found, projects=tuple(kept)), changed
+    return replace(gathered, projects=tuple(kept)), changed
 
 
 def _why_missing(path: str) -> str:

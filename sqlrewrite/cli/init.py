@@ -10,7 +10,7 @@ import click
 
 from sqlrewrite.catalog import Catalog
 from sqlrewrite.catalog.load import PROJECTS
-from sqlrewrite.cli.options import Command, colour_option
+from sqlrewrite.cli.command_options import Command, colour_option
 from sqlrewrite.cli.streams import printer, write_stdout
 from sqlrewrite.report import Printer, counted, shown
 from sqlrewrite.results import ConfigError
@@ -78,22 +78,22 @@ class KnownSource:
     lacking: str = ""
 
 
-def _catalogs(folder: str, found: Discovered, err: Printer) -> Iterator[KnownSource]:
+def _catalogs(folder: str, sources: Discovered, err: Printer) -> Iterator[KnownSource]:
     """Each catalog that can be loaded, or why not; each is reported."""
-    err.line((f"{counted(found.files, 'file')} of SQL", ""))
-    if found.python:
-        err.line((f"SQL in {counted(found.python, 'file')} of Python and notebooks", ""))
-    projects = [_of_dbt(folder, project) for project in found.projects]
-    for path in (*found.ddl, *found.snapshots, *projects):
+    err.line((f"{counted(sources.files, 'file')} of SQL", ""))
+    if sources.python:
+        err.line((f"SQL in {counted(sources.python, 'file')} of Python and notebooks", ""))
+    projects = [_of_dbt(folder, project) for project in sources.projects]
+    for path in (*sources.ddl, *sources.snapshots, *projects):
         dbt = path in projects
         source = _tried(folder, path, dbt=dbt)
         mark = ("not usable yet ", "bold yellow") if source.lacking else ("found ", "bold green")
         err.print([(mark, (f"{shown(path)}: {source.lacking or source.what}", ""))])
         yield source
-    if not (found.ddl or found.snapshots or projects):
+    if not (sources.ddl or sources.snapshots or projects):
         what = "no DDL, no dbt project: `dpp-rewrite catalog pull` asks a live Spark"
         err.line((what, "yellow"))
-    for key, (value, where) in found.spark.items():
+    for key, (value, where) in sources.spark.items():
         if key in (_QUOTES, _ANSI, _SCHEMA) or known_setting(key):
             err.line(("found ", "bold green"), (f"{shown(where)}: {key} = {value}", ""))
 
@@ -108,12 +108,12 @@ def _of_dbt(folder: str, project: str) -> str:
 def _tried(folder: str, path: str, *, dbt: bool) -> KnownSource:
     whole = os.path.normpath(os.path.join(folder, path))
     try:
-        known = Catalog.load(whole)
+        catalog = Catalog.load(whole)
     except CatalogError as error:
         return KnownSource(path, "", str(error).removeprefix(f"{whole}: "))
     better = "; `dbt parse` writes target/manifest.json, which knows more"
     more = "" if path.endswith(".json") or not dbt else better
-    return KnownSource(path, ("dbt: " if dbt else "") + _counted(known) + more)
+    return KnownSource(path, ("dbt: " if dbt else "") + _counted(catalog) + more)
 
 
 def _counted(catalog: Warehouse) -> str:
@@ -124,7 +124,7 @@ def _counted(catalog: Warehouse) -> str:
     return f"{counted(len(tables), 'table')}, {parted:,} partitioned{more}"
 
 
-def _settings(catalogs: Sequence[KnownSource], found: Discovered) -> Iterator[str]:
+def _settings(catalogs: Sequence[KnownSource], sources: Discovered) -> Iterator[str]:
     """The lines of the file of settings."""
     yield "# What is known of the tables; `dpp-rewrite catalog show` prints it."
     usable = [catalog for catalog in catalogs if not catalog.lacking]
@@ -139,22 +139,22 @@ def _settings(catalogs: Sequence[KnownSource], found: Discovered) -> Iterator[st
         for catalog in catalogs
         if catalog.lacking
     )
-    schema = found.spark.get(_SCHEMA)
+    schema = sources.spark.get(_SCHEMA)
     if schema:
         yield f"schema = {_string(schema[0])}  # {schema[1]}"
     else:
         yield '# schema = "retail"  # where short names are looked up'
     yield 'when = "missed"  # what Spark prunes by itself is left to it; "eligible" writes all'
-    yield from _of_spark(found)
-    if found.python:
-        sign = "# " if found.files else ""
-        yield f"{sign}include-python = true  # {counted(found.python, 'file')} with SQL"
+    yield from _of_spark(sources)
+    if sources.python:
+        sign = "# " if sources.files else ""
+        yield f"{sign}include-python = true  # {counted(sources.python, 'file')} with SQL"
     yield '# exclude = ["legacy"]  # what is left out'
 
 
-def _of_spark(found: Discovered) -> Iterator[str]:
+def _of_spark(sources: Discovered) -> Iterator[str]:
     """The settings that follow from Spark's own."""
-    flags = {key: (value.lower() == "true", where) for key, (value, where) in found.spark.items()}
+    flags = {key: (value.lower() == "true", where) for key, (value, where) in sources.spark.items()}
     if _QUOTES in flags:
         quotes, where = flags[_QUOTES]
         ansi = flags.get(_ANSI, (True, ""))[0]
@@ -164,7 +164,7 @@ def _of_spark(found: Discovered) -> Iterator[str]:
     if _PRUNING in flags and not flags[_PRUNING][0]:
         where = flags[_PRUNING][1]
         yield f'predicate = "set"  # prunes without dynamic pruning, which {where} switches off'
-    for key, (value, where) in found.spark.items():
+    for key, (value, where) in sources.spark.items():
         if name := known_setting(key):
             yield f"spark-conf.{_string(name)} = {_string(value)}  # {where}"
 

@@ -9,19 +9,18 @@ from typing import Any
 
 import click
 
+from sqlrewrite.cli.command_options import Command, file_options, setting_options, with_chosen
 from sqlrewrite.cli.file_runs import (
     FILES,
+    NO_TABLES,
     REPORTED,
     FileOptions,
     FileRun,
     none_changed,
     report_left_out,
-    report_no_tables,
     results,
-    statistics,
     warn,
 )
-from sqlrewrite.cli.options import Command, file_options, setting_options, with_chosen
 from sqlrewrite.cli.streams import output_to, printer, write_stdout
 from sqlrewrite.linting import baseline
 from sqlrewrite.linting.files import LintedFile, LintSummary, LintTask, with_report_paths
@@ -30,6 +29,7 @@ from sqlrewrite.report import Line, Printer, lint, shown
 from sqlrewrite.report.lint_formats import MACHINES
 from sqlrewrite.report.rewrite import statistics_lines
 from sqlrewrite.run.git import repository
+from sqlrewrite.run.statistics import Statistics
 from sqlrewrite.settings.table import Settings, section
 
 
@@ -116,10 +116,15 @@ def _refuse_contradictions(options: LintOptions) -> None:
 def _run(options: LintOptions) -> int:
     """Runs the command. Returns the exit status."""
     run, people = options.run(), options.format in lint.PEOPLE
-    which = _filters(options, run)
+    check(Settings(**options.chosen))  # the options alone, whose errors name no file
+    with_baseline = not options.write_baseline
+    which = [finding_filter(group.settings, with_baseline=with_baseline) for group in run.groups]
     out = printer(err=False, color=options.color)
     err = printer(err=True, color=options.color)
-    total, reported = LintSummary(statistics=statistics(options.statistics)), list[LintedFile]()
+    total, reported = (
+        LintSummary(statistics=Statistics() if options.statistics else None),
+        list[LintedFile](),
+    )
     baselines = {filter_.path: baseline.Writing(filter_.baseline.root) for filter_ in which}
     # Where findings go to the terminal, a bar would stand among them.
     hidden = options.quiet or (people and out.stream.isatty())
@@ -151,7 +156,7 @@ def _run(options: LintOptions) -> int:
         err.print(lint.last_lines(total))
     report_left_out(run, err)
     if run.lacks_tables:
-        report_no_tables(err)
+        err.line(NO_TABLES)
         return 2
     return total.status
 
@@ -186,13 +191,6 @@ def _all_shown(result: LintedFile) -> LintedFile:
         for finding in result.findings
     )
     return replace(result, findings=tuple(findings))
-
-
-def _filters(options: LintOptions, run: FileRun) -> list[FindingFilter]:
-    """Which findings count in the files of each group. Raises ConfigError, also for a baseline."""
-    check(Settings(**options.chosen))  # the options alone, whose errors name no file
-    with_baseline = not options.write_baseline
-    return [finding_filter(group.settings, with_baseline=with_baseline) for group in run.groups]
 
 
 def _linted_files(

@@ -10,26 +10,26 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sqlrewrite.cli.command_options import Command, file_options, setting_options, with_chosen
 from sqlrewrite.cli.file_runs import (
     FILES,
+    NO_TABLES,
     REPORTED,
     FileGroup,
     FileOptions,
     none_changed,
     report_left_out,
-    report_no_tables,
     results,
-    statistics,
     warn,
 )
-from sqlrewrite.cli.options import Command, file_options, setting_options, with_chosen
-from sqlrewrite.cli.spark import SPARK, keys_from_spark, spark_on_demand, spark_options
+from sqlrewrite.cli.spark_options import SPARK, keys_from_spark, spark_on_demand, spark_options
 from sqlrewrite.cli.streams import copy_to_stdout, output_to, printer, read_stdin, write_stdout
 from sqlrewrite.report import Printer, shown
 from sqlrewrite.report import rewrite as text
 from sqlrewrite.results import Verdict
 from sqlrewrite.run.runner import FileResult, Request, RewriteTask, Summary, write
 from sqlrewrite.run.search import STDIN
+from sqlrewrite.run.statistics import Statistics
 from sqlrewrite.settings.forms import VALUES
 from sqlrewrite.settings.table import LEAVING, Settings, section
 from sqlrewrite.spark.target import Target
@@ -168,7 +168,7 @@ def _run(options: RewriteOptions) -> int:
     out = printer(err=False, color=options.color)
     err = printer(err=True, color=options.color)
     reported, reasons = list[FileResult](), text.Reasons()
-    summary, strict = Summary(statistics=statistics(options.statistics)), False
+    summary, strict = Summary(statistics=Statistics() if options.statistics else None), False
     hidden = options.quiet or (out.stream.isatty() and not (options.write or options.check))
     warn(run, err)
     none = none_changed(run, err)
@@ -205,7 +205,7 @@ def _run(options: RewriteOptions) -> int:
     report_left_out(run, err)
     if run.lacks_tables and not options.strip:
         if options.check or not options.quiet:
-            report_no_tables(err)
+            err.line(NO_TABLES)
         if options.check:
             return 2
     return summary.status(check=options.check, strict=strict)

@@ -9,9 +9,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sqlrewrite.catalog import Catalog
-from sqlrewrite.cli import spark
-from sqlrewrite.cli.options import Command, ValueKindType, setting_option, setting_options
-from sqlrewrite.cli.spark import SPARK, spark_options
+from sqlrewrite.cli.command_options import Command, ValueKindType, setting_option, setting_options
+from sqlrewrite.cli.spark_options import (
+    REPORT,
+    SPARK,
+    Report,
+    report_options,
+    rewritten_files,
+    spark_options,
+    status_line,
+)
 from sqlrewrite.cli.streams import CommandFailure, read_stdin, write_stdout
 from sqlrewrite.run.search import STDIN
 from sqlrewrite.settings.forms import AUTO
@@ -29,8 +36,8 @@ if TYPE_CHECKING:
     sections={
         "What is known": (*section("known"), "config", "isolated"),
         "What is inserted": section("inserted"),
-        "Which Spark": spark.SPARK,
-        "What is reported": spark.REPORT,
+        "Which Spark": SPARK,
+        "What is reported": REPORT,
     },
     short_help="Show what Spark's plan prunes, before and after.",
     epilog="""\b
@@ -49,9 +56,9 @@ Only a run shows what is read: see `dpp-rewrite verify`.""",
 )
 @click.argument("path", metavar="PATH")
 @setting_options("explain")
-@spark.spark_options
-@spark.report_options
-def explain_command(report: spark.Report, **given: Any) -> None:
+@spark_options
+@report_options
+def explain_command(report: Report, **given: Any) -> None:
     """Shows what prunes each fact scan in Spark, before and after, and how Spark's plan changes.
 
     PATH is a file of SQL or Python, a notebook, a folder of them, or - for stdin. No query is run.
@@ -59,7 +66,7 @@ def explain_command(report: spark.Report, **given: Any) -> None:
     sizes of the catalog, so that it plans as production would, and drops them afterwards. With
     --when missed or auto that plan decides what Spark prunes by itself.
     """
-    rewritten = spark.rewritten_files(report.err, **given)
+    rewritten = rewritten_files(report.err, **given)
     out = report.out
     from sqlrewrite.report.explain import (
         explained_json,
@@ -108,10 +115,10 @@ def explain_command(report: spark.Report, **given: Any) -> None:
     sections={
         "What is known": (*section("known"), "config", "isolated"),
         "What is inserted": section("inserted"),
-        "Which Spark": spark.SPARK,
+        "Which Spark": SPARK,
         "How it is run": ("sample", "runs", "timeout"),
         "What is the same": ("float_tolerance",),
-        "What is reported": spark.REPORT,
+        "What is reported": REPORT,
     },
     short_help="Run queries before and after: same rows, less read?",
     epilog="""\b
@@ -132,7 +139,7 @@ scalar subqueries. Before, rows and seconds are reported, no scans.""",
 )
 @click.argument("path", metavar="PATH")
 @setting_options("verify")
-@spark.spark_options
+@spark_options
 @click.option(
     "--sample",
     metavar="PARTITIONS",
@@ -162,7 +169,7 @@ scalar subqueries. Before, rows and seconds are reported, no scans.""",
     help="How far floating-point values may be apart, relative to the larger one, as 1e-9: a sum "
     "depends on the order in which Spark adds.  [default: not at all]",
 )
-@spark.report_options
+@report_options
 @click.pass_context
 def verify_command(
     ctx: click.Context,
@@ -171,7 +178,7 @@ def verify_command(
     runs: int,
     timeout: float | None,
     float_tolerance: float,
-    report: spark.Report,
+    report: Report,
     **given: Any,
 ) -> None:
     """Runs the queries of PATH before and after, compares their rows, and shows what was read.
@@ -182,7 +189,7 @@ def verify_command(
     the rows; a few that differ are shown. With --sample both texts read the same few partitions of
     each fact: a difference there is real, but no difference there does not exclude one elsewhere.
     """
-    rewritten = spark.rewritten_files(report.err, **given)
+    rewritten = rewritten_files(report.err, **given)
     out = report.out
     from sqlrewrite.report.verify import last_line, print_verified, verified_json, verified_page
     from sqlrewrite.spark.rows.verify import How, verify_text
@@ -190,7 +197,7 @@ def verify_command(
 
     verifications: list[Verified] = []
     how = How(runs, timeout, sample, float_tolerance)
-    with spark.status_line(report.err) as (begin, end):
+    with status_line(report.err) as (begin, end):
 
         def keep(verified: Verified) -> None:
             end()
@@ -279,14 +286,14 @@ def run_command(
     catalog and settings say. Rows are printed as by `spark-sql -f`: values separated by tabs.
     """
     text = _read(path)
-    known = Catalog.load(*catalog) if catalog else None
+    tables = Catalog.load(*catalog) if catalog else None
     from sqlrewrite.spark import enable, script
     from sqlrewrite.spark.session import session
 
     level = None if log == "none" else log.upper()
     name = "<stdin>" if path == STDIN else path
     forms = when or _WHEN, predicate or _PREDICATE
-    with session(where) as running, enable(running.spark, known, *forms, level):
+    with session(where) as running, enable(running.spark, tables, *forms, level):
         begun = time.perf_counter()
         for ran in script.run(running, name, text, lambda row: write_stdout(f"{row}\n".encode())):
             now = time.perf_counter()

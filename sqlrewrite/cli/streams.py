@@ -27,35 +27,27 @@ def printer(*, err: bool, color: bool | None) -> Printer:
     stream = sys.stderr if err else sys.stdout
     if stream is None:  # closed by the parent process
         stream = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for the rest of the run
-    colour = _wants_colour(stream.isatty()) if color is None else color
-    return Printer(cast(TextIO, _Stream(stream)), colour=colour)
-
-
-def _wants_colour(terminal: bool) -> bool:
-    if os.environ.get("NO_COLOR"):
-        return False
-    if os.environ.get("FORCE_COLOR", "0") not in ("", "0"):
-        return True
-    return terminal and os.environ.get("TERM") != "dumb"
+    if color is None:
+        forced = os.environ.get("FORCE_COLOR", "0") not in ("", "0")
+        color = forced or (stream.isatty() and os.environ.get("TERM") != "dumb")
+        color = color and not os.environ.get("NO_COLOR")
+    return Printer(cast(TextIO, _Stream(stream)), colour=color)
 
 
 class OutputError(Exception):
     """Standard output or error cannot be written; the message says why."""
 
 
-class _Output:
-    """Turns OSError on stdout and stderr into OutputError. A class, since a generator's context
-    takes more time than most writes."""
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
-            what = f"the output cannot be written: {error.strerror or error}"
-            raise OutputError(what) from error
-
-
-_OUTPUT = _Output()
+@contextmanager
+def _output_errors() -> Iterator[None]:
+    """Turns OSError on stdout and stderr into OutputError."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        what = f"the output cannot be written: {error.strerror or error}"
+        raise OutputError(what) from error
 
 
 class _Stream:
@@ -68,11 +60,11 @@ class _Stream:
         return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
-        with _OUTPUT:
+        with _output_errors():
             return self._stream.write(text)
 
     def flush(self) -> None:
-        with _OUTPUT:
+        with _output_errors():
             self._stream.flush()
 
 
@@ -88,7 +80,7 @@ def write_stdout(data: bytes) -> None:
     if sys.stdout is None:
         raise OutputError("standard output is closed")
     stream, rest = sys.stdout.buffer, memoryview(data)
-    with _OUTPUT:
+    with _output_errors():
         while rest:  # under PYTHONUNBUFFERED the stream is raw, and one call may write only a part
             rest = rest[stream.write(rest) :]
         stream.flush()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from html import escape
+from itertools import count
 
-from sqlrewrite.audit.summary import AuditedShape, AuditSummary, ScanCounts
+from sqlrewrite.audit.summary import AuditedShape, AuditSummary, FactSummary, ScanCounts, Total
 from sqlrewrite.report import (
     Printer,
     attributes,
@@ -60,60 +61,42 @@ _LEGEND = (
     + "</p>"
 )
 
+_KINDS = ("rewritten", "pruned", "rejected")
 _SHOWN = 70
 
 
 def print_audit(printer: Printer, audit: AuditSummary) -> None:
     """Prints the audit in four tables."""
+    most = len(audit.top) or 10
     summary = f"{audit.runs:,} runs of {audit.shapes:,} shapes, {audit.decided:,} of them new"
     printer.line((summary, "bold"))
-    rows = [
-        (
-            OUTCOMES.get(total.what, total.what),
-            f"{total.runs:,}",
-            f"{total.shapes:,}",
-            _read(total.bytes),
-        )
-        for total in audit.totals
-    ]
+    rows = [(OUTCOMES.get(total.what, total.what), *_counts(total)) for total in audit.totals]
     print_table(printer, ("of the runs", ">runs", ">shapes", ">read"), rows)
-    if audit.top:
-        printer.print([(), (("What to change first", "bold"),)])
-        shapes = [
-            (
-                str(number),
-                f"{shape.runs:,}",
-                _read(shape.bytes),
-                _saved(shape),
-                _one_line(shape.text),
-            )
-            for number, shape in enumerate(audit.top, 1)
-        ]
-        print_table(printer, (">", ">runs", ">read", ">saved", "query"), shapes)
-        for how in dict.fromkeys(shape.how for shape in audit.top):
-            printer.line(("saved: ", "dim"), (how, "dim"))
-    if audit.facts:
-        printer.print([(), (("Tables", "bold"),)])
-        facts = [
-            (
-                fact.name,
-                f"{fact.rewritten:,}",
-                f"{fact.pruned:,}",
-                f"{fact.rejected:,}",
-                _by(fact.bounded_by),
-            )
-            for fact in audit.facts[: len(audit.top) or 10]
-        ]
-        headings = ("table", ">with a predicate", ">pruned", ">none", "bounded by")
-        print_table(printer, headings, facts)
-    if audit.reasons:
-        printer.print([(), (("Alone in the way", "bold"),)])
-        reasons = _reason_rows(audit)[: len(audit.top) or 10]
-        print_table(printer, ("column", ">runs", ">read", "reason"), reasons)
-    if audit.unknown:
-        printer.print([(), (("Not in the catalog", "bold"),)])
-        unknown = _unknown_rows(audit)[: len(audit.top) or 10]
-        print_table(printer, ("table", ">runs", ">shapes", ">read"), unknown)
+    shapes = [
+        (str(number), f"{shape.runs:,}", _read(shape.bytes), _saved(shape), _one_line(shape.text))
+        for number, shape in enumerate(audit.top, 1)
+    ]
+    facts = [
+        (fact.name, *(f"{getattr(fact, kind):,}" for kind in _KINDS), _by(fact.bounded_by))
+        for fact in audit.facts[:most]
+    ]
+    _print_part(printer, "What to change first", shapes, (">", ">runs", ">read", ">saved", "query"))
+    for how in dict.fromkeys(shape.how for shape in audit.top):
+        printer.line(("saved: ", "dim"), (how, "dim"))
+    headings: tuple[str, ...] = ("table", ">with a predicate", ">pruned", ">none", "bounded by")
+    _print_part(printer, "Tables", facts, headings)
+    headings = ("column", ">runs", ">read", "reason")
+    _print_part(printer, "Alone in the way", _reason_rows(audit)[:most], headings)
+    headings = ("table", ">runs", ">shapes", ">read")
+    _print_part(printer, "Not in the catalog", _unknown_rows(audit)[:most], headings)
+
+
+def _print_part(
+    printer: Printer, title: str, rows: Sequence[Sequence[str]], headings: Sequence[str]
+) -> None:
+    if rows:
+        printer.print([(), ((title, "bold"),)])
+        print_table(printer, headings, rows)
 
 
 def audit_json(audit: AuditSummary) -> str:
@@ -122,6 +105,11 @@ def audit_json(audit: AuditSummary) -> str:
     for entry, shape in zip(whole["top"], audit.top, strict=True):
         entry |= attributes(shape, "saved_partitions saved_bytes saved_micros")
     return dumps(whole)
+
+
+def _counts(total: Total) -> tuple[str, str, str]:
+    """The runs, the shapes and the bytes read, for people."""
+    return f"{total.runs:,}", f"{total.shapes:,}", _read(total.bytes)
 
 
 def _reason_rows(audit: AuditSummary) -> list[tuple[str, ...]]:
@@ -139,10 +127,7 @@ def _reason_rows(audit: AuditSummary) -> list[tuple[str, ...]]:
 
 def _unknown_rows(audit: AuditSummary) -> list[tuple[str, ...]]:
     """The tables that the catalog lacks, those whose runs read the most first."""
-    return [
-        (total.what, f"{total.runs:,}", f"{total.shapes:,}", _read(total.bytes))
-        for total in audit.unknown
-    ]
+    return [(total.what, *_counts(total)) for total in audit.unknown]
 
 
 def _read(count: int | None) -> str:
@@ -176,11 +161,8 @@ def audit_page(audit: AuditSummary) -> str:
 
 
 def _page_sections(audit: AuditSummary) -> Iterator[str]:
-    yield (
-        f"<p>{audit.runs:,} runs of {audit.shapes:,} distinct shapes of queries"
-        + (f", which read {_read(audit.bytes)}" if audit.bytes is not None else "")
-        + ".</p>"
-    )
+    read = f", which read {_read(audit.bytes)}" if audit.bytes is not None else ""
+    yield f"<p>{audit.runs:,} runs of {audit.shapes:,} distinct shapes of queries{read}.</p>"
     yield "<h2>What became of the runs</h2>"
     yield _bars(
         (
@@ -194,31 +176,16 @@ def _page_sections(audit: AuditSummary) -> Iterator[str]:
     yield _LEGEND
     if audit.top:
         yield '<h2 id="top">What to change first</h2>'
-        yield _bars(
-            (f"{number}. {_one_line(shape.text)}", _place(number), label, [(weight, "rewritten")])
-            for number, shape in enumerate(audit.top, 1)
-            for weight, label in (_weight(shape),)
-        )
-        for number, shape in enumerate(audit.top, 1):
-            yield _shape(number, shape)
+        yield _bars(map(_shape_bar, audit.top, count(1)))
+        yield from map(_shape, audit.top, count(1))
     if audit.facts:
         yield '<h2 id="tables">Tables: runs with a predicate to be had / pruned / without</h2>'
-        kinds = ("rewritten", "pruned", "rejected")
-        counts = [[(getattr(fact, kind), kind) for kind in kinds] for fact in audit.facts]
-        shown = {
-            scan.fact: n
-            for n, shape in reversed([*enumerate(audit.top, 1)])
+        places = {
+            scan.fact: f"#shape-{number}"
+            for number, shape in reversed([*enumerate(audit.top, 1)])
             for scan in shape.scans
         }
-        yield _bars(
-            (
-                *(fact.name, _place(shown[fact.name]) if fact.name in shown else ""),
-                " / ".join(f"{number:,}" for number, _ in parts)
-                + f"; {_read(fact.bytes)} read; bounded by {_by(fact.bounded_by) or 'nothing'}",
-                parts,
-            )
-            for fact, parts in zip(audit.facts, counts, strict=True)
-        )
+        yield _bars(_fact_bar(fact, places) for fact in audit.facts)
     if audit.unknown:
         yield '<h2 id="unknown">Tables that the catalog lacks</h2>'
         yield table(("table", "runs", "shapes", "read by these runs"), _unknown_rows(audit))
@@ -227,13 +194,13 @@ def _page_sections(audit: AuditSummary) -> Iterator[str]:
         yield table(("column", "runs", "read", "reason"), _reason_rows(audit))
     if audit.left:
         yield '<h2 id="left">What was not judged</h2>'
-        rows = [(total.what, f"{total.runs:,}", f"{total.shapes:,}") for total in audit.left]
+        rows = [(total.what, *_counts(total)[:2]) for total in audit.left]
         yield table(("reason", "runs", "shapes"), rows)
 
 
 def _place_of(audit: AuditSummary, outcome: str) -> str:
     """Where the page goes on about an outcome, if it does."""
-    there = {
+    sections = {
         "#top": audit.top,
         "#tables": audit.facts,
         "#unknown": audit.unknown,
@@ -241,55 +208,59 @@ def _place_of(audit: AuditSummary, outcome: str) -> str:
         "#left": audit.left,
     }
     place = _PLACES.get(outcome, "")
-    return place if there.get(place) else ""
+    return place if sections.get(place) else ""
 
 
-def _shape(number: int, shape: AuditedShape) -> str:
+_Bar = tuple[str, str, str, Sequence[tuple[int, str]]]
+"""A row of a chart: label, place in the page that it links to, value, and the parts of the bar."""
+
+
+def _shape_bar(shape: AuditedShape, number: int) -> _Bar:
+    """How much a shape reads, or where that is not known how often it ran."""
+    weight, label = shape.bytes, _read(shape.bytes)
+    if weight is None:
+        weight, label = shape.runs, counted(shape.runs, "run")
+    return f"{number}. {_one_line(shape.text)}", f"#shape-{number}", label, [(weight, "rewritten")]
+
+
+def _fact_bar(fact: FactSummary, places: Mapping[str, str]) -> _Bar:
+    """The runs over a fact, by what became of them."""
+    parts = [(getattr(fact, kind), kind) for kind in _KINDS]
+    numbers = " / ".join(f"{number:,}" for number, _ in parts)
+    by = _by(fact.bounded_by) or "nothing"
+    value = f"{numbers}; {_read(fact.bytes)} read; bounded by {by}"
+    return fact.name, places.get(fact.name, ""), value, parts
+
+
+def _shape(shape: AuditedShape, number: int) -> str:
+    """What is said of a top shape, with its text."""
     facts = [
         (scan.fact, _number(scan.total), _number(scan.kept), scan.predicate) for scan in shape.scans
     ]
     ran = f"{counted(shape.runs, 'run')}, {counted(shape.users, 'user')}"
     summary = f"{ran}, {_read(shape.bytes)} read, saved: {_saved(shape)}"
     return (
-        f'<details open id="{_place(number)[1:]}"><summary>{number}. {escape(summary)}</summary>'
+        f'<details open id="shape-{number}"><summary>{number}. {escape(summary)}</summary>'
         f"<p>{escape(shape.how)}</p>"
         f"{table(('table', 'partitions', 'kept', 'predicate'), facts)}"
         f"<pre>{escape(shape.rewritten)}</pre></details>"
     )
 
 
-def _place(number: int) -> str:
-    """Where in the page a top shape's statement stands."""
-    return f"#shape-{number}"
-
-
 def _number(value: int | None) -> str:
     return "?" if value is None else f"{value:,}"
 
 
-def _weight(shape: AuditedShape) -> tuple[int, str]:
-    """How much a shape reads, or how often shape ran, and how that is said."""
-    return (
-        (shape.runs, counted(shape.runs, "run"))
-        if shape.bytes is None
-        else (shape.bytes, _read(shape.bytes))
-    )
-
-
-def _bars(rows: Iterable[tuple[str, str, str, Sequence[tuple[int, str]]]]) -> str:
-    """A chart: rows of label, place that it links to, value, and the parts of the bar."""
-    drawn_rows = list(rows)
-    most = max((sum(number for number, _ in parts) for *_, parts in drawn_rows), default=0) or 1
-    drawn = (
-        f"<tr><td>{_linked(label, place)}</td>"
-        f"{bar((number / most, kind) for number, kind in parts if number)}{cells((value,))}</tr>"
-        for label, place, value, parts in drawn_rows
-    )
-    return f"<table>{''.join(drawn)}</table>"
-
-
-def _linked(label: str, place: str) -> str:
-    return f'<a href="{place}">{escape(label)}</a>' if place else escape(label)
+def _bars(rows: Iterable[_Bar]) -> str:
+    """A chart; the longest bar has the whole width."""
+    bars = list(rows)
+    most = max((sum(number for number, _ in parts) for *_, parts in bars), default=0) or 1
+    lines = []
+    for label, place, value, parts in bars:
+        name = f'<a href="{place}">{escape(label)}</a>' if place else escape(label)
+        drawn = bar((number / most, kind) for number, kind in parts if number)
+        lines.append(f"<tr><td>{name}</td>{drawn}{cells((value,))}</tr>")
+    return f"<table>{''.join(lines)}</table>"
 
 
 _SCANNED = ("table", "scans", "by a condition", "by join keys", "join keys dropped", "unpruned")

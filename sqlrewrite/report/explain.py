@@ -63,21 +63,21 @@ def pruned_by(state: ScanState | None) -> str:
     return "; ".join(words) or "nothing"
 
 
-def explained_json(found: Iterable[Explained], stock: Stock) -> str:
+def explained_json(statements: Iterable[Explained], stock: Stock) -> str:
     """All statements as one object, with a newline at its end."""
     return dumps(
         {
             "version": VERSION,
             "assumed_sizes": stock.assumed,
             "not_made": [{"name": name, "reason": why} for name, why in stock.missing],
-            "statements": [_data(explained) for explained in found],
+            "statements": [_data(explained) for explained in statements],
         }
     )
 
 
-def explained_page(found: Iterable[Explained]) -> str:
+def explained_page(statements: Iterable[Explained]) -> str:
     """The scans of each statement, and its plan diff."""
-    return page("What Spark's scans are pruned by", map(_section, found))
+    return page("What Spark's scans are pruned by", map(_section, statements))
 
 
 def _section(explained: Explained) -> str:
@@ -111,14 +111,9 @@ def _data(explained: Explained) -> dict[str, Any]:
 def _state_data(state: ScanState | None) -> dict[str, Any] | None:
     if state is None:
         return None
-    groups_left = state.row_groups
-    groups = (
-        {}
-        if groups_left is None
-        else {"of": groups_left.total, "read": groups_left.left, "rows": groups_left.rows}
-    )
+    groups = state.row_groups
     return {
-        "row_groups": groups or None,
+        "row_groups": groups and {"of": groups.total, "read": groups.read, "rows": groups.rows},
         "partition_filters": state.filters,
         "pruned_by": [
             {"by": pruning.by.value, "certainty": "planned" if pruning.planned else "possible"}
@@ -149,7 +144,7 @@ def read_of_files(state: ScanState) -> str:
     if groups is None:
         return "row groups and rows: not known without a run (see verify)"
     return (
-        f"row groups of its files: {groups.left:,} of {groups.total:,}, with {groups.rows:,} rows"
+        f"row groups of its files: {groups.read:,} of {groups.total:,}, with {groups.rows:,} rows"
     )
 
 

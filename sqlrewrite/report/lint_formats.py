@@ -36,9 +36,9 @@ def json(results: Sequence[LintedFile], total: LintSummary) -> str:
             "errors": total.failures,
         },
         "findings": [
-            _json_finding(result.given or result.path, *found)
+            _json_finding(result.given or result.path, *row)
             for result in results
-            for found in zip(result.findings, result.fixes, result.fingerprints, strict=True)
+            for row in zip(result.findings, result.fixes, result.fingerprints, strict=True)
         ],
         "errors": [
             {"path": result.given or result.path, **problem(failure)}

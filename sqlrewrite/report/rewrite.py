@@ -1,7 +1,5 @@
 """The report of a rewrite: a line for each verdict, the explain diff, and the totals; as JSON,
 version 1 (docs/reference.md, "The JSON report"); and how much a run understood.
-
-In come ``FileResult`` and ``Summary``, out go styled lines or one text.
 """
 
 from __future__ import annotations
@@ -290,7 +288,7 @@ def _file_json(result: FileResult) -> dict[str, Any]:
 def _statement_json(statement: StatementSummary) -> dict[str, Any]:
     return {
         **attributes(statement, "line end_line kind understood joins"),
-        "relations": [{"name": name, "known": known} for name, known in statement.relations],
+        "relations": [{"name": name, "known": is_known} for name, is_known in statement.relations],
         "reason": statement.reason or None,
     }
 

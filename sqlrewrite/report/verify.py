@@ -47,9 +47,9 @@ def print_verified(printer: Printer, verified: Verified) -> None:
         print_table(printer, ("scan", "read", ">before", ">after"), rows)
 
 
-def last_line(found: Sequence[Verified]) -> Line:
+def last_line(statements: Sequence[Verified]) -> Line:
     """How many statements were run, and how many of them read less."""
-    run = [verified for verified in found if verified.outcome is not VerifyOutcome.SKIPPED]
+    run = [verified for verified in statements if verified.outcome is not VerifyOutcome.SKIPPED]
     if not run:
         return (("nothing is inserted into a query, so nothing was run", "yellow"),)
     changes = Counter(_change(verified) for verified in run)
@@ -103,9 +103,9 @@ def _not_rewritten(file: FileResult) -> list[dict[str, Any]]:
     ]
 
 
-def verified_page(found: Iterable[Verified]) -> str:
+def verified_page(statements: Iterable[Verified]) -> str:
     """The same as a page, with a bar for each number."""
-    return page("What the rewritten queries read", map(_section, found))
+    return page("What the rewritten queries read", map(_section, statements))
 
 
 def _outcome(verified: Verified) -> Iterator[Line]:
@@ -164,19 +164,19 @@ def _taken(sampled: Sampled) -> Iterator[Line]:
         yield ((f"    {says}", "yellow"),)
 
 
-def _difference(found: Comparison) -> Iterator[Line]:
-    yield ((f"    {found.before:,} rows before, {found.after:,} after", ""),)
-    yield ((f"    {', '.join(found.columns)}", "dim"),)
+def _difference(comparison: Comparison) -> Iterator[Line]:
+    yield ((f"    {comparison.before:,} rows before, {comparison.after:,} after", ""),)
+    yield ((f"    {', '.join(comparison.columns)}", "dim"),)
     for mark, style, count, rows in (
-        ("-", "red", found.lost, found.lost_rows),
-        ("+", "green", found.added, found.added_rows),
+        ("-", "red", comparison.lost, comparison.lost_rows),
+        ("+", "green", comparison.added, comparison.added_rows),
     ):
         for row in rows:
             yield ((f"  {mark} {', '.join(row)}", style),)
         if count > len(rows):
             yield ((f"  {mark} … {count - len(rows):,} more", style),)
-    if found.rounding is not None:
-        yield ((f"    {rounding(found.rounding)}", "yellow"),)
+    if comparison.rounding is not None:
+        yield ((f"    {rounding(comparison.rounding)}", "yellow"),)
 
 
 def rounding(tolerance: float) -> str:
@@ -265,11 +265,11 @@ def _data(verified: Verified) -> dict[str, Any]:
     }
 
 
-def _rows(found: Comparison | None) -> dict[str, Any] | None:
-    if found is None:
+def _rows(comparison: Comparison | None) -> dict[str, Any] | None:
+    if comparison is None:
         return None
-    samples = {"lost_sample": found.lost_rows, "added_sample": found.added_rows}
-    return attributes(found, "before after lost added tolerance rounding") | samples
+    samples = {"lost_sample": comparison.lost_rows, "added_sample": comparison.added_rows}
+    return attributes(comparison, "before after lost added tolerance rounding") | samples
 
 
 def _read(scan: TableScan | None) -> dict[str, Any] | None:

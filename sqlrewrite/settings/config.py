@@ -1,9 +1,8 @@
-"""Reads a project's settings from files, the environment, and the options of a command.
+"""A project's settings from files, the environment and options, and written out for readers.
 
-In comes a path to search upward from, or the name of a file; out go ``Settings``, with paths
-relative to the current folder. An option wins over a variable ``DPP_REWRITE_*``, that over the
-nearest file, and that over the default. An unknown key is an error, since a misspelt one might go
-unnoticed for years.
+An option wins over a variable ``DPP_REWRITE_*``, that over the nearest file upward, and that over
+the default. An unknown key is an error, since a misspelt one might go unnoticed for years.
+docs/reference.md and docs/dpp-rewrite.schema.json hold what ``reference`` and ``schema`` give.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -45,9 +45,10 @@ class Projects:
         *,
         isolated: bool = False,
     ) -> None:
-        ours = [name for name in environment if name.startswith(PREFIX)]
         variables = {
-            key: environment[key] for key in ours if key.removeprefix(PREFIX) not in _OTHERS
+            name: value
+            for name, value in environment.items()
+            if name.startswith(PREFIX) and name.removeprefix(PREFIX) not in _OTHERS
         }
         named = variables.pop(f"{PREFIX}CONFIG", None) or None
         config = named if config is None and not isolated else config
@@ -59,32 +60,24 @@ class Projects:
             if table is None:
                 raise ConfigError(f"{config}: has no {SECTION} table")
             self._for_all = self._over(_settings(table, config))
-        self._above: dict[str, Settings] = {}
-        self._here: dict[str, Settings] = {}
+        self._nearest = cache(self._searched)
 
     def of(self, path: str) -> Settings:
         """The settings of a file. Raises ConfigError."""
-        folder = path[: path.rfind(os.sep) + 1]
-        settings = self._here.get(folder)
-        if settings is None:
-            settings = self._here[folder] = self._upward(os.path.abspath(folder))
-        return settings
+        return self._nearest(os.path.abspath(os.path.dirname(path)))
 
     def at(self, path: str) -> Settings:
         """The settings at a file or a folder, whether or not it exists. Raises ConfigError."""
         whole = os.path.abspath(path)
-        return self._upward(whole if os.path.isdir(whole) else os.path.dirname(whole))
+        return self._nearest(whole if os.path.isdir(whole) else os.path.dirname(whole))
 
-    def _upward(self, folder: str) -> Settings:
+    def _searched(self, folder: str) -> Settings:
         if self._for_all is not None:
             return self._for_all
-        settings_here = self._above.get(folder)
-        if settings_here is None:
-            parent, settings = os.path.dirname(folder), _read(folder)
-            last = settings is not None or parent == folder
-            settings_here = self._over(settings or Settings()) if last else self._upward(parent)
-            self._above[folder] = settings_here
-        return settings_here
+        parent, settings = os.path.dirname(folder), _read(folder)
+        if settings is None and parent != folder:
+            return self._nearest(parent)
+        return self._over(settings or Settings())
 
     def _over(self, base: Settings) -> Settings:
         """The settings of a file, under those of the environment and the options."""
@@ -118,10 +111,10 @@ def load(
     return Projects(config, environment).at(start)
 
 
-def _from_environment(given: Mapping[str, str]) -> dict[str, Any]:
+def _from_environment(variables: Mapping[str, str]) -> dict[str, Any]:
     """The settings in variables: lists are separated by commas, paths as in PATH."""
     values: dict[str, Any] = {}
-    for name, text in given.items():
+    for name, text in variables.items():
         key = name.removeprefix(PREFIX).lower().replace("_", "-")
         row = KEYS.get(key)
         if row is None:

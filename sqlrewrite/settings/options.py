@@ -128,11 +128,7 @@ def make_options(
     with nobody to ask.
     """
     settings = settings or _DEFAULTS
-    new = {name: value for name, value in given.items() if value is not getattr(settings, name)}
-    changed = {
-        name: value for name, value in _checked(new).items() if value != getattr(settings, name)
-    }
-    settings = replace(settings, **changed) if changed else settings
+    settings = replace(settings, **_checked(given)) if given else settings
     if settings.predicate == VALUES and resolve is None:
         raise ConfigError(
             "predicate='values' needs resolve=…, which gives the keys of a key query: "
@@ -165,10 +161,10 @@ def make_options(
     )
 
 
-def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
+def _checked(options: Mapping[str, Any]) -> dict[str, Any]:
     """Settings that a caller gives by name, each read as its row says; None means the default."""
     read: dict[str, Any] = {}
-    for name, value in given.items():
+    for name, value in options.items():
         row = named(name)
         try:
             read[name] = row.default if value is None else row.kind.read(value)

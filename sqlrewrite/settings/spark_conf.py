@@ -1,8 +1,6 @@
 """What settings of Spark make of an engine's rules.
 
-In: an engine, and settings of Spark by name, as ``catalog pull`` finds them, a project gives them,
-or a text SETs them. Out: the engine as it works in such a session. A setting that is not given has
-Spark's own default, which the engine's file states.
+A setting that is not given has Spark's own default, which the engine's file states.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""The table of settings: one row each, from which everything else follows.
+"""The table of settings: one row each, a field of ``Settings``, from which everything else follows.
 
-A row is a field of ``Settings``: its name, type and default, what kind of value it takes, the
-sentence that explains it, and which commands have it as an option. The keys of a TOML file, the
-variables of the environment, the options with their ``--help``, the table in ``docs/reference.md``
-and ``docs/dpp-rewrite.schema.json`` are all made from these rows.
+The keys of a TOML file, the variables of the environment, the options with their ``--help``, the
+table in ``docs/reference.md`` and ``docs/dpp-rewrite.schema.json`` are made from these rows.
 """
 
 from __future__ import annotations

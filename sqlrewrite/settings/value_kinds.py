@@ -1,8 +1,6 @@
-"""The kinds of values that settings have.
+"""The kinds of values that settings have, read from a TOML file or from the text of an option.
 
-A ``ValueKind`` reads a value from a TOML file, and from the text of an option or of an environment
-variable. Its ``schema`` describes the value in JSON Schema, from which the command line takes the
-choices of an option.
+A kind's ``schema`` is JSON Schema, from which the command line takes the choices of an option.
 """
 
 from __future__ import annotations
@@ -237,6 +235,6 @@ FUNCTIONS = ValueKind(
     lambda it: _are_by_name(
         it, lambda declaration: isinstance(declaration, str) and declaration in DECLARED
     ),
-    lambda it: {name.lower(): said for name, said in it.items()},
+    lambda it: {name.lower(): what for name, what in it.items()},
     _name_and_word,
 )

@@ -32,7 +32,7 @@ from sqlrewrite.audit.summary import (
     Total,
 )
 from sqlrewrite.settings.options import Options
-from sqlrewrite.spark import functions as f
+from sqlrewrite.spark import column_functions as f
 from sqlrewrite.spark.describe import partitions
 from sqlrewrite.spark.session import Session, fresh, spark_errors, tried
 from sqlrewrite.spark.target import SparkError
@@ -74,7 +74,7 @@ class AuditJob:
     @property
     def made(self) -> str:
         """A hash of all that a judgement depends on besides its text and schema."""
-        catalog, wanted = self.catalog, self.options
+        catalog, options = self.catalog, self.options
         depends_on = (
             sqlrewrite.__version__,
             sorted(catalog.relations.items()),
@@ -83,14 +83,14 @@ class AuditJob:
             sorted(catalog.settings.items()),
             sorted(catalog.variables.items()),
             sorted((name, sorted(columns.items())) for name, columns in catalog.declared.items()),
-            (sorted(catalog.forgotten), catalog.zone_set, wanted.time_zone),
-            wanted.engine.name,
+            (sorted(catalog.forgotten), catalog.zone_set, options.time_zone),
+            options.engine.name,
             [
                 sorted(value) if isinstance(value, frozenset) else value
-                for value in astuple(wanted.engine)
+                for value in astuple(options.engine)
             ],
-            (wanted.form, wanted.when, wanted.hint, wanted.reach, wanted.key_limit),
-            (wanted.limits, sorted(wanted.functions.items()), sorted(wanted.disabled)),
+            (options.form, options.when, options.hint, options.reach, options.key_limit),
+            (options.limits, sorted(options.functions.items()), sorted(options.disabled)),
         )
         return blake2b(
             repr(depends_on).encode("utf-8", "surrogatepass"), digest_size=16
@@ -109,29 +109,29 @@ OnStep = Callable[[str], None]
 """Called with each step as it begins, for people."""
 
 
-def decide_shapes(session: Session, history: DataFrame, job: AuditJob, told: OnStep) -> Counts:
+def decide_shapes(session: Session, history: DataFrame, job: AuditJob, step: OnStep) -> Counts:
     """Judges the shapes that are new in a history, and writes all of them. Raises SparkError."""
     most = job.options.limits.statement + 1  # one more than is judged: longer texts cost memory
     text, schema = f.substring("text", 1, most), f.col("schema")
     history = history.withColumns({"text": _readable(text), "schema": _readable(schema)})
     with spark_errors("the audit cannot be done"):
-        told("counting shapes")
+        step("counting shapes")
         counted = _kept(_counted(history), f"{job.place}/work/counted")
-        told("looking for what is new")
-        known = _decided(session, job)
+        step("looking for what is new")
+        decided = _decided(session, job)
         texts = counted.where(f"what = '{TEXT}'")
-        both = texts.join(known, _same(texts, known), "left")
-        shapes, before = both.agg(f.count(f.lit(1)), f.count(known["made"])).collect()[0]
+        both = texts.join(decided, _same(texts, decided), "left")
+        shapes, before = both.agg(f.count(f.lit(1)), f.count(decided["made"])).collect()[0]
         count = shapes - before
         if count:
-            told(f"picking {count:,} texts")
-            new = texts.join(known, _same(texts, known), "left_anti")
+            step(f"picking {count:,} texts")
+            new = texts.join(decided, _same(texts, decided), "left_anti")
             picked = _picked(history, new, count, f"{job.place}/work/texts")
-            _decide(session, job, picked, count, told)
-        told("writing the result")
-        known = _decided(session, job)
-        joined = counted.join(known, _same(counted, known), "left")
-        joined = joined.select(counted["*"], *(known[column] for column in _RESULT))
+            _decide(session, job, picked, count, step)
+        step("writing the result")
+        decided = _decided(session, job)
+        joined = counted.join(decided, _same(counted, decided), "left")
+        joined = joined.select(counted["*"], *(decided[column] for column in _RESULT))
         joined.write.mode("overwrite").parquet(f"{job.place}/shapes")
         return Counts(shapes, count)
 
@@ -164,9 +164,8 @@ def _counted(history: DataFrame) -> DataFrame:
         .agg(
             f.count(f.lit(1)).alias("runs"),
             f.count_distinct("user").alias("users"),
-            f.expr(
-                "try_sum(bytes) AS bytes"
-            ),  # NULL where wrong values add up to more than a BIGINT
+            # NULL where wrong values add up to more than a BIGINT.
+            f.expr("try_sum(bytes) AS bytes"),
             f.expr("try_sum(micros) AS micros"),
             f.min("at").alias("first"),
             f.max("at").alias("last"),
@@ -188,25 +187,29 @@ def _picked(history: DataFrame, new: DataFrame, count: int, place: str) -> DataF
     """Writes the text of each of ``count`` new shapes, found by the number and hash of its row. If
     an input gives its rows in another order each time, some are missed; these are found by their
     hash alone, for which texts are shuffled."""
-    wanted = new.select("shape", "schema", "stands.hash", "stands.row")
+    stands = new.select("shape", "schema", "stands.hash", "stands.row")
     rows = _numbered(history).select("row", "hash", "text")
-    texts = rows.join(f.broadcast(wanted), ["row", "hash"])
-    known = _kept(texts.select("shape", "schema", "text"), place)
-    if known.count() < count:
-        missing = wanted.join(known, _same(wanted, known), "left_anti").drop("row")
+    texts = rows.join(f.broadcast(stands), ["row", "hash"])
+    picked = _kept(texts.select("shape", "schema", "text"), place)
+    if picked.count() < count:
+        missing = stands.join(picked, _same(stands, picked), "left_anti").drop("row")
         alike = rows.drop("row").join(f.broadcast(missing), "hash").groupBy("shape", "schema")
         alike.agg(f.min("text").alias("text")).write.mode("append").parquet(place)
-        known = known.sparkSession.read.schema(known.schema).parquet(place)
-    return known
+        picked = picked.sparkSession.read.schema(picked.schema).parquet(place)
+    return picked
 
 
-def _decide(session: Session, job: AuditJob, texts: DataFrame, count: int, told: OnStep) -> None:
+def _decide(session: Session, job: AuditJob, texts: DataFrame, count: int, step: OnStep) -> None:
     """Judges the texts, round by round."""
     judge = f.udf(_Judge(job.catalog, job.options, job.timeout), _JUDGED, useArrow=False)
     rounds = -(-count // job.per_round)
-    tasks = _tasks(session)
+    if session.classic:
+        cores = session.spark.sparkContext.defaultParallelism
+    else:
+        cores = int(session.spark.conf.get("spark.sql.shuffle.partitions") or 50)
+    tasks = 4 * cores  # several for each core, so that few wait for a slow text
     for number in range(rounds):
-        told(f"deciding {count:,} shapes, round {number + 1} of {rounds}")
+        step(f"deciding {count:,} shapes, round {number + 1} of {rounds}")
         some = texts.where(f.pmod(f.xxhash64("shape"), f.lit(rounds)) == number)
         (
             some.repartition(tasks)
@@ -215,13 +218,6 @@ def _decide(session: Session, job: AuditJob, texts: DataFrame, count: int, told:
             .write.mode("append")
             .parquet(f"{job.place}/decided")
         )
-
-
-def _tasks(session: Session) -> int:
-    """The number of tasks: several for each core, so that few wait for a slow text."""
-    if session.classic:
-        return 4 * session.spark.sparkContext.defaultParallelism
-    return 4 * int(session.spark.conf.get("spark.sql.shuffle.partitions") or 50)
 
 
 class _Judge:
@@ -266,12 +262,12 @@ def summarize(session: Session, place: str, counts: Counts, top: int) -> AuditSu
         shapes = session.spark.read.parquet(f"{place}/shapes")
         shapes = shapes.withColumn("outcome", f.coalesce("outcome", "what"))
         totals = _totals(shapes, "outcome")
-        known = [total.bytes for total in totals if total.bytes is not None]
+        sizes = [total.bytes for total in totals if total.bytes is not None]
         return AuditSummary(
             shapes=counts.shapes,
             decided=counts.decided,
             runs=sum(total.runs for total in totals),
-            bytes=sum(known) if known else None,
+            bytes=sum(sizes) if sizes else None,
             totals=totals,
             left=_totals(shapes.where("reason <> ''"), "reason"),
             top=_top(shapes, top),
@@ -351,26 +347,18 @@ def _facts(shapes: DataFrame) -> tuple[FactSummary, ...]:
     )
     counted = (f.sum(f.when(f.col("rank") == number, f.col("runs"))) for number in range(3))
     named = [count.alias(name) for count, name in zip(counted, ("r0", "r1", "r2"), strict=True)]
-    tables = each.groupBy("fact").agg(
-        *named, f.expr("try_sum(bytes) AS b"), f.sum("runs").alias("r")
-    )
+    sums = (f.expr("try_sum(bytes) AS b"), f.sum("runs").alias("r"))
+    tables = each.groupBy("fact").agg(*named, *sums)
     rows = tables.orderBy(*_most(), "fact").limit(MOST).collect()
     bound = scans.where("rank > 0").dropDuplicates(["shape", "schema", "fact", "dimension"])
     bound = bound.groupBy("fact", "dimension").agg(f.sum("runs").alias("r"))
-    wanted = bound.where(f.col("fact").isin([row["fact"] for row in rows]))
+    of_these = bound.where(f.col("fact").isin([row["fact"] for row in rows]))
     by: dict[str, list[tuple[str, int]]] = {}
-    for pair in wanted.orderBy("fact", f.col("r").desc(), "dimension").limit(MOST * 10).collect():
+    for pair in of_these.orderBy("fact", f.col("r").desc(), "dimension").limit(MOST * 10).collect():
         by.setdefault(pair["fact"], []).append((pair["dimension"], pair["r"]))
     return tuple(
-        FactSummary(
-            row["fact"],
-            row["r2"] or 0,
-            row["r1"] or 0,
-            row["r0"] or 0,
-            row["b"],
-            tuple(by.get(row["fact"], ())),
-        )
-        for row in rows
+        FactSummary(name, best or 0, pruned or 0, none or 0, read, tuple(by.get(name, ())))
+        for name, none, pruned, best, read, _ in rows
     )
 
 
@@ -394,7 +382,7 @@ def _reasons(shapes: DataFrame) -> tuple[ColumnReason, ...]:
 # --- what predicates keep
 
 
-def measured(session: Session, found: AuditSummary) -> AuditSummary:
+def measured(session: Session, summary: AuditSummary) -> AuditSummary:
     """The summary with the partitions that the predicates of its top shapes keep now."""
     copy = fresh(session)
 
@@ -404,7 +392,7 @@ def measured(session: Session, found: AuditSummary) -> AuditSummary:
     def listed(fact: str) -> tuple[str, int]:
         return _listed(copy.spark, fact, f"{_PARTITIONS}_{next(numbers)}")
 
-    return replace(found, top=tuple(_measured(copy, shape, listed) for shape in found.top))
+    return replace(summary, top=tuple(_measured(copy, shape, listed) for shape in summary.top))
 
 
 def _measured(session: Session, shape: AuditedShape, listed: Listed) -> AuditedShape:

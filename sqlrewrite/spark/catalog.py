@@ -1,8 +1,7 @@
 """``catalog pull`` and ``check``: the relations of a live Spark catalog; derived columns in rows.
 
-A relation that cannot be read costs only itself. ``Partial`` keeps what has been read in a file
-beside the snapshot, so that a pull that was cut off continues there. All is SQL, so it works over
-Connect, too.
+A relation that cannot be read costs only itself. ``Partial`` keeps what has been read, so that a
+pull that was cut off goes on there. All is SQL, so it works over Connect, too.
 """
 
 from __future__ import annotations
@@ -138,9 +137,9 @@ def settings(session: Session) -> dict[str, str]:
 # Relations
 
 
-def read_relations(session: Session, wanted: Iterable[Name]) -> Iterator[Pulled]:
+def read_relations(session: Session, names: Iterable[Name]) -> Iterator[Pulled]:
     """Reads each relation. Raises SparkGoneError."""
-    for name in wanted:
+    for name in names:
         try:
             with spark_errors("cannot be read"):
                 yield Pulled(name, _relation(session.spark, name))

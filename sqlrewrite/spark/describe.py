@@ -1,9 +1,7 @@
 """What Spark says of one relation (DESCRIBE, SHOW PARTITIONS, EXPLAIN COST), as catalog values.
 
-``described``, ``as_json``, ``partitions`` and ``planned_size`` ask; ``table`` and ``view`` make a
-``Table`` or a ``View`` of the answers. Types are taken from DESCRIBE's rows: the JSON of Spark 4
-calls CHAR(3) a string, and those two compare differently. Delta's generated columns are in no
-description; ``generated`` reads them from the table's own log.
+Types are taken from DESCRIBE's rows: the JSON of Spark 4 calls CHAR(3) a string, and those two
+compare differently. Delta's generated columns are read from the table's own log.
 """
 
 from __future__ import annotations
@@ -216,12 +214,12 @@ def size_in_plan(explained: str) -> int | None:
 def _field(described: str, columns: Sequence[Column]) -> PartitionField:
     """The partition field in ``days(ts)``, ``bucket(16, id)`` or a plain column."""
     match = _TRANSFORM.fullmatch(described.strip())
-    known = {column.name.lower(): column.name for column in columns}
+    names_by_key = {column.name.lower(): column.name for column in columns}
     if match is None:
         name = described.strip().strip("`")
-        return PartitionField(known.get(name.lower(), name))
+        return PartitionField(names_by_key.get(name.lower(), name))
     used = [part.strip().strip("`") for part in match[2].split(",")]
-    names = [known[part.lower()] for part in used if part.lower() in known]
+    names = [names_by_key[part.lower()] for part in used if part.lower() in names_by_key]
     transform = match[1].lower()
     if len(names) != 1 or transform not in _TRANSFORMS:
         return PartitionField(names[0] if len(names) == 1 else described.strip(), "unknown")

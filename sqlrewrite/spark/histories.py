@@ -1,8 +1,8 @@
-"""A history of queries as a DataFrame: one row for each run, with the same columns for every
-source.
+"""A history of queries as a DataFrame: a row for each run, the same columns for every source.
 
-In: the inputs as a person names them. Out: a frame of ``COLUMNS``. Files of SQL give a row for each
-statement, dbt's ``run_results.json`` one for each node.
+Files of SQL give a row for each statement, dbt's ``run_results.json`` one for each node. Spark's
+event logs have plans and no texts: ``scanned`` counts what pruned the scans of each table. From
+Spark 4 a log may be compressed and in parts; Spark's own reader unpacks it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlrewrite.audit.history_columns import columns
 from sqlrewrite.audit.summary import ScanCounts
-from sqlrewrite.spark import functions as f
+from sqlrewrite.spark import column_functions as f
 from sqlrewrite.spark.session import Session, spark_errors
 from sqlrewrite.spark.target import SparkError
 from sqlrewrite.sql.statements.execution import statement_texts
@@ -45,14 +45,14 @@ _MILLION = 1_000_000
 
 
 def history(
-    session: Session, inputs: Sequence[str], given: Mapping[str, str | None], form: str | None
+    session: Session, inputs: Sequence[str], named: Mapping[str, str | None], form: str | None
 ) -> DataFrame:
     """All inputs as one frame. ``form`` says how they are read, None: by the name of each.
-    ``given`` are the history's own columns, by part. Raises SparkError, and ConfigError for a
+    ``named`` are the history's own columns, by part. Raises SparkError, and ConfigError for a
     column that does not exist."""
     return reduce(
         lambda one, other: one.unionByName(other),
-        (_read(session.spark, name, given, form or _form(name)) for name in inputs),
+        (_read(session.spark, name, named, form or _form(name)) for name in inputs),
     )
 
 
@@ -70,7 +70,7 @@ def _form(name: str) -> str:
     return form or "table"
 
 
-def _read(spark: SparkSession, name: str, given: Mapping[str, str | None], form: str) -> DataFrame:
+def _read(spark: SparkSession, name: str, named: Mapping[str, str | None], form: str) -> DataFrame:
     with spark_errors(f"{name}: cannot be read"):
         if form == "dbt":
             return spark.createDataFrame(list(_of_dbt(name)), COLUMNS)
@@ -80,12 +80,12 @@ def _read(spark: SparkSession, name: str, given: Mapping[str, str | None], form:
         if form == "csv":
             reader = reader.options(header=True, multiLine=True, escape='"')
         frame = spark.table(name) if form == "table" else reader.format(form).load(name)
-        return _named(frame, given)
+        return _named(frame, named)
 
 
-def _named(frame: DataFrame, given: Mapping[str, str | None]) -> DataFrame:
+def _named(frame: DataFrame, named: Mapping[str, str | None]) -> DataFrame:
     """A history's own columns as ours; a value that cannot be cast becomes NULL."""
-    known_columns = columns(list(_names(frame.schema)), given)
+    known_columns = columns(list(_names(frame.schema)), named)
 
     def column(name: str | None, kind: str) -> str:
         value = "NULL" if name is None else literal_name(tuple(name.split(".")))
@@ -174,7 +174,7 @@ def is_event_log(name: str) -> bool:
 
 
 def scanned(
-    session: Session, inputs: Sequence[str], known: Iterable[str]
+    session: Session, inputs: Sequence[str], partitioned: Iterable[str]
 ) -> tuple[ScanCounts, ...]:
     """The counts for the partitioned tables in event logs. Raises SparkError."""
     with spark_errors("the event logs cannot be read"), tempfile.TemporaryDirectory() as folder:
@@ -185,7 +185,7 @@ def scanned(
             f.monotonically_increasing_id().alias("row"),
             f.udf(_plan_of, _PLAN, useArrow=False)("value").alias("plan"),
         )
-        return tuple(_counted(rows, {table.lower() for table in known}))
+        return tuple(_counted(rows, {table.lower() for table in partitioned}))
 
 
 def _logs(path: Path) -> Iterator[Sequence[Path]]:

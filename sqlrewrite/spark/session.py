@@ -1,7 +1,6 @@
 """A Spark session for the commands that need one: found or started, quiet, and stopped if started.
 
-In: a ``Target``. Out: a ``Session``. Errors of Spark leave this folder as a ``SparkError``, one
-sentence for people.
+Errors of Spark leave this folder as a ``SparkError``, one sentence for people.
 """
 
 from __future__ import annotations
@@ -367,10 +366,10 @@ def watched(session: Session, show: OnProgress) -> Iterator[None]:
     client: Any = session.spark
 
     def report(stages: Any, inflight_tasks: int, operation_id: str, done: bool) -> None:
-        known = list(stages or ())
+        running = list(stages or ())
         show(
-            sum(stage.num_completed_tasks for stage in known),
-            sum(stage.num_tasks for stage in known),
+            sum(stage.num_completed_tasks for stage in running),
+            sum(stage.num_tasks for stage in running),
         )
 
     can = hasattr(client, "registerProgressHandler")

@@ -1,8 +1,7 @@
 """The keys of a key query as literals, for engines and statements that only prune by constants.
 
-In: a session and the text of a key query. Out: its ``Keys``: all of them, sorted, or over a first
-limit only the smallest and the largest. Over a second limit they are refused: a range over so many
-keys would hardly prune.
+Over a first limit only the smallest and the largest; over a second they are refused: a range over
+so many keys would hardly prune.
 """
 
 from __future__ import annotations

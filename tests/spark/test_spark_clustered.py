@@ -105,7 +105,7 @@ def test_explain_tells_what_reaches_the_files(tables: SparkSession) -> None:
     # Before all of the files is read; after, it depends on subqueries that nobody has run.
     whole = scan.before.row_groups
     assert whole is not None
-    assert whole.left == whole.total > 1
+    assert whole.read == whole.total > 1
     assert whole.rows == ROWS
     assert scan.after.row_groups is None
     lines = ["".join(text for text, _ in line).strip() for line in explained_lines(found[0])]
@@ -121,7 +121,7 @@ def test_explain_counts_what_constants_leave_of_the_files(tables: SparkSession) 
     assert scan.before is not None
     groups = scan.before.row_groups
     assert groups is not None
-    assert 1 <= groups.left < groups.total
+    assert 1 <= groups.read < groups.total
     frame = tables.sql("SELECT count(a) FROM ordered_facts WHERE k BETWEEN 150 AND 179")
     frame.collect()
     (read,) = fact_scans(frame, frozenset({"ordered_facts"}), lambda scan: None)

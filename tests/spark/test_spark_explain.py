@@ -16,7 +16,7 @@ from sqlrewrite.cli.commands import program
 from sqlrewrite.spark.plans.empty_tables import ASSUMED_LARGE, Stock, warehouse
 from sqlrewrite.spark.plans.explain import By, Explained, Pruning, explain
 from sqlrewrite.spark.plans.planned import items, parse, plain
-from sqlrewrite.spark.query_pairs import QueryPair
+from sqlrewrite.spark.script import QueryPair
 from sqlrewrite.spark.session import Session
 from sqlrewrite.spark.target import Target
 from sqlrewrite.sql.statements.execution import StatementKind, statement_texts

@@ -17,7 +17,7 @@ from sqlrewrite import Catalog, Rewrite, rewrite
 from sqlrewrite.run.runner import Request
 from sqlrewrite.settings.table import Settings
 from sqlrewrite.spark.plans.explain import By, Pruning, explain, missed
-from sqlrewrite.spark.query_pairs import pairs
+from sqlrewrite.spark.script import pairs
 from sqlrewrite.spark.session import Session
 from sqlrewrite.spark.target import Target
 from sqlrewrite.text.markers import MARKER

@@ -14,9 +14,9 @@ from click.testing import CliRunner
 
 from sqlrewrite import Catalog, Rewrite, rewrite
 from sqlrewrite.cli.commands import program
-from sqlrewrite.spark.query_pairs import pairs
 from sqlrewrite.spark.rows.sample import Sampled, sampled
 from sqlrewrite.spark.rows.verify import How, Verified, VerifyOutcome, verify_text
+from sqlrewrite.spark.script import pairs
 from sqlrewrite.spark.session import Session
 from sqlrewrite.spark.target import Target
 from sqlrewrite.sql.statements.execution import references, renamed

@@ -83,13 +83,9 @@ def enable(
     ``predicate`` that does not exist.
     """
     options = make_options(when=when, predicate=predicate, resolve=resolver(spark))
-    rewrite(
-        _ANY, Catalog.from_ddl(_TABLES)
-    )  # imports all modules now, so that the first text is not too slow
-    known = (
-        replace(catalog, settings={}) if catalog else catalog
-    )  # the session's own settings count
-    return Enabled(spark, LiveCatalog(spark, ttl, known), options, Events(log), budget)
+    rewrite(_ANY, Catalog.from_ddl(_TABLES))  # imports all modules, so that the first text is quick
+    tables = replace(catalog, settings={}) if catalog else None  # the session's own count
+    return Enabled(spark, LiveCatalog(spark, ttl, tables), options, Events(log), budget)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +119,14 @@ class Enabled(AbstractContextManager["Enabled"]):
     """
 
     def __init__(
-        self, spark: SparkSession, live: LiveCatalog, given: Options, events: Events, budget: float
+        self,
+        spark: SparkSession,
+        live: LiveCatalog,
+        options: Options,
+        events: Events,
+        budget: float,
     ) -> None:
-        self._spark, self._live, self._given = spark, live, given
+        self._spark, self._live, self._given = spark, live, options
         self._events, self._budget = events, budget
         self._state: SessionProfile | None = None
         self._epoch = 0
@@ -247,9 +248,9 @@ class Enabled(AbstractContextManager["Enabled"]):
 
     def _decision(self, key: Hashable, text: str, judge: Callable[[int], _Decided]) -> _Decided:
         """The decision for a text: the earlier one if it still holds, else one made now."""
-        known, epoch = self._decisions.get(key), self._epoch
-        if known is not None and known.epoch == epoch and known.until >= time.monotonic():
-            return known
+        earlier, epoch = self._decisions.get(key), self._epoch
+        if earlier is not None and earlier.epoch == epoch and earlier.until >= time.monotonic():
+            return earlier
         with self._deciding, self._asking():
             try:
                 decided = judge(epoch)
@@ -264,31 +265,31 @@ class Enabled(AbstractContextManager["Enabled"]):
         return decided
 
     def _decide_query(
-        self, key: Hashable, text: str, given: Literals | None, epoch: int
+        self, key: Hashable, text: str, parameters: Literals | None, epoch: int
     ) -> _Decided:
         if key in self._too_slow:
             return _Decided(None, ANYTHING, epoch)
         state = self._session_state()
         options = self._options_in(state)
-        full = filled(text, given) if given else FilledText(text)
+        full = filled(text, parameters) if parameters else FilledText(text)
         whole = full or FilledText(text)
         parsed = self._in_time(lambda: _parsed(whole.text, options.limits))
         why = parsed.why or state.obstacle
-        if full is None or given is None or (given and MARKER in text):
+        if full is None or parameters is None or (parameters and MARKER in text):
             why = why or "of a parameter no literal is known that means the same"
         if why:
             self._events.left(text, why)
             return _Decided(None, parsed.effect, epoch)
-        known, until = self._live.warehouse(parsed.names, state.namespace)
-        basis = (known, state)
+        catalog, until = self._live.warehouse(parsed.names, state.namespace)
+        basis = (catalog, state)
         before = self._decisions.get(key)
         asks = options.form == VALUES  # the keys are looked up each time
         if before is not None and before.basis == basis and not asks:
             return replace(before, epoch=epoch, until=until)
-        if not known.prunable:
+        if not catalog.prunable:
             self._events.left(text, "it names no partitioned table that is known")
             return _Decided(None, parsed.effect, epoch, until, basis)
-        sql = self._rewritten(text, whole, known, options)
+        sql = self._rewritten(text, whole, catalog, options)
         return _Decided(sql, parsed.effect, epoch, 0.0 if asks else until, basis)
 
     def _decide_view(self, name: Name, text: str, epoch: int) -> _Decided:
@@ -301,18 +302,18 @@ class Enabled(AbstractContextManager["Enabled"]):
             return _Decided(None, NOTHING, epoch, until)
         place = Warehouse(namespace=view.namespace)
         names = [place.qualify(parts) for parts in self._in_time(lambda: relations_in(text))]
-        known, until = self._live.warehouse(names, view.namespace)
-        sql = self._rewritten(text, FilledText(text), known, options)
+        catalog, until = self._live.warehouse(names, view.namespace)
+        sql = self._rewritten(text, FilledText(text), catalog, options)
         return _Decided(sql, NOTHING, epoch, 0.0 if options.form == VALUES else until)
 
     def _rewritten(
-        self, text: str, full: FilledText, known: Warehouse, options: Options
+        self, text: str, full: FilledText, catalog: Warehouse, options: Options
     ) -> str | None:
         """The text with its predicates; None if there are none to write."""
 
         def work() -> tuple[Rewrite, str]:
             with at_rest(full.text):
-                decision = decide(read(full.text, known, options.limits), options)
+                decision = decide(read(full.text, catalog, options.limits), options)
                 rewrite = result(decision)
                 edits = [edit for statement in decision.statements for edit in statement.edits]
                 return rewrite, rewrite.sql if full.text is text else apply(
@@ -398,5 +399,5 @@ def _parsed(text: str, limits: Limits) -> _ParsedText:
     return _ParsedText(changes, relations_of(tree))
 
 
-def _hashable(given: Literals | None) -> Hashable:
-    return tuple(sorted(given.items())) if isinstance(given, Mapping) else given
+def _hashable(parameters: Literals | None) -> Hashable:
+    return tuple(sorted(parameters.items())) if isinstance(parameters, Mapping) else parameters

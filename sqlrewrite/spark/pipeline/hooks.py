@@ -1,10 +1,9 @@
-"""Tells listeners when a method of PySpark may have changed settings, views or tables.
+"""What ``enable`` leaves in a session: hooks on PySpark's methods, and a log.
 
-While somebody listens, ``listen`` wraps, on PySpark's classes, the methods that set settings, make
-or drop temporary views, and write tables. A method of ``Catalog`` that is not known to only read
-counts as changing everything. So does a text, other than a query, that runs in a session that is
-not enabled: it may be the same session by another object (``SparkSession.getActiveSession()``), and
-all sessions share the tables.
+``listen`` wraps the methods that set settings, make or drop temporary views, and write tables. So
+it does ``sql`` of a session that is not enabled: it may be the same session by another object, and
+all sessions share the tables. The log is Python's, ``sqlrewrite.spark``: INFO has a line for each
+rewritten query, WARNING one for each place of ours that failed, DEBUG the queries left as written.
 """
 
 from __future__ import annotations
@@ -142,18 +141,18 @@ class Events:
         if self._handler is not None:
             LOGGER.removeHandler(self._handler)
 
-    def rewritten(self, text: str, found: Rewrite) -> None:
+    def rewritten(self, text: str, rewrite: Rewrite) -> None:
         """Logs that a query is run with predicates."""
         verdict = "; ".join(
             f"{candidate.fact.table}.{candidate.fact.column} bounded by {candidate.dimension.table}"
-            for candidate in found.candidates
+            for candidate in rewrite.candidates
             if candidate.verdict is Verdict.REWRITTEN
         )
-        LOGGER.info("%s: %s", _shortened(text), verdict, extra=_extra(text, found))
+        LOGGER.info("%s: %s", _shortened(text), verdict, extra=_extra(text, rewrite))
 
-    def left(self, text: str, why: str, found: Rewrite | None = None) -> None:
+    def left(self, text: str, why: str, rewrite: Rewrite | None = None) -> None:
         """Logs that a query is run as it is written, and why."""
-        LOGGER.debug("%s: as written: %s", _shortened(text), why, extra=_extra(text, found))
+        LOGGER.debug("%s: as written: %s", _shortened(text), why, extra=_extra(text, rewrite))
 
     def failed(self, text: str, error: BaseException) -> None:
         """Logs a failure, once for each place in the code."""
@@ -172,9 +171,9 @@ def _shortened(text: str) -> str:
     return words if len(words) <= _SHOWN else f"{words[:_SHOWN]}…"
 
 
-def _extra(text: str, found: Rewrite | None) -> dict[str, object]:
+def _extra(text: str, rewrite: Rewrite | None) -> dict[str, object]:
     verdicts = []
-    for candidate in found.candidates if found is not None else ():
+    for candidate in rewrite.candidates if rewrite is not None else ():
         fact, reason = candidate.fact, candidate.reason
         verdict = f"{fact.table}.{fact.column} by {candidate.dimension.table}"
         verdict += f": {candidate.verdict.value}"

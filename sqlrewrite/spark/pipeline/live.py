@@ -1,8 +1,9 @@
-"""What a session's settings mean for a rewrite: how its texts are read, what its planner does.
+"""What a running session says: its settings, the texts of its views, and its catalog.
 
-In: a session. Out: a ``SessionProfile``. One query asks for all settings that are not at their
-defaults. What they mean for pruning is in ``settings.spark_conf``, and for how a text is read in
-docs/soundness.md, "Settings of Spark".
+``state`` asks for the settings that are not at their defaults (docs/soundness.md, "Settings of
+Spark"). ``LiveCatalog`` is asked for the relations that texts name, and remembers them for a while;
+one of which Spark does not say enough counts as forgotten, so that no other is taken for it.
+``with_view_text`` gives a view another text, by the classes of Spark 4's catalog: SQL cannot.
 """
 
 from __future__ import annotations
@@ -186,8 +187,8 @@ class LiveCatalog:
 
     def view(self, parts: Name) -> tuple[View | None, float]:
         """A permanent view, None if its text is not certain, and until when that holds."""
-        known = self._lookup(parts, parts[:-1])
-        return known.relation if isinstance(known.relation, View) else None, known.until
+        answer = self._lookup(parts, parts[:-1])
+        return answer.relation if isinstance(answer.relation, View) else None, answer.until
 
     def warehouse(self, names: Iterable[Name], namespace: Name) -> tuple[Warehouse, float]:
         """The relations with these names, and until when that holds. Raises SparkError."""
@@ -198,48 +199,49 @@ class LiveCatalog:
             names = [parts for parts in names if temporary_name(parts)]
         todo, described = list(dict.fromkeys(names)), dict[Name, tuple[Column, ...]]()
         for parts in todo:
-            known = self._lookup(parts, namespace)
-            until = min(until, known.until)
-            place = temporary_name(parts) if known.temporary else warehouse.qualify(parts)
-            if known.columns:
-                described[place] = known.columns
-            warehouse = self._with(warehouse, place, known)
-            view = known.relation
+            answer = self._lookup(parts, namespace)
+            until = min(until, answer.until)
+            place = temporary_name(parts) if answer.temporary else warehouse.qualify(parts)
+            if answer.columns:
+                described[place] = answer.columns
+            warehouse = self._with(warehouse, place, answer)
+            view = answer.relation
             if not isinstance(view, View) or self._catalog is not None:
                 continue
             for inner in relations_in(view.query):
                 name = warehouse.within(view).qualify(inner)
                 todo += [name] if name not in todo and len(todo) < _MOST_RELATIONS else []
-                of_both = known.temporary and temporary_name(inner)
+                of_both = answer.temporary and temporary_name(inner)
+                # It may mean a table or a temporary view of this name.
                 if of_both and self._lookup(inner, namespace).temporary:
-                    warehouse = warehouse.without(
-                        place
-                    )  # it may mean a table or a temporary view of this name
+                    warehouse = warehouse.without(place)
         return _without_stale_views(warehouse, described), until
 
-    def _with(self, found: Warehouse, place: Name, known: KnownName) -> Warehouse:
+    def _with(self, warehouse: Warehouse, place: Name, answer: KnownName) -> Warehouse:
         """The warehouse with one more name, which may be forgotten."""
-        if known.relation is None or place in found.forgotten:
-            gone = self._catalog is None or known.temporary
-            return found.without(place) if gone else found
-        if self._catalog is not None and not known.temporary:
-            return found
-        if known.temporary:
-            return found.with_relation(replace(known.relation, name=place))
-        other = found.relations.get(place, known.relation)
+        if answer.relation is None or place in warehouse.forgotten:
+            gone = self._catalog is None or answer.temporary
+            return warehouse.without(place) if gone else warehouse
+        if self._catalog is not None and not answer.temporary:
+            return warehouse
+        if answer.temporary:
+            return warehouse.with_relation(replace(answer.relation, name=place))
+        other = warehouse.relations.get(place, answer.relation)
         return (
-            found.with_relation(known.relation)
-            if other == known.relation
-            else (found.without(place))
+            warehouse.with_relation(answer.relation)
+            if other == answer.relation
+            else (warehouse.without(place))
         )
 
     def _lookup(self, parts: Name, namespace: Name) -> KnownName:
         """What a name means where ``namespace`` is current, as remembered or as Spark says now."""
         key = parts if len(parts) > 2 else (*namespace, "", *parts)
-        known, now = self._known.get(key), time.monotonic()
-        if known is None or known.until < now:
-            known = self._known[key] = replace(self._fresh(parts, namespace), until=now + self._ttl)
-        return known
+        answer, now = self._known.get(key), time.monotonic()
+        if answer is None or answer.until < now:
+            answer = self._known[key] = replace(
+                self._fresh(parts, namespace), until=now + self._ttl
+            )
+        return answer
 
     def _fresh(self, parts: Name, namespace: Name) -> KnownName:
         try:

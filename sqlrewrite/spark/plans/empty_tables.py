@@ -1,8 +1,7 @@
 """The tables of a catalog, empty, in an embedded Spark: enough to plan a query as production would.
 
-Inside ``warehouse`` the tables that the texts name exist, with the catalog's sizes; afterwards all
-is gone. Spark takes a table's size from ANALYZE … NOSCAN, which adds up the lengths of files: so
-each table gets files that have a length and no content (docs/spark.md, "Explaining without data").
+Spark takes a table's size from ANALYZE … NOSCAN, which adds up the lengths of files: so each table
+gets files that have a length and no content (docs/spark.md, "Explaining without data").
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from sqlrewrite.settings.spark_conf import known_setting
-from sqlrewrite.spark.query_pairs import use
+from sqlrewrite.spark.script import use
 from sqlrewrite.spark.session import Session, literal_text, spark_errors
 from sqlrewrite.spark.target import SparkError
 from sqlrewrite.warehouse import Name, Table, TableOrView, View, Warehouse, literal_name, quoted

@@ -1,7 +1,8 @@
-"""``explain --spark``: what prunes each fact scan in Spark's plans before and after; their diff.
+"""What prunes each fact scan in Spark's plans, before and after; ``--when missed`` by that plan.
 
-In: a statement before and after. Out: an ``Explained``. A scan's pruning is called planned where
-the plan shows that it will happen, else possible (``planned.py``).
+A scan's pruning is called planned where the plan shows that it will happen, else possible. A pair
+is left to Spark only if each scan of its table is certainly pruned by its column, with keys from
+its dimension and from all neighbours that our predicate would follow.
 """
 
 from __future__ import annotations
@@ -23,7 +24,6 @@ from sqlrewrite.plan.relations import read_by
 from sqlrewrite.results import PlanLine, Rewrite, Verdict
 from sqlrewrite.rewriting import result
 from sqlrewrite.run.runner import Request
-from sqlrewrite.spark import query_pairs
 from sqlrewrite.spark.plans.empty_tables import Stock, warehouse
 from sqlrewrite.spark.plans.planned import (
     LayoutColumns,
@@ -35,7 +35,7 @@ from sqlrewrite.spark.plans.planned import (
     planned,
 )
 from sqlrewrite.spark.plans.scans import RowGroups, planned_row_groups
-from sqlrewrite.spark.query_pairs import (
+from sqlrewrite.spark.script import (
     QueryPair,
     enter,
     known_after,
@@ -276,12 +276,12 @@ def _left_to_spark(
 ) -> Iterator[PairPlace]:
     """The places of the pairs that Spark prunes by itself."""
     text = decision.document.stripped.text
-    catalog = query_pairs.known_after(path, text, catalog)
-    facts = query_pairs.partitioned(catalog)
+    catalog = known_after(path, text, catalog)
+    facts = partitioned(catalog)
     with warehouse(session, catalog, [text]):
         for query, decided in zip(statement_texts(text), decision.statements, strict=True):
-            pair = query_pairs.QueryPair(path, query, query)
-            if query_pairs.enter(session, pair) or not decided.matters:
+            pair = QueryPair(path, query, query)
+            if enter(session, pair) or not decided.matters:
                 continue
             written = [judged for judged in decided.judged if judged.verdict is Verdict.REWRITTEN]
             if written:
@@ -291,7 +291,7 @@ def _left_to_spark(
 
 
 def _pruned(
-    statement: StatementDecision, written: Sequence[PairDecision], found: Planned
+    statement: StatementDecision, written: Sequence[PairDecision], planned: Planned
 ) -> Iterator[PairPlace]:
     """The places of the pairs in ``written`` that the plan prunes."""
     needed = {judged: _tables_read(statement.plan, judged) for judged in written}
@@ -304,7 +304,7 @@ def _pruned(
         ]
         certain = [
             scan.certain(pair.path.column)
-            for scan in found.scans
+            for scan in planned.scans
             if scan.short_name == pair.scan.table.name[-2:]
         ]
         # Spark makes one filter of each join: with fewer filters than pairs, some pair has none.

@@ -1,8 +1,9 @@
-"""Spark's physical plan, from the text of EXPLAIN FORMATTED, which works over Connect, too.
+"""Spark's plan of a query, from the text of EXPLAIN FORMATTED, and the fact scans in it.
 
-In: the text. Out: a ``PhysicalPlan``: a tree of operators with their details, and its subqueries.
-The numbers that Spark gives to columns, plans and operators stay in it, because they connect a
-subquery with its place; ``plain`` removes them from what is shown or compared.
+Numbers of columns and plans connect a subquery with its place; ``plain`` removes them from what is
+shown. A plan that has not run shows a dynamic filter in the scan of every candidate, so it is
+called planned only where the filtering side is a broadcast (docs/spark.md, "Where native dynamic
+partition pruning stops").
 """
 
 from __future__ import annotations
@@ -264,11 +265,11 @@ class PlannedScan:
 
     def certain(self, column: str) -> tuple[ScanFilter, ...]:
         """The filters of join keys that will certainly bound a column."""
-        wanted = column.lower()
+        lowered = column.lower()
         return tuple(
             filter_
             for filter_ in self.filters
-            if filter_.dynamic and filter_.planned and filter_.column == wanted
+            if filter_.dynamic and filter_.planned and filter_.column == lowered
         )
 
 

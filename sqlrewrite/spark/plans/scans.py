@@ -1,10 +1,9 @@
-"""What the fact scans of a query really read, from its executed plan.
+"""What the fact scans of a query really read, from its executed plan; row groups from footers.
 
-In: a DataFrame that has run. Out: its scans with their metrics: those of Spark's own file scans,
-which read Delta's tables too, and those of Iceberg. Only a plan that has run shows them: under
-adaptive execution a dynamic filter may still turn into `true` (docs/spark.md). A classic session
-has the plan itself; a Connect server, from Spark 4, sends metrics with the rows that are collected,
-but not for scans in scalar subqueries.
+Under adaptive execution a dynamic filter may still turn into `true`, so only a plan that has run
+shows it. A Connect server, from Spark 4, sends metrics with the rows that are collected, but not
+for scans in scalar subqueries. Row groups are chosen by Parquet's own reader, by the predicates
+that Spark's ``ParquetFilters`` makes, as in a task.
 """
 
 from __future__ import annotations
@@ -223,7 +222,7 @@ class RowGroups:
     """The row groups of all files of a scan, those that its filters leave, and the rows in them."""
 
     total: int
-    left: int
+    read: int
     rows: int
 
 

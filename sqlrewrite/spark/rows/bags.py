@@ -1,8 +1,8 @@
-"""Columns made comparable: GROUP BY over them equates exactly those values that look the same.
+"""Compares the rows of two queries as bags, on the cluster: order does not count, duplicates do.
 
-GROUP BY by itself is coarser (docs/spark.md, "What can be compared, and what GROUP BY makes one"):
-it equates -0.0 with 0.0, and strings that their collation equates. It refuses VARIANT, and in Spark
-3 maps. A type that is not listed here is refused.
+Columns are made comparable first, as GROUP BY equates -0.0 with 0.0, and strings that a collation
+equates (docs/spark.md, "What can be compared, and what GROUP BY makes one"). Rows of one side alone
+are matched with rows that differ only a little in floats: a sum depends on the order of its terms.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlrewrite.spark import functions as f
+from sqlrewrite.spark import column_functions as f
 from sqlrewrite.spark.target import SparkError
 
 if TYPE_CHECKING:
@@ -226,7 +226,7 @@ def _side(frame: DataFrame, names: Sequence[str], side: int) -> DataFrame:
 
 
 def _unmatched(
-    left: DataFrame,
+    rest: DataFrame,
     names: Sequence[str],
     kinds: Sequence[str],
     floats: Sequence[int],
@@ -247,7 +247,7 @@ def _unmatched(
     values = {number: f.col(f"c{number}").cast(kinds[number]) for number in floats}
     rough = [f.format_string("%.5e", value.cast("double")) for value in values.values()]
     order = [*(f.coalesce(value, f.lit("")) for value in rough), *values.values()]
-    rows = left.withColumn("copy", f.explode(f.sequence(f.lit(1), f.abs("surplus").cast("int"))))
+    rows = rest.withColumn("copy", f.explode(f.sequence(f.lit(1), f.abs("surplus").cast("int"))))
     rows = rows.withColumn("surplus", f.signum("surplus").cast("int"))
     place = Window.partitionBy("surplus", *same_in).orderBy(*order)
     rows = rows.withColumn("place", f.row_number().over(place))
@@ -272,12 +272,12 @@ def _close(one: Column, other: Column, kind: str, tolerance: float) -> Column:
     return one.eqNullSafe(other) | f.coalesce(near, f.lit(False))
 
 
-def _surplus(left: DataFrame) -> tuple[int, int]:
-    lost, added = left.selectExpr("count_if(surplus > 0)", "count_if(surplus < 0)").collect()[0]
+def _surplus(rest: DataFrame) -> tuple[int, int]:
+    lost, added = rest.selectExpr("count_if(surplus > 0)", "count_if(surplus < 0)").collect()[0]
     return int(lost), int(added)
 
 
-def _sample(left: DataFrame, where: str, kinds: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+def _sample(rest: DataFrame, where: str, kinds: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     """A few rows, as text."""
 
     def text(number: int, kind: str) -> Column:
@@ -287,7 +287,7 @@ def _sample(left: DataFrame, where: str, kinds: Sequence[str]) -> tuple[tuple[st
         # Its JSON, and a hash of its bytes: 1 and 1.0 are two values of the same JSON.
         return f.concat(column["col2"], f.lit(" #"), f.substring(f.md5(column["col1"]), 1, 8))
 
-    shown = left.where(where).limit(SHOWN).select(*map(text, range(len(kinds)), kinds))
+    shown = rest.where(where).limit(SHOWN).select(*map(text, range(len(kinds)), kinds))
     rows: list[Any] = shown.collect()
     return tuple(tuple(map(_shown, row, kinds)) for row in rows)
 

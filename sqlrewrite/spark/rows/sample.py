@@ -1,15 +1,9 @@
-"""Runs a statement on a sample of its facts' partitions, if the tables are too big to be read
-whole.
+"""Runs a statement on a sample of its facts' partitions, if they are too big to be read whole.
 
-In: a session and a statement in both texts. Out: both texts as they are to be run, and the sample
-taken of each fact. In both texts the names of the facts, and of the views over them, are replaced
-by temporary views that filter by the partition columns. These are views and not derived tables,
-because a view over a fact can be created again over its sample; and they have names of their own,
-because ``spark_catalog.db.t`` would ignore a temporary view called ``t``.
-
-The sample has partitions that each predicate keeps and as many that it drops: with one kind alone,
-both texts would read the same. Among those they are taken in the order of a hash: spread over the
-table, the same each time, and the same days of two facts that are joined by day.
+In both texts the facts, and the views over them, are replaced by temporary views that filter by the
+partition columns, with names of their own: ``spark_catalog.db.t`` would ignore one called ``t``.
+The sample has partitions that each predicate keeps and as many that it drops, in the order of a
+hash: the same each time, and the same days of two facts that are joined by day.
 """
 
 from __future__ import annotations
@@ -22,7 +16,7 @@ from itertools import cycle
 
 from sqlrewrite.results import Candidate
 from sqlrewrite.spark.describe import partitions
-from sqlrewrite.spark.query_pairs import QueryPair
+from sqlrewrite.spark.script import QueryPair
 from sqlrewrite.spark.session import Session, in_namespace, literal_text, spark_errors, tried
 from sqlrewrite.spark.target import SparkError
 from sqlrewrite.sql.statements.execution import StatementText, references, renamed, statement_texts

@@ -12,12 +12,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
+from itertools import zip_longest
 from statistics import median
 from threading import Event, Timer
 from typing import TYPE_CHECKING, Any
 
 from sqlrewrite.results import Rewrite
-from sqlrewrite.spark import functions as f
+from sqlrewrite.spark import column_functions as f
 from sqlrewrite.spark.plans.scans import (
     TableScan,
     fact_scans,
@@ -26,7 +27,9 @@ from sqlrewrite.spark.plans.scans import (
     row_groups,
     shuffled,
 )
-from sqlrewrite.spark.query_pairs import (
+from sqlrewrite.spark.rows.bags import BagColumns, Comparison, columns, compare
+from sqlrewrite.spark.rows.sample import Sampled, sampled
+from sqlrewrite.spark.script import (
     QueryPair,
     enter,
     known_after,
@@ -36,8 +39,6 @@ from sqlrewrite.spark.query_pairs import (
     partitioned,
     use,
 )
-from sqlrewrite.spark.rows.bags import BagColumns, Comparison, columns, compare
-from sqlrewrite.spark.rows.sample import Sampled, sampled
 from sqlrewrite.spark.session import Session, spark_errors
 from sqlrewrite.spark.target import SparkError, SparkGoneError
 from sqlrewrite.sql.statements.execution import StatementKind
@@ -214,6 +215,8 @@ class _Verifying:
             outcome, error = VerifyOutcome.COLUMNS, _first_other(before.columns, after.columns)
         else:
             outcome, comparison, error = self._compared()
+        old, new = before.shuffled, after.shuffled
+        both = None if old is None or new is None else (old, new)
         return Verified(
             path=self.pair.path,
             line=self.pair.before.line,
@@ -224,9 +227,7 @@ class _Verifying:
             seconds_after=tuple(after.seconds),
             sample=self.sample,
             error=_hinted(self.session, error),
-            shuffled=None
-            if before.shuffled is None or after.shuffled is None
-            else (before.shuffled, after.shuffled),
+            shuffled=both,
         )
 
     # Time, and what is read
@@ -264,7 +265,7 @@ class _Verifying:
         if last_name(scan) not in self.layout:
             return None
         groups = row_groups(self.session.spark, scan)
-        return None if groups is None else groups.left
+        return None if groups is None else groups.read
 
     def _placeless(self, error: SparkError) -> str:
         """An error's text without its place. Raises it if it concerns more than the statement."""
@@ -351,13 +352,7 @@ def _scan_pairs(
         old = [scan for scan in before if scan.qualified == table]
         new = [scan for scan in after if scan.qualified == table]
         partitions = taken.get(table) or _partitions(session, table)
-        for number in range(max(len(old), len(new))):
-            yield ScanRead(
-                table,
-                partitions,
-                old[number] if number < len(old) else None,
-                new[number] if number < len(new) else None,
-            )
+        yield from (ScanRead(table, partitions, *pair) for pair in zip_longest(old, new))
 
 
 def _partitions(session: Session, table: str) -> int | None:

@@ -1,7 +1,6 @@
 """ALTER TABLE: each action that is understood, as a function from a table to the altered table.
 
-After an action that is not listed here, or that says more than is read of it, nothing is known of
-the table.
+After any other action nothing is known of the table.
 """
 
 from __future__ import annotations
@@ -49,9 +48,8 @@ def altered(relation: Table | View, cursor: Cursor, catalog: Warehouse) -> Table
 
 def _write_ordered_by(table: Table, cursor: Cursor) -> Table:
     """Iceberg's WRITE … ORDERED BY a, b: the first alone is an order, b is one only within a."""
-    while not cursor.done and not cursor.take("ordered", "by"):
-        cursor.index += 1
-    return replace(table, clustered_by=() if cursor.done else (cursor.name_part().lower(),))
+    ordered = cursor.skip_to("ordered", "by")
+    return replace(table, clustered_by=(cursor.name_part().lower(),) if ordered else ())
 
 
 def _add_columns(table: Table, cursor: Cursor) -> Table | None:
@@ -62,8 +60,7 @@ def _add_columns(table: Table, cursor: Cursor) -> Table | None:
         return None
     columns, complete = list(table.columns), table.complete and bool(table.columns)
     for item in declared.items():
-        words = {item.word_at(n) for n in range(item.index, item.end)}
-        moved = bool(words & {"first", "after"})
+        moved = not _MOVED.isdisjoint(item.words())
         nested = item.word_at(item.index + 1) == "."
         read = None if nested else read_column(item)
         if read is None and not nested:
@@ -120,17 +117,16 @@ def _change_column(table: Table, cursor: Cursor) -> Table | None:
     if cursor.word in _ASPECTS:
         cursor.index = start
         return _alter_column(table, cursor)
-    words = {cursor.word_at(n) for n in range(cursor.index, cursor.end)}
-    new = cursor.between(cursor.index, cursor.end).name_part()
+    moved, new = not _MOVED.isdisjoint(cursor.words()), cursor.copy().name_part()
     read = read_column(cursor)
     if read is None or not new:
         return None
     after = _with_column(table, old, new, read[0])
-    moved = bool(words & {"first", "after"})
     return replace(after, complete=False) if after is not None and moved else after
 
 
-_ASPECTS = frozenset({"type", "set", "drop", "comment", "first", "after"})
+_MOVED = frozenset({"first", "after"})
+_ASPECTS = frozenset({"type", "set", "drop", "comment", *_MOVED})
 _HARMLESS_TO_COLUMN = _actions("comment, set default, drop default, set mask, drop mask, set tags")
 
 
@@ -148,7 +144,7 @@ def _alter_column(table: Table, cursor: Cursor) -> Table | None:
         return _with_column(table, old, old, replace(before, nullable=False))
     if cursor.peek("drop", "not", "null"):
         return _with_column(table, old, old, replace(before, nullable=True))
-    if cursor.word in ("first", "after"):
+    if cursor.word in _MOVED:
         return replace(table, complete=False)
     return table if any(cursor.peek(*words) for words in _HARMLESS_TO_COLUMN) else None
 

@@ -1,4 +1,7 @@
-"""A column as CREATE TABLE declares it, and what stands between columns: keys and constraints."""
+"""The clauses of a CREATE TABLE or VIEW, of whatever engine, and the columns that it declares.
+
+A clause that says nothing of columns, types, keys, partitioning or statistics is stepped over.
+"""
 
 from __future__ import annotations
 
@@ -30,19 +33,14 @@ _IN_PARENTHESES = re.compile(r"\b(array|map)\(([^()]*)\)")
 
 def generated_as(item: Cursor) -> str:
     """The expression of ``name type … GENERATED ALWAYS AS (expression) …``; else an empty text."""
-    ahead = item.between(item.index, item.end)
-    while not ahead.done:
-        if ahead.take("generated", "always", "as"):
-            inner = ahead.group()
-            return inner.rest() if inner is not None else ""
-        if ahead.group() is None:
-            ahead.index += 1
-    return ""
+    ahead = item.copy()
+    inner = ahead.group() if ahead.skip_to("generated", "always", "as") else None
+    return inner.rest() if inner is not None else ""
 
 
 def computed_as(item: Cursor) -> str:
     """The expression of ``name AS expression``, computed by each scan; else an empty text."""
-    ahead = item.between(item.index, item.end)
+    ahead = item.copy()
     return ahead.rest() if ahead.name_part() and ahead.take("as") else ""
 
 
@@ -299,14 +297,9 @@ def _clone(definition: Definition, cursor: Cursor) -> None:
     definition.like = () if other else name
 
 
-def _collated_by(definition: Definition, cursor: Cursor) -> None:
-    definition.collation = cursor.name_part() or UNKNOWN
-
-
 def _properties(definition: Definition, cursor: Cursor) -> None:
     """Keys (lower case) and values of TBLPROPERTIES, OPTIONS and a Presto table's WITH."""
-    inner = cursor.group()
-    for item in inner.items() if inner is not None else ():
+    for item in cursor.group_items():
         key = item.string()
         if key is None:
             key = ".".join(item.name())
@@ -326,36 +319,30 @@ def _array(item: Cursor) -> tuple[Cursor, ...]:
     return tuple(item.between(n, n + 1) for n in strings)
 
 
-def _skip_string(definition: Definition, cursor: Cursor) -> None:
-    """A clause whose value is a string, which may be anything."""
-    cursor.string()
-
-
 def _bucket_count(definition: Definition, cursor: Cursor) -> None:
     if cursor.word_at(cursor.index + 1) == "buckets" and cursor.word.isdigit():
         definition.buckets = int(cursor.word)
 
 
-def _columns_of(said: str, most: int | None = None) -> _Clause:
+def _columns_of(field_name: str, most: int | None = None) -> _Clause:
     """A clause with columns in parentheses: the field that takes them, if any, and how many."""
 
     def clause(definition: Definition, cursor: Cursor) -> None:
         names = column_list(cursor)
         if cursor.opens:
             definition.failure = _NOT_CLOSED
-        if said:
-            setattr(definition, said, names[:most])
+        if field_name:
+            setattr(definition, field_name, names[:most])
 
     return clause
 
 
 def column_list(cursor: Cursor) -> tuple[str, ...]:
     """The columns in parentheses that stand next, in lower case; none where they are not closed."""
-    inner = cursor.group() if cursor.opens else None
-    return tuple(item.name_part().lower() for item in inner.items()) if inner is not None else ()
+    return tuple(item.name_part().lower() for item in cursor.group_items())
 
 
-_Clause = Callable[[Definition, Cursor], None]
+_Clause = Callable[[Definition, Cursor], object]
 
 _CLAUSES: tuple[tuple[tuple[str, ...], _Clause], ...] = tuple(
     (tuple(words.split()), clause)
@@ -366,8 +353,8 @@ _CLAUSES: tuple[tuple[tuple[str, ...], _Clause], ...] = tuple(
         ("like", _like),
         ("shallow clone, deep clone, clone", _clone),
         ("tblproperties, options", _properties),
-        ("default collation", _collated_by),
-        ("comment, location", _skip_string),
+        ("default collation", lambda it, at: setattr(it, "collation", at.name_part() or UNKNOWN)),
+        ("comment, location", lambda _, at: at.string()),  # which may be anything
         # CLUSTERED BY (k) INTO 8 BUCKETS, Hive's and Spark's own; SORTED BY may stand between:
         # within a bucket by the first, by the others only in ties
         ("clustered by", _columns_of("bucketed")),

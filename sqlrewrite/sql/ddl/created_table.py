@@ -1,8 +1,8 @@
 """The clauses of a CREATE TABLE to a ``warehouse.Table``: columns, keys, partitioning, statistics.
 
 What is not understood is unknown: a type is None, a partition expression the transform ``unknown``.
-A table whose columns come from a query, a template or an unknown table has none, or is not
-``complete``.
+A table of Flink's must not be read twice if its scan never ends, or each gives other rows; the
+rules of each connector are data: ``rules/connectors.toml``.
 """
 
 from __future__ import annotations
@@ -120,8 +120,8 @@ def _with_inherited(
     columns, key, extends = definition.columns, definition.key, definition.extends_model
     if model is None or (columns and not extends):
         return columns, (), key
-    known = model.columns if model.complete else ()
-    columns = (*(replace(column, distinct_count=None) for column in known), *columns)
+    inherited = model.columns if model.complete else ()
+    columns = (*(replace(column, distinct_count=None) for column in inherited), *columns)
     if extends and definition.takes_over("constraints"):
         key = (*model.primary_key, *key)
     return columns, model.partitioned_by if definition.takes_over("partitions") else (), key
@@ -178,11 +178,11 @@ def sorted_by(order: str) -> tuple[str, ...]:
 
 def _partition_column(item: Cursor) -> Column | None:
     """The column that a partition declares, ``dt DATE``; None for a name or an expression."""
-    ahead = item.between(item.index, item.end)
+    ahead = item.copy()
     name = ahead.name_part()
     if not name or ahead.done or ahead.opens or ahead.tokens[ahead.index].text == ".":
         return None
-    column = read_column(item.between(item.index, item.end))
+    column = read_column(item.copy())
     return column[0] if column is not None else None
 
 
@@ -203,13 +203,12 @@ def partition_field(item: Cursor, columns: Sequence[Column]) -> PartitionField:
 
 def _names(item: Cursor) -> Iterator[str]:
     """The columns among the arguments of a transform, numbers left out."""
-    inner = item.between(item.index, item.end).group()
-    for each in inner.items() if inner is not None else ():
-        name = ".".join(part for part in [each.name_part()] if part)
-        if not name.isdigit() and each.done:
-            yield name
-        elif not each.done:
+    for argument in item.copy().group_items():
+        name = argument.name_part()
+        if not argument.done:
             yield from ("", "")  # an expression: not one column
+        elif not name.isdigit():
+            yield name
 
 
 def _field_of(name: str, transform: str, columns: Sequence[Column]) -> PartitionField:

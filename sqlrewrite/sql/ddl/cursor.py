@@ -1,8 +1,8 @@
 """A definition's tokens, read one after the other: words, names and what stands in parentheses.
 
-In: the tokens of a statement and the text that they stand in. Definitions are read from these alone
-and not from a tree: what engines write into a CREATE TABLE (SERDEs, clustering, masks) is more than
-any parser knows, and little of it says which columns and partitions a table has. Raises nothing.
+Definitions are read from these and not from a tree: what engines write into a CREATE TABLE (SERDEs,
+clustering, masks) is more than any parser knows, and little of it says which columns and partitions
+a table has. Raises nothing.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ class Cursor:
         """Steps over these words, if they stand here."""
         if not self.peek(*words):
             return False
-        wanted = len(words)
-        while wanted > 0:
-            wanted -= len(self.word.split())
+        missing = len(words)
+        while missing > 0:
+            missing -= len(self.word.split())
             self.index += 1
         return True
 
@@ -148,6 +148,26 @@ class Cursor:
             return None
         inner, self.index = self.between(self.index + 1, close), close + 1
         return inner
+
+    def group_items(self) -> list[Cursor]:
+        """The items in the parentheses that open here, stepped over; none if they never close."""
+        inner = self.group()
+        return [] if inner is None else list(inner.items())
+
+    def skip_to(self, *words: str) -> bool:
+        """Steps behind the next of these words outside of parentheses; False if there are none."""
+        while not self.done and not self.peek(*words):
+            if self.group() is None:
+                self.index += 1
+        return self.take(*words)
+
+    def copy(self) -> Cursor:
+        """A cursor at the same place, to look ahead with."""
+        return self.between(self.index, self.end)
+
+    def words(self) -> frozenset[str]:
+        """The words from here to the end."""
+        return frozenset(map(self.word_at, range(self.index, self.end)))
 
     def items(self) -> Iterator[Cursor]:
         """What is left, cut at the commas outside of parentheses, brackets and types."""

@@ -1,8 +1,8 @@
 """What the catalog is after a statement: CREATE, REPLACE, DROP, ALTER, CACHE, USE and SET.
 
-In comes a statement's tokens and the catalog before it, out goes the catalog after it. The DDL
-loader folds this over a file, the rewriter over a script. A definition that cannot be read makes
-its relation unknown: what was known under that name before is no longer so.
+The DDL loader folds this over a file, the rewriter over a script. A definition that cannot be read
+makes its relation unknown, and so does a change of what a view reads: Spark keeps the names and
+types that a view's columns had when it was made.
 """
 
 from __future__ import annotations
@@ -186,11 +186,11 @@ def sets_variable(statement: Statement, text: str) -> bool:
     return match is not None and not _changes_meaning(text, match)
 
 
-def _changes_meaning(text: str, found: re.Match[str]) -> bool:
+def _changes_meaning(text: str, match: re.Match[str]) -> bool:
     """Whether a SET is of a setting under which texts mean something else than here."""
-    variable = found.group(1).lower()
+    variable = match.group(1).lower()
     if variable == _TIME_PARSER_POLICY:
-        return _EXCEPTION_POLICY.match(text[found.end() :].lstrip()) is not None
+        return _EXCEPTION_POLICY.match(text[match.end() :].lstrip()) is not None
     computed = variable.startswith("spark.") and has_template(variable)
     return variable in _CHANGE_MEANING or (
         computed and any(may_render_to(variable, name) for name in _CHANGE_MEANING)
@@ -208,8 +208,7 @@ def written_types(statement: Statement, text: str) -> dict[str, str]:
     """The types in the list of columns as the author wrote them, by the columns' names."""
     cursor = Cursor(statement.tokens, text)
     take_head(cursor)
-    columns = cursor.group() if cursor.opens else None
-    items = columns.items() if columns is not None else ()
+    items = cursor.group_items()
     return {name: type_text(item) for item in items if (name := item.name_part())}
 
 
@@ -328,8 +327,8 @@ def _set(cursor: Cursor, catalog: Warehouse) -> Warehouse:
         return replace(catalog, zone_set=True)
     if cursor.take("set", "catalog"):
         parts = cursor.name()
-        known = len(parts) == 1 and cursor.done
-        return _in_namespace(catalog, (*parts, _DEFAULT_SCHEMA) if known else UNKNOWN_NAMESPACE)
+        certain = len(parts) == 1 and cursor.done
+        return _in_namespace(catalog, (*parts, _DEFAULT_SCHEMA) if certain else UNKNOWN_NAMESPACE)
     if cursor.word == "reset":
         return _reset(cursor, catalog)
     match = _SET.match(cursor.text, cursor.tokens[0].start)

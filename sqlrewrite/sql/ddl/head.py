@@ -1,4 +1,4 @@
-"""The head of a CREATE: where the name of what it makes begins, and the statement without the rest.
+"""The head of a CREATE: the name of what it makes, which may be no literal, and its query.
 
 What engines write between a table's name and its query (SERDEs, clustering, masks, expectations,
 schedules) is more than any parser knows, and says nothing of the query: it is not parsed.

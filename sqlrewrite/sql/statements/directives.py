@@ -1,13 +1,11 @@
 """Comments that speak to us: ``-- dpp-rewrite: ignore`` and its kin, and what they cover.
 
-In come a text and its tokens, out come ``Directives``, which answer whether a place is covered.
-Only ``--`` comments count; one in ``/* … */`` is told apart, and in a string there is none.
+Only ``--`` comments count; one in ``/* … */`` is a mistake that is reported.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -55,48 +53,33 @@ class Directive:
         return f"-- {SIGN} {self.kind}{codes}"
 
 
+@dataclass(frozen=True, slots=True)
 class Directives:
-    """The directives of a text, in order, and by what they cover."""
+    """The directives of a text, in order, and what they cover."""
 
-    def __init__(self, found: Sequence[Directive], lines: Lines) -> None:
-        self.found = tuple(found)
-        self.lines = lines
-        self._of_file = [directive for directive in self.found if directive.kind == "ignore-file"]
-        self._of_line: dict[int, list[Directive]] = {}
-        for directive in self.found:
-            if directive.kind == "ignore":
-                self._of_line.setdefault(directive.line, []).append(directive)
-        self._switches = [directive for directive in self.found if directive.kind in ("off", "on")]
-        self._starts = [switch.span.start for switch in self._switches]
+    found: tuple[Directive, ...]
+    lines: Lines
 
     def covering(self, offset: int, codes: frozenset[str]) -> Directive | None:
         """The directive that covers an offset for at least one of the codes, or None."""
-        line = self.lines.place(offset)[0]
-        covers = (
-            directive
-            for directive in self._of_line.get(line, ())
-            if any(map(directive.speaks_of, codes))
-        )
+        line = self.lines.place(offset)[0] if self.found else 0
+        on_line = (each for each in self.found if each.kind == "ignore" and each.line == line)
+        covers = (each for each in on_line if any(map(each.speaks_of, codes)))
         return next(covers, None) or self.region(offset, codes)
 
     def region(self, offset: int, codes: frozenset[str]) -> Directive | None:
         """The ``off`` or ``ignore-file`` that covers an offset for one of the codes, or None."""
-        last = bisect_right(self._starts, offset) - 1
-        switch = self._switches[last : last + 1] if last >= 0 else []
-        covers = (*self._of_file, *(directive for directive in switch if directive.kind == "off"))
-        return next((cover for cover in covers if any(map(cover.speaks_of, codes))), None)
+        of_file = [each for each in self.found if each.kind == "ignore-file"]
+        before = (each for each in self.found if each.span.start <= offset)
+        switches = [each for each in before if each.kind in ("off", "on")]
+        off = [each for each in switches[-1:] if each.kind == "off"]
+        return next((each for each in (*of_file, *off) if any(map(each.speaks_of, codes))), None)
 
     @property
     def whole_file(self) -> Directive | None:
         """The directive that leaves the whole file alone, or None."""
-        return next(
-            (
-                directive
-                for directive in self.found
-                if directive.kind == "ignore-file" and not directive.codes
-            ),
-            None,
-        )
+        of_file = (each for each in self.found if each.kind == "ignore-file")
+        return next((each for each in of_file if not each.codes), None)
 
 
 def directives(text: str, tokens: Sequence[Token], lines: Lines | None = None) -> Directives:

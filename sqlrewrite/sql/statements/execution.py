@@ -1,8 +1,4 @@
-"""What the statements of a text do when an engine runs them, and the relations that they name.
-
-In: a text, or one of its statements. Out: statements with their kinds; what a statement changes for
-somebody who keeps what a catalog said; references, without the names that a WITH defines.
-"""
+"""What the statements of a text do when an engine runs them, and the relations that they name."""
 
 from __future__ import annotations
 

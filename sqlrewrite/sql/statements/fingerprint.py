@@ -2,10 +2,9 @@
 
 Two texts of one shape get one decision, but for the literals in the predicates. So a literal is
 left out only where its value cannot matter (alone beside a comparison of a WHERE, in an IN list,
-beside LIKE), and only for another of its kind (an INT that is not 0; a decimal of
-as many digits; a sure date; a word). What is out of
-the ordinary is its own shape: a text with an unusual lexeme (a name with letters beyond ASCII, a
-doubled quote), with a comment for dpp-rewrite, or that repeats a value elsewhere.
+beside LIKE), and only for another of its kind: an INT that is not 0, a decimal of as many digits, a
+sure date, a word. What is out of the ordinary is its own shape: a text with an unusual lexeme, a
+comment for dpp-rewrite, or a value that it repeats elsewhere.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Parameter markers, ``:name`` and ``?``, and the text with literals in their place.
 
-In: a text and its parameters as literals of SQL. Out: a ``FilledText``, which maps offsets back to
-the text with the markers. What is decided of the one can be inserted into the other: an insertion
-repeats literals, and needs no parameter.
+What is decided of the one can be inserted into the other: an insertion repeats literals, and needs
+no parameter.
 """
 
 from __future__ import annotations
@@ -57,27 +56,27 @@ def literals(args: object) -> Literals | None:
         return ()
     if isinstance(args, Mapping):
         named = {str(name): _literal(value) for name, value in args.items()}
-        known = {name: value for name, value in named.items() if value is not None}
-        return known if len(known) == len(named) else None
+        literals_by_name = {name: value for name, value in named.items() if value is not None}
+        return literals_by_name if len(literals_by_name) == len(named) else None
     if isinstance(args, list | tuple):
         values = [value for arg in args if (value := _literal(arg)) is not None]
         return tuple(values) if len(values) == len(args) else None
     return None
 
 
-def filled(text: str, given: Literals) -> FilledText | None:
+def filled(text: str, parameters: Literals) -> FilledText | None:
     """The text with the parameters in it; None where they do not fit its markers."""
     tokens = lex(text).tokens
     values: list[tuple[Span, str]] = []
     for number, (span, name) in enumerate(_markers(tokens)):
-        if isinstance(given, Mapping):
-            value = given.get(name)
+        if isinstance(parameters, Mapping):
+            value = parameters.get(name)
         else:
-            value = given[number] if not name and number < len(given) else None
+            value = parameters[number] if not name and number < len(parameters) else None
         if value is None:
             return None
         values.append((span, value))
-    if not isinstance(given, Mapping) and len(values) != len(given):
+    if not isinstance(parameters, Mapping) and len(values) != len(parameters):
         return None
     pieces, copied, ends, grown = [], 0, [], []
     for span, value in values:

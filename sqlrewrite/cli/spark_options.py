@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sqlrewrite.cli.options import GivenOptions, colour_option, combined, with_chosen
+from sqlrewrite.cli.command_options import GivenOptions, colour_option, combined, with_chosen
 from sqlrewrite.cli.streams import (
     CommandFailure,
     printer,
@@ -36,6 +36,7 @@ from sqlrewrite.text.source import write_file
 
 if TYPE_CHECKING:
     from sqlrewrite.spark.session import Session
+
 
 # The options' names, for a section of a command's help.
 SPARK = ("master", "remote", "conf")

@@ -149,9 +149,9 @@ def _option(row: Setting) -> Decorator:
 def _read_each(kind: ValueKind) -> Callable[..., tuple[Any, ...]]:
     """Reads an option that may be repeated, and hold several values each time."""
 
-    def read(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> tuple[Any, ...]:
+    def read(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[Any, ...]:
         try:
-            return tuple(item for text in given for item in kind.read_text(text))
+            return tuple(item for text in texts for item in kind.read_text(text))
         except ValueError as error:
             raise click.BadParameter(f"expected {error}", ctx, param) from None
 
@@ -173,20 +173,20 @@ class GivenOptions:
         return Projects(self.config, chosen=self.chosen, isolated=self.isolated)
 
 
-def with_chosen(given: Mapping[str, Any]) -> dict[str, Any]:
+def with_chosen(options: Mapping[str, Any]) -> dict[str, Any]:
     """A command's options, with the settings among them that were given under ``chosen``."""
     names = {row.name for row in TABLE}
-    others = {name: value for name, value in given.items() if name not in names}
-    settings = {name: given[name] for name in names & given.keys()}
+    others = {name: value for name, value in options.items() if name not in names}
+    settings = {name: options[name] for name in names & options.keys()}
     return {
         **others,
         "chosen": {k: value for k, value in settings.items() if value not in (None, ())},
     }
 
 
-def settings_at(path: str, given: Mapping[str, Any]) -> Settings:
+def settings_at(path: str, options: Mapping[str, Any]) -> Settings:
     """The settings at a file or folder, under a command's options. Raises ConfigError."""
-    return GivenOptions(**with_chosen(given)).projects().at(path)
+    return GivenOptions(**with_chosen(options)).projects().at(path)
 
 
 colour_option: Decorator = click.option(
