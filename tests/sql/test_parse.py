@@ -6,7 +6,7 @@ import pytest
 from sqlglot import exp
 
 from sqlrewrite.sql.parse.dialect import DIALECT, SPELLED
-from sqlrewrite.sql.parse.interpreted_parser import SparkParser, from_sources
+from sqlrewrite.sql.parse.sqlglot_parser import SparkParser, from_sources
 from sqlrewrite.sql.parse.statements import parse_tokens, statements, tokenize
 
 

@@ -6,10 +6,17 @@ must say so here, by name, before it moves the range in pyproject.toml.
 
 from __future__ import annotations
 
+import ast
+import inspect
+from pathlib import Path
+
 import pytest
 from sqlglot import Token, TokenType, exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError
+
+from sqlrewrite.sql.parse.dialect import SparkSqlParser
+from sqlrewrite.sql.parse.sqlglot_parser import CALLED, OVERRIDDEN, TABLES, SparkParser
 
 DIALECT = Spark()
 
@@ -286,3 +293,49 @@ def test_parsing_leaves_the_tokens_as_they_were() -> None:
 
 def _values(token: Token) -> tuple[object, ...]:
     return token.token_type, token.text, token.start, token.end
+
+
+# --- internals of the parser -------------------------------------------------------------------
+
+NEWER = frozenset({"_is_table_query"})
+"""What the oldest sqlglot does not have: there only our own methods call ours."""
+
+GRAMMARS = ("expression_grammar", "query_grammar", "pipe_grammar", "dialect")
+
+
+@pytest.mark.parametrize("name", sorted(OVERRIDDEN))
+def test_what_is_overridden_takes_what_ours_takes(name: str) -> None:
+    if not hasattr(SparkParser, name):
+        assert name in NEWER
+        return
+    theirs = inspect.signature(getattr(SparkParser, name)).parameters.values()
+    ours = inspect.signature(getattr(SparkSqlParser, name)).parameters
+    rest = any(parameter.kind is inspect.Parameter.VAR_POSITIONAL for parameter in ours.values())
+    named = [it.name for it in theirs if it.kind is not inspect.Parameter.VAR_KEYWORD]
+    assert rest or [it for it in ours if it != "kwargs"][: len(named)] == named
+
+
+@pytest.mark.parametrize("name", sorted(CALLED | TABLES))
+def test_what_is_called_is_there(name: str) -> None:
+    parser = DIALECT.parser()
+    parser.reset()
+    assert hasattr(parser, name)
+
+
+def test_these_are_all() -> None:
+    """What the grammars override, call and read of sqlglot's parser is listed."""
+    overridden, named = set[str](), set[str]()
+    folder = Path(__file__).parents[2] / "sqlrewrite" / "sql" / "parse"
+    for grammar in GRAMMARS:
+        for node in ast.walk(ast.parse((folder / f"{grammar}.py").read_bytes())):
+            match node:
+                case ast.ClassDef(body=body):
+                    overridden |= {it.name for it in body if isinstance(it, ast.FunctionDef)}
+                case ast.Attribute(value=ast.Name() | ast.Call(), attr=name):
+                    named.add(name)
+                case ast.AnnAssign(target=ast.Name(id=name)):
+                    named.add(name)
+    theirs = {name for name in dir(SparkParser) if name[:2] != "__"}
+    assert overridden & theirs == OVERRIDDEN & theirs
+    used = {name for name in named & theirs if name[0] == "_" or name.isupper()}
+    assert used - OVERRIDDEN <= CALLED | TABLES

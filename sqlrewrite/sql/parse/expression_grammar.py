@@ -12,8 +12,8 @@ from typing import Any, ClassVar, TypeVar
 from sqlglot import Token, TokenType, exp
 
 from sqlrewrite.sql.lex.keywords import token_types
-from sqlrewrite.sql.parse.interpreted_parser import SparkParser
 from sqlrewrite.sql.parse.spans import SPAN, span_of
+from sqlrewrite.sql.parse.sqlglot_parser import SparkParser
 from sqlrewrite.text.templates import is_template
 
 E = TypeVar("E", bound=exp.Expr)
