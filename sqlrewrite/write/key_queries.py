@@ -8,7 +8,7 @@ an alias that occurs nowhere in the statement, so that none can be taken for ano
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -22,6 +22,7 @@ from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.judge.soundness.dimension import in_sides
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import arithmetic, column_names, computed_as
+from sqlrewrite.plan.expressions import children
 from sqlrewrite.sql.places import NoPlaceError, Places
 from sqlrewrite.text.edits import Span
 from sqlrewrite.write.derived_values import days_around, derived_value
@@ -135,7 +136,7 @@ class KeyQueryWriter:
         relation's text where it is not simply what the author wrote, ``not_null`` are values that
         may not be NULL (an author's IN that says the same would be kept in place of it), ``days``
         those on either side of each key that it stands for."""
-        alias, word = self.alias(relation), self.author.word
+        alias, word = self.alias(relation, found), self.author.word
         broadcast = f"/*+ {word('BROADCAST')}({alias}) */ " if hint else ""
         shown = (f"{word('DISTINCT')} " if distinct else "") + ", ".join(v(alias) for v in values)
         source = source or _source(relation, self.author.places)
@@ -253,12 +254,14 @@ class KeyQueryWriter:
         name = spelled(ref, self.author.places)
         return lambda alias: f"{alias}.{name}"
 
-    def alias(self, relation: ra.Relation) -> str:
-        """A short alias for a relation, its initials, that is no word of the statement."""
+    def alias(self, relation: ra.Relation, repeated: Sequence[Restriction]) -> str:
+        """A short alias for a relation, its initials: no word of the statement, and no column that
+        a subquery in what is ``repeated`` reads, where it would be taken for the column."""
         name = relation.table.name[-1] if isinstance(relation, ra.Scan) else relation.alias
         words = [word for word in re.split(r"[^a-z0-9]+", name.lower()) if word]
         stem = "".join(word[0] for word in words if not word[0].isdigit()) or "k"
-        return self.unused(stem, {*(column_names(relation) or ())})
+        inside = (name for item in repeated for name in _subquery_columns(item))
+        return self.unused(stem, {*(column_names(relation) or ()), *inside})
 
     def unused(self, stem: str, avoid: set[str]) -> str:
         """An alias that begins so and is used nowhere else."""
@@ -328,3 +331,38 @@ def _listed(relation: ra.Relation) -> str:
         relation.listed if isinstance(relation, ra.Derived | ra.CteReference | ra.Inline) else ()
     )
     return f"({', '.join(map(quoted, listed))})" if listed else ""
+
+
+def _subquery_columns(restriction: Restriction) -> Iterator[str]:
+    """Names of the columns of all relations that the subqueries of a restriction read."""
+    stack: list[object] = [restriction]
+    while stack:
+        match stack.pop():
+            case Conjunct(expression=expression):
+                stack.append(expression)
+            case AnyOf(branches=branches):
+                stack += [item for branch in branches for item in branch]
+            case ra.Subquery(query=query, operand=operand):
+                stack += [query.node, operand]
+            case ra.Derived(query=query) | ra.CteReference(query=query) as relation:
+                yield from column_names(relation) or ()
+                stack.append(query.node)
+            case ra.Scan() | ra.Inline() | ra.Opaque() as relation:
+                yield from column_names(relation) or ()
+            case ra.Join(left=left, right=right, conditions=conditions):
+                stack += [left, right, *(condition.expression for condition in conditions)]
+            case ra.SetOperation(left=left, right=right):
+                stack += [left, right]
+            case ra.Filter(child=child, conditions=conditions):
+                stack += [child, *(condition.expression for condition in conditions)]
+            case ra.Project(child=child, outputs=outputs):
+                stack += [child, *(output.expression for output in outputs)]
+            case ra.Generate(child=child) as generator:
+                yield from column_names(generator) or ()
+                stack.append(child)
+            case ra.Aggregate(child=child) | ra.Window(child=child) | ra.Limit(child=child):
+                stack.append(child)
+            case ra.Call() | ra.Cast() | ra.Unknown() as expression:
+                stack += children(expression)
+            case _:
+                pass
