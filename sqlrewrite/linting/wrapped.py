@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from sqlrewrite.find.reducers import conditions_reaching, own_conditions
 from sqlrewrite.find.restrictions import Conjunct
-from sqlrewrite.judge.benefit.already_pruned import binds_to_one_value
+from sqlrewrite.judge.benefit.already_pruned import binds_to_one_value, repeats
 from sqlrewrite.linting.checked_statement import CheckedStatement
 from sqlrewrite.linting.findings import Finding, Severity
 from sqlrewrite.linting.scan_checks import bounds, partitions, read_whole, scans
@@ -30,7 +30,6 @@ from sqlrewrite.plan.algebra import (
 )
 from sqlrewrite.plan.columns import expression_type
 from sqlrewrite.plan.expressions import columns, relations, walk
-from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.results import Outcome
 from sqlrewrite.rulebook import Engine
 from sqlrewrite.settings.options import ALONE
@@ -74,18 +73,19 @@ def wrapped_partition_column(checked: CheckedStatement) -> Iterator[Finding]:
         names = partitions(scan, checked.engine)
         if scan.span is None or not names:
             continue
-        found = list(_all(checked.plan, scan, names))
-        if any(it.tied for it in found):  # another relation's values add nothing to one value
-            found = [
-                it
-                for it in found
-                if not (it.tied and (_bound(checked.plan, scan, it) or _told(checked, scan, it)))
+        wrapped = list(_all(checked.plan, scan, names))
+        if any(one.tied for one in wrapped):
+            # Another relation's values add nothing to one value.
+            wrapped = [
+                one
+                for one in wrapped
+                if not (one.tied and (_bound(checked.plan, scan, one) or _told(checked, scan, one)))
             ]
-        idle_too = any(it.idle for it in found) and read_whole(checked, scan, names)
-        for it in found:
-            prunes = it.computed and not it.idle and _computes(checked.engine, scan)
-            if (idle_too or not it.idle) and not (prunes and scan.table.provider == _NO_METASTORE):
-                yield _finding(checked, scan, it, prunes)
+        idle_too = any(one.idle for one in wrapped) and read_whole(checked, scan, names)
+        for one in wrapped:
+            prunes = one.computed and not one.idle and _computes(checked.engine, scan)
+            if (idle_too or not one.idle) and not (prunes and scan.table.provider == _NO_METASTORE):
+                yield _finding(checked, scan, one, prunes)
 
 
 def _computes(engine: Engine, scan: Scan) -> bool:
@@ -99,13 +99,16 @@ def _all(plan: Plan, scan: Scan, names: frozenset[str]) -> Iterator[_Wrapped]:
         if not inside:
             continue
         prunes = bounds(condition.expression, scan.relation, names)
-        placed = not any(isinstance(it, Unknown) for it in walk(condition.expression))
+        placed = not any(isinstance(node, Unknown) for node in walk(condition.expression))
         tied = condition.relations != {scan.relation} or not placed
         if tied and not _equates(condition.expression):
             continue  # no engine prunes by an inequality with the values of each row
         first = min(inside, key=lambda it: it.columns[0][1].start)
-        about = dict.fromkeys(name for it in inside for name, _ in it.columns)
-        idle, computed = any(it.idle for it in inside), all(it.computed for it in inside)
+        about = dict.fromkeys(name for one in inside for name, _ in one.columns)
+        idle, computed = (
+            any(one.idle for one in inside),
+            all(one.computed for one in inside),
+        )
         yield _Wrapped(first, tuple(about), idle and not prunes, tied, computed)
 
 
@@ -113,8 +116,8 @@ def _equates(expression: Expression) -> bool:
     """Whether a condition compares by equality, somewhere in it."""
     equalities = ("=", "<=>", "in")
     return any(
-        isinstance(it, Subquery) or (isinstance(it, Call) and it.name in equalities)
-        for it in walk(expression)
+        isinstance(node, Subquery) or (isinstance(node, Call) and node.name in equalities)
+        for node in walk(expression)
     )
 
 
@@ -207,7 +210,7 @@ def _operands(
             return
         case Call(name=name, args=args) if name in _COMPARISONS:
             if not (negated or name == "<>") or relations(expression) == {relation}:
-                yield tuple(it for arg in args for it in _values(arg)), in_or
+                yield tuple(value for arg in args for value in _values(arg)), in_or
         case Subquery(kind="in", operand=operand) if operand is not None:
             yield _values(operand), in_or
         case _:
@@ -260,24 +263,19 @@ def _deterministic(operand: Expression) -> bool:
     a process of their own, which Spark starts only for the rows of files."""
     return not any(
         isinstance(node, Unknown)
-        or (isinstance(node, Call) and node.name[:1].isalpha() and not _repeats(node.name))
+        or (isinstance(node, Call) and node.name[:1].isalpha() and not repeats(node.name))
         for node in walk(operand)
     )
 
 
-def _repeats(name: str) -> bool:
-    known = function(name)
-    return known is not None and known.repeatable
-
-
 def _places(operand: Expression, relation: int, names: frozenset[str]) -> dict[str, Span]:
     """The partition columns in an operand, each with its first place."""
-    found: dict[str, Span] = {}
+    places: dict[str, Span] = {}
     for ref in columns(operand):
         if ref.relation == relation and ref.name in names and ref.span is not None:
-            first = found.get(ref.name, ref.span)
-            found[ref.name] = min(first, ref.span, key=lambda span: span.start)
-    return dict(sorted(found.items(), key=lambda it: it[1].start))
+            first = places.get(ref.name, ref.span)
+            places[ref.name] = min(first, ref.span, key=lambda span: span.start)
+    return dict(sorted(places.items(), key=lambda it: it[1].start))
 
 
 def _shown(call: Call) -> str:

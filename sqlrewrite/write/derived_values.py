@@ -25,10 +25,10 @@ from sqlrewrite.write.repeated_text import AuthorText
 
 def checked_bound(proposal: Proposal) -> DerivedBound:
     """The way of a proposal that passed. Raises NoPlaceError for one that did not."""
-    found = derived_bound(proposal)
-    if isinstance(found, tuple):
-        raise NoPlaceError(found[1])
-    return found
+    bound = derived_bound(proposal)
+    if isinstance(bound, tuple):
+        raise NoPlaceError(bound[1])
+    return bound
 
 
 def derived_value(
@@ -48,21 +48,21 @@ def derived_value(
     derived = of or proposal.pair.derived
     if derived is None:
         return key
-    found = checked_bound(proposal)
-    if found.step in ITSELF:
+    bound = checked_bound(proposal)
+    if bound.step in ITSELF:
         return key
     assert derived.formula is not None
-    moved = _shifted(proposal, found, author, key, end, day)
+    moved = _shifted(proposal, bound, author, key, end, day)
     its = derived.formula.expression
-    a_day = found.days and isinstance(its, Cast) and is_day(its)
+    a_day = bound.days and isinstance(its, Cast) and is_day(its)
     if derived.ends or a_day:
         return moved  # a day already
     text = derived.formula.over(moved)
-    if found.tried:
+    if bound.tried:
         text = with_try_casts(text)
-    elif found.wide:
+    elif bound.wide:
         text = with_bigint_casts(text) or text
-    beyond = end == "<" and found.stray == TEXT and not in_range and of is None
+    beyond = end == "<" and bound.stray == TEXT and not in_range and of is None
     # A year behind 9999 has a sign, which is less than any digit: a colon is more.
     return f"replace({text}, '+', ':')" if beyond else text
 
@@ -117,12 +117,12 @@ def smaller_units_of(proposal: Proposal) -> tuple[DerivedColumn, ...]:
     bound = checked_bound(proposal)
     if bound.step in ITSELF:
         return ()
-    found = smaller_units(proposal.plan, pair.scan, derived)
+    units = smaller_units(proposal.plan, pair.scan, derived)
     a_day = bound.days or bound.step == DAY  # a bound that has no hour
-    kinds = (proposal.type_of(ColumnRef(pair.scan.relation, it.column, None)) for it in found)
+    kinds = (proposal.type_of(ColumnRef(pair.scan.relation, unit.column, None)) for unit in units)
     return tuple(
         it
-        for it, _ in takewhile(_is_alike, zip(found, kinds, strict=True))
+        for it, _ in takewhile(_is_alike, zip(units, kinds, strict=True))
         if not (a_day and it.shape is not None and not it.shape.daily)
     )
 
@@ -138,8 +138,8 @@ def days_around(proposal: Proposal) -> int:
     derived = proposal.pair.derived
     if derived is None:
         return 0
-    found = checked_bound(proposal)
-    return 0 if found.ranged else found.days
+    bound = checked_bound(proposal)
+    return 0 if bound.ranged else bound.days
 
 
 def or_stray_rows(
@@ -156,9 +156,9 @@ def or_stray_rows(
     needless where the bound is ``in_range``, and they are on that side."""
     if proposal.pair.derived is None:
         return text
-    found, others = checked_bound(proposal), list[str]()
-    if found.stray and end and not (in_range and (end == "<" or found.stray != TEXT)):
-        others.append(f"{column} < {found.stray}")
-    if found.nulls:
+    bound, others = checked_bound(proposal), list[str]()
+    if bound.stray and end and not (in_range and (end == "<" or bound.stray != TEXT)):
+        others.append(f"{column} < {bound.stray}")
+    if bound.nulls:
         others.append(f"{column} {author.word('IS NULL')}")
     return disjunction(author, [text, *others])

@@ -30,12 +30,12 @@ def fact_value(proposal: Proposal, author: AuthorText) -> str:
     if by_day(pair):
         return author.word("CAST({} AS DATE)").replace("{}", _column(proposal, author.places))
     if pair.derived is None and not pair.fact_plain:
-        found = repeated_side(
+        side_text = repeated_side(
             proposal, pair.fact_side, author, partial(_unambiguous, proposal, author.places)
         )
         if any(map(_is_phrase, walk(pair.fact_side.expression))):
-            found = f"({found})"
-        return found
+            side_text = f"({side_text})"
+        return side_text
     column = _column(proposal, author.places)
     bound = derived_bound(proposal) if pair.derived is not None else None
     if isinstance(bound, DerivedBound) and bound.step == THROUGH:
@@ -212,7 +212,7 @@ def _losable_column(block: ra.Block, places: Places) -> str:
     """What of a block's columns Spark may lose, if anything; of a view it has its own."""
     if block.in_view:
         return ""
-    nodes = (node for it in block.having for node in walk(it.expression))
+    nodes = (node for condition in block.having for node in walk(condition.expression))
     if any(isinstance(node, ra.Call) and node.name == "over" for node in nodes):
         return "QUALIFY has a window"
     for relation, keys in _hidden(block.source):
@@ -223,17 +223,17 @@ def _losable_column(block: ra.Block, places: Places) -> str:
 
 def _reads_its_tables(proposal: Proposal, other: ra.Block) -> bool:
     """Whether a block, none of which is on the left of the fact, reads a table of the predicate."""
-    spans = [it.span for it in relations_of(proposal.plan, other.number)]
+    spans = [relation.span for relation in relations_of(proposal.plan, other.number)]
     if proposal.pair.at is not None and all(
-        it is not None and it.start < proposal.pair.at for it in spans
+        span is not None and span.start < proposal.pair.at for span in spans
     ):
         return False
     ours = _tables(proposal.plan, (proposal.pair.dimension, *neighbours(proposal.restrictions)))
     nodes = (
         node
-        for it in flattened(proposal.restrictions)
-        if isinstance(it, Conjunct)
-        for node in walk(it.expression)
+        for item in flattened(proposal.restrictions)
+        if isinstance(item, Conjunct)
+        for node in walk(item.expression)
     )
     theirs = _tables(proposal.plan, relations_of(proposal.plan, other.number))
     asks = any(isinstance(node, ra.Subquery) for node in nodes)
@@ -243,8 +243,10 @@ def _reads_its_tables(proposal: Proposal, other: ra.Block) -> bool:
 def _tables(plan: Plan, found: Iterable[Relation]) -> set[Name | None]:
     """The tables that relations read, however deep; None is one that is not known."""
     tables: set[Name | None] = set()
-    for it in found:
-        inner = read_by(plan, it.query) if isinstance(it, ra.Derived | ra.CteReference) else (it,)
+    for item in found:
+        inner = (
+            read_by(plan, item.query) if isinstance(item, ra.Derived | ra.CteReference) else (item,)
+        )
         tables |= {
             leaf.table.name if isinstance(leaf, ra.Scan) else None
             for leaf in inner

@@ -28,25 +28,28 @@ def by_hash(count: int, *, cast: bool) -> Cut:
 
 def by_bounds(parts: Sequence[Parts], count: int) -> Cut:
     """Groups by the bounds of the partitions of the first key. Raises Unsplit."""
-    strategies = {it.strategy for it in parts}
+    strategies = {part.strategy for part in parts}
     if len(strategies) != 1 or "hash" in strategies:
         raise Unsplit("partitions by hash are not chosen by a condition in PostgreSQL")
-    bounds = [part.bound for it in parts for part in it.parts]
+    bounds = [part.bound for table_parts in parts for part in table_parts.parts]
     ranges = "range" in strategies
-    values: set[BoundValue] = {end[0] for it in bounds for end in (it.low, it.high) if end}
+    values: set[BoundValue] = {end[0] for bound in bounds for end in (bound.low, bound.high) if end}
     if not ranges:
-        values = {value for it in bounds for value in it.values if value is not None}
-    found = sorted(it for it in values if not isinstance(it, float))
-    inner = found[1:-1] if ranges else found
+        values = {value for bound in bounds for value in bound.values if value is not None}
+    ordered = sorted(value for value in values if not isinstance(value, float))
+    inner = ordered[1:-1] if ranges else ordered
     if len(inner) < count - 1:
         raise Unsplit(f"{count} groups are more than the bounds of its partitions allow")
     if ranges:
-        ends = [inner[len(inner) * it // count] for it in range(1, count)]
-        return lambda column, group: _between(column, group, [_literal(it) for it in ends])
+        ends = [inner[len(inner) * index // count] for index in range(1, count)]
+        return lambda column, group: _between(column, group, [_literal(end) for end in ends])
     chunks = [
-        found[len(found) * it // count : len(found) * (it + 1) // count] for it in range(count)
+        ordered[len(ordered) * index // count : len(ordered) * (index + 1) // count]
+        for index in range(count)
     ]
-    return lambda column, group: _among(column, group, [[*map(_literal, it)] for it in chunks])
+    return lambda column, group: _among(
+        column, group, [[*map(_literal, chunk)] for chunk in chunks]
+    )
 
 
 def _between(column: str, group: int, ends: Sequence[str]) -> str:
@@ -86,14 +89,14 @@ def edits(split: Split, count: int, cut: Cut, places: Places) -> list[Edit]:
         }
         pieces = (places.copy(it, replaced) for it in written.branch)
         branches += f"{newline}{union}{newline}{f'{written.more} '.join(pieces)}"
-    found = [Edit(offset, text) for offset, text in written.inside]
+    insertions = [Edit(offset, text) for offset, text in written.inside]
     for scan, column in split.scans:
         span = _span(scan)
-        found.append(Edit(span.start, "(SELECT * FROM "))
-        found.append(Edit(span.end, _behind(scan, column, cut, 0)))
+        insertions.append(Edit(span.start, "(SELECT * FROM "))
+        insertions.append(Edit(span.end, _behind(scan, column, cut, 0)))
     # At one place, what closes a table stands before the branches.
-    found.append(Edit(select.end, f"{written.closing}{branches}{written.behind}"))
-    return sorted(map(between_group_marks, found), key=lambda it: it.offset)
+    insertions.append(Edit(select.end, f"{written.closing}{branches}{written.behind}"))
+    return sorted(map(between_group_marks, insertions), key=lambda it: it.offset)
 
 
 def _span(scan: Scan) -> Span:
@@ -115,7 +118,9 @@ def _behind(scan: Scan, column: str, cut: Cut, group: int) -> str:
 
 def _check(split: Split, places: Places, select: Span) -> None:
     """Raises Unsplit for what cannot be copied, or would be no more found in a derived table."""
-    words = [it.text.lower() for it in places.tokens if select.start <= it.start < select.end]
+    words = [
+        token.text.lower() for token in places.tokens if select.start <= token.start < select.end
+    ]
     if templated(select.of(places.text)) or "?" in words:
         raise Unsplit("a template or a positional parameter in it cannot be copied")
     if "_metadata" in words:
@@ -133,7 +138,7 @@ def _check(split: Split, places: Places, select: Span) -> None:
 
 def _check_order(split: Split, places: Places) -> None:
     """Behind a UNION, ORDER BY finds columns of the result alone."""
-    names = [it.name for it in split.block.outputs]
+    names = [output.name for output in split.block.outputs]
     for key in places.order(split.block):
         name = places.copy(key).lower().strip("`")
         if names.count(name) != 1 and not name.isdigit():
@@ -166,12 +171,12 @@ def frame(split: Split, places: Places, select: Span) -> Surround:
     if len(items) != len(split.block.outputs):
         raise Unsplit("its SELECT list is not one item for each of its columns")
     writer = _Writer(split, split.combined, places, items)
-    grouped = ", ".join(writer.key(it) for it in range(len(split.combined.keys)))
+    grouped = ", ".join(writer.key(index) for index in range(len(split.combined.keys)))
     shown = ", ".join(map(writer.item, range(len(items))))
     kept = "" if having is None else f" HAVING {writer.text(having[1])}"
     if len(writer.aggregates_found) != len(split.combined.aggregates):
         raise Unsplit("its aggregates are not found again in the text")
-    more = "".join(f", {it}" for it in writer.columns[len(items) :])
+    more = "".join(f", {column}" for column in writer.columns[len(items) :])
     listed = ", ".join(map(writer.name, range(len(writer.columns))))
     by = f" GROUP BY {grouped}" if grouped else ""
     end, rest = items[-1][1].end, select.end if having is None else having[0].start
@@ -181,7 +186,7 @@ def frame(split: Split, places: Places, select: Span) -> Surround:
         inside.append((keyword.end + 1, " true OR ("))
     return Surround(
         branch=(Span(select.start, end), Span(places.next(end, rest), rest)),
-        inside=tuple(it for it in inside if it[1]),
+        inside=tuple(edit for edit in inside if edit[1]),
         more=more,
         closing=")" if having is not None else "",
         behind=f") AS {ALIAS} ({listed}){by}{kept}",
@@ -266,7 +271,7 @@ class _Writer:
     def _aggregate_at(self, index: int) -> tuple[int, int] | None:
         """The first token of the call of an aggregate that a token begins, with its FILTER, and the
         one behind it."""
-        names = {it.name for it in self._found.aggregates}
+        names = {aggregate.name for aggregate in self._found.aggregates}
         if self._word(index) not in names or self._word(index + 1) != "(":
             return None
         end = self._places.closing(index + 1) + 1
@@ -284,20 +289,20 @@ class _Writer:
         places, tokens = self._places, self._places.tokens
         place = Span(tokens[start].start, tokens[end - 1].end + 1)
         close, name = places.closing(start + 1), self._word(start)
-        found = {
-            (it.partial, it.whole)
-            for it in self._found.aggregates
-            if it.name == name and _inside(place, it.spans)
+        aggregates = {
+            (aggregate.partial, aggregate.whole)
+            for aggregate in self._found.aggregates
+            if aggregate.name == name and _inside(place, aggregate.spans)
         }
-        if len(found) != 1:
+        if len(aggregates) != 1:
             raise Unsplit(f"it cannot be told which {name} of its list is meant")
-        ((partial, whole),) = found
-        given = partial.format(places.copy(Span(tokens[start + 2].start, tokens[close].start)))
+        ((partial, whole),) = aggregates
+        argument = partial.format(places.copy(Span(tokens[start + 2].start, tokens[close].start)))
         rest = places.copy(Span(tokens[close + 1].start, place.end)) if close + 1 < end else ""
         self.aggregates_found.append(place)
-        column = f"{places.raw(start)}({given}){f' {rest}' if rest else ''}"
+        column = f"{places.raw(start)}({argument}){f' {rest}' if rest else ''}"
         return whole.format(self._column(column))
 
 
 def _inside(place: Span, spans: Iterable[Span]) -> bool:
-    return all(place.start <= it.start and it.end <= place.end for it in spans)
+    return all(place.start <= span.start and span.end <= place.end for span in spans)

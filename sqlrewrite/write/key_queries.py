@@ -95,7 +95,7 @@ class KeyQueries:
             raise NoPlaceError("a column that the text does not name")
         places, condition = self.author.places, pair.edge.condition.expression
         inside = places.copy(places.query_of_in(condition))
-        outputs = [it.expression for it in proposal.plan.blocks[query.top[0]].outputs]
+        outputs = [output.expression for output in proposal.plan.blocks[query.top[0]].outputs]
         if wrapped == "{}" and len(outputs) == 1:
             return inside
         writer, word = KeyQueryWriter(self.author, self.words), self.author.word

@@ -68,7 +68,7 @@ class _Bound:
 def write_values(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predicate]:
     """The predicates of literals, one for each column; empty where another form is to be written.
     Raises RefusedError."""
-    found: list[Predicate] = []
+    predicates: list[Predicate] = []
     for of in [proposals] if queries.union else [[proposal] for proposal in proposals]:
         operator = of[0].pair.operator
         sign = queries.author.word("IN") if operator in ("=", "<=>") else operator
@@ -78,8 +78,8 @@ def write_values(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Pre
         if written is None:
             return []
         text, beside = written
-        found.append(Predicate(text, bound.fact, note=beside))
-    return found
+        predicates.append(Predicate(text, bound.fact, note=beside))
+    return predicates
 
 
 def _literal_predicate(bound: _Bound, proposals: Sequence[Proposal]) -> tuple[str, str] | None:
@@ -169,7 +169,7 @@ def _of_days(proposal: Proposal, bound: _Bound, keys: Keys) -> str:
     """The same of the day of a column: as ends, which Spark turns into those of the column and does
     not do for a list (``UnwrapCastInBinaryComparison``). Raises RefusedError."""
     more = timedelta(day_may_recur(proposal, proposal.type_of(proposal.pair.fact)))
-    days = [date.fromisoformat(it.split("'")[1]) for it in keys.literals]
+    days = [date.fromisoformat(literal.split("'")[1]) for literal in keys.literals]
     if days[-1].year > _LAST_YEAR:
         raise RefusedError(f"{days[-1]} is a key, and so late that no day behind it is sure")
     if bound.sign.upper() != "IN":
@@ -185,8 +185,8 @@ def _of_days(proposal: Proposal, bound: _Bound, keys: Keys) -> str:
     lower = bound.sign.islower()
     between, both, either = ("between", "and", "or") if lower else ("BETWEEN", "AND", "OR")
     texts = (f"{bound.fact} {between} {_day(low)} {both} {_day(high)}" for low, high in periods)
-    said = f" {either} ".join(texts)
-    return f"({said})" if len(periods) > 1 else said
+    text = f" {either} ".join(texts)
+    return f"({text})" if len(periods) > 1 else text
 
 
 def _day(day: date) -> str:
@@ -259,16 +259,18 @@ def _literal_kind(name: str) -> str | None:
 def _relations_named(plan: Plan, query: str) -> list[Scan | Derived]:
     """The tables and views that a query names, of those that the statement does, with those inside
     of the views."""
-    found: list[Scan | Derived] = []
+    read: list[Scan | Derived] = []
     for relation in plan.relations.values():
         if not isinstance(relation, Scan | Derived) or not relation.parts:
             continue
         if _mentions(query, relation.parts[-1]):
-            found.append(relation)
+            read.append(relation)
             if isinstance(relation, Derived):
                 inside = read_by(plan, relation.query)
-                found += [it for it in inside if isinstance(it, Scan | Derived) and it.parts]
-    return found
+                read += [
+                    inner for inner in inside if isinstance(inner, Scan | Derived) and inner.parts
+                ]
+    return read
 
 
 def _mentions(text: str, name: str) -> bool:
@@ -284,8 +286,8 @@ def _unqualified_words(text: str) -> set[str]:
 
 def _functions_that_vary(text: str, within: str) -> set[str]:
     """The functions of a text that give the same value only ``within`` a query, or a time zone."""
-    found = {name: function(name) for name in _unqualified_words(text)}
-    return {name for name, it in found.items() if it is not None and it.again == within}
+    rows = {name: function(name) for name in _unqualified_words(text)}
+    return {name for name, row in rows.items() if row is not None and row.again == within}
 
 
 def _without_strings(text: str) -> str:
@@ -306,9 +308,9 @@ def _timestamps(text: str, read: Sequence[Scan | Derived]) -> set[str]:
 
 def _view_text(catalog: Warehouse, view: Derived) -> str:
     """The text of a view."""
-    found = catalog.relations[view.view]
-    assert isinstance(found, View)
-    return found.query
+    relation = catalog.relations[view.view]
+    assert isinstance(relation, View)
+    return relation.query
 
 
 def write_constants(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predicate]:

@@ -46,7 +46,9 @@ def slot(proposal: Proposal, places: Places) -> Slot:
     on = here and clause_for(pair) is ClauseKind.ON
     at = pair.at
     if block.no_where and not on:
-        written = next((it.clause for it in block.where if it.clause is not None), None)
+        written = next(
+            (condition.clause for condition in block.where if condition.clause is not None), None
+        )
         if written is not None and at is not None and at < written.start:
             return Slot(places.clause(written), block.number)
         on = here

@@ -42,11 +42,11 @@ def write(
     if not union:
         proposals = _distinct(proposals, author, words)
     form, queries = chosen_form(first), KeyQueries(author, words, union)
-    found = literal_forms.write_constants(proposals, queries)
-    if not found and (form == VALUES or _may_stay(first)):
-        found = literal_forms.write_values(proposals, queries)
-    if found:
-        return _in_dialect(found, first)
+    predicates = literal_forms.write_constants(proposals, queries)
+    if not predicates and (form == VALUES or _may_stay(first)):
+        predicates = literal_forms.write_values(proposals, queries)
+    if predicates:
+        return _in_dialect(predicates, first)
     if first.pair.edge.block.role == "merge":  # whose ON takes no subquery
         raise NotAskedError(fact_value(first, author))
     return _in_dialect(WRITERS[form](proposals, queries), first)
@@ -76,12 +76,14 @@ def _in_dialect(found: list[Predicate], proposal: Proposal) -> list[Predicate]:
     merged = {it for join in joins(proposal.target_block.source) for it in join.using}
     if not written_in.qualifies_merged and pair.target_column in merged:
         raise NoPlaceError(f"{pair.target_column}, which USING merges, has no table there")
-    for why in filter(None, (written_in.why_unwritable(it.text) for it in found)):
+    for why in filter(None, (written_in.why_unwritable(item.text) for item in found)):
         raise NoPlaceError(why)
     quoted = written_in.with_quotes
     return [
-        Predicate(quoted(it.text), quoted(it.value), tuple(map(quoted, it.queries)), it.note)
-        for it in found
+        Predicate(
+            quoted(item.text), quoted(item.value), tuple(map(quoted, item.queries)), item.note
+        )
+        for item in found
     ]
 
 
@@ -93,8 +95,8 @@ def _distinct(
     if len(proposals) == 1:
         return proposals
     writer = KeyQueryWriter(author, words)
-    found: dict[tuple[str, str], Proposal] = {}
+    by_sides: dict[tuple[str, str], Proposal] = {}
     for proposal in proposals:
         key = writer.value(proposal.pair.key_side, proposal)("")
-        found.setdefault((fact_value(proposal, author), key), proposal)
-    return list(found.values())
+        by_sides.setdefault((fact_value(proposal, author), key), proposal)
+    return list(by_sides.values())

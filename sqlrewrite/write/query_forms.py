@@ -104,7 +104,7 @@ def write_range(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Pred
     first, author, operator = proposals[0], queries.author, proposals[0].pair.operator
     value, derived = fact_value(first, author), first.pair.derived is not None
     by_units = derived and len(proposals) == 1 and bool(smaller_units_of(first))
-    found: list[Predicate] = []
+    predicates: list[Predicate] = []
     for sign in (">=", "<=") if operator in ("=", "<=>") else (operator,):
         if sign[0] == "<" and first.clustered:
             query = _unmerged_query(proposals, queries)
@@ -119,8 +119,8 @@ def write_range(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Pred
             # One value of a derived column may be that of keys on either side.
             text = f"{value} {sign[0]}= {query}" if derived else f"{value} {sign} {query}"
             text = or_stray_rows(first, author, value, text, sign[0])
-        found.append(Predicate(text, value, (query,)))
-    return found
+        predicates.append(Predicate(text, value, (query,)))
+    return predicates
 
 
 def _unmerged_query(proposals: Sequence[Proposal], queries: KeyQueries) -> str:
@@ -138,8 +138,8 @@ def _may_be_null(proposal: Proposal) -> bool:
     if not isinstance(pair.dimension, Scan) or not pair.key_plain or is_authors_in(pair):
         return False
     column = pair.dimension.table.column(pair.key.name)
-    asked = {ref.name for ref in columns_named(proposal.restrictions)}
-    return column is not None and column.nullable and pair.key.name not in asked
+    named = {ref.name for ref in columns_named(proposal.restrictions)}
+    return column is not None and column.nullable and pair.key.name not in named
 
 
 _FIRST = {">=": "max({})", "<=": "min({})"}
@@ -155,8 +155,8 @@ def write_ranked(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Pre
     the ranked rows, or the first few (docs/soundness.md, "The latest partition")."""
     pair, word = proposals[0].pair, queries.author.word
     column = fact_value(proposals[0], queries.author)
-    asked = _FIRST[pair.operator] if pair.first == 1 else _LAST[pair.operator] % pair.first
-    query = queries.over(proposals, asked)
+    aggregate = _FIRST[pair.operator] if pair.first == 1 else _LAST[pair.operator] % pair.first
+    query = queries.over(proposals, aggregate)
     text = f"({column} {pair.operator} {query} {word('OR')} {column} {word('IS NULL')})"
     return [Predicate(text, column, (query,))]
 
@@ -164,13 +164,13 @@ def write_ranked(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Pre
 def write_filtered(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predicate]:
     """The predicates of one comparison: one, or that of either end."""
     proposal, author = proposals[0], queries.author
-    columns, found = fact_values(proposal, author), checked_bound(proposal)
+    columns, bound = fact_values(proposal, author), checked_bound(proposal)
     texts = _constant_texts(proposal, author)
     operator = proposal.pair.operator
     if operator in ("=", "in"):
-        if found.ranged and len(texts) > 1:
+        if bound.ranged and len(texts) > 1:
             raise NoPlaceError("several values that may each be some days apart")
-        ends = (">", "<") if found.ranged else ("",)
+        ends = (">", "<") if bound.ranged else ("",)
     else:
         ends = (operator[0],)
     subqueries = (
@@ -181,7 +181,8 @@ def write_filtered(proposals: Sequence[Proposal], queries: KeyQueries) -> list[P
     return [
         Predicate(
             disjunction(
-                author, [_predicate_text(proposal, author, it, texts, end) for it in columns]
+                author,
+                [_predicate_text(proposal, author, column, texts, end) for column in columns],
             ),
             columns[0],
             subqueries,
@@ -192,7 +193,7 @@ def write_filtered(proposals: Sequence[Proposal], queries: KeyQueries) -> list[P
 
 def _subqueries(proposal: Proposal, places: Places) -> Iterator[str]:
     """The subqueries of what the column is compared with, outermost ones alone."""
-    if not any(isinstance(it, Subquery) for one in constants(proposal) for it in walk(one)):
+    if not any(isinstance(node, Subquery) for one in constants(proposal) for node in walk(one)):
         return
     for constant in constants(proposal):
         yield from map(places.copy, places.subqueries(places.span(constant)))
@@ -205,7 +206,7 @@ def _predicate_text(
     texts: Sequence[tuple[Expression, str]],
     end: str,
 ) -> str:
-    found, in_range = checked_bound(proposal), all(within_years(it) for it, _ in texts)
+    in_range = all(within_years(constant) for constant, _ in texts)
     if end:
         moment = _compared_moment(proposal, *texts[0], end)
         if smaller_units_of(proposal):
@@ -216,7 +217,8 @@ def _predicate_text(
         return or_stray_rows(
             proposal, author, column, f"{column} {end}= {bound}", end, in_range=in_range
         )
-    days = [str(day) for day in range(-found.days, found.days + 1)]
+    apart = checked_bound(proposal).days
+    days = [str(day) for day in range(-apart, apart + 1)]
     every = (derived_value(proposal, author, text, day=day) for _, text in texts for day in days)
     values = list(dict.fromkeys(every))
     predicate = f"{column} {author.word('IN')} ({', '.join(values)})"
@@ -249,7 +251,7 @@ def _constant_texts(proposal: Proposal, author: AuthorText) -> list[tuple[Expres
         assert isinstance(end, Literal)
         typed = author.word("DATE") + " " if end.type == "date" else ""
         return [(end, f"{typed}'{end.text}'")]
-    found: list[tuple[Expression, str]] = []
+    texts: list[tuple[Expression, str]] = []
     for constant in constants(proposal):
         read = None if side is None else read_constant(proposal, constant, side)
         if read is None:
@@ -257,5 +259,5 @@ def _constant_texts(proposal: Proposal, author: AuthorText) -> list[tuple[Expres
         text = author.places.copy(author.places.span(constant))
         if read.cast:
             text = author.word(read.cast.upper()).replace("{}", text)
-        found.append((constant, text))
-    return found
+        texts.append((constant, text))
+    return texts

@@ -144,14 +144,14 @@ def attempted(
 def steadied_texts(proposal: Proposal, author: AuthorText) -> dict[Span, str]:
     """The forms of a dimension's aggregates that may give another value in another order of their
     rows, where HAVING or a condition asks for them, by their places; and of that HAVING."""
-    found = {id(it) for it in attempted_aggregates(proposal)}
+    found = {id(attempted_aggregate) for attempted_aggregate in attempted_aggregates(proposal)}
     dimension = proposal.pair.dimension
     if not found or not isinstance(dimension, Derived | CteReference):
         return {}
     block = proposal.plan.blocks[dimension.query.top[0]]
     names = {ref.name for ref in columns_named(proposal.restrictions)}
     shown = zip(column_names(dimension) or (), block.outputs, strict=False)
-    asked = [it.expression for name, it in shown if name in names]
+    asked = [finding.expression for name, finding in shown if name in names]
     replaced: dict[Span, str] = {}
     for call in _among(found, asked):
         replaced |= _steadied(proposal, call, author)

@@ -109,12 +109,13 @@ def _constant(expression: Expression) -> bool:
     """Whether an expression has one value for the whole query: no columns, nothing unknown, and
     only functions that give the same value each time."""
     return not columns(expression) and not any(
-        isinstance(node, Unknown) or (isinstance(node, Call) and not _repeats(node.name))
+        isinstance(node, Unknown) or (isinstance(node, Call) and not repeats(node.name))
         for node in walk(expression)
     )
 
 
-def _repeats(name: str) -> bool:
+def repeats(name: str) -> bool:
+    """Whether a function gives the same value each time."""
     row = function(name)
     return row is not None and row.repeatable
 
@@ -241,6 +242,6 @@ def _constants_on(condition: ra.Expression, key: str) -> bool:
     """Whether a condition compares nothing but the key, and the same way each time."""
     return {ref.name for ref in columns(condition)} == {key} and all(
         not isinstance(node, ra.Subquery | ra.Unknown)
-        and (not isinstance(node, ra.Call) or _repeats(node.name))
+        and (not isinstance(node, ra.Call) or repeats(node.name))
         for node in walk(condition)
     )
