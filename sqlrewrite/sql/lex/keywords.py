@@ -34,7 +34,6 @@ STEPS = {
 }
 CASE_END = (TokenType.CASE, TokenType.END)
 OR = (TokenType.OR, TokenType.XOR)
-COMPARISONS = token_types("eq nullsafe_eq lt lte gt gte between")
 OPENERS = (TokenType.WHERE, TokenType.ON)
 CHANGES = (TokenType.DELETE, TokenType.UPDATE)
 NO_QUERY = (*CHANGES, TokenType.MERGE)
