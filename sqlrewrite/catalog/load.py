@@ -14,7 +14,6 @@ from typing import Any, TypeVar
 from sqlrewrite.catalog import dbt, dbt_project, ddl
 from sqlrewrite.catalog.infer import infer
 from sqlrewrite.catalog.sources import below, in_folder, read_text
-from sqlrewrite.sql.bind.formulas import why_unreadable
 from sqlrewrite.text.hosts import SUFFIXES as HOST_SUFFIXES
 from sqlrewrite.text.source import SQL_SUFFIXES
 from sqlrewrite.warehouse import (
@@ -183,6 +182,8 @@ def declaring(catalog: W, derived: Mapping[str, Mapping[str, str]]) -> W:
 
     Raises CatalogError for an invalid name or expression, and for a column that its table lacks.
     """
+    from sqlrewrite.sql.bind.formulas import why_unreadable  # brings the binder
+
     declared: dict[Name, Mapping[str, str]] = dict(catalog.declared)
     for text, columns in derived.items():
         name = parsed_name(text)
