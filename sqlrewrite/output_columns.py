@@ -27,8 +27,8 @@ from sqlrewrite.warehouse import Table, View, Warehouse
 
 _QUERY = frozenset({"select", "with", "from", "values", "table", "map", "reduce", "("})
 _HARMLESS = tuple(
-    f"spark.sql.{it}"
-    for it in """
+    f"spark.sql.{prefix}"
+    for prefix in """
     adaptive. autobroadcastjointhreshold binaryoutputstyle cbo. codegen. crossjoin. cterecursion
     datetime. exchange. execution. groupbyaliases hive. inmemorycolumnarstorage.
     join. leafnodedefaultparallelism legacy.bucketedtablescan legacy.codingerroraction
@@ -80,7 +80,9 @@ def outputs_of(document: Document, possible: Iterable[ExactSettings]) -> tuple[O
     statement. None for one that is no query, and for one that is not understood."""
     text, statements = document.stripped.text, tuple(document.pieces)
     settings = tuple(possible)
-    resets = any(word(it.tokens, 0) == "reset" for it in statements if isinstance(it, Piece))
+    resets = any(
+        word(piece.tokens, 0) == "reset" for piece in statements if isinstance(piece, Piece)
+    )
     start = _starts(settings) if resets else settings
     state = SessionState(document.catalog, settings, start)
     outputs: list[Output | None] = []
@@ -94,13 +96,15 @@ def _starts(possible: tuple[ExactSettings, ...]) -> tuple[ExactSettings, ...]:
     """Each combination of settings that a RESET may bring back: those that the session was started
     with, which may be the given ones, or Spark's defaults."""
     values = {
-        field: {getattr(it, field) for it in possible}.union(defaults)
+        field: {getattr(exact, field) for exact in possible}.union(defaults)
         for field, defaults in _DEFAULTS.items()
     }
     if None in values["legacy_interval"]:
         values["legacy_interval"] = {None}
-    combinations = product(*(sorted(it, key=str) for it in values.values()))
-    return tuple(ExactSettings(**dict(zip(values, it, strict=True))) for it in combinations)
+    combinations = product(*(sorted(each, key=str) for each in values.values()))
+    return tuple(
+        ExactSettings(**dict(zip(values, combination, strict=True))) for combination in combinations
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +155,7 @@ class SessionState:
 
     def _set(self, piece: Piece, text: str) -> SessionState:
         behind = text[piece.tokens[0].end + 1 : piece.until]
-        key, sign, value = (it.strip(' \t\r\n`"') for it in behind.partition("="))
+        key, sign, value = (part.strip(' \t\r\n`"') for part in behind.partition("="))
         if word(piece.tokens, 0) == "reset":
             return self._reset(key)
         if key in _FIELDS:
@@ -172,10 +176,10 @@ class SessionState:
         if key not in _FIELDS:
             return self if _KEY.fullmatch(key) else replace(self, unsure_settings=True)
         field, _ = _FIELDS[key]
-        return self._with_setting(field, {getattr(it, field) for it in self.start})
+        return self._with_setting(field, {getattr(exact, field) for exact in self.start})
 
     def _with_setting(self, field: str, values: Iterable[Any]) -> SessionState:
-        settings = {replace(it, **{field: value}) for it in self.settings for value in values}
+        settings = {replace(exact, **{field: value}) for exact in self.settings for value in values}
         return replace(self, settings=tuple(sorted(settings, key=str)))
 
     def _defined(self, piece: Piece, text: str) -> SessionState:
@@ -210,5 +214,5 @@ def _written(piece: Piece, text: str) -> str:
 
 def _shadows(text: str) -> bool:
     """Whether a function is made under the name of one of Spark's own."""
-    found = _FUNCTION.search(text)
-    return found is not None and function(found[1].split(".")[-1].strip("`").lower()) is not None
+    name = _FUNCTION.search(text)
+    return name is not None and function(name[1].split(".")[-1].strip("`").lower()) is not None

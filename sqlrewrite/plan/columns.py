@@ -66,13 +66,13 @@ def computed_as(plan: ra.Plan, ref: ra.ColumnRef) -> tuple[ra.Expression, ...]:
         return ()
     shown = [plan.blocks[number].outputs for number in relation.query.top]
     place = names.index(ref.name)
-    return tuple(found[place].expression for found in shown if len(found) == len(names))
+    return tuple(columns[place].expression for columns in shown if len(columns) == len(names))
 
 
 def expression_type(plan: ra.Plan, expression: ra.Expression) -> str | None:
     """``type_of`` as text."""
-    found = type_of(plan, expression)
-    return None if found is None else str(found)
+    kind = type_of(plan, expression)
+    return None if kind is None else str(kind)
 
 
 def type_of(plan: ra.Plan, expression: ra.Expression) -> Type | None:
@@ -87,7 +87,9 @@ def type_of(plan: ra.Plan, expression: ra.Expression) -> Type | None:
             key = ("type of", id(expression))
             kept: tuple[ra.Expression, Type | None] | None = plan.memo.get(key)
             if kept is None:  # keeps the expression, too, so that its id is not used again
-                kind = _agreed(_of_expression(plan, expression, it) for it in plan.settings)
+                kind = _agreed(
+                    _of_expression(plan, expression, setting) for setting in plan.settings
+                )
                 kept = plan.memo[key] = (expression, kind)
             return kept[1]
 
@@ -114,8 +116,8 @@ def _of_column(plan: ra.Plan, ref: ra.ColumnRef) -> Type | None:
     key = ("type", ref.relation, ref.name)
     if key not in plan.memo:
         plan.memo[key] = _of_leaf(plan, ref)
-    found: Type | None = plan.memo[key]
-    return found
+    kind: Type | None = plan.memo[key]
+    return kind
 
 
 def _of_leaf(plan: ra.Plan, ref: ra.ColumnRef) -> Type | None:
@@ -131,8 +133,8 @@ def _of_leaf(plan: ra.Plan, ref: ra.ColumnRef) -> Type | None:
         case ra.Generate(expression=generator, columns=names) if (
             names and names.count(ref.name) == 1
         ):
-            made, place = type_of(plan, generator), names.index(ref.name)
-            return made.items[place] if made and len(made.items) == len(names) else None
+            columns, place = type_of(plan, generator), names.index(ref.name)
+            return columns.items[place] if columns and len(columns.items) == len(names) else None
         case ra.Opaque(renamed=Table() as table, columns=names) if (
             names and len(names) == len(table.names) and names.count(ref.name) == 1
         ):
@@ -148,7 +150,7 @@ def _declared(plan: ra.Plan, table: Table, name: str) -> Type | None:
     column = table.column(name)
     kind = None if column is None or column.type is None else parse(column.type)
     # The table may have been made where TIMESTAMP had a time zone.
-    unsure = any(it.ntz for it in plan.settings) and "timestamp" in str(kind)
+    unsure = any(setting.ntz for setting in plan.settings) and "timestamp" in str(kind)
     return None if unsure else kind
 
 
@@ -204,9 +206,10 @@ def _of_expression(
         case ra.Call(name="=>", args=(body,)):
             return _of_expression(plan, body, settings)
         case ra.Variable(name=name, number=number, place=place):
-            given = tuple(_of_expression(plan, it, settings) for it in expression.given)
-            made = lambda_parameters(expression.function, Arguments(given, settings))
-            return next((it[place] for it in made[number:] if place < len(it)), None)
+            beside = tuple(_of_expression(plan, other, settings) for other in expression.given)
+            lambdas = lambda_parameters(expression.function, Arguments(beside, settings))
+            reaching = (kinds for kinds in lambdas[number:] if place < len(kinds))
+            return next((kinds[place] for kinds in reaching), None)
         case ra.Call(name="case", args=args):
             first = 0 if is_when(args[0]) else 1  # an operand stands before the first WHEN
             parts = [
@@ -313,4 +316,6 @@ def _common(plan: ra.Plan, kinds: Sequence[Type | None]) -> Type | None:
     if len(set(kinds)) == 1:
         return kinds[0]
     plain = [None if kind is None else valued(kind) for kind in kinds]
-    return _agreed(common_of_known(plain, ansi) for ansi in {it.ansi for it in plan.settings})
+    return _agreed(
+        common_of_known(plain, ansi) for ansi in {setting.ansi for setting in plan.settings}
+    )

@@ -117,16 +117,18 @@ def _unbound(tree: exp.Expr, binder: Binder) -> frozenset[int]:
             and len(relation.parts) == 1
         )
     )
-    more = {it.number for it in binder.ctes if written[it.name] > bound[it.name]}
+    more = {cte.number for cte in binder.ctes if written[cte.name] > bound[cte.name]}
     opened = open_names(written)
-    maybe = {it.number for it in binder.ctes if opened and may_mean(opened, it.name)}
+    maybe = {cte.number for cte in binder.ctes if opened and may_mean(opened, cte.name)}
     return frozenset(more | maybe | binder.disputed)
 
 
 def _hints_at_joins(node: exp.Select) -> tuple[tuple[str, str], ...]:
     hint = node.args.get("hint")
-    found = () if hint is None else hint.find_all(exp.JoinHint)
-    return tuple((it.name.lower(), table.name.lower()) for it in found for table in it.expressions)
+    hints = () if hint is None else hint.find_all(exp.JoinHint)
+    return tuple(
+        (hint_.name.lower(), table.name.lower()) for hint_ in hints for table in hint_.expressions
+    )
 
 
 def _stacked(
@@ -188,8 +190,8 @@ class Binder(FromBinder):
     def _query(self, node: exp.Expr, scope: Scope, role: Role) -> ra.Query:
         first = self._next_block
         bound, top = self._query_node(node, scope, role)
-        found = outputs(bound)
-        names = None if found is None else tuple([output.name for output in found])
+        columns = outputs(bound)
+        names = None if columns is None else tuple([output.name for output in columns])
         return ra.Query(bound, top, tuple(range(first, self._next_block)), names)
 
     def _query_node(
@@ -219,11 +221,11 @@ class Binder(FromBinder):
         # Chains of UNION run to thousands: down the left spine without recursion.
         role = replace(role, required=False)  # a row may pass by another branch
         spine: list[exp.SetOperation] = []
-        left: exp.Expr = node
-        while isinstance(left, exp.SetOperation) and (left is node or bare(left)):
-            spine.append(left)
-            left = left.this
-        bound, top = self._query_node(left, scope, role)
+        operand: exp.Expr = node
+        while isinstance(operand, exp.SetOperation) and (operand is node or bare(operand)):
+            spine.append(operand)
+            operand = operand.this
+        bound, top = self._query_node(operand, scope, role)
         for operation in reversed(spine):
             right, more = self._query_node(operation.expression, scope, role)
             kind = type(operation).__name__.lower()
@@ -274,9 +276,9 @@ class Binder(FromBinder):
     ) -> ra.Query:
         """A query inside a CTE or an expression: under a legacy policy a WITH in it may not hide
         the CTEs around it."""
-        held, self._fixed = self._fixed, frozenset(ctes)
+        before, self._fixed = self._fixed, frozenset(ctes)
         query = self._query(node, scope, role)
-        self._fixed = held
+        self._fixed = before
         return query
 
     def _select(
@@ -347,10 +349,10 @@ class Binder(FromBinder):
     def _translator(self, node: exp.Select, outer: Scope) -> Translator:
         """A translator for the expressions of a SELECT, in a scope of its own."""
         scope = Scope(outer.ctes, outer.parent)
-        windows = {it.name.lower(): it for it in node.args.get("windows") or []}
-        found = Translator(self.text, self.in_view, self.subquery, scope, Facts(), windows)
-        found.possible_names, found.trees = self.possible_names, self.trees
-        return found
+        windows = {window.name.lower(): window for window in node.args.get("windows") or []}
+        translator = Translator(self.text, self.in_view, self.subquery, scope, Facts(), windows)
+        translator.possible_names, translator.trees = self.possible_names, self.trees
+        return translator
 
     def _generating(
         self, source: ra.Node, shown: SelectList, translator: Translator, *, alone: bool
@@ -366,9 +368,12 @@ class Binder(FromBinder):
         columns = names or self.generated(expression) if alone else None
         if columns is None:
             return source, replace(shown, complete=False)
-        found = self.generate(source, "", columns, expression)
-        its = [ra.OutputColumn(it, ra.ColumnRef(found.relation, it, None)) for it in columns]
-        return found, replace(shown, items=(*shown.items[:at], *its, *shown.items[at + 1 :]))
+        generator = self.generate(source, "", columns, expression)
+        its = [
+            ra.OutputColumn(column, ra.ColumnRef(generator.relation, column, None))
+            for column in columns
+        ]
+        return generator, replace(shown, items=(*shown.items[:at], *its, *shown.items[at + 1 :]))
 
     def conditions(
         self, clause: exp.Expr | None, kind: str, translator: Translator
@@ -384,7 +389,9 @@ class Binder(FromBinder):
         place = None if span is None else ra.Clause(kind, span.start)
         if place is not None:
             self.clauses[place] = condition
-        return tuple([ra.Condition(it, relations(it), place) for it in expressions])
+        return tuple(
+            [ra.Condition(expression, relations(expression), place) for expression in expressions]
+        )
 
     def subquery(
         self,
@@ -398,8 +405,8 @@ class Binder(FromBinder):
         """A subquery in an expression; its outer references are those that leave it."""
         inner = Scope(scope.ctes, scope)
         node = listed_whole(node) if kind == "in" else node
-        held, self.pending = self.pending, []
+        before, self.pending = self.pending, []
         role = Role(kind, self._role.parent, required, negated)
         query = self._within(scope.ctes, node, inner, role)
-        self.pending = held
+        self.pending = before
         return ra.Subquery(kind, query, operand, tuple(inner.outer))

@@ -115,7 +115,7 @@ def syntax_reason(node: exp.Expr, text: str) -> str:
     """Why nothing is known of a node: it names the place in the text and what stands there."""
     if isinstance(node, exp.QueryTransform):
         return "a script gives the rows (TRANSFORM, MAP or REDUCE)"
-    start = next((it.meta["start"] for it in node.walk() if "start" in it.meta), None)
+    start = next((part.meta["start"] for part in node.walk() if "start" in part.meta), None)
     if start is None:
         return "a part of this statement is not understood"
     line = text.count("\n", 0, start) + 1

@@ -19,10 +19,10 @@ _OF_AN_UPDATE = _OF_A_DELETE | {"expressions"}
 
 def query_held(tree: exp.Expr) -> exp.Query | None:
     """The query that a statement is, inserts, stores or gives a name to."""
-    found = tree
+    query = tree
     if isinstance(tree, exp.Insert | exp.Create | exp.Cache):
-        found = tree.args.get("expression") or tree
-    return found if isinstance(found, exp.Query) else None
+        query = tree.args.get("expression") or tree
+    return query if isinstance(query, exp.Query) else None
 
 
 def changes_rows(tree: exp.Expr) -> bool:
@@ -40,12 +40,12 @@ def query_run_by(tree: exp.Expr) -> tuple[exp.Query | None, str]:
             return (join, "merge") if join is not None else (_source(tree), "query")
         case exp.Delete() | exp.Update() if _is_sparks(tree):
             target = exp.From(this=tree.this.copy())
-            values = [it.args["expression"].copy() for it in tree.expressions]
+            values = [expression.args["expression"].copy() for expression in tree.expressions]
             where = tree.args.get("where")
-            found = exp.Select(expressions=values or [exp.Star()], from_=target)
+            select = exp.Select(expressions=values or [exp.Star()], from_=target)
             if where is not None:
-                found.set("where", where.copy())
-            return found, "change"
+                select.set("where", where.copy())
+            return select, "change"
         case _:
             return query_held(tree), "query"
 
@@ -55,7 +55,8 @@ def _is_sparks(tree: exp.Delete | exp.Update) -> bool:
     columns."""
     known = _OF_A_DELETE if isinstance(tree, exp.Delete) else _OF_AN_UPDATE
     return all(key in known for key, value in tree.args.items() if value) and all(
-        isinstance(it, exp.EQ) and isinstance(it.this, exp.Column) for it in tree.expressions
+        isinstance(expression, exp.EQ) and isinstance(expression.this, exp.Column)
+        for expression in tree.expressions
     )
 
 
@@ -63,22 +64,28 @@ def _join_of(tree: exp.Merge) -> exp.Select | None:
     """The join of a MERGE: each row of the source, with the matching rows of the target. None where
     rows of the target that match nothing count, and where the text might be misread."""
     condition, whens = tree.args.get("on"), tree.args.get("whens")
-    if condition is None or whens is None or any(it.args.get("source") for it in whens.expressions):
+    if (
+        condition is None
+        or whens is None
+        or any(expression.args.get("source") for expression in whens.expressions)
+    ):
         return None
     if tree.args.get("using_cond") or condition.find(exp.Case):
         return None  # a WHEN in the ON would be taken for those behind it
-    found = _source(tree)
-    actions = [it.args.get("then") for it in whens.expressions]
-    found.set("expressions", [*found.expressions, *_queries_in(actions)])
-    found.set("joins", [exp.Join(this=tree.this.copy(), side="LEFT", on=condition.copy())])
-    return found
+    source = _source(tree)
+    actions = [expression.args.get("then") for expression in whens.expressions]
+    source.set("expressions", [*source.expressions, *_queries_in(actions)])
+    source.set("joins", [exp.Join(this=tree.this.copy(), side="LEFT", on=condition.copy())])
+    return source
 
 
 def _queries_in(actions: Iterable[exp.Expr | None]) -> Iterator[exp.Expr]:
     """The queries among the values that a MERGE sets."""
     for action in actions:
         for value in action.expressions if isinstance(action, exp.Update) else ():
-            yield from (it.copy() for it in value.find_all(exp.Subquery) if not it.parent_select)
+            yield from (
+                node.copy() for node in value.find_all(exp.Subquery) if not node.parent_select
+            )
 
 
 def _source(tree: exp.Merge) -> exp.Select:

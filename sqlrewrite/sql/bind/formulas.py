@@ -49,12 +49,12 @@ class Formula:
     def over(self, value: str) -> str:
         """Its text with a value in place of the column."""
         inside = value if is_call(value) or _NAMED.fullmatch(value) else f"({value})"
-        found, end = "", 0
+        replaced, end = "", 0
         for start, stop in self.spans:
             around = self.text[end:start].endswith(("(", ", ")) and self.text[stop:][:1] in ",)"
-            found += self.text[end:start] + (value if around else inside)
+            replaced += self.text[end:start] + (value if around else inside)
             end = stop
-        return found + self.text[end:]
+        return replaced + self.text[end:]
 
 
 def is_call(text: str) -> bool:
@@ -67,13 +67,13 @@ def is_call(text: str) -> bool:
 def with_try_casts(text: str) -> str:
     """The text with casts that give NULL where they would raise an error, in functions of Spark
     3.5."""
-    for found in reversed(list(_CALLED.finditer(_without_strings(text)))):
-        start, behind = found.start(), text[found.end() :]
-        if found[1].lower() == "cast":
+    for call in reversed(list(_CALLED.finditer(_without_strings(text)))):
+        start, behind = call.start(), text[call.end() :]
+        if call[1].lower() == "cast":
             text = f"{text[:start]}try_cast{behind}"
             continue
         end, pattern = _arguments(_without_strings(behind))
-        inside, rest = behind[len(found[2]) : end], behind[end + 1 :]
+        inside, rest = behind[len(call[2]) : end], behind[end + 1 :]
         day = f"CAST(try_to_timestamp({inside})" if pattern else f"try_cast({inside}"
         text = f"{text[:start]}{day} AS DATE){rest}"
     return text
@@ -98,14 +98,14 @@ def _arguments(call: str) -> tuple[int, bool]:
 
 def with_bigint_casts(text: str) -> str | None:
     """The text with its casts to INT or BIGINT made casts to BIGINT; None where it has none."""
-    casts = [it for it in _TO_INT.finditer(text) if it[1] is None]
+    casts = [match for match in _TO_INT.finditer(text) if match[1] is None]
     return _TO_INT.sub(lambda it: it[1] or "AS BIGINT)", text) if casts else None
 
 
 def why_unreadable(text: str) -> str | None:
     """Why a text is not an expression of SQL; None if it is one."""
-    found = _read(text)
-    return found if isinstance(found, str) else None
+    tree = _read(text)
+    return tree if isinstance(tree, str) else None
 
 
 def _read(text: str) -> tuple[exp.Expr, str] | str:
@@ -134,7 +134,7 @@ def formula(text: str, table: Table) -> Formula | str:
     if not isinstance(condition, Call) or condition.name != "isnull" or block.unknown_syntax:
         return _NO_EXPRESSION
     expression = condition.args[0]
-    strange = next((it for it in walk(expression) if isinstance(it, Unknown)), None)
+    strange = next((node for node in walk(expression) if isinstance(node, Unknown)), None)
     if strange is not None:
         return strange.reason
     refs = columns(expression)
@@ -144,5 +144,5 @@ def formula(text: str, table: Table) -> Formula | str:
     if any(ref.span is None for ref in refs):
         return _NO_EXPRESSION
     at = len(_BEFORE)
-    spans = sorted((it.span.start - at, it.span.end - at) for it in refs if it.span is not None)
+    spans = sorted((ref.span.start - at, ref.span.end - at) for ref in refs if ref.span is not None)
     return Formula(text, expression, bound.plan, names.pop(), tuple(spans))

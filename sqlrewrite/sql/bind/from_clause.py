@@ -70,7 +70,7 @@ class FromBinder(TableBinder):
 
     def from_clause(self, node: exp.Select, translator: Translator) -> tuple[ra.Node, bool]:
         """The join tree of a SELECT, and whether several SELECTs share its FROM."""
-        held, self.sharing = self.sharing, self.sharing or SHARED in node.meta
+        before, self.sharing = self.sharing, self.sharing or SHARED in node.meta
         shared, from_ = self.sharing, node.args.get("from_")
         tree: ra.Node
         if from_ is None:
@@ -78,7 +78,7 @@ class FromBinder(TableBinder):
         else:
             tree = self._tree(from_.this, node.args.get("joins") or [], translator)
         tree = self._with_laterals(node.args.get("laterals") or [], tree, translator)
-        self.sharing = held
+        self.sharing = before
         return tree, shared
 
     def _tree(self, first: exp.Expr, joins: list[exp.Expr], translator: Translator) -> ra.Node:
@@ -145,8 +145,8 @@ class FromBinder(TableBinder):
                 sure = partial(_equal_in_both, left, part, natural=natural)
                 unsure = "which column `{}` is merged is not certain: " + PRECEDENCE
                 equal = [
-                    it if sure(name) else _condition(ra.Unknown(unsure.format(name)))
-                    for it, name in zip(equal, using or (), strict=True)
+                    equality if sure(name) else _condition(ra.Unknown(unsure.format(name)))
+                    for equality, name in zip(equal, using or (), strict=True)
                 ]
             if using is None:
                 equal = [_condition(ra.Unknown("a NATURAL join over columns that are not known"))]
@@ -196,9 +196,9 @@ class FromBinder(TableBinder):
         self, tree: ra.Node, alias: str, columns: Name | None, expression: ra.Expression
     ) -> ra.Generate:
         """A generator over a join tree, with a number of its own."""
-        found = ra.Generate(self.number(), tree, alias, columns, expression)
-        self.relations[found.relation] = found
-        return found
+        generator = ra.Generate(self.number(), tree, alias, columns, expression)
+        self.relations[generator.relation] = generator
+        return generator
 
     def generated(self, expression: ra.Expression) -> Name | None:
         """The names of a generator's columns, where the type of its result tells them."""
@@ -231,8 +231,12 @@ class FromBinder(TableBinder):
         name."""
         alias, number = alias_of(node), self.number()
         listed = alias_columns(node)
-        plain = all(name in ("expressions", "alias") for name, it in node.args.items() if it)
-        rows = [it.expressions for it in node.expressions if isinstance(it, exp.Tuple)]
+        plain = all(name in ("expressions", "alias") for name, value in node.args.items() if value)
+        rows = [
+            expression.expressions
+            for expression in node.expressions
+            if isinstance(expression, exp.Tuple)
+        ]
         widths = {len(row) for row in rows} | ({len(listed)} if listed else set())
         cells = [
             tuple(translator.translate(cell) for cell in row)
@@ -311,9 +315,9 @@ class FromBinder(TableBinder):
         number, alias, columns = self.number(), alias_of(node), alias_columns(node) or ()
         text_id = node.meta[SHARED]
         if text_id not in self._shared:
-            held, self.sharing = self.sharing, False
+            before, self.sharing = self.sharing, False
             query = self.inner(node.this, outside, "cte")
-            self.sharing = held
+            self.sharing = before
             self._shared[text_id] = len(self.ctes)
             at = alias_offset(node) or 0
             self.ctes.append(ra.Cte(len(self.ctes), "", query, at, outer=tuple(outside.outer)))
@@ -371,9 +375,9 @@ def _is_constant(expression: ra.Expression) -> bool:
             case ra.Cast():
                 pass
             case ra.Call(name=name):
-                found = function(name)
-                plain = found is not None and found.kind in ("operator", "scalar")
-                if found is None or not plain or not found.repeatable:
+                row = function(name)
+                plain = row is not None and row.kind in ("operator", "scalar")
+                if row is None or not plain or not row.repeatable:
                     return False
             case _:
                 return False

@@ -24,7 +24,7 @@ OPERATORS: dict[type[exp.Expr], str] = {
 
 # A name of one of these that is no column calls the function (Spark's LiteralFunctionResolution).
 LITERAL_FUNCTIONS = {
-    **{it: it for it in ("current_date", "current_time", "current_timestamp", "localtime")},
+    **{name: name for name in ("current_date", "current_time", "current_timestamp", "localtime")},
     **dict.fromkeys(("current_user", "session_user", "user"), "current_user"),
 }
 
@@ -43,7 +43,7 @@ CAST_FUNCTIONS = frozenset(
 
 # The field of an interval by the unit that it is written in (``IntervalUtils`` of Spark 4.3).
 _FIELDS = {
-    **{it: it for it in ("year", "month", "day", "hour", "minute", "second")},
+    **{unit: unit for unit in ("year", "month", "day", "hour", "minute", "second")},
     "week": "day",
     "millisecond": "second",
     "microsecond": "second",
@@ -69,14 +69,20 @@ def type_name(node: exp.Expr) -> str:
         return f"string collate {collation.name.lower()}"
     if not node.expressions:
         return _TYPE_NAMES.get(plain, plain.lower())
-    if plain == "DECIMAL" and all(isinstance(it.this, exp.Literal) for it in node.expressions):
-        return f"decimal({','.join(it.name for it in node.expressions)})"
-    if plain in ("ARRAY", "MAP") and all(isinstance(it, exp.DataType) for it in node.expressions):
+    if plain == "DECIMAL" and all(
+        isinstance(expression.this, exp.Literal) for expression in node.expressions
+    ):
+        return f"decimal({','.join(expression.name for expression in node.expressions)})"
+    if plain in ("ARRAY", "MAP") and all(
+        isinstance(expression, exp.DataType) for expression in node.expressions
+    ):
         return f"{plain.lower()}<{','.join(map(type_name, node.expressions))}>"
-    if plain == "STRUCT" and all(isinstance(it, exp.ColumnDef) for it in node.expressions):
+    if plain == "STRUCT" and all(
+        isinstance(expression, exp.ColumnDef) for expression in node.expressions
+    ):
         return f"struct<{','.join(map(_field, node.expressions))}>"
     if plain == "TIME":  # which sqlglot writes as TIMESTAMP
-        return f"time({','.join(it.name for it in node.expressions)})"
+        return f"time({','.join(expression.name for expression in node.expressions)})"
     return node.sql("spark").lower().replace(" ", "")
 
 
@@ -89,5 +95,5 @@ def _field(node: exp.Expr) -> str:
 def interval_name(unit: exp.Expr) -> str:
     """The type of an interval of that unit, or an empty text for an unknown unit."""
     names = (unit.this, unit.expression) if isinstance(unit, exp.IntervalSpan) else (unit,)
-    fields = [_FIELDS.get(it.name.lower().removesuffix("s"), "") for it in names]
+    fields = [_FIELDS.get(name.name.lower().removesuffix("s"), "") for name in names]
     return f"interval {' to '.join(fields)}" if all(fields) else ""

@@ -30,16 +30,16 @@ def ranked(node: exp.Select, translator: Translator) -> tuple[ColumnRef, bool] |
     where they do not all rank by one column. All must put NULLs at the same end: otherwise rows at
     one end would have another rank without the rows in between."""
     alone = ("distinct", "group", "having", "laterals", "pivots")
-    if any(node.args.get(it) for it in alone):
+    if any(node.args.get(clause) for clause in alone):
         return None
-    bases = [(it, translator.window_definition(it)) for it in _windows(node)]
-    found = {_ranked(it, base, translator) for it, base in bases}
+    bases = [(window, translator.window_definition(window)) for window in _windows(node)]
+    rankings = {_ranked(window, base, translator) for window, base in bases}
     first = {
-        bool(key.args.get("nulls_first")) is not _is_turned(it)
-        for it, base in bases
+        bool(key.args.get("nulls_first")) is not _is_turned(window)
+        for window, base in bases
         for key in _keys(base)[:1]
     }
-    return found.pop() if len(found) == 1 and len(first) < 2 else None
+    return rankings.pop() if len(rankings) == 1 and len(first) < 2 else None
 
 
 def _windows(node: exp.Select) -> Iterator[exp.Window]:
@@ -59,33 +59,37 @@ def _ranked(
     if not isinstance(base, exp.Window) or (base is not window and window.args.get("order")):
         return None
     called, keys = window.this, _keys(base)
-    frames = [it for it in (base.args.get("spec"), window.args.get("spec")) if it is not None]
+    frames = [
+        frame for frame in (base.args.get("spec"), window.args.get("spec")) if frame is not None
+    ]
     whole = bool(frames) and all(map(_is_whole, frames))
     plain = not base.args.get("partition_by") and (whole or not frames)
     if not plain or not isinstance(called, exp.Anonymous):
         return None
-    name, given = called.name.lower(), called.expressions
-    if name in _FIRST and (whole or not keys) and len(given) == 1:
-        return _column(given[0], translator, _FIRST[name])
+    name, arguments = called.name.lower(), called.expressions
+    if name in _FIRST and (whole or not keys) and len(arguments) == 1:
+        return _column(arguments[0], translator, _FIRST[name])
     first = keys[0] if keys else None
     if not isinstance(first, exp.Ordered):
         return None
     descends = bool(first.args.get("desc")) is not _is_turned(window)
-    found = _column(first.this, translator, descends)
+    column = _column(first.this, translator, descends)
     if name in OF_FIRST or (name in OF_LAST and whole):
-        alone = found == _column(given[0], translator, descends) if len(given) == 1 else False
-        return found if alone else None
-    if name not in tagged("numbers") or given or frames:
+        alone = (
+            column == _column(arguments[0], translator, descends) if len(arguments) == 1 else False
+        )
+        return column if alone else None
+    if name not in tagged("numbers") or arguments or frames:
         return None
     if name == "row_number" and len(keys) == 1:
         return None  # of rows that are equal in its only key any may come first
-    return found
+    return column
 
 
 def _is_whole(frame: exp.Expr) -> bool:
     """Whether a frame holds all rows of its partition."""
-    ends = (f"{frame.args.get(it)} {frame.args.get(f'{it}_side')}" for it in ("start", "end"))
-    return [it.upper() for it in ends] == ["UNBOUNDED PRECEDING", "UNBOUNDED FOLLOWING"]
+    ends = (f"{frame.args.get(end_)} {frame.args.get(f'{end_}_side')}" for end_ in ("start", "end"))
+    return [end.upper() for end in ends] == ["UNBOUNDED PRECEDING", "UNBOUNDED FOLLOWING"]
 
 
 def _is_turned(window: exp.Window) -> bool:
@@ -96,9 +100,9 @@ def _is_turned(window: exp.Window) -> bool:
 def _column(
     tree: exp.Expr, translator: Translator, descends: bool
 ) -> tuple[ColumnRef, bool] | None:
-    found = translator.translate(tree) if isinstance(tree, exp.Column) else None
+    column = translator.translate(tree) if isinstance(tree, exp.Column) else None
     return (
-        (ColumnRef(found.relation, found.name, None), descends)
-        if isinstance(found, ColumnRef)
+        (ColumnRef(column.relation, column.name, None), descends)
+        if isinstance(column, ColumnRef)
         else None
     )

@@ -127,18 +127,18 @@ def _look_up(
 
 def _resolve_in(scope: Scope, parts: tuple[str, ...], spans: Spans) -> ra.Expression | None:
     """What a name means in a scope's own FROM; None where it certainly means nothing there."""
-    found: list[ra.Expression] = []
+    candidates: list[ra.Expression] = []
     if len(parts) > 1:
         if any(leaf.alias == NAMELESS for leaf in scope.visible()):
             return _cannot_be_told(parts)
         for depth in _QUALIFIERS:
             if depth < len(parts):
-                found = _of_relation(scope, parts, depth, spans[depth])
-                if found:
-                    return _only_one(found, parts, parts[depth + 1 :])
-    found = columns_named(scope, parts[0], spans[0])
-    if found:
-        return _only_one(found, parts, parts[1:])
+                candidates = _of_relation(scope, parts, depth, spans[depth])
+                if candidates:
+                    return _only_one(candidates, parts, parts[depth + 1 :])
+    candidates = columns_named(scope, parts[0], spans[0])
+    if candidates:
+        return _only_one(candidates, parts, parts[1:])
     visible = scope.visible()
     if len(visible) == 1 and _partitions(visible[0], parts[0]):
         # The innermost FROM comes first, and a table's columns have different names.
@@ -158,19 +158,19 @@ def _of_relation(
 ) -> list[ra.Expression]:
     """The columns that a name means if its first ``depth`` parts name a relation."""
     qualifier, name = parts[:depth], parts[depth]
-    found: list[ra.Expression] = []
+    refs: list[ra.Expression] = []
     for leaf in scope.visible():
         if not _has_qualifier(leaf, qualifier):
             continue
         names = column_names(leaf)
         ref = ra.ColumnRef(leaf.relation, name, span)
         if names is not None and "" not in names:
-            found += [ref] * names.count(name)
+            refs += [ref] * names.count(name)
         elif len(parts) > depth + 1 or _may_be_a_struct(scope, leaf, parts[0]):
-            found.append(ra.Unknown(f"{'.'.join(parts)} cannot be told from the catalog", (ref,)))
+            refs.append(ra.Unknown(f"{'.'.join(parts)} cannot be told from the catalog", (ref,)))
         else:
-            found.append(ref)
-    return found
+            refs.append(ref)
+    return refs
 
 
 def _may_be_a_struct(scope: Scope, but: ra.Relation | ra.Generate, name: str) -> bool:
@@ -197,11 +197,11 @@ def columns_named(scope: Scope, name: str, span: Span | None) -> list[ra.Express
     listed = scope.listed()
     if listed is None:
         return columns_in(scope.source, name, span) if scope.source is not None else []
-    found: list[ra.Expression] = []
+    refs: list[ra.Expression] = []
     for relation, counts in listed:
         if name in counts:
-            found += [ra.ColumnRef(relation, name, span, False)] * counts[name]
-    return found
+            refs += [ra.ColumnRef(relation, name, span, False)] * counts[name]
+    return refs
 
 
 def lacks(scope: Scope, name: str) -> bool:
@@ -270,10 +270,10 @@ def _columns_in_join(join: ra.Join, name: str, span: Span | None) -> list[ra.Exp
         merged = merged_column(join, name, span)
         return [merged or ra.Unknown(f"column {name} of USING is not known")]
     sides = [join.left] if join.declared in LEFT_ONLY else [join.left, join.right]
-    found = [ref for side in sides for ref in columns_in(side, name, span)]
+    refs = [ref for side in sides for ref in columns_in(side, name, span)]
     if join.merge_known or not join.natural:
-        return found
-    return [ra.Unknown(f"column {name} may be merged by NATURAL", (ref,)) for ref in found]
+        return refs
+    return [ra.Unknown(f"column {name} may be merged by NATURAL", (ref,)) for ref in refs]
 
 
 def merged_column(join: ra.Join, name: str, span: Span | None = None) -> ra.Expression | None:
@@ -301,10 +301,10 @@ def using_key(side: ra.Node, name: str, span: Span | None = None) -> ra.Expressi
 
 
 def _key(side: ra.Node, name: str, span: Span | None) -> ra.Expression | None:
-    found = columns_in(side, name, span)
-    if len(found) != 1:
+    refs = columns_in(side, name, span)
+    if len(refs) != 1:
         return None
-    (ref,) = found
+    (ref,) = refs
     for leaf in leaves(side, named=True):
         if _may_have_more(leaf):
             return None
@@ -345,34 +345,36 @@ def star_columns(node: ra.Node | None) -> list[NamedColumn] | None:
 def _columns_of_join(join: ra.Join) -> list[NamedColumn] | None:
     if not join.merge_known:
         return None
-    found: list[NamedColumn] = []
+    columns: list[NamedColumn] = []
     for shared in join.using:
         both = merged_column(join, shared)
         if both is None or not all(using_key(side, shared) for side in (join.left, join.right)):
             return None
-        found.append((shared, both))
+        columns.append((shared, both))
     using = frozenset(join.using)
     for side in [join.left] if join.declared in LEFT_ONLY else [join.left, join.right]:
         own = star_columns(side)
         if own is None:
             return None
-        found += [(name, ref) for name, ref in own if name not in using]
-    return found
+        columns += [(name, ref) for name, ref in own if name not in using]
+    return columns
 
 
 def qualified_star(node: ra.Node | None, qualifier: tuple[str, ...]) -> list[NamedColumn] | None:
     """The columns of ``t.*`` in order, those first that USING hides; None if not known."""
-    found = [leaf for leaf in leaves(node, named=True) if _has_qualifier(leaf, qualifier)]
-    if len(found) != 1 or node is None or isinstance(found[0], ra.Generate):
+    relations = [leaf for leaf in leaves(node, named=True) if _has_qualifier(leaf, qualifier)]
+    if len(relations) != 1 or node is None or isinstance(relations[0], ra.Generate):
         return None
     if not _has_merged_columns(node):
-        return star_columns(found[0])
-    shown, number = star_columns(node), found[0].relation
+        return star_columns(relations[0])
+    shown, number = star_columns(node), relations[0].relation
     if shown is None:
         return None
     all_of_them = _hidden_by_using(node) + shown
     return [
-        (n, it) for n, it in all_of_them if isinstance(it, ra.ColumnRef) and it.relation == number
+        (n, ref)
+        for n, ref in all_of_them
+        if isinstance(ref, ra.ColumnRef) and ref.relation == number
     ]
 
 

@@ -38,7 +38,7 @@ def select_list(
 ) -> SelectList:
     """The list of a SELECT. Of items that are skimmed all but columns are nothing that is known;
     ``in_full`` they are, and what is not understood in them stays there."""
-    found: list[OutputColumn] = []
+    outputs: list[OutputColumn] = []
     plain: list[Expression] = []
     facts, complete = translator.facts, True
     generated: Generated | None = None
@@ -47,7 +47,7 @@ def select_list(
         if (star := _star(item)) is not None:
             expanded = translator.star(star)
             complete = complete and expanded is not None
-            found += expanded or ()
+            outputs += expanded or ()
             plain += [column.expression for column in expanded or ()]
             continue
         name = _name(item)
@@ -59,13 +59,13 @@ def select_list(
         if passing and in_full:
             del facts.unknowns[noted:]
         label = translator.label(item)
-        found.append(OutputColumn(name or (label or "").lower(), expression, label))
+        outputs.append(OutputColumn(name or (label or "").lower(), expression, label))
         aggregates = facts.aggregates
         plain += [] if aggregates else [expression]
         facts.aggregates |= before
         names = _generates(item, expression)
         if names is not None and generated is None:
-            generated = len(found) - 1, names
+            generated = len(outputs) - 1, names
         else:
             complete = complete and not translator.may_be_several(item, expression)
         # From here on the name may stand for the value: in later items, GROUP BY, HAVING …
@@ -73,7 +73,7 @@ def select_list(
             translator.aliases[name] = expression
             aggregated |= {name} if aggregates else set()
     first = _first_in_having(node, aggregated)
-    return SelectList(tuple(found), complete, tuple(plain), generated, first)
+    return SelectList(tuple(outputs), complete, tuple(plain), generated, first)
 
 
 def _star(item: exp.Expr) -> exp.Expr | None:
@@ -161,8 +161,8 @@ def order_keys(node: exp.Select, translator: Translator) -> tuple[Expression, ..
     constant: spark.sql.orderByOrdinal decides whether it is a position."""
     keys: list[Expression] = []
     for clause in ("order", "sort", "cluster", "distribute"):
-        found = node.args.get(clause)
-        for item in found.expressions if found is not None else ():
+        order = node.args.get(clause)
+        for item in order.expressions if order is not None else ():
             tree = item.this if isinstance(item, exp.Ordered) else item
             alias = tree.name.lower() if isinstance(tree, exp.Column) and not tree.table else ""
             key = translator.aliases.get(alias) or translator.translate(tree)
@@ -174,14 +174,14 @@ def limit_over(
     node: exp.Select, child: Node, order: tuple[Expression, ...], translator: Translator
 ) -> Limit | None:
     """The LIMIT (or FETCH) and OFFSET of a block over ``child``, or None."""
-    found: Limit | None = None
+    limit: Limit | None = None
     for clause in (node.args.get("limit"), node.args.get("offset")):
         if clause is not None:
             count = clause.args.get("expression") or clause.args.get("count")
             if count is not None:
                 translator.translate(count)
-            found = Limit(found or child, order, limit_count(node.args.get("limit")))
-    return found
+            limit = Limit(limit or child, order, limit_count(node.args.get("limit")))
+    return limit
 
 
 def limit_count(limit: exp.Expr | None) -> int:

@@ -79,33 +79,33 @@ class TableBinder:
             return ra.CteReference(
                 number, cte.number, cte.query, alias, name, span, names, listed, sampled
             )
-        found, version = self.catalog.resolve(parts), node.args.get("version")
+        relation, version = self.catalog.resolve(parts), node.args.get("version")
         temporal = version is not None and version.find(exp.Column) is not None
-        if isinstance(found, Table):
+        if isinstance(relation, Table):
             if columns:
                 why = (
                     f"{alias}(…) renames the columns of {'.'.join(parts)}: rename them in a "
                     f"derived table, (SELECT … AS {columns[0]} …) AS {alias}"
                 )
-                return ra.Opaque(number, alias, why, span, columns, unread=True, renamed=found)
+                return ra.Opaque(number, alias, why, span, columns, unread=True, renamed=relation)
             shown = version.sql("spark") if version is not None else ""
             if temporal:
-                found = replace(found, streaming=True, unsteady=TEMPORAL)
-            streaming = found.streaming
-            return ra.Scan(number, found, alias, parts, span, streaming, sampled, shown, aliased)
+                relation = replace(relation, streaming=True, unsteady=TEMPORAL)
+            streaming = relation.streaming
+            return ra.Scan(number, relation, alias, parts, span, streaming, sampled, shown, aliased)
         if temporal:
             return ra.Opaque(number, alias, TEMPORAL, span, columns, streaming=True)
-        if isinstance(found, View):
-            return self._view(number, node, found, parts, span)
+        if isinstance(relation, View):
+            return self._view(number, node, relation, parts, span)
         return ra.Opaque(number, alias, f"{'.'.join(parts)} is not in the catalog", span, columns)
 
     def _stream(
         self, number: int, parts: Name, alias: str, span: Span | None, columns: Name | None
     ) -> ra.Relation:
-        found = self.catalog.resolve(parts)
-        if isinstance(found, Table):
+        relation = self.catalog.resolve(parts)
+        if isinstance(relation, Table):
             alias = alias or parts[-1]
-            return ra.Scan(number, found, alias, parts, span, streaming=True)
+            return ra.Scan(number, relation, alias, parts, span, streaming=True)
         return ra.Opaque(number, alias, "a stream", span, columns, streaming=True)
 
     def _view(
@@ -116,12 +116,12 @@ class TableBinder:
         if tree is None or view.name in self._views or len(self._views) > _MAX_VIEW_DEPTH:
             why = f"the view {'.'.join(parts)} is not understood"
             return ra.Opaque(number, alias, why, span, unread=True)
-        held = self.catalog, self.text, self.in_view, self._views, self.possible_names
+        before = self.catalog, self.text, self.in_view, self._views, self.possible_names
         self.catalog = self.catalog.within(view)
         self.text, self.in_view, self._views = view.query, True, (*self._views, view.name)
         self.possible_names = names  # whatever setting it was made under
         query = self.inner(tree, Scope({}), "view")
-        self.catalog, self.text, self.in_view, self._views, self.possible_names = held
+        self.catalog, self.text, self.in_view, self._views, self.possible_names = before
         return ra.Derived(
             number,
             query,
@@ -137,9 +137,9 @@ class TableBinder:
 
     def inner(self, node: exp.Expr, scope: Scope, role: str) -> ra.Query:
         """A query in FROM. Its relations are not counted among those of the FROM itself."""
-        held, self.pending = self.pending, []
+        before, self.pending = self.pending, []
         query = self.query(node, scope, role)
-        self.pending = held
+        self.pending = before
         return query
 
     def keep(self, relation: ra.Relation) -> ra.Relation:
@@ -181,8 +181,8 @@ class TableBinder:
 def _view_tree(query: str) -> tuple[exp.Expr | None, frozenset[str] | None]:
     """The tree of a view's query, and its words that may be names if text in double quotes may be
     one."""
-    found = list(statements(query))
-    tree = found[0].tree if len(found) == 1 else None
-    if tree is None or why_unreadable(found[0], query, None) is not None:
+    pieces = list(statements(query))
+    tree = pieces[0].tree if len(pieces) == 1 else None
+    if tree is None or why_unreadable(pieces[0], query, None) is not None:
         return None, None
-    return tree, possible_names(found[0], query)
+    return tree, possible_names(pieces[0], query)

@@ -156,15 +156,15 @@ class Translator:
         calls: list[exp.Expr] = []
         stack = [node]
         while stack:
-            found = stack.pop()
-            kind = type(found)
+            part = stack.pop()
+            kind = type(part)
             if kind is exp.Column:
                 continue
-            if isinstance(found, _PART_OF_THE_PLAN):
+            if isinstance(part, _PART_OF_THE_PLAN):
                 return self.translate(node)
             if kind is exp.Anonymous:
-                calls.append(found)
-            stack += operand_trees(found)
+                calls.append(part)
+            stack += operand_trees(part)
         for called in calls:
             self._note(called)
         return _SKIMMED
@@ -219,10 +219,10 @@ class Translator:
         if len(parts) == 1 and parts[0] in LITERAL_FUNCTIONS and lacks(self.scope, parts[0]):
             self.facts.functions.add(LITERAL_FUNCTIONS[parts[0]])
             return ra.Call(LITERAL_FUNCTIONS[parts[0]])
-        found = resolve(self.scope, parts, spans)
-        if isinstance(found, ra.Unknown) and not found.args:
-            self.facts.unknowns.append(found.reason)
-        return found
+        columns = resolve(self.scope, parts, spans)
+        if isinstance(columns, ra.Unknown) and not columns.args:
+            self.facts.unknowns.append(columns.reason)
+        return columns
 
     def _span(self, first: exp.Expr, last: exp.Expr) -> Span | None:
         if self.in_view:
@@ -325,14 +325,14 @@ class Translator:
         if isinstance(pattern, exp.Any | exp.All):
             pattern = pattern.this
         operands = (self.translate(node.this), self.translate(pattern))
-        found = ra.Call(OPERATORS[type(node)], operands)
-        return ra.Call("not", (found,)) if node.args.get("negate") else found
+        call = ra.Call(OPERATORS[type(node)], operands)
+        return ra.Call("not", (call,)) if node.args.get("negate") else call
 
     def _escaped(self, node: exp.Expr) -> ra.Expression:
         """LIKE with its ESCAPE."""
-        found, sign = self.translate(node.this), self.translate(node.expression)
-        negated = isinstance(found, ra.Call) and found.name == "not"
-        like = found.args[0] if isinstance(found, ra.Call) and negated else found
+        pattern, sign = self.translate(node.this), self.translate(node.expression)
+        negated = isinstance(pattern, ra.Call) and pattern.name == "not"
+        like = pattern.args[0] if isinstance(pattern, ra.Call) and negated else pattern
         if not isinstance(like, ra.Call) or like.name not in ("like", "ilike"):
             return self._unknown(node)
         whole = ra.Call(like.name, (*like.args, sign))
@@ -373,21 +373,21 @@ class Translator:
 
     def _function(self, node: exp.Expr) -> ra.Expression:
         name = self._note(node)
-        given: list[ra.Expression] = []
+        args: list[ra.Expression] = []
         operands = node.expressions
         if name in OF_UNITS and operands and isinstance(operands[0], exp.Var):
             name = OF_UNITS[name]
             self.facts.functions.add(name)
-            given.append(ra.Literal("string", operands[0].name.lower()))
+            args.append(ra.Literal("string", operands[0].name.lower()))
             operands = operands[1:]
         for child in operands:
             lambdas = isinstance(child, exp.Lambda) and not isinstance(node.parent, exp.Dot)
-            given.append(self._lambda(child, name, given) if lambdas else self.translate(child))
-        arguments = tuple(given)
-        if name == "struct" and not any(isinstance(it, exp.Star) for it in operands):
-            names = [field_name(it) or f"col{at}" for at, it in enumerate(operands, 1)]
+            args.append(self._lambda(child, name, args) if lambdas else self.translate(child))
+        arguments = tuple(args)
+        if name == "struct" and not any(isinstance(operand, exp.Star) for operand in operands):
+            names = [field_name(operand) or f"col{at}" for at, operand in enumerate(operands, 1)]
             pairs = zip(names, arguments, strict=True)
-            parts = (part for name, it in pairs for part in (ra.Literal("string", name), it))
+            parts = (part for name, value in pairs for part in (ra.Literal("string", name), value))
             return ra.Call("named_struct", tuple(parts))
         if len(arguments) == 1 and name in CAST_FUNCTIONS:
             return _cast_of(arguments[0], name)
@@ -395,12 +395,15 @@ class Translator:
 
     def _lambda(self, node: exp.Expr, function: str, before: list[ra.Expression]) -> ra.Expression:
         """A lambda behind other arguments; its parameters hide columns of their names."""
-        others = takewhile(lambda it: not (isinstance(it, ra.Call) and it.name == "=>"), before)
-        given = tuple(others)
-        enclosing, number = self.variables, len(before) - len(given)
-        names = [it.name.lower() for it in node.expressions]
-        its = {it: ra.Variable(it, function, given, number, at) for at, it in enumerate(names)}
-        self.variables = enclosing | its
+        others = tuple(
+            takewhile(lambda it: not (isinstance(it, ra.Call) and it.name == "=>"), before)
+        )
+        enclosing, number = self.variables, len(before) - len(others)
+        names = [expression.name.lower() for expression in node.expressions]
+        parameters = {
+            name: ra.Variable(name, function, others, number, at) for at, name in enumerate(names)
+        }
+        self.variables = enclosing | parameters
         body = self.translate(node.this)
         self.variables = enclosing
         return ra.Call("=>", (body,))

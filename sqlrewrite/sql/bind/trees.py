@@ -95,18 +95,20 @@ def _names_in_template(node: exp.Expr) -> Iterator[str]:
     if isinstance(above, _OF_CONDITIONS):
         yield ANY
     elif "(" in node.name:
-        yield from (it.lower() for it in _WORD.findall(node.name))
+        yield from (match.lower() for match in _WORD.findall(node.name))
 
 
 def open_names(names: Iterable[str]) -> list[str]:
     """The names that hold a variable or are known only at run time. What dbt renders a ``ref`` to
     has a schema, and so is no CTE."""
-    return [it for it in names if it == ANY or (has_template(it) and not _OF_DBT.match(it))]
+    return [
+        name for name in names if name == ANY or (has_template(name) and not _OF_DBT.match(name))
+    ]
 
 
 def may_mean(opened: Iterable[str], name: str) -> bool:
     """Whether one of the names may be this one at run time."""
-    return any(it == ANY or (it != name and may_render_to(it, name)) for it in opened)
+    return any(other == ANY or (other != name and may_render_to(other, name)) for other in opened)
 
 
 def computed_alias(node: exp.Expr) -> bool:
@@ -129,7 +131,7 @@ def chained(
 ) -> list[exp.Expr]:
     """The operands of a chain of one connective in order, looking through ``within`` nodes. Without
     recursion, since chains run to thousands."""
-    found: list[exp.Expr] = []
+    operands: list[exp.Expr] = []
     stack = [node]
     while stack:
         current = stack.pop()
@@ -138,19 +140,23 @@ def chained(
         if isinstance(current, kind):
             stack += [current.args["expression"], current.this]
         else:
-            found.append(current)
-    return found
+            operands.append(current)
+    return operands
 
 
 def operand_trees(node: exp.Expr, *, names: bool = False) -> list[exp.Expr]:
     """The operands of a tree, without types; with ``names`` also bare names, as in a lambda."""
-    found: list[exp.Expr] = []
+    operands: list[exp.Expr] = []
     for value in node.args.values():
         if type(value) is list:
-            found += [it for it in value if isinstance(it, exp.Expr) and _is_operand(it, names)]
+            operands += [
+                child
+                for child in value
+                if isinstance(child, exp.Expr) and _is_operand(child, names)
+            ]
         elif isinstance(value, exp.Expr) and _is_operand(value, names):
-            found.append(value)
-    return found
+            operands.append(value)
+    return operands
 
 
 def _is_operand(node: exp.Expr, names: bool) -> bool:
@@ -185,7 +191,7 @@ def _first(node: exp.Expr) -> int:
     start = next(iter(names_of(node)), node).meta.get("start")
     if start is None:
         tree = node.walk(bfs=False, prune=lambda it: isinstance(it, exp.Hint))
-        start = next((it.meta["start"] for it in tree if "start" in it.meta), 0)
+        start = next((item.meta["start"] for item in tree if "start" in item.meta), 0)
     return int(start)
 
 
@@ -194,10 +200,10 @@ def all_of(node: exp.Subquery) -> exp.Subquery:
     joined = node.this.copy()
     select = exp.Select(expressions=[exp.Star()], from_=exp.From(this=joined))
     select.meta[NO_WHERE] = "a join under an alias has no WHERE"
-    alias, joins = node.args["alias"].copy(), [it.copy() for it in node.args.get("joins") or []]
-    found = exp.Subquery(this=select, alias=alias, joins=joins)
-    found.meta.update(node.meta)
-    return found
+    alias, joins = node.args["alias"].copy(), [join.copy() for join in node.args.get("joins") or []]
+    subquery = exp.Subquery(this=select, alias=alias, joins=joins)
+    subquery.meta.update(node.meta)
+    return subquery
 
 
 def is_beside(join: exp.Expr) -> bool:
@@ -250,11 +256,13 @@ def _makes_rows(query: exp.Expr) -> bool:
     """Whether a query's rows are not those of its FROM one by one."""
     if not isinstance(query, exp.Select):
         return isinstance(query, exp.SetOperation)
-    calls = (it for item in query.expressions for it in item.find_all(exp.Anonymous))
-    found = (function(function_name(call)) for call in calls)
-    grouped, chosen = (query.args.get(it) is not None for it in ("group", "having"))
-    made = any(it is not None and (it.generator or (grouped and it.aggregate)) for it in found)
-    return made or (grouped and chosen)
+    calls = (node for item in query.expressions for node in item.find_all(exp.Anonymous))
+    rows = (function(function_name(call)) for call in calls)
+    grouped, chosen = (query.args.get(clause) is not None for clause in ("group", "having"))
+    generates = any(
+        row is not None and (row.generator or (grouped and row.aggregate)) for row in rows
+    )
+    return generates or (grouped and chosen)
 
 
 def is_query(node: exp.Expr) -> bool:
