@@ -158,6 +158,7 @@ class CallPrinter:
         orders = [self._order(it) for it in node.expression.expressions]
         if text is None or None in orders:
             return None
+        text = text.replace("string_agg(", "listagg(", 1)
         return f"{text} WITHIN GROUP (ORDER BY {', '.join(map(str, orders))})"
 
     # --- windows ------------------------------------------------------------------------------
