@@ -409,7 +409,8 @@ class Plan:
     """A bound statement. ``owner`` maps a relation to the block in whose FROM it stands;
     ``unbound`` are the CTEs with references that are not part of the plan; ``read_elsewhere``: it
     is the query of a view or a SQL function. Types are those that hold under all of the
-    ``settings``. A plan never changes, so answers about it are kept in ``memo``."""
+    ``settings``; ``columns_only``: it is asked for its columns alone. A plan never changes, so
+    answers about it are kept in ``memo``."""
 
     query: Query
     blocks: tuple[Block, ...]
@@ -419,4 +420,5 @@ class Plan:
     unbound: frozenset[int]
     read_elsewhere: bool = False
     settings: tuple[ExactSettings, ...] = USUAL_SETTINGS
+    columns_only: bool = False
     memo: dict[object, Any] = field(default_factory=dict, repr=False)

@@ -235,7 +235,7 @@ def _of_expression(
             return _of_position(plan, query.node, 0)
         case ra.Subquery():
             return BOOLEAN
-        case ra.Unknown(merged=True, args=args):
+        case ra.Unknown(merged=True, args=args) if plan.columns_only:
             return _common(plan, [_of_expression(plan, arg, settings) for arg in args])
         case _:
             return None

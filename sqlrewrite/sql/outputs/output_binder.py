@@ -82,7 +82,9 @@ class OutputBinder(Binder):
     def __init__(self, catalog: Warehouse, text: str, settings: tuple[ExactSettings, ...]) -> None:
         super().__init__(catalog, text)
         self.whole = True
-        self.so_far = ra.Plan(_NOTHING, (), (), self.relations, {}, frozenset(), settings=settings)
+        self.so_far = ra.Plan(
+            _NOTHING, (), (), self.relations, {}, frozenset(), settings=settings, columns_only=True
+        )
         self.labels: dict[int, tuple[str | None, ...]] = {}
         self.cte_labels: dict[int, tuple[str, ...]] = {}
 
