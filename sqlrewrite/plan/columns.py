@@ -179,7 +179,7 @@ _ZONE = re.compile(r"[A-Za-z]{2}|[Zz]$|\d[+-]\d+:\d+$")
 def _named_type(text: str, settings: ExactSettings) -> Type | None:
     """The type of a cast or a constant by its name, where that means the same in every session."""
     kind = parse(text) if text else None
-    if settings.ntz and text in ("timestamp", "timestamp(6)"):
+    if settings.ntz and text.removesuffix("(6)") == "timestamp":
         return TIMESTAMP_NTZ
     if kind is None or (settings.ntz and "timestamp" in str(kind) and text not in _ZONED):
         return None

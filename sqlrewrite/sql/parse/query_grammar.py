@@ -168,7 +168,12 @@ class QueryParser(ExpressionParser):
 
     def _parse_query_modifiers(self, this: Any) -> Any:
         """The clauses behind the list of a SELECT, or behind another query."""
-        if isinstance(this, exp.Select) and FROM_END not in this.meta:
+        if isinstance(this, exp.Select) and FROM_END in this.meta:
+            # sqlglot would add joins behind WHERE to the FROM, which Spark's grammar refuses.
+            behind = self._curr
+            if next(self._parse_joins(), None) or self._parse_lateral():
+                self.raise_error("Expected the end of the query, not more of its FROM", behind)
+        elif isinstance(this, exp.Select):
             for join in self._parse_joins():
                 this.append("joins", join)
             for lateral in iter(self._parse_lateral, None):
