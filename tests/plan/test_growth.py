@@ -76,6 +76,11 @@ TEXTS: dict[str, Callable[[int], str]] = {
         .replace("FROM f JOIN", "FROM d JOIN")
         .replace("f.p = q.k WHERE q.v", "d.k = q.p WHERE q.x")
     ),
+    "facts joined on partitions": lambda n: (
+        chain("SELECT a.x, a.p FROM {0} a JOIN {0} b ON a.p = b.p", "SELECT x, p FROM f")(n)
+        .replace("FROM f JOIN", "FROM d JOIN")
+        .replace("f.p = q.k WHERE q.v", "d.k = q.p WHERE q.x")
+    ),
     "facts computed twice": lambda n: (
         chain("SELECT x, coalesce(p, p + 1) AS p FROM {0}", "SELECT x, p FROM f")(n)
         .replace("FROM f JOIN", "FROM d JOIN")

@@ -130,6 +130,7 @@ def _filtered(proposal: Proposal, leaf: ra.Node) -> bool:
     return isinstance(leaf, ra.Derived | ra.CteReference) and _filters(proposal, leaf.query)
 
 
+@shared
 def _filters(proposal: Proposal, query: ra.Query) -> bool:
     """Whether a query filters, somewhere in it."""
     blocks = [proposal.plan.blocks[number] for number in query.top]
