@@ -14,7 +14,9 @@ from dataclasses import dataclass, replace
 
 from sqlglot import Token, TokenType
 
+from sqlrewrite.sql.ddl.head import open_names
 from sqlrewrite.sql.lex.keywords import word
+from sqlrewrite.warehouse import may_render_to
 
 ENDLESS = "a SQL script without its END is not read, nor what follows it"
 MADE = "the script makes, changes or drops what this reads: it is left alone"
@@ -32,8 +34,9 @@ _TRANSACTION = frozenset({"transaction", "tran", "work"})
 _DEFINES = frozenset({"create", "replace", "drop", "alter", "cache", "uncache"})
 _BEFORE_A_NAME = frozenset(
     "create replace drop alter cache uncache lazy or global temporary temp external"
-    " materialized table view schema database namespace function if not exists".split()
+    " local materialized table view schema database namespace function if not exists".split()
 )
+_LOOPS = frozenset({"loop", "repeat", "while", "for"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,17 +53,18 @@ class Piece:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Script:
-    """A script, BEGIN … END, by its pieces between semicolons; ``ended`` says whether its END is
-    there."""
+    """A script, BEGIN … END, of a text, by its pieces between semicolons; ``ended`` says whether
+    its END is there."""
 
     pieces: tuple[Piece, ...]
+    text: str
     ended: bool = True
 
     @property
     def statements(self) -> Iterator[Piece]:
         """The statements in it, each without the words that lead to it."""
         if self.ended:
-            return _statements(self.pieces)
+            return _statements(self.pieces, self.text)
         return (replace(piece, why=ENDLESS) for piece in self.pieces)
 
 
@@ -92,7 +96,7 @@ def split(text: str, tokens: Sequence[Token]) -> Iterator[Piece | Script]:
     """The statements and scripts of a text, by its tokens."""
     found = _between_semicolons(text, tokens)
     scripted = "begin" in text.lower() and any(it.token_type is TokenType.BEGIN for it in tokens)
-    return _with_scripts(found) if scripted else found
+    return _with_scripts(found, text) if scripted else found
 
 
 def _between_semicolons(text: str, tokens: Sequence[Token]) -> Iterator[Piece]:
@@ -112,7 +116,7 @@ def _between_semicolons(text: str, tokens: Sequence[Token]) -> Iterator[Piece]:
         yield Piece(piece, since, len(text))
 
 
-def _with_scripts(found: Iterable[Piece]) -> Iterator[Piece | Script]:
+def _with_scripts(found: Iterable[Piece], text: str) -> Iterator[Piece | Script]:
     """The pieces, those of a script as one."""
     script: list[Piece] = []
     depth = 0
@@ -123,10 +127,10 @@ def _with_scripts(found: Iterable[Piece]) -> Iterator[Piece | Script]:
         script.append(piece)
         depth += _deeper(piece.tokens)
         if depth <= 0:
-            yield Script(tuple(script))
+            yield Script(tuple(script), text)
             script, depth = [], 0
     if script:
-        yield Script(tuple(script), ended=False)
+        yield Script(tuple(script), text, ended=False)
 
 
 def _begins(tokens: Sequence[Token]) -> bool:
@@ -154,10 +158,15 @@ def _deeper(tokens: Sequence[Token]) -> int:
 _BEFORE_BEGIN = frozenset({"", "begin", "then", "else", "do", "loop", "repeat", ":", "atomic"})
 
 
-def _statements(script: Sequence[Piece]) -> Iterator[Piece]:
+def _statements(script: Sequence[Piece], text: str) -> Iterator[Piece]:
     found = [it for piece in script for it in _led(piece)]
     made: set[str] = set()
     moved = ""
+    if any(word(it.tokens, at) in _LOOPS for it in script for at in range(len(it.tokens))):
+        # What a loop makes under a name that is no literal hides tables from what stands before it.
+        opened = {name[-1] for it in found for name in open_names(it.tokens, text)}
+        words = {token.text.lower() for it in found for token in it.tokens} if opened else set()
+        made |= {it for it in words if any(may_render_to(name, it) for name in opened)}
     for piece in found:
         first = word(piece.tokens, 0)
         made |= _defined(piece.tokens) if first in _DEFINES else set()
@@ -177,18 +186,26 @@ def _statements(script: Sequence[Piece]) -> Iterator[Piece]:
 
 
 def _defined(tokens: Sequence[Token]) -> set[str]:
-    """The parts of the name that a statement defines."""
+    """The parts of the names that a statement defines."""
     index = 0
     while word(tokens, index) in _BEFORE_A_NAME:
         index += 1
-    found: set[str] = set()
-    while index < len(tokens):
-        found.add(tokens[index].text.lower())
-        index += 1
-        if index >= len(tokens) or tokens[index].token_type is not TokenType.DOT:
-            break
-        index += 1
+    found = {token.text.lower() for token in _dotted(tokens, index)}
+    for at in range(index, len(tokens)):
+        renamed = (word(tokens, at), word(tokens, at + 1)) == ("rename", "to")
+        listed = tokens[at].token_type is TokenType.COMMA and word(tokens, 0) == "drop"
+        if renamed or listed:
+            found |= {token.text.lower() for token in _dotted(tokens, at + 1 + renamed)}
     return found
+
+
+def _dotted(tokens: Sequence[Token], index: int) -> Iterator[Token]:
+    """The parts of the dotted name that begins at an index."""
+    while index < len(tokens):
+        yield tokens[index]
+        if index + 1 >= len(tokens) or tokens[index + 1].token_type is not TokenType.DOT:
+            return
+        index += 2
 
 
 def _declares_handler(tokens: Sequence[Token], index: int) -> bool:
