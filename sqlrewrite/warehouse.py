@@ -296,6 +296,9 @@ class Warehouse:
             return self.relations[temporary] if len(parts) == 1 or relation is None else None
         if temporary and self.may_hide(temporary):
             return None
+        last = name[-1:]
+        if (last in self.relations or last in self.forgotten) and may_be_temporary(parts):
+            return None
         if relation is not None or name in self.forgotten:
             return relation
         named = len(written_apart(parts)) > 1
@@ -429,6 +432,14 @@ def temporary_name(parts: Name) -> Name:
     """The name of the temporary view that a name as written may mean; empty if none."""
     parts = tuple(part.lower() for part in parts)
     return parts[-1:] if parts[:-1] in _OF_TEMPORARY else ()
+
+
+def may_be_temporary(parts: Name) -> bool:
+    """Whether a name may be that of a temporary view, whatever the templates in its schema are."""
+    return any(
+        len(schema) == len(parts) - 1 and all(map(may_render_to, parts, schema))
+        for schema in _OF_TEMPORARY
+    )
 
 
 def written_apart(parts: Name) -> Name:

@@ -36,6 +36,7 @@ from sqlrewrite.warehouse import (
     View,
     Warehouse,
     has_template,
+    may_be_temporary,
     may_render_to,
     temporary_name,
     written_apart,
@@ -116,7 +117,8 @@ def _apply_uncertain(cursor: Cursor, catalog: Warehouse) -> Warehouse:
         case "create" | "replace" | "cache" | "alter":
             head, parts = take_head(cursor)
             if head & _TEMPORARY or cursor.tokens[0].text.lower() == "cache":
-                return catalog.without(_place(parts, head | _TEMPORARY, catalog))
+                after = catalog.without(_place(parts, head | _TEMPORARY, catalog))
+                return after.without(parts[-1:]) if _may_hide(parts, head) else after
             if "not" in head and catalog.qualify(parts) in catalog.relations:
                 return catalog  # it was there, or is what it makes
             new = cursor.name() if cursor.take("rename", "to") else ()
@@ -158,6 +160,13 @@ def _place(parts: Name, head: Collection[str], catalog: Warehouse) -> Name:
         if temporary:
             return temporary
     return catalog.qualify(in_global_schema(parts, head)) if parts else ()
+
+
+def _may_hide(parts: Name, head: Collection[str]) -> bool:
+    """Whether a CREATE with these words may make a temporary view, by a schema that is a template:
+    ``session`` is that of all."""
+    temporary = not _TEMPORARY.isdisjoint(head) and "global" not in head
+    return temporary and not temporary_name(parts) and may_be_temporary(parts)
 
 
 def created_name(tokens: Sequence[Token], text: str, catalog: Warehouse) -> Name:
@@ -215,6 +224,8 @@ def written_types(statement: Statement, text: str) -> dict[str, str]:
 def _create(cursor: Cursor, statement: Statement, catalog: Warehouse, source: str) -> Warehouse:
     head, parts = _written_name(cursor)
     name = _place(parts, head, catalog)
+    if _may_hide(parts, head):
+        return catalog.without(parts[-1:])
     if not name or ("exists" in head and name in catalog.relations):
         return catalog
     definition = read_clauses(cursor)

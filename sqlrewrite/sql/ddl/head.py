@@ -13,7 +13,7 @@ from sqlglot import Token, TokenType
 from sqlrewrite.sql.ddl.clauses import read_clauses
 from sqlrewrite.sql.ddl.cursor import Cursor
 from sqlrewrite.text.templates import is_template
-from sqlrewrite.warehouse import ANY_NAME, Name, has_template
+from sqlrewrite.warehouse import ANY_NAME, Name, has_template, may_be_temporary
 
 GLOBAL = "global_temp"
 SCHEMAS = frozenset({"schema", "database", "namespace"})
@@ -159,10 +159,13 @@ def open_names(tokens: Sequence[Token], text: str) -> list[Name]:
         return []
     cursor.index = start
     names = [item.name() for item in cursor.items()] if kind == "drop" else [cursor.name()]
+    if cursor.index == start and kind == "alter":  # a name that is computed
+        cursor.index += 1
+        cursor.group()
     renames = kind == "alter" and cursor.take("rename", "to")
     if renames:
         names.append(cursor.name()[-1:])
-    if kind == "alter" and not renames:
+    if kind == "alter" and not renames and cursor.word != "as":
         return []
     if kind == "cache" and read_clauses(cursor).query is None:
         return []
@@ -171,4 +174,6 @@ def open_names(tokens: Sequence[Token], text: str) -> list[Name]:
         names = [ANY_NAME]  # it is computed, ``IDENTIFIER(x)``
     head = frozenset(map(cursor.word_at, range(start)))
     names = [in_global_schema(name, head) for name in names if has_template(name[-1])]
+    if not head.isdisjoint(("temp", "temporary")):
+        names = [name[-1:] if may_be_temporary(name) else name for name in names]
     return [name for name in names if len(name) == 1 or name[:-1] == (GLOBAL,)]
