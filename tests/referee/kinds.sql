@@ -504,7 +504,7 @@ SELECT f.id FROM f JOIN d ON f.p = d.k WHERE d.c = 'a' AND f.t <> '/*' AND f.t <
 -- rewritten, kind 11: dashes in name
 SELECT `f--`.id FROM f AS `f--` JOIN d ON `f--`.p = d.k WHERE d.c = 'a'
 
--- left alone, kind 11: a comment in a hint
+-- rewritten, kind 11: a comment in a hint
 SELECT /*+ BROADCAST(d) /* x */ */ f.id FROM f JOIN d ON f.p = d.k WHERE d.c = 'a'
 
 -- rewritten, kind 11: comment at end no newline
