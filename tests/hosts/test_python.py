@@ -83,12 +83,12 @@ def test_the_literal_is_just_the_rewritten_query(quote: str, raw: bool) -> None:
         if source is None:
             continue
         text = f"import os\ndf = spark.sql({source}) # é\n"
-        result = rewrite(sql, CATALOG)
+        plain = rewrite(sql, CATALOG)
         result = done(text)
         count += result.changed
-        assert literal(result.sql) == result.sql != sql
+        assert literal(result.sql) == plain.sql != sql
         assert [candidate.predicate for candidate in result.candidates] == [
-            candidate.predicate for candidate in result.candidates
+            candidate.predicate for candidate in plain.candidates
         ]
     assert count
 
