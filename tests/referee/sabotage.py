@@ -71,7 +71,7 @@ TYPES: dict[str, tuple[Any, str, Any]] = {
     "a literal integer": (_RESULTS, "_of_digits", lambda kind, text: kind),
     "VARCHAR in a call": (_RESULTS, "_plain", lambda kind: kind),
     "a field": (_COLUMNS, "field_of", lambda kind, name: kind.items[0]),
-    "rows that differ": (_COLUMNS, "_common", lambda kinds: kinds[0]),
+    "rows that differ": (_COLUMNS, "_common", lambda plan, kinds: kinds[0]),
     "what a setting decides": (_COLUMNS, "_agreed", lambda kinds: next(iter(kinds))),
     "a padded BINARY": (result_rules.RESULTS, "@pad", result_rules.RESULTS["@text"]),
     "a collated text": (
