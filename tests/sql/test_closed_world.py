@@ -127,7 +127,8 @@ def test_without_its_row_a_kind_is_strange(
 def test_an_argument_beyond_its_row_is_strange() -> None:
     for kind, allowed in closed_world.UNDERSTOOD.items():
         refused = set(kind.arg_types) - allowed
-        assert refused == set(REFUSED.get(kind.__name__, "").split()), kind
+        named = set(REFUSED.get(kind.__name__, "").split())
+        assert refused == named & set(kind.arg_types), kind  # an older sqlglot has fewer
         for name in refused:
             odd = kind(**{name: exp.Literal.string("x")})
             select = odd if isinstance(odd, exp.Select) else exp.Select(where=exp.Where(this=odd))
