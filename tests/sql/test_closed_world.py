@@ -13,6 +13,7 @@ from sqlrewrite.sql.parse.statements import parse_tokens, tokenize
 REFUSED: dict[str, str] = {
     "Select": "connect exclude for_ format into kind locks match operation_modifiers options "
     "pivots prewhere sample settings",
+    "Lambda": "colon",  # before 30.25
     "Join": "directed expressions global_ hint match_condition nearest",
     "Group": "totals",
     "LimitOptions": "percent with_ties",
