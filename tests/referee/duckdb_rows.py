@@ -21,7 +21,7 @@ import duckdb
 
 from sqlrewrite import rewrite
 from sqlrewrite.plan.facts.type_text import parse
-from tests.support.duckdb_text import as_duckdb, behave_as_spark
+from tests.support.duckdb_text import as_duckdb, spark_like
 
 from .generator_world import DOUBLE_QUOTED, World, random_world
 from .rows import BATCH, catalog_of, query_of
@@ -52,14 +52,7 @@ class Database:
     """A DuckDB with the tables of a world."""
 
     def __init__(self, world: World) -> None:
-        self._connection = duckdb.connect()
-        self._connection.execute("SET threads = 1")
-        # DuckDB 1.5 takes the filter that a join pushes down below an inner LIMIT: wrong rows.
-        self._connection.execute("SET disabled_optimizers = 'join_filter_pushdown'")
-        self._connection.execute("ATTACH ':memory:' AS spark_catalog")
-        self._connection.execute('CREATE SCHEMA spark_catalog."default"')
-        self._connection.execute('USE spark_catalog."default"')
-        behave_as_spark(self._connection)
+        self._connection = spark_like()
         for table in world.tables:
             columns = ", ".join(f"{column.name} {column.type}" for column in table.columns)
             self._connection.execute(f"CREATE TABLE {table.name} ({columns})")

@@ -74,6 +74,19 @@ def behave_as_spark(connection: duckdb.DuckDBPyConnection) -> None:
         connection.execute(f"CREATE MACRO {macro}")
 
 
+def spark_like() -> duckdb.DuckDBPyConnection:
+    """A DuckDB of its own that behaves as Spark, with Spark's names for catalog and schema."""
+    connection = duckdb.connect()
+    connection.execute("SET threads = 1")
+    # DuckDB 1.5 takes the filter that a join pushes down below an inner LIMIT: wrong rows.
+    connection.execute("SET disabled_optimizers = 'join_filter_pushdown'")
+    connection.execute("ATTACH ':memory:' AS spark_catalog")
+    connection.execute('CREATE SCHEMA spark_catalog."default"')
+    connection.execute('USE spark_catalog."default"')
+    behave_as_spark(connection)
+    return connection
+
+
 def as_duckdb(spark_sql: str) -> str:
     """Token by token; hints go with the comments, and ``WITH ROLLUP`` takes its standard form."""
     bare = _COMMENT.sub(lambda m: m.group() if m.group()[0] in "'`" else " ", spark_sql)

@@ -21,7 +21,7 @@ import duckdb
 from sqlrewrite import Catalog
 from sqlrewrite.settings.options import Keys
 
-from .duckdb_text import as_duckdb, behave_as_spark
+from .duckdb_text import as_duckdb, spark_like
 
 Value = int | str | bool | date | Decimal | None
 Row = tuple[Value, ...]
@@ -229,14 +229,7 @@ class Database:
     """A DuckDB with the tables under Spark's names."""
 
     def __init__(self, data: Data) -> None:
-        self._connection = duckdb.connect()
-        self._connection.execute("SET threads = 1")
-        # DuckDB 1.5 takes the filter that a join pushes down below an inner LIMIT: wrong rows.
-        self._connection.execute("SET disabled_optimizers = 'join_filter_pushdown'")
-        self._connection.execute("ATTACH ':memory:' AS spark_catalog")
-        self._connection.execute('CREATE SCHEMA spark_catalog."default"')
-        self._connection.execute('USE spark_catalog."default"')
-        behave_as_spark(self._connection)
+        self._connection = spark_like()
         for table in TABLES:
             columns = ", ".join(f"{c.name} {SQL_TYPES[c.type]}" for c in table.columns)
             self._connection.execute(f"CREATE TABLE {table.name} ({columns})")
