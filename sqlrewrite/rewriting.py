@@ -235,7 +235,7 @@ def _is_read(rendering: Rendering, decided: Callable[[str], Decision]) -> bool:
         return False
     decision = decided(rendering.text)
     document = decision.document
-    failed = [decided for decided in decision.statements if decided.failure]
+    failed = [statement for statement in decision.statements if statement.failure]
     spans = document.stripped.predicates
     with_predicate = (
         document.stripped.original_offset(failure.reading.statement.start) <= span.start
@@ -265,21 +265,17 @@ def _result(decision: Decision) -> Rewrite:
     if document.suppressed is not None and document.directives.whole_file is not None:
         return _left_alone(document)
     text = document.stripped
-    failures = [decided.failure for decided in statements if decided.failure is not None]
-    matter = [decided for decided in statements if decided.matters]
-    by_statement = {
-        decided.reading.statement.index: candidates(document, decided) for decided in matter
-    }
+    failures = [one.failure for one in statements if one.failure is not None]
+    matter = [one for one in statements if one.matters]
+    by_statement = {one.reading.statement.index: candidates(document, one) for one in matter}
     return Rewrite(
         original=document.original,
         sql=apply(text.text, [edit for statement in statements for edit in statement.edits]),
         statements=len(statements),
-        candidates=tuple(candidate for of in by_statement.values() for candidate in of),
+        candidates=tuple(candidate for listed in by_statement.values() for candidate in listed),
         errors=errors(decision),
         skipped=tuple(document.problem(failure) for failure in failures if failure.parsed),
-        plans=tuple(
-            plan for decided in matter if (plan := _plan_diff(document, decided)) is not None
-        ),
+        plans=tuple(plan for one in matter if (plan := _plan_diff(document, one)) is not None),
         removed=tuple(_removed(decision, by_statement)),
         notes=foreign(document.stripped, document.directives.lines),
     )
@@ -287,7 +283,7 @@ def _result(decision: Decision) -> Rewrite:
 
 def changes(decision: Decision) -> Iterator[tuple[Span, str]]:
     """What a rewrite changes in the original: the spans, each with its new text."""
-    edits = (edit for of in decision.statements for edit in of.edits)
+    edits = (edit for statement in decision.statements for edit in statement.edits)
     for span, text in decision.document.stripped.changes(edits):
         yield span, in_dialect(text, decision.document.limits)
 

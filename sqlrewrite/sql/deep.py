@@ -36,12 +36,12 @@ def deep(work: Callable[[], T]) -> T:
 
 
 def _with_a_large_stack(work: Callable[[], T]) -> T:
-    given: list[T] = []
+    results: list[T] = []
     raised: list[BaseException] = []
 
     def run() -> None:
         try:
-            given.append(work())
+            results.append(work())
         except BaseException as error:
             raised.append(error)
 
@@ -59,4 +59,4 @@ def _with_a_large_stack(work: Callable[[], T]) -> T:
             threading.stack_size(stack)
     if raised:
         raise raised[0]
-    return given[0]
+    return results[0]

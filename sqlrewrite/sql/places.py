@@ -89,7 +89,9 @@ class Places:
         if span is None:
             return None
         at = range(self.index(span.start) - 1, -1, -1)
-        return next(self.tokens[it].start for it in at if self.kind(it) is TokenType.SELECT)
+        return next(
+            self.tokens[index].start for index in at if self.kind(index) is TokenType.SELECT
+        )
 
     def _clause(self, condition: exp.Expr, select: exp.Expr | None) -> ConditionClause:
         """The clause of a condition: the WHERE of a SELECT, DELETE or UPDATE, or else an ON."""
@@ -97,7 +99,7 @@ class Places:
         keyword = self.tokens[self.index(span.start) - 1].start
         lead = keyword
         if select is not None:
-            changes = (it.start for it in self.tokens if it.token_type in CHANGES)
+            changes = (token.start for token in self.tokens if token.token_type in CHANGES)
             word = self._word(select) if FROM_END in select.meta else next(changes, None)
             lead = keyword if word is None else word
         conjuncts = tuple(map(_span, chained(unweakened(condition), exp.And)))
@@ -111,18 +113,18 @@ class Places:
         if start is None:
             raise NoPlaceError("no SELECT around the place")
         clauses = (_last(select.args.get(name)) for name in _OF_THE_CORE)
-        ends = (_span(it).end for it in clauses if it is not None)
+        ends = (_span(clause).end for clause in clauses if clause is not None)
         return Span(start, max([select.meta[FROM_END], *ends]))
 
     def items(self, block: Block) -> list[tuple[Span, Span]]:
         """The items of a SELECT list, each without and with its alias."""
-        found: list[tuple[Span, Span]] = []
+        items_: list[tuple[Span, Span]] = []
         for item in self._bound.selects[block.number].expressions:
             span = _span(item.unalias())
             alias = item.args.get("alias") if isinstance(item, exp.Alias) else None
             end = span.end if alias is None else alias.meta["end"] + 1
-            found.append((span, Span(span.start, end)))
-        return found
+            items_.append((span, Span(span.start, end)))
+        return items_
 
     def having(self, block: Block) -> tuple[Span, Span] | None:
         """The HAVING of a block with its keyword, and its condition; or None."""
@@ -132,7 +134,7 @@ class Places:
     def order(self, block: Block) -> list[Span]:
         """The keys of a block's ORDER BY, without ASC and the like."""
         order = self._bound.selects[block.number].args.get("order")
-        return [] if order is None else [_span(it.this) for it in order.expressions]
+        return [] if order is None else [_span(expression.this) for expression in order.expressions]
 
     def spreads(self, block: Block) -> bool:
         """Whether a block has a SORT BY, CLUSTER BY or DISTRIBUTE BY."""
@@ -175,15 +177,15 @@ class Places:
         not have. That of a scalar subquery is its query."""
         if isinstance(expression, Subquery) and expression.kind == "scalar":
             return [self._query_inside(self._tree(expression))]
-        entries = [self._bound.trees.get(id(it)) for it in operands(expression)]
-        return [None if it is None else span_of(_wrapped(it[1])) for it in entries]
+        entries = [self._bound.trees.get(id(operand)) for operand in operands(expression)]
+        return [None if entry is None else span_of(_wrapped(entry[1])) for entry in entries]
 
     def _query_inside(self, tree: exp.Expr) -> Span:
         """The query in a pair of parentheses. Raises NoPlaceError where no LIMIT may follow it."""
         span = _span(tree)
         first, last = self.index(span.start), self.index(span.end - 1)
         inside = self.tokens[first + 1 : last]
-        piped = any(it.token_type is TokenType.PIPE_GT for it in inside)
+        piped = any(token.token_type is TokenType.PIPE_GT for token in inside)
         if not isinstance(tree, exp.Subquery) or piped or any(map(tree.this.args.get, _ENDS)):
             raise NoPlaceError("a query that no LIMIT can follow")
         return Span(inside[0].start, inside[-1].end + 1)
@@ -234,12 +236,12 @@ class Places:
 
     def subqueries(self, span: Span) -> list[Span]:
         """The subqueries in a span, with their parentheses, but not those inside another one."""
-        found: list[Span] = []
+        spans: list[Span] = []
         for index in range(self.index(span.start), self.index(span.end - 1)):
             opens = self.kind(index) is OPEN and self.kind(index + 1) in _QUERY
-            if opens and not (found and self.tokens[index].start < found[-1].end):
-                found.append(self._group(index))
-        return found
+            if opens and not (spans and self.tokens[index].start < spans[-1].end):
+                spans.append(self._group(index))
+        return spans
 
     # --- tokens ------------------------------------------------------------------------------
 
@@ -287,9 +289,9 @@ class Places:
         """A part of the text on one line without comments, with the texts of ``replaced`` in place
         of its spans; of two that begin at one offset the longer."""
         starts: dict[int, tuple[int, str]] = {}
-        for it, new in (replaced or {}).items():
-            if it.end > starts.get(it.start, (0, ""))[0] and it.end <= span.end:
-                starts[it.start] = it.end, new
+        for place, new in (replaced or {}).items():
+            if place.end > starts.get(place.start, (0, ""))[0] and place.end <= span.end:
+                starts[place.start] = place.end, new
         pieces: list[str] = []
         end = None
         index = self.index(span.start)

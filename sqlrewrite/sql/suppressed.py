@@ -42,46 +42,53 @@ class Suppressed:
         """Those of a text's managed predicates that stay, each with the directive that says so: it
         covers a line of the predicate, or the scan that it is for. With one of them all stay that
         bound the same, as the ends of a range do."""
-        own = {it: asked for it in found if (asked := self._covering(walk, it)) is not None}
+        own = {
+            predicate: directive
+            for predicate in found
+            if (directive := self._covering(walk, predicate)) is not None
+        }
         if not own:
             return own
-        of = {_about(walk, it): asked for it, asked in own.items()}
-        both = ((it, own.get(it) or of.get(_about(walk, it))) for it in found)
-        return {it: asked for it, asked in both if asked is not None}
+        of = {_about(walk, predicate): directive for predicate, directive in own.items()}
+        both = (
+            (predicate, own.get(predicate) or of.get(_about(walk, predicate)))
+            for predicate in found
+        )
+        return {predicate: directive for predicate, directive in both if directive is not None}
 
     def owners(self, text: str) -> dict[int, Directive]:
         """The directive by which each managed predicate of a text stays, by where that begins."""
         walk = Walk(text, lex(text).tokens)
         kept = self.kept(walk, list(managed_predicates(walk)))
-        return {it.span.start: asked for it, asked in kept.items()}
+        return {predicate.span.start: directive for predicate, directive in kept.items()}
 
     def _covering(self, walk: Walk, managed: ManagedPredicate) -> Directive | None:
         first, span = managed.tokens.start, managed.span
         lines = (self.directives.covering(at, MENDING) for at in (span.start, span.end - 1))
-        found = next(filter(None, lines), None)
+        directive = next(filter(None, lines), None)
         wanted, block = self._names(walk, managed), _block(walk, span.start)
-        if found is not None or block is None:
-            return found
+        if directive is not None or block is None:
+            return directive
         for index, token in enumerate(walk.tokens[:first]):
             # What a dot follows is a qualifier: `f` of `f.p` stands where a column is named.
             if token.text.lower() in wanted and walk.kind(index + 1) is not TokenType.DOT:
-                found = self.directives.covering(_named(walk, index), MENDING)
-                if found is not None and _block(walk, token.start) == block:
-                    return found
+                directive = self.directives.covering(_named(walk, index), MENDING)
+                if directive is not None and _block(walk, token.start) == block:
+                    return directive
         return None
 
     def _names(self, walk: Walk, managed: ManagedPredicate) -> frozenset[str]:
         """What a FROM may call a predicate's scan: its qualifiers, or tables partitioned so."""
-        found: set[str] = set()
+        names: set[str] = set()
         for index in range(*managed.value):
             name = walk.tokens[index].text.lower()
             if walk.kind(index + 1) is TokenType.DOT:
-                found.add(name)
+                names.add(name)
             elif walk.kind(index - 1) is not TokenType.DOT:
                 for table in self.catalog.tables:
                     if any(field.column.lower() == name for field in table.partitioned_by):
-                        found.add(table.name[-1].lower())
-        return frozenset(found)
+                        names.add(table.name[-1].lower())
+        return frozenset(names)
 
 
 def _about(walk: Walk, managed: ManagedPredicate) -> tuple[int | None, str]:

@@ -43,7 +43,9 @@ def _is_query(text: str, refer: Refer = no_name) -> bool:
     try:
         lexed = tokenize(text, refer)
         # A hint's text would be lexed and parsed once more; it decides nothing.
-        tree = parse_tokens([it for it in lexed if it.token_type is not TokenType.HINT], text)
+        tree = parse_tokens(
+            [token for token in lexed if token.token_type is not TokenType.HINT], text
+        )
     except (SqlglotError, ValueError):
         return False
     return isinstance(tree, exp.Subquery) and isinstance(tree.this, exp.Query)
@@ -154,7 +156,7 @@ def same_statements(one: Sequence[Statement], other: Sequence[Statement]) -> boo
 
 def _same_statement(one: Statement, other: Statement) -> bool:
     if one.tree is None or other.tree is None:
-        return [it.text for it in one.tokens] == [it.text for it in other.tokens]
+        return [token.text for token in one.tokens] == [token.text for token in other.tokens]
     return same_tree(one.tree, other.tree, parentheses=False)
 
 

@@ -72,12 +72,14 @@ be in Spark (SqlBaseParser.g4, ``nonReserved``)."""
 
 def as_names(tokens: Sequence[Token]) -> list[Token] | None:
     """The tokens with FROM and VALUES made names where they open no clause; None where none is."""
-    found = [
-        Token(TokenType.VAR, it.text, it.line, it.col, it.start, it.end, it.comments)
-        if it.token_type in (TokenType.FROM, TokenType.VALUES)
+    renamed = [
+        Token(
+            TokenType.VAR, token.text, token.line, token.col, token.start, token.end, token.comments
+        )
+        if token.token_type in (TokenType.FROM, TokenType.VALUES)
         and behind is not None
         and behind.token_type in _NO_CLAUSE
-        else it
-        for it, behind in zip_longest(tokens, tokens[1:])
+        else token
+        for token, behind in zip_longest(tokens, tokens[1:])
     ]
-    return None if found == list(tokens) else found
+    return None if renamed == list(tokens) else renamed

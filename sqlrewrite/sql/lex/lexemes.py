@@ -77,24 +77,24 @@ def _lexeme() -> re.Pattern[str]:
 
 def lexemes(text: str) -> list[Lexeme]:
     """The lexemes of a text, and a comment if it has no end. Raises nothing."""
-    found: list[Lexeme] = []
+    lexed: list[Lexeme] = []
     at = 0
     while at < len(text):
         for match in _lexeme().finditer(text, at):
             kind = match.lastindex
             if kind is None:
-                return found
+                return lexed
             if kind == LexemeKind.ODD:
                 at = match.start(kind)
                 break
-            found.append((kind, *match.span(kind)))
+            lexed.append((kind, *match.span(kind)))
         else:
-            return found
+            return lexed
         kind, end = _odd(text, at)
         if kind != LexemeKind.ODD:
-            found.append((kind, at, end))
+            lexed.append((kind, at, end))
         at = end
-    return found
+    return lexed
 
 
 def _odd(text: str, at: int) -> tuple[int, int]:

@@ -99,37 +99,37 @@ def with_templates(
     """The tokens with those of the templates in place of their masks, and the templates that cannot
     be read; ``text`` is what was masked."""
     templates = {template.start: template for template in masked.templates}
-    parts = deque(it for it in masked.templates if it.kind is TemplateKind.PART)
+    parts = deque(hole for hole in masked.templates if hole.kind is TemplateKind.PART)
     relations = _Relations()
-    found: list[Token] = []
+    whole_tokens: list[Token] = []
     obstacles: list[Obstacle] = []
     for token, behind in zip_longest(tokens, tokens[1:]):
         relations.step(token.token_type)
         template = templates.get(token.start)
         if parts and parts[0].start <= token.end:
-            found.append(_name_with_templates(token, parts, templates, text, refer))
+            whole_tokens.append(_name_with_templates(token, parts, templates, text, refer))
             continue
         if template is None:
-            found.append(with_variables(token, text, refer))
+            whole_tokens.append(with_variables(token, text, refer))
             continue
         del templates[token.start]
-        lead = _lead(found)
+        lead = _lead(whole_tokens)
         if lead is TokenType.COMMA and relations.inside:
             lead = TokenType.FROM
-        if relations.within and _is_operand(found[-1]):
+        if relations.within and _is_operand(whole_tokens[-1]):
             pieces = _operator(template, None if relations.inside else behind)
         else:
             pieces = _pieces(template, token, lead, masked.text, refer)
         if isinstance(pieces, str):
             obstacles.append(_obstacle(template, pieces))
-            found.append(token)
+            whole_tokens.append(token)
         else:
-            found += tiled(token, pieces)
+            whole_tokens += tiled(token, pieces)
     # The lexer sees them inside of a string or comment, where the mask saw code.
     obstacles += [
-        _obstacle(left, "cannot be told from the text around") for left in templates.values()
+        _obstacle(unread, "cannot be told from the text around") for unread in templates.values()
     ]
-    return found, obstacles
+    return whole_tokens, obstacles
 
 
 def _name_with_templates(
@@ -202,8 +202,8 @@ def _pieces(
         case TemplateKind.THIS | TemplateKind.VALUE if is_named:
             # A relation or column that nobody knows. What a statement makes under such a name is
             # not what another reads under it: a SET in between may have changed what it is.
-            made = _MADE if lead in _BEFORE_MADE else ""
-            return [(TokenType.IDENTIFIER, f"{template.text}{made}")]
+            computed = _MADE if lead in _BEFORE_MADE else ""
+            return [(TokenType.IDENTIFIER, f"{template.text}{computed}")]
         case TemplateKind.VALUE:
             shown = SetValue.CONSTANT if dotted else set_value(set_values(template.text, refer))
             if shown is SetValue.ANY_TEXT:
@@ -279,17 +279,20 @@ def misplaced_template(templates: Sequence[Template], tokens: Sequence[Token]) -
     makes = tokens[0].token_type in _MAKES and query
     starts = {template.start: template for template in templates}
     for token in _up_to_name(tokens) if makes else tokens:
-        found = starts.get(token.start)
-        known = found is not None and found.kind in (TemplateKind.REFERENCE, TemplateKind.PART)
+        misplaced = starts.get(token.start)
+        known = misplaced is not None and misplaced.kind in (
+            TemplateKind.REFERENCE,
+            TemplateKind.PART,
+        )
         known = known or (token.token_type in _NAMES and not has_template(token.text))
-        if found is not None and not known and not (makes and token.text.endswith(_MADE)):
-            return _obstacle(found, "stands in a definition")
+        if misplaced is not None and not known and not (makes and token.text.endswith(_MADE)):
+            return _obstacle(misplaced, "stands in a definition")
     return None
 
 
 def _up_to_name(tokens: Sequence[Token]) -> Sequence[Token]:
     """The tokens of a CREATE up to the name of what it makes."""
-    kinds = (n for n, it in enumerate(tokens) if it.token_type in _MADE_KINDS)
+    kinds = (n for n, token in enumerate(tokens) if token.token_type in _MADE_KINDS)
     end = next(kinds, len(tokens)) + 1
     while end < len(tokens) and tokens[end].text.upper() in ("IF", "NOT", "EXISTS"):
         end += 1

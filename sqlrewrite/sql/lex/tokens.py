@@ -180,7 +180,7 @@ def _simple(kind: int, written: str, start: int, end: int) -> Iterable[Token] | 
         case LexemeKind.OPERATOR if written in _OPERATORS:
             return (Token(_OPERATORS[written], written, 1, end, start, end - 1),)
         case LexemeKind.OPERATOR if written == "<<":
-            return (Token(TokenType.LT, "<", 1, it + 1, it, it) for it in (start, start + 1))
+            return (Token(TokenType.LT, "<", 1, at + 1, at, at) for at in (start, start + 1))
         case LexemeKind.NUMBER:
             return _number(written, start, end)
         case LexemeKind.STRING | LexemeKind.DOUBLE_QUOTED:
@@ -202,9 +202,9 @@ def _token(kind: TokenType, text: str, start: int, end: int) -> Token:
 
 def _number(written: str, start: int, end: int) -> Iterator[Token]:
     """A number, and the type that its suffix casts it to."""
-    found = _NUMBER.fullmatch(written)
-    assert found is not None
-    point, digits, suffix = found.groups()
+    match = _NUMBER.fullmatch(written)
+    assert match is not None
+    point, digits, suffix = match.groups()
     value = f"0.{digits}" if point else digits
     yield Token(TokenType.NUMBER, value, 1, end, start, end - 1)
     if suffix:

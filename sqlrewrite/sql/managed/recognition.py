@@ -80,11 +80,11 @@ def managed_predicates(walk: Walk, in_dml: bool = False) -> Iterator[ManagedPred
     ends: dict[int, int] = {}
     while at >= 0:
         last = bisect_right(starts, at) - 1
-        found = _predicate_before(walk, last, at) if last >= 0 else None
-        if found is not None and not _interrupted(walk, found.tokens, ends):
-            ends[at] = (found.moved or found.span).end
-            if _ours(walk, found, opener(found.word), in_dml):
-                yield found
+        predicate = _predicate_before(walk, last, at) if last >= 0 else None
+        if predicate is not None and not _interrupted(walk, predicate.tokens, ends):
+            ends[at] = (predicate.moved or predicate.span).end
+            if _ours(walk, predicate, opener(predicate.word), in_dml):
+                yield predicate
         at = text.find(MARKER, at + 1)
 
 
@@ -131,20 +131,20 @@ def _predicate_before(walk: Walk, last: int, at: int) -> ManagedPredicate | None
         last -= 1
         if last < 0 or not _adjoins(walk, last, walk.tokens[behind].start):
             return None
-    note, found = None, None
+    note, predicate = None, None
     comment = read_keys_note(walk.text, end)
     if comment is not None:
         when, query, end = comment
-        found = _single(walk, last, True) or _disjunction(walk, last)
-        note = (when, query) if found is not None else None
-    found = found or _single(walk, last, False) or _disjunction(walk, last)
-    if found is None or marker_behind(walk.text, end) is not None:
+        predicate = _single(walk, last, True) or _disjunction(walk, last)
+        note = (when, query) if predicate is not None else None
+    predicate = predicate or _single(walk, last, False) or _disjunction(walk, last)
+    if predicate is None or marker_behind(walk.text, end) is not None:
         return None  # a second marker would be left, on what stands before
-    tokens, moved = Range(found.first, last + 1), None
-    span = Span(walk.tokens[found.first].start, end)
+    tokens, moved = Range(predicate.first, last + 1), None
+    span = Span(walk.tokens[predicate.first].start, end)
     if behind != last:
         span, moved = walk.span(tokens), Span(walk.tokens[behind].end + 1, end)
-    return ManagedPredicate(tokens, found.word, found.value, span, at, note, moved)
+    return ManagedPredicate(tokens, predicate.word, predicate.value, span, at, note, moved)
 
 
 def apart(walk: Walk, markers: Sequence[int]) -> Iterator[int]:
@@ -184,12 +184,12 @@ def _lists_its_own(walk: Walk, managed: ManagedPredicate) -> bool:
 def looks_written(walk: Walk, piece: Range) -> bool:
     """Whether a conjunct without a marker is as we write one with a key query: ``AS`` names what it
     reads, and before that each column is called by the name."""
-    found = _single(walk, piece.end - 1, False)
-    if found is None or found.first != piece.start:
+    predicate = _single(walk, piece.end - 1, False)
+    if predicate is None or predicate.first != piece.start:
         return False
     if marker_behind(walk.text, walk.tokens[piece.end - 1].end + 1) is not None:
         return False
-    words = [walk.raw(index).lower() for index in range(found.word, piece.end)]
+    words = [walk.raw(index).lower() for index in range(predicate.word, piece.end)]
     if "select" not in words:
         return False
     called = {name for name, dot in pairwise(words) if dot == "."}
@@ -211,14 +211,14 @@ def is_unmarked(walk: Walk, piece: Range, managed: ManagedPredicate) -> bool:
             return False
         return _lists_its_own(walk, managed) and looks_written(walk, piece)
     last = piece.end - 1
-    found = _single(walk, last, managed.note is not None) or _disjunction(walk, last)
-    if found is None or found.first != piece.start:
+    predicate = _single(walk, last, managed.note is not None) or _disjunction(walk, last)
+    if predicate is None or predicate.first != piece.start:
         return False
     # A computed value is bounded by a key query alone.
     with suppress(NoFormError):
         if _opens_query(walk, _opening(walk, last)):
             return True
-    return all(walk.kind(index) is not TokenType.L_PAREN for index in range(*found.value))
+    return all(walk.kind(index) is not TokenType.L_PAREN for index in range(*predicate.value))
 
 
 def _ours(walk: Walk, found: ManagedPredicate, opener: TokenType | None, in_dml: bool) -> bool:
@@ -279,17 +279,21 @@ def _single(walk: Walk, last: int, noted: bool) -> _Found | None:
 @cache
 def _functions(noted: bool) -> frozenset[str]:
     """The functions that the forms are written as."""
-    return frozenset(it for form in FORMS if form.noted == noted for it in form.functions)
+    return frozenset(
+        function for form in FORMS if form.noted == noted for function in form.functions
+    )
 
 
 @cache
 def _comparisons(noted: bool) -> Mapping[str, frozenset[TokenType]]:
     """What the forms compare a value with, and the signs that may stand before it."""
-    found: dict[str, set[TokenType]] = {}
-    for text in (it for form in FORMS if form.noted == noted for it in form.comparisons):
+    by_text: dict[str, set[TokenType]] = {}
+    for text in (
+        comparison for form in FORMS if form.noted == noted for comparison in form.comparisons
+    ):
         sign, _, right = text.partition(" ")
-        found.setdefault(right, set()).add(_SIGNS[sign])
-    return {right: frozenset(signs) for right, signs in found.items()}
+        by_text.setdefault(right, set()).add(_SIGNS[sign])
+    return {right: frozenset(signs) for right, signs in by_text.items()}
 
 
 def _first_of_value(walk: Walk, word: int) -> int:
@@ -397,9 +401,9 @@ def _value_of_disjunct(walk: Walk, part: Range) -> Range | None:
         whole = _operand(walk, last - 2) == part.start
         return Range(part.start, last - 1) if whole else None
     for noted in (False, True):
-        found = _single(walk, last, noted)
-        if found is not None and found.first == part.start:
-            return found.value
+        predicate = _single(walk, last, noted)
+        if predicate is not None and predicate.first == part.start:
+            return predicate.value
     if walk.kind(last) is not TokenType.R_PAREN or walk.opening(last) != part.start:
         return None
     inner = Range(part.start + 1, last)

@@ -31,6 +31,6 @@ def comparable(text: str) -> tuple[str, ...]:
     written = tuple(text[token.start : token.end + 1] for token in tokens)
     folds = _HINT if ":" in written else _WORD
     return tuple(
-        " ".join(it.lower().split()) if folds.fullmatch(it) or _HINT.match(it) else it
-        for it in written
+        " ".join(token.lower().split()) if folds.fullmatch(token) or _HINT.match(token) else token
+        for token in written
     )

@@ -29,14 +29,14 @@ _BEFORE_KIND = 8
 
 def statement_openers(walk: Walk) -> Callable[[int], TokenType | None]:
     """What opens the statement that a token is in; None where we write nothing in it."""
-    found = list(pieces(walk.text, walk.tokens))
-    starts = [piece.tokens[0].start for piece in found]
+    all_pieces = list(pieces(walk.text, walk.tokens))
+    starts = [piece.tokens[0].start for piece in all_pieces]
     openers: dict[int, TokenType | None] = {}
 
     def opener(index: int) -> TokenType | None:
         place = bisect_right(starts, walk.tokens[index].start) - 1
         if place not in openers:
-            openers[place] = _opener(walk.text, found[place])
+            openers[place] = _opener(walk.text, all_pieces[place])
         return openers[place]
 
     return opener

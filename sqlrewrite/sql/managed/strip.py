@@ -94,7 +94,9 @@ class Stripped:
     @property
     def removed_predicates(self) -> dict[Span, RemovedPredicate]:
         """All that is known of the predicates, by their spans."""
-        return {it.span: it for clause in self.clauses for it in clause.predicates}
+        return {
+            predicate.span: predicate for clause in self.clauses for predicate in clause.predicates
+        }
 
     def then(self, after: Stripped) -> Stripped:
         """Both at once: this, and what is taken out of the text that it leaves."""
@@ -121,22 +123,22 @@ class Stripped:
         inserted: dict[int, str] = {}
         for edit in edits:
             inserted[edit.offset] = inserted.get(edit.offset, "") + edit.text
-        found: list[tuple[Span, str]] = []
+        changes_: list[tuple[Span, str]] = []
         for span, at in zip(self.removed, self.places, strict=True):
             new = inserted.pop(at, "")
             if new != span.of(self.original):
-                found.append((span, new))
+                changes_.append((span, new))
         for offset, new in inserted.items():
             at = self.original_offset(offset)
-            found.append((Span(at, at), new))
-        yield from sorted(found, key=lambda it: (it[0].start, it[0].end))
+            changes_.append((Span(at, at), new))
+        yield from sorted(changes_, key=lambda it: (it[0].start, it[0].end))
 
     def insertions(self) -> dict[int, str]:
         """What was taken out, by the offset in the stripped text where it stood."""
-        found: dict[int, str] = {}
+        by_offset: dict[int, str] = {}
         for span, at in zip(self.removed, self.places, strict=True):
-            found[at] = found.get(at, "") + span.of(self.original)
-        return found
+            by_offset[at] = by_offset.get(at, "") + span.of(self.original)
+        return by_offset
 
 
 Keep = Callable[[Walk, Sequence[ManagedPredicate]], Container[ManagedPredicate]]
@@ -152,19 +154,24 @@ def strip(
     if MARKER not in text:
         return Stripped(text, text)
     walk = Walk(text, tokens)
-    found = list(managed_predicates(walk, in_dml))
-    clauses, outer = _clauses(walk, found, keep(walk, found) if keep is not None else ())
-    gone = sorted((it for clause in clauses for it in clause.ours), key=lambda it: it.marker)
-    recognised = {it.marker for it in found if _inside(it.span.start, outer)}
+    managed = list(managed_predicates(walk, in_dml))
+    clauses, outer = _clauses(walk, managed, keep(walk, managed) if keep is not None else ())
+    gone = sorted(
+        (predicate for clause in clauses for predicate in clause.ours), key=lambda it: it.marker
+    )
+    recognised = {predicate.marker for predicate in managed if _inside(predicate.span.start, outer)}
     spans = _spans(clauses)
     stripped = _offsets_without(spans)
     foreign = tuple(at for at in marker_offsets(walk) if at not in recognised)
     return replace(
-        Stripped.of(text, spans, [it.span for it in gone]),
+        Stripped.of(text, spans, [predicate.span for predicate in gone]),
         foreign=foreign,
         unsure=tuple(map(stripped, apart(walk, foreign))),
         clauses=tuple(
-            sorted((_managed_clause(walk, it, stripped) for it in clauses), key=lambda it: it.at)
+            sorted(
+                (_managed_clause(walk, clause, stripped) for clause in clauses),
+                key=lambda it: it.at,
+            )
         ),
     )
 
@@ -202,11 +209,15 @@ def _clauses(
     walk: Walk, found: Sequence[ManagedPredicate], staying: Container[ManagedPredicate] = ()
 ) -> tuple[list[_ClauseSpans], list[Span]]:
     """What is taken out of each clause, and the predicates inside no other."""
-    kept = [it.span for it in found if it in staying]
-    clauses = list(_by_clause(walk, [it for it in found if it not in staying]))
-    outer = _outermost([*kept, *(it.span for clause in clauses for it in clause.ours)])
-    begins = [walk.tokens[it.clause.keyword].start for it in clauses]
-    outside = [it for it, at in zip(clauses, begins, strict=True) if not _inside(at, outer)]
+    kept = [predicate.span for predicate in found if predicate in staying]
+    clauses = list(_by_clause(walk, [predicate for predicate in found if predicate not in staying]))
+    outer = _outermost(
+        [*kept, *(predicate.span for clause in clauses for predicate in clause.ours)]
+    )
+    begins = [walk.tokens[clause.clause.keyword].start for clause in clauses]
+    outside = [
+        predicate for predicate, at in zip(clauses, begins, strict=True) if not _inside(at, outer)
+    ]
     return outside, outer
 
 
@@ -220,11 +231,11 @@ def _start(span: Span) -> int:
 
 def _outermost(spans: Iterable[Span]) -> list[Span]:
     """Those that are inside no other, in order."""
-    found: list[Span] = []
+    outermost: list[Span] = []
     for span in sorted(spans, key=_start):
-        if not found or span.start >= found[-1].end:
-            found.append(span)
-    return found
+        if not outermost or span.start >= outermost[-1].end:
+            outermost.append(span)
+    return outermost
 
 
 def _inside(offset: int, spans: Sequence[Span]) -> bool:
@@ -246,13 +257,13 @@ def _by_clause(walk: Walk, taken: Sequence[ManagedPredicate]) -> Iterator[_Claus
     """The predicates that are conjuncts at the top of a clause, clause by clause."""
     clauses: dict[EnclosingClause, dict[int, ManagedPredicate]] = {}
     clause: EnclosingClause | None = None
-    for found in taken:
+    for predicate in taken:
         try:
-            if clause is None or not walk.at_top(found.word, clause.condition):
-                clause = walk.enclosing(found.word)
+            if clause is None or not walk.at_top(predicate.word, clause.condition):
+                clause = walk.enclosing(predicate.word)
         except NoFormError:
             continue
-        clauses.setdefault(clause, {})[found.tokens.start] = found
+        clauses.setdefault(clause, {})[predicate.tokens.start] = predicate
     for clause, managed in clauses.items():
         if clause.disjunction:
             continue
@@ -260,12 +271,12 @@ def _by_clause(walk: Walk, taken: Sequence[ManagedPredicate]) -> Iterator[_Claus
         ours = [m if (m := managed.get(p.start)) and m.tokens == p else None for p in pieces]
         unmarked = [piece for one, piece in zip(ours, pieces, strict=True) if one is None]
         for index, one in enumerate(ours):
-            if one is not None and any(is_unmarked(walk, it, one) for it in unmarked):
+            if one is not None and any(is_unmarked(walk, one_, one) for one_ in unmarked):
                 ours[index] = None
         spans = sorted(_clause_spans(walk, clause, pieces, ours), key=_start)
         if spans:
-            gone = tuple(it for it in ours if it is not None)
-            spans += [it.moved for it in gone if it.moved is not None]
+            gone = tuple(one_ for one_ in ours if one_ is not None)
+            spans += [one_.moved for one_ in gone if one_.moved is not None]
             yield _ClauseSpans(clause, gone, tuple(spans))
 
 
@@ -277,8 +288,8 @@ def _managed_clause(
     text = walk.text
     return ManagedClause(
         stripped(min(keyword, taken.spans[0].start)),
-        tuple(Edit(stripped(it.start), it.of(text)) for it in taken.spans),
-        tuple(_removed(walk, it) for it in taken.ours),
+        tuple(Edit(stripped(span.start), span.of(text)) for span in taken.spans),
+        tuple(_removed(walk, predicate) for predicate in taken.ours),
         walk.kind(walk.lead(taken.ours[0].word)) in CHANGES,
     )
 
@@ -295,12 +306,12 @@ def _clause_spans(
     tokens, keyword = walk.tokens, clause.keyword
     if leading == len(pieces):
         if walk.kind(keyword) is TokenType.WHERE:
-            for word, found in zip((keyword, *(p.end for p in pieces)), ours, strict=False):
-                assert found is not None
-                yield from _with_word(walk, word, found.span)
+            for word, predicate in zip((keyword, *(p.end for p in pieces)), ours, strict=False):
+                assert predicate is not None
+                yield from _with_word(walk, word, predicate.span)
         return
     if leading:
-        parts = [found.span for found in ours[:leading] if found is not None]
+        parts = [predicate.span for predicate in ours[:leading] if predicate is not None]
         parts += [_token(walk, piece.end) for piece in pieces[:leading]]
         behind = pieces[leading]
         if leading == len(pieces) - 1 and walk.wraps_disjunction(behind):
@@ -313,9 +324,9 @@ def _clause_spans(
             # A condition that is cut off behind an AND goes on nowhere.
             cut = behind.start == len(tokens)
             yield from _joined(walk, parts, None if cut else tokens[behind.start].start)
-    for piece, found in zip(pieces[leading:], ours[leading:], strict=True):
-        if found is not None:
-            yield from _with_word(walk, piece.start - 1, found.span)
+    for piece, predicate in zip(pieces[leading:], ours[leading:], strict=True):
+        if predicate is not None:
+            yield from _with_word(walk, piece.start - 1, predicate.span)
 
 
 def _with_word(walk: Walk, index: int, ours: Span) -> Iterator[Span]:
@@ -335,14 +346,14 @@ def _token(walk: Walk, index: int) -> Span:
 
 def _joined(walk: Walk, parts: list[Span], until: int | None) -> Iterator[Span]:
     """The parts in order, joined where only white space is between them; comments stay."""
-    found: list[Span] = []
+    joined: list[Span] = []
     ends = [Span(until, until)] if until is not None else []
     for part in sorted(parts, key=lambda part: part.start) + ends:
-        if found and not walk.text[found[-1].end : part.start].strip():
-            found[-1] = Span(found[-1].start, part.end)
+        if joined and not walk.text[joined[-1].end : part.start].strip():
+            joined[-1] = Span(joined[-1].start, part.end)
         elif part.end > part.start:
-            found.append(part)
-    yield from found
+            joined.append(part)
+    yield from joined
 
 
 def _blank_before(walk: Walk, index: int, end: int) -> int:

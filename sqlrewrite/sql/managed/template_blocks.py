@@ -21,7 +21,7 @@ from sqlrewrite.warehouse import VARIABLE, Name, Reference
 def strip_blocks(text: str) -> Stripped | None:
     """The text without the predicates of ours; None if its renderings lose different spans."""
     every = renderings(text)
-    stripped = [strip(it.text, lex(it.text, _some).tokens) for it in every]
+    stripped = [strip(block.text, lex(block.text, _some).tokens) for block in every]
     if len({one.removed for one in stripped}) != 1:
         return None
     removed = stripped[0].removed
@@ -37,18 +37,24 @@ def _some(reference: Reference) -> Name | None:
 
 def block_tags(lexed: Lexed, text: str) -> list[Obstacle]:
     """The blocks of a text, and not those templates that only a catalog could read."""
-    return [it for it in lexed.obstacles if text.startswith("{%", it.start)]
+    return [obstacle for obstacle in lexed.obstacles if text.startswith("{%", obstacle.start)]
 
 
 def keep_in_blocks(text: str, lexed: Lexed) -> Keep:
     """Keeps what stands in statements with a block."""
     spans = [
-        Span(it.start, it.end)
-        for it in statements(text, lexed)
-        if any(at.start < it.end and it.start < at.end for at in block_tags(lexed, text))
+        Span(statement.start, statement.end)
+        for statement in statements(text, lexed)
+        if any(
+            at.start < statement.end and statement.start < at.end for at in block_tags(lexed, text)
+        )
     ]
 
     def keep(walk: Walk, found: Sequence[ManagedPredicate]) -> list[ManagedPredicate]:
-        return [it for it in found if any(at.start <= it.span.start < at.end for at in spans)]
+        return [
+            predicate
+            for predicate in found
+            if any(at.start <= predicate.span.start < at.end for at in spans)
+        ]
 
     return keep

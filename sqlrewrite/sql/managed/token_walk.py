@@ -140,12 +140,12 @@ class Walk:
 
     def _opens(self, index: int) -> TokenType | None:
         """Which comes first in the query around a token, at its depth: SELECT or FROM."""
-        found: TokenType | None = None
+        opener: TokenType | None = None
         while not self._begins_query(index):
             kind = self._types[index]
-            found = kind if kind in (TokenType.SELECT, TokenType.FROM) else found
+            opener = kind if kind in (TokenType.SELECT, TokenType.FROM) else opener
             index = (self.opening(index) if kind is CLOSE else index) - 1
-        return found
+        return opener
 
     def _begins_query(self, index: int) -> bool:
         """Whether a query begins right behind a token."""
@@ -219,10 +219,10 @@ class Walk:
 
     def _connectives(self, condition: Range) -> list[int]:
         """The ANDs at the top of a condition, without those of BETWEEN."""
-        found = self._ands.get(condition)
-        if found is not None:
-            return found
-        found = self._ands[condition] = []
+        connectives = self._ands.get(condition)
+        if connectives is not None:
+            return connectives
+        connectives = self._ands[condition] = []
         between = 0
         for index in self._top(condition):
             kind = self._types[index]
@@ -231,15 +231,15 @@ class Walk:
             elif kind is TokenType.AND and between:
                 between -= 1
             elif kind is TokenType.AND:
-                found.append(index)
-        return found
+                connectives.append(index)
+        return connectives
 
     def _top(self, condition: Range) -> list[int]:
         """The tokens of a condition outside any parentheses, brackets and CASE … END."""
         known = self._tops.get(condition)
         if known is not None:
             return known
-        found = self._tops[condition] = []
+        top = self._tops[condition] = []
         depth = cases = 0
         for index in range(condition.start, condition.end):
             kind = self._types[index]
@@ -252,8 +252,8 @@ class Walk:
                 depth += step
                 cases += step if kind in CASE_END else 0
             elif depth == 0:
-                found.append(index)
-        return found
+                top.append(index)
+        return top
 
     def enclosing(self, index: int) -> EnclosingClause:
         """The WHERE or ON in whose condition a token stands, outside of parentheses and CASE."""
@@ -325,12 +325,12 @@ def _end_queries_of_loops(types: list[TokenType], tokens: Sequence[Token]) -> No
 
 def _partners(types: Sequence[TokenType]) -> dict[int, int]:
     """The index of each parenthesis' partner, both ways; one without a partner is left out."""
-    found: dict[int, int] = {}
+    partners: dict[int, int] = {}
     opened: list[int] = []
     for index, kind in enumerate(types):
         if kind is OPEN:
             opened.append(index)
         elif kind is CLOSE and opened:
-            found[index] = start = opened.pop()
-            found[start] = index
-    return found
+            partners[index] = start = opened.pop()
+            partners[start] = index
+    return partners

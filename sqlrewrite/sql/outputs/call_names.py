@@ -155,7 +155,7 @@ class CallPrinter:
         if not isinstance(node.this, exp.Anonymous) or node.this.name.lower() not in _LISTS:
             return None
         text = self.text(node.this)
-        orders = [self._order(it) for it in node.expression.expressions]
+        orders = [self._order(expression) for expression in node.expression.expressions]
         if text is None or None in orders:
             return None
         text = text.replace("string_agg(", "listagg(", 1)

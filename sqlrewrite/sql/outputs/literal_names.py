@@ -253,8 +253,10 @@ def summed_interval(node: exp.Expr) -> tuple[tuple[str, str], ...] | None:
     """The values and units of ``INTERVAL 1 DAY 2 HOURS``, which is a sum of intervals of which none
     has a span; None for any other sum."""
     parts = chained(node, exp.Add)
-    if not all(isinstance(it, exp.Interval) and SPAN not in it.meta for it in parts):
+    if not all(isinstance(part, exp.Interval) and SPAN not in part.meta for part in parts):
         return None
-    if not all(isinstance(it.this, exp.Literal) and it.args.get("unit") for it in parts):
+    if not all(isinstance(part.this, exp.Literal) and part.args.get("unit") for part in parts):
         return None
-    return tuple((it.this.name, it.args["unit"].name.upper().removesuffix("S")) for it in parts)
+    return tuple(
+        (part.this.name, part.args["unit"].name.upper().removesuffix("S")) for part in parts
+    )

@@ -71,7 +71,7 @@ def _branches(node: ra.Node) -> list[ra.Project] | None:
                 branches.append(project)
             case _:
                 return None
-    return branches if len({len(it.outputs) for it in branches}) == 1 else None
+    return branches if len({len(branch.outputs) for branch in branches}) == 1 else None
 
 
 class OutputBinder(Binder):
@@ -99,17 +99,21 @@ class OutputBinder(Binder):
         for at, (name, label) in enumerate(zip(names, labels, strict=True)):
             expression: ra.Expression = ra.ColumnRef(number, name, None)
             if query is not None and names.count(name) > 1:
-                values = tuple(it.outputs[at].expression for it in _branches(query.node) or ())
+                values = tuple(
+                    branch.outputs[at].expression for branch in _branches(query.node) or ()
+                )
                 expression = ra.Unknown("one of several of its name", values, merged=True)
             columns.append(ra.OutputColumn(name, expression, label))
         return columns
 
     def understood(self, query: ra.Query) -> bool:
         """Whether all is known that a query may refer to."""
-        blocks = [it for it in self.blocks if it.number in query.blocks]
-        relations = (it for block in blocks for it in leaves(block.source))
-        return all(not (it.unknown_values or it.unknown_syntax) for it in blocks) and not any(
-            isinstance(it, ra.Opaque) and it.columns is None for it in relations
+        blocks = [block for block in self.blocks if block.number in query.blocks]
+        relations = (leaf for block in blocks for leaf in leaves(block.source))
+        return all(
+            not (block.unknown_values or block.unknown_syntax) for block in blocks
+        ) and not any(
+            isinstance(relation, ra.Opaque) and relation.columns is None for relation in relations
         )
 
     def labels_of(self, number: int) -> tuple[str | None, ...] | None:
@@ -144,7 +148,7 @@ class OutputBinder(Binder):
             self.subquery,
             scope,
             Facts(),
-            {it.name.lower(): it for it in windows},
+            {window.name.lower(): window for window in windows},
             possible_names=self.possible_names,
             columns_of=self.columns_of,
             understood=self.understood,
@@ -207,7 +211,7 @@ class OutputBinder(Binder):
             columns.append(item)
         if group is not None and any(group.args.get(it) for it in _GROUPINGS):
             return None
-        shown = [self._item(it, translator) for it in node.expressions[1:]]
+        shown = [self._item(expression, translator) for expression in node.expressions[1:]]
         return None if None in shown else [*columns, *(it for it in shown if it is not None)]
 
     def _item(self, item: exp.Expr, translator: Translator) -> ra.OutputColumn | None:
@@ -234,9 +238,13 @@ class OutputBinder(Binder):
 
     def _without(self, node: exp.Select, translator: Translator) -> list[ra.OutputColumn] | None:
         """``|> DROP a``."""
-        dropped = {it.name.lower() for it in node.expressions[1:]}
+        dropped = {expression.name.lower() for expression in node.expressions[1:]}
         columns = translator.star(exp.Star())
-        return None if columns is None else [it for it in columns if it.name not in dropped]
+        return (
+            None
+            if columns is None
+            else [column for column in columns if column.name not in dropped]
+        )
 
     def _generating(
         self, source: ra.Node, shown: SelectList, translator: Translator, *, alone: bool
@@ -255,7 +263,8 @@ class OutputBinder(Binder):
         self.labels[made.relation] = labels or columns
         # Spark takes the aliases out of the other items: struct(a AS b) is called `struct(a)`.
         items = [
-            replace(it, label=None) if it.label and " AS " in it.label else it for it in shown.items
+            replace(item, label=None) if item.label and " AS " in item.label else item
+            for item in shown.items
         ]
         items[at : at + 1] = self.columns_of(made.relation)
         return made, replace(shown, items=tuple(items))
@@ -335,7 +344,7 @@ class OutputBinder(Binder):
     ) -> ra.Derived:
         """A derived table of such columns."""
         project = ra.Project(ra.Unreadable("for its columns alone"), tuple(columns), -1)
-        query = ra.Query(project, (), (), tuple(it.name for it in columns))
+        query = ra.Query(project, (), (), tuple(column.name for column in columns))
         return ra.Derived(self.number(), query, alias, None, names or (), listed=names or ())
 
     def _pivoted_relation(
@@ -381,7 +390,7 @@ _PIPES = {
 
 def _labels(query: ra.Query) -> tuple[str | None, ...] | None:
     columns = outputs(query.node)
-    return None if columns is None else tuple(it.label for it in columns)
+    return None if columns is None else tuple(column.label for column in columns)
 
 
 def _complete(columns: Sequence[ra.OutputColumn]) -> SelectList:
@@ -394,11 +403,11 @@ def _script_columns(script: exp.Expr) -> list[ra.OutputColumn]:
     if schema is None:
         return [ra.OutputColumn(it, ra.Cast(ra.Literal("null"), "string"), it) for it in _SCRIPTED]
     columns: list[ra.OutputColumn] = []
-    for it in schema.expressions:
-        kind = it.args.get("kind")
+    for expression in schema.expressions:
+        kind = expression.args.get("kind")
         text = "string" if kind is None else type_name(kind)
         cast = ra.Cast(ra.Literal("null"), text)
-        columns.append(ra.OutputColumn(it.name.lower(), cast, it.name))
+        columns.append(ra.OutputColumn(expression.name.lower(), cast, expression.name))
     return columns
 
 

@@ -222,9 +222,12 @@ class NamePrinter(CallPrinter):
 
     def _strings(self, node: exp.Expr) -> Printed:
         """Strings behind each other, which are one."""
-        if not all(isinstance(it, exp.Literal) and it.is_string for it in node.expressions):
+        if not all(
+            isinstance(expression, exp.Literal) and expression.is_string
+            for expression in node.expressions
+        ):
             return UNNAMED
-        text = "".join(it.name for it in node.expressions)
+        text = "".join(expression.name for expression in node.expressions)
         return Printed(text, types.STRING, text)
 
     def _negative(self, node: exp.Expr) -> Printed:
@@ -484,7 +487,11 @@ _HANDLERS: dict[type[exp.Expr], Callable[[NamePrinter, Any], Printed | str | Non
 
 def _last_name(node: exp.Expr) -> str | None:
     """The last name in a path into a VARIANT."""
-    keys = [it for it in node.expression.expressions if isinstance(it, exp.JSONPathKey)]
+    keys = [
+        expression
+        for expression in node.expression.expressions
+        if isinstance(expression, exp.JSONPathKey)
+    ]
     name = str(keys[-1].this) if keys else ""
     return name if name and "." not in name else None
 

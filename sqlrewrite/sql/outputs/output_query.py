@@ -30,8 +30,8 @@ def query_output(
     """What a query returns that holds under all of the settings; None where it is not
     understood."""
     answers = []
-    for quoted in sorted({it.double_quoted for it in settings}):
-        possible = tuple(it for it in settings if it.double_quoted is quoted)
+    for quoted in sorted({setting.double_quoted for setting in settings}):
+        possible = tuple(setting for setting in settings if setting.double_quoted is quoted)
         answers.append(_output(query, catalog, possible, type_text))
     return _agreed(answers)
 
@@ -77,7 +77,7 @@ def _as_name(text: str, token: Token) -> Token:
 def _agreed(answers: Sequence[Output | None]) -> Output | None:
     """What several answers have in common: None in place of a name or type that differs, and of all
     where one of them is None or has another number of columns."""
-    known = [it for it in answers if it is not None]
+    known = [answer for answer in answers if answer is not None]
     if len(known) < len(answers) or len({len(it) for it in known}) != 1:
         return None
     return tuple(

@@ -69,7 +69,9 @@ class OutputTranslator(Translator):
     def may_be_several(self, item: exp.Expr, expression: ra.Expression) -> bool:
         """Whether an item may be several columns, or one that Spark may not know."""
         columns = item.find_all(exp.Column) if self.unresolved else ()
-        return isinstance(item, exp.Aliases) or any(id(it) in self.unresolved for it in columns)
+        return isinstance(item, exp.Aliases) or any(
+            id(column) in self.unresolved for column in columns
+        )
 
     def star(self, item: exp.Expr) -> list[ra.OutputColumn] | None:
         """The columns of ``*`` or ``t.*``, or the fields of a struct; None if unknown."""
@@ -154,8 +156,8 @@ class OutputTranslator(Translator):
         return ra.Cast(base, "variant") if variant else ra.Unknown("a path", (base,))
 
     def _row(self, node: exp.Expr) -> ra.Expression:
-        values = [self.translate(it.unalias()) for it in node.expressions]
-        if any(is_star(it) for it in node.expressions):
+        values = [self.translate(expression.unalias()) for expression in node.expressions]
+        if any(is_star(expression) for expression in node.expressions):
             return ra.Unknown("a star in a row", tuple(values))
         names = self.printer().field_names(node)
         pairs = zip(names, values, strict=True)
@@ -187,7 +189,7 @@ class OutputTranslator(Translator):
             columns = self.star(child) if is_star(child) else None
             if is_star(child) and columns is None:
                 return ra.Unknown("a star of unknown columns")
-            shown = [it.expression for it in columns or ()]
+            shown = [column.expression for column in columns or ()]
             arguments += shown if is_star(child) else [self.translate(child)]
         return ra.Call(name, tuple(arguments)) if name != "struct" else ra.Unknown("struct(*)")
 

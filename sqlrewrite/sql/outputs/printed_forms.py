@@ -41,7 +41,7 @@ def _texts(parts: Sequence[Printed]) -> list[str] | None:
 def filled(form: str, *parts: Printed | str) -> str | None:
     """A form of ``str.format`` with texts and printed expressions in it; None if one of these is
     not known."""
-    texts = _texts([Printed(it) if isinstance(it, str) else it for it in parts])
+    texts = _texts([Printed(part) if isinstance(part, str) else part for part in parts])
     return None if texts is None else form.format(*texts)
 
 

@@ -69,28 +69,28 @@ class SparkSqlParser(PipeParser):
         self._advance(2)
         plain = after_dot or kind is TokenType.IDENTIFIER
         special = None if plain else _SPECIAL.get(token.text.upper())
-        found = special(self, token) if special is not None else None
-        if found is None:
+        call = special(self, token) if special is not None else None
+        if call is None:
             self._retreat(index + 2)
-            found = _call(token, self._parse_function_args(True))
-        self._match_r_paren(found)
-        self._placed(token.start, found)
+            call = _call(token, self._parse_function_args(True))
+        self._match_r_paren(call)
+        self._placed(token.start, call)
         if kind is TokenType.VAR and token.text.upper() == "TRANSFORM":
             script = self._curr.token_type is TokenType.USING
             if script or self._match_text_seq("ROW", "FORMAT", advance=False):
                 self._retreat(index + 1)
                 return self._parse_transform()
-        return self._parse_window(found)
+        return self._parse_window(call)
 
     def build_cast(self, strict: bool, **kwargs: Any) -> exp.Expr:
         """A cast, marked with how it was written. The number before a suffix (``1L``) stays as it
         is."""
         suffix = self._prev.text.upper() in _SUFFIXES
-        found = super().build_cast(strict, **kwargs)
+        cast = super().build_cast(strict, **kwargs)
         if suffix:
-            found.set("this", kwargs["this"])
-        found.meta[SPELLED] = "suffix" if suffix else "::"
-        return found
+            cast.set("this", kwargs["this"])
+        cast.meta[SPELLED] = "suffix" if suffix else "::"
+        return cast
 
     def _parse_merge(self) -> exp.Merge:
         """``MERGE WITH SCHEMA EVOLUTION INTO``, whose extra words change no row of the target."""
@@ -120,14 +120,14 @@ class SparkSqlParser(PipeParser):
         """A type, with CHAR and VARCHAR read as STRING outside of a schema, as sqlglot's Hive
         parser does. That one parses two types to compare with each type it reads, which takes ten
         times as long."""
-        found: exp.Expr | None = super(_HIVE, self)._parse_types(
+        kind: exp.Expr | None = super(_HIVE, self)._parse_types(
             check_func, schema, allow_identifiers, with_collation
         )
-        for it in found.find_all(exp.DataType) if found is not None and not schema else ():
-            if it.this in _TEXTS:
-                it.set("this", exp.DataType.Type.TEXT)
-                it.set("expressions", None)
-        return found
+        for node in kind.find_all(exp.DataType) if kind is not None and not schema else ():
+            if node.this in _TEXTS:
+                node.set("this", exp.DataType.Type.TEXT)
+                node.set("expressions", None)
+        return kind
 
     def _parse_dcolon(self) -> exp.Expr | None:
         return self._parse_types(with_collation=True)
@@ -157,9 +157,9 @@ def _cast(it: SparkSqlParser, token: Token) -> exp.Expr | None:
     if to is None:
         it.raise_error("Expected a type behind AS")
     kind = exp.Cast if token.text.upper() == "CAST" else exp.TryCast
-    found = kind(this=operand, to=to)
-    found.meta[SPELLED] = "cast"
-    return found
+    cast = kind(this=operand, to=to)
+    cast.meta[SPELLED] = "cast"
+    return cast
 
 
 def _exists(it: SparkSqlParser, token: Token) -> exp.Expr | None:

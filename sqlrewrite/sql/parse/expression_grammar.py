@@ -86,7 +86,7 @@ class ExpressionParser(SparkParser):
         index = self._index
         negated = self._match(TokenType.NOT)
         kind = self._curr.token_type
-        found: exp.Expr | None
+        predicate: exp.Expr | None
         if kind is TokenType.IS and not negated:
             return self._is(value)
         if kind not in _PREDICATES or kind in (TokenType.NOT, TokenType.IS):
@@ -95,18 +95,18 @@ class ExpressionParser(SparkParser):
         self._advance()
         value = self._needed(value)
         if kind is TokenType.IN:
-            found = self._parse_in(value)
+            predicate = self._parse_in(value)
         elif kind is TokenType.BETWEEN:
-            found = self._between(value)
+            predicate = self._between(value)
         elif kind is TokenType.RLIKE:
-            found = exp.RegexpLike(this=value, expression=self._operand(0))
+            predicate = exp.RegexpLike(this=value, expression=self._operand(0))
         else:
-            found = self._like(_LIKES[kind], value)
+            predicate = self._like(_LIKES[kind], value)
             if negated:  # x NOT LIKE ANY (…) is no NOT of the other
-                like = found.this if isinstance(found, exp.Escape) else found
+                like = predicate.this if isinstance(predicate, exp.Escape) else predicate
                 like.set("negate", True)
-            return found
-        return exp.Not(this=found) if negated else found
+            return predicate
+        return exp.Not(this=predicate) if negated else predicate
 
     def _parse_in(self, this: exp.Expr | None, alias: bool = False) -> exp.In:
         start = self._curr.start
@@ -116,20 +116,22 @@ class ExpressionParser(SparkParser):
         alone = self._curr.token_type is not TokenType.L_PAREN
         items = self._parse_csv(self._parse_select_or_expression)
         if alone and len(items) == 1 and isinstance(items[0], exp.Query):
-            found = exp.In(this=this, query=items[0].subquery(copy=False))
+            membership = exp.In(this=this, query=items[0].subquery(copy=False))
         else:
-            found = exp.In(this=this, expressions=items)
+            membership = exp.In(this=this, expressions=items)
         self._match_r_paren()
-        self._placed(start, found.args.get("query"))
-        return found
+        self._placed(start, membership.args.get("query"))
+        return membership
 
     def _list_of_template(self) -> exp.Expr:
         """``IN ${days}``: the template renders to the list with its parentheses."""
-        found = self._parse_placeholder() if self._curr.token_type is TokenType.COLON else None
-        named = isinstance(found, exp.Placeholder) and is_template(str(found.this))
-        if found is None or not named:
+        placeholder = (
+            self._parse_placeholder() if self._curr.token_type is TokenType.COLON else None
+        )
+        named = isinstance(placeholder, exp.Placeholder) and is_template(str(placeholder.this))
+        if placeholder is None or not named:
             self.raise_error("Expected ( behind IN")
-        return self._needed(found)
+        return self._needed(placeholder)
 
     def _between(self, value: exp.Expr | None) -> exp.Expr:
         low = self._operand(0)
@@ -143,10 +145,10 @@ class ExpressionParser(SparkParser):
             self._advance()
             patterns = exp.Tuple(expressions=self._parse_wrapped_csv(self._parse_disjunction))
             return kind(this=value, expression=quantifier(this=patterns))
-        found: exp.Expr = kind(this=value, expression=self._operand(0))
+        like: exp.Expr = kind(this=value, expression=self._operand(0))
         if self._match(TokenType.ESCAPE):
-            found = exp.Escape(this=found, expression=self._parse_string())
-        return found
+            like = exp.Escape(this=like, expression=self._parse_string())
+        return like
 
     def _is(self, value: exp.Expr | None) -> exp.Expr | None:
         index = self._index
@@ -159,8 +161,8 @@ class ExpressionParser(SparkParser):
         if constant is None:
             self._retreat(index)
             return value
-        found = exp.Is(this=value, expression=constant)
-        return exp.Not(this=found) if negated else found
+        test = exp.Is(this=value, expression=constant)
+        return exp.Not(this=test) if negated else test
 
     # --- valueExpression -----------------------------------------------------------------------
 
@@ -232,8 +234,8 @@ class ExpressionParser(SparkParser):
             self._placed(start.start, this) if start is not None else None
         if self._curr.token_type not in self.BRACKETS:
             return this
-        found: exp.Expr | None = super()._parse_bracket(this)
-        return found if start is None else self._placed(start.start, found)
+        bracket: exp.Expr | None = super()._parse_bracket(this)
+        return bracket if start is None else self._placed(start.start, bracket)
 
     def _parse_lambda(self, alias: bool = False) -> exp.Expr | None:
         """An argument of a call."""
@@ -241,9 +243,9 @@ class ExpressionParser(SparkParser):
         return self._placed(start, super()._parse_lambda(alias))
 
     def _parse_cast(self, strict: bool, safe: bool | None = None) -> exp.Expr:
-        found = super()._parse_cast(strict, safe)
-        self._needed(found.args.get("this"))
-        return found
+        cast = super()._parse_cast(strict, safe)
+        self._needed(cast.args.get("this"))
+        return cast
 
     def _parse_column_parts_fast(self) -> exp.Column | exp.Dot | None:
         """A column that is a name, or a name behind its table's, as most are; others are left to

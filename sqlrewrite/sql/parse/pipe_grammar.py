@@ -38,24 +38,24 @@ class PipeParser(QueryParser):
         return self._parse_select_query(nested, table, parse_subquery_alias, parse_set_operation)
 
     def _parse_set_operations(self, this: exp.Expr | None) -> exp.Expr | None:
-        found = super()._parse_set_operations(this)
-        while isinstance(found, exp.Query) and self._match(TokenType.PIPE_GT):
-            found = super()._parse_set_operations(self._pipe(found))
-        return found
+        operation = super()._parse_set_operations(this)
+        while isinstance(operation, exp.Query) and self._match(TokenType.PIPE_GT):
+            operation = super()._parse_set_operations(self._pipe(operation))
+        return operation
 
     def _pipe(self, query: exp.Query) -> exp.Expr:
         """The query with the operator behind a pipe applied to it."""
         kind = self._curr.token_type
         if kind in _JOINS:
-            found = _opened(query, "where", "laterals")
-            found.append("joins", self._parse_join())
+            piped = _opened(query, "where", "laterals")
+            piped.append("joins", self._parse_join())
         elif kind is TokenType.WHERE:
-            found = _opened(query, "where")
-            found.set("where", self._parse_where())
+            piped = _opened(query, "where")
+            piped.set("where", self._parse_where())
         elif kind is TokenType.SELECT:
-            found = self._selected(_opened(query))
+            piped = self._selected(_opened(query))
         elif kind in _ORDERS:
-            found = self._parse_query_modifiers(_closed(_over(query)))
+            piped = self._parse_query_modifiers(_closed(_over(query)))
         elif kind in _SETS:
             return self.parse_set_operation(query) or query
         elif kind is TokenType.ALIAS:
@@ -66,32 +66,32 @@ class PipeParser(QueryParser):
             pivots, sample = self._parse_pivots(), self._parse_table_sample()
             return _all(_derived(query, pivots=pivots, sample=sample))
         elif self._match_text_seq("EXTEND"):
-            found = _closed(_over(query))
-            found.set("expressions", [exp.Star(), *self._parse_csv(self._parse_expression)])
+            piped = _closed(_over(query))
+            piped.set("expressions", [exp.Star(), *self._parse_csv(self._parse_expression)])
         else:
-            found = self._other(query)
-        return found
+            piped = self._other(query)
+        return piped
 
     def _selected(self, found: exp.Select) -> exp.Select:
         """``|> SELECT``: the list of a SELECT, and its windows."""
         listed = super()._parse_select_query(parse_set_operation=False)
-        said = {key for key, value in listed.args.items() if value} if listed else set()
-        if not isinstance(listed, exp.Select) or not said <= _OF_A_SELECT:
+        clauses = {key for key, value in listed.args.items() if value} if listed else set()
+        if not isinstance(listed, exp.Select) or not clauses <= _OF_A_SELECT:
             self.raise_error("Expected nothing but a list behind |> SELECT")
         else:
-            for key in said:
+            for key in clauses:
                 found.set(key, listed.args[key])
         return _closed(found)
 
     def _other(self, query: exp.Query) -> exp.Select:
         """An operator whose columns are not worked out: AGGREGATE, SET, DROP."""
         word = self._curr.text.upper()
-        found = _closed(_over(query))
+        piped = _closed(_over(query))
         items: list[exp.Expr | None] = []
         if self._match_text_seq("AGGREGATE"):
             if self._curr.token_type is not TokenType.GROUP_BY:
                 items = self._parse_csv(self._parse_expression)
-            found.set("group", self._named_keys() or self._parse_group())
+            piped.set("group", self._named_keys() or self._parse_group())
         elif self._match(TokenType.SET) or self._match_text_seq("SET"):
             items = self._parse_csv(self._parse_expression)
         elif self._match(TokenType.DROP):
@@ -99,9 +99,9 @@ class PipeParser(QueryParser):
         else:
             self.raise_error("Expected an operator behind |>")
         # `kind` is in no table of what is understood, nor is a star of other names.
-        found.set("kind", word)
-        found.set("expressions", [exp.Star(rename=[exp.Identifier(this=word)]), *items])
-        return found
+        piped.set("kind", word)
+        piped.set("expressions", [exp.Star(rename=[exp.Identifier(this=word)]), *items])
+        return piped
 
     def _named_keys(self) -> exp.Group | None:
         """GROUP BY with keys that may have aliases; None for grouping sets and no GROUP BY."""
@@ -109,7 +109,7 @@ class PipeParser(QueryParser):
         if not self._match(TokenType.GROUP_BY):
             return None
         keys = self._parse_csv(self._parse_expression)
-        calls = (it.name.upper() for it in keys if isinstance(it, exp.Anonymous))
+        calls = (key.name.upper() for key in keys if isinstance(key, exp.Anonymous))
         if keys and not _GROUPINGS.intersection((self._curr.text.upper(), *calls)):
             return exp.Group(expressions=keys)
         self._retreat(index)
@@ -148,6 +148,6 @@ def _closed(select: exp.Select) -> exp.Select:
 
 
 def _derived(query: exp.Query, **more: object) -> exp.Subquery:
-    found = exp.Subquery(this=query, **more)
-    found.meta[PIPED] = True
-    return found
+    derived = exp.Subquery(this=query, **more)
+    derived.meta[PIPED] = True
+    return derived

@@ -42,11 +42,11 @@ _Clause = tuple[str, exp.Expr | list[exp.Expr] | None]
 def _placed_clause(parse: Callable[[Any], _Clause]) -> Callable[[Any], _Clause]:
     """Parses a clause as ``parse`` does, and notes its span."""
 
-    def placed(it: QueryParser) -> _Clause:
-        start = it._curr.start
-        name, clause = parse(it)
+    def placed(parser: QueryParser) -> _Clause:
+        start = parser._curr.start
+        name, clause = parse(parser)
         for node in clause if isinstance(clause, list) else (clause,):
-            it._placed(start, node)
+            parser._placed(start, node)
         return name, clause
 
     return placed
@@ -113,27 +113,27 @@ class QueryParser(ExpressionParser):
         if not behind or behind[0].token_type not in _BEHIND_STREAM:
             return super()._parse_table(*args, **given)
         self._advance()
-        found = super()._parse_table(*args, **given)
-        if isinstance(found, exp.Table):
-            what = found.this
+        table = super()._parse_table(*args, **given)
+        if isinstance(table, exp.Table):
+            what = table.this
             if isinstance(what, exp.Identifier):
                 keys = {"table": "db", "db": "catalog"}
-                parts = {column: found.args.get(key) for column, key in keys.items()}
+                parts = {column: table.args.get(key) for column, key in keys.items()}
                 what = exp.Column(this=what, **parts)
-                found.set("db", None)
-                found.set("catalog", None)
-            found.set("this", exp.Anonymous(this="stream", expressions=[what]))
-        return found
+                table.set("db", None)
+                table.set("catalog", None)
+            table.set("this", exp.Anonymous(this="stream", expressions=[what]))
+        return table
 
     def _parse_derived_table_values(self, *args: Any, **given: Any) -> exp.Values | None:
         start = self._curr
-        found = super()._parse_derived_table_values(*args, **given)
-        if found is not None and found.expressions:
-            end = found.expressions[-1].meta[SPAN][1]
+        values = super()._parse_derived_table_values(*args, **given)
+        if values is not None and values.expressions:
+            end = values.expressions[-1].meta[SPAN][1]
             if start.token_type is TokenType.L_PAREN:  # it closes right behind the last row
-                end = next(it.end + 1 for it in self._tokens if it.start >= end)
-            found.meta[SPAN] = start.start, end
-        return found
+                end = next(token.end + 1 for token in self._tokens if token.start >= end)
+            values.meta[SPAN] = start.start, end
+        return values
 
     def _parse_value(self, values: bool = True) -> exp.Tuple | None:
         """A row of VALUES. An alias behind a row without parentheses is left for the whole."""
@@ -155,16 +155,16 @@ class QueryParser(ExpressionParser):
         if self._curr.token_type in _NO_QUERY:
             return None
         if self._is_table_query():
-            found = self._table_statement()
+            query = self._table_statement()
         elif self._curr.token_type is TokenType.FROM:
-            found = self._from_statement()
+            query = self._from_statement()
         else:
             return super()._parse_select_query(
                 nested, table, parse_subquery_alias, parse_set_operation
             )
-        if parse_set_operation and isinstance(found, exp.Query):
-            return self._parse_set_operations(found)
-        return found
+        if parse_set_operation and isinstance(query, exp.Query):
+            return self._parse_set_operations(query)
+        return query
 
     def _parse_query_modifiers(self, this: Any) -> Any:
         """The clauses behind the list of a SELECT, or behind another query."""
@@ -199,8 +199,8 @@ class QueryParser(ExpressionParser):
 
     def _parse_wrapped_select(self, table: bool = False) -> exp.Expr | None:
         if self._is_table_query():
-            found = self._parse_select(nested=True, parse_set_operation=False)
-            query: exp.Expr | None = self._parse_query_modifiers(self._parse_set_operations(found))
+            select = self._parse_select(nested=True, parse_set_operation=False)
+            query: exp.Expr | None = self._parse_query_modifiers(self._parse_set_operations(select))
             return query
         return super()._parse_wrapped_select(table)
 
@@ -212,12 +212,14 @@ class QueryParser(ExpressionParser):
     def _table_statement(self) -> exp.Expr:
         """``TABLE t``: all of it."""
         self._advance()
-        found = exp.Select(expressions=[exp.Star()], from_=exp.From(this=self._parse_table_parts()))
-        found.meta[NO_WHERE] = "TABLE t has no WHERE"
-        self._parse_query_modifiers(found)
-        if any(found.args.get(key) for key in _NOT_OF_TABLE):
+        select = exp.Select(
+            expressions=[exp.Star()], from_=exp.From(this=self._parse_table_parts())
+        )
+        select.meta[NO_WHERE] = "TABLE t has no WHERE"
+        self._parse_query_modifiers(select)
+        if any(select.args.get(key) for key in _NOT_OF_TABLE):
             self.raise_error("Expected the end of TABLE t, or ORDER BY or LIMIT")
-        return found
+        return select
 
     def _from_statement(self) -> exp.Expr:
         """``FROM …`` with the SELECTs, or INSERTs, behind it; each has the FROM as its own."""
@@ -277,21 +279,21 @@ class QueryParser(ExpressionParser):
         transform.set("row_format_after", self._parse_row_format(match_row=True))
         if self._match_text_seq("RECORDREADER"):
             transform.set("record_reader", self._parse_string())
-        found = self._parse_query_modifiers(exp.Select(expressions=[transform]))
-        return found or transform
+        query = self._parse_query_modifiers(exp.Select(expressions=[transform]))
+        return query or transform
 
     def _body(self) -> exp.Expr:
         """A SELECT without a FROM of its own."""
         start = self._curr.start
         if self._begins_script():
             return self._script()
-        found = super()._parse_select_query(parse_set_operation=False)
-        if not isinstance(found, exp.Select) or found.args.get("from_") or found.args.get("joins"):
+        body = super()._parse_select_query(parse_set_operation=False)
+        if not isinstance(body, exp.Select) or body.args.get("from_") or body.args.get("joins"):
             self.raise_error("Expected SELECT without FROM, behind the FROM of all")
             raise AssertionError("errors are raised at once")  # ErrorLevel.IMMEDIATE
-        found.meta[SELECT_OFFSET] = start
+        body.meta[SELECT_OFFSET] = start
         # ORDER BY and LIMIT are the SELECT's own, also behind a UNION.
-        return found.subquery(copy=False) if any(map(found.args.get, _ENDS)) else found
+        return body.subquery(copy=False) if any(map(body.args.get, _ENDS)) else body
 
 
 # Spark's grammar, ``transformClause``: what is not SELECT TRANSFORM (…).
@@ -303,7 +305,7 @@ def _over(relations: exp.Select, bodies: list[exp.Expr], start: int) -> list[exp
     several = len(bodies) > 1
     for number, table in enumerate(relations.find_all(exp.Subquery) if several else ()):
         table.meta[SHARED] = (start, number)
-    for body in (it.unnest() for it in bodies):
+    for body in (nested.unnest() for nested in bodies):
         if several:
             body.meta[SHARED] = start
         copied = relations.copy()
@@ -315,7 +317,7 @@ def _over(relations: exp.Select, bodies: list[exp.Expr], start: int) -> list[exp
 
 def _all_of(queries: list[exp.Expr]) -> exp.Expr:
     """The UNION ALL of queries."""
-    found, *rest = queries
+    union, *rest = queries
     for query in rest:
-        found = exp.Union(this=found, expression=query, distinct=False)
-    return found
+        union = exp.Union(this=union, expression=query, distinct=False)
+    return union

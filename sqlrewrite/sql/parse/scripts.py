@@ -85,22 +85,24 @@ def runs_unread(tokens: Sequence[Token]) -> bool:
 
 def pieces(text: str, tokens: Sequence[Token]) -> Iterator[Piece]:
     """The statements of a text, those in scripts among them, by its tokens."""
-    for found in split(text, tokens):
-        if isinstance(found, Piece):
-            yield found
+    for piece in split(text, tokens):
+        if isinstance(piece, Piece):
+            yield piece
         else:
-            yield from found.statements
+            yield from piece.statements
 
 
 def split(text: str, tokens: Sequence[Token]) -> Iterator[Piece | Script]:
     """The statements and scripts of a text, by its tokens."""
-    found = _between_semicolons(text, tokens)
-    scripted = "begin" in text.lower() and any(it.token_type is TokenType.BEGIN for it in tokens)
-    return _with_scripts(found, text) if scripted else found
+    parts = _between_semicolons(text, tokens)
+    scripted = "begin" in text.lower() and any(
+        token.token_type is TokenType.BEGIN for token in tokens
+    )
+    return _with_scripts(parts, text) if scripted else parts
 
 
 def _between_semicolons(text: str, tokens: Sequence[Token]) -> Iterator[Piece]:
-    if tokens and not any(it in text for it in (";", _CELL_END, "{%")):
+    if tokens and not any(mark in text for mark in (";", _CELL_END, "{%")):
         yield Piece(list(tokens), 0, len(text))
         return
     since = 0
@@ -143,43 +145,55 @@ def _begins(tokens: Sequence[Token]) -> bool:
 
 def _deeper(tokens: Sequence[Token]) -> int:
     """How many blocks BEGIN … END a piece opens, less those that it closes."""
-    found, before, handler = 0, "", False
+    depth, before, handler = 0, "", False
     for index in range(len(tokens)):
-        said = word(tokens, index)
+        first = word(tokens, index)
         handler |= _declares_handler(tokens, index)
-        if said == "begin" and (handler or before in _BEFORE_BEGIN):
-            found += 1
-        elif said == "end" and before in ("", "begin"):
-            found -= word(tokens, index + 1) not in _BLOCKS
-        before = said or "a name"
-    return found
+        if first == "begin" and (handler or before in _BEFORE_BEGIN):
+            depth += 1
+        elif first == "end" and before in ("", "begin"):
+            depth -= word(tokens, index + 1) not in _BLOCKS
+        before = first or "a name"
+    return depth
 
 
 _BEFORE_BEGIN = frozenset({"", "begin", "then", "else", "do", "loop", "repeat", ":", "atomic"})
 
 
 def _statements(script: Sequence[Piece], text: str) -> Iterator[Piece]:
-    found = [it for piece in script for it in _led(piece)]
-    made: set[str] = set()
+    led = [statement for piece in script for statement in _led(piece)]
+    defined: set[str] = set()
     moved = ""
-    if any(word(it.tokens, at) in _LOOPS for it in script for at in range(len(it.tokens))):
+    if any(
+        word(statement.tokens, at) in _LOOPS
+        for statement in script
+        for at in range(len(statement.tokens))
+    ):
         # What a loop makes under a name that is no literal hides tables from what stands before it.
-        opened = {name[-1] for it in found for name in open_names(it.tokens, text)}
-        words = {token.text.lower() for it in found for token in it.tokens} if opened else set()
-        made |= {it for it in words if any(may_render_to(name, it) for name in opened)}
-    for piece in found:
+        opened = {name[-1] for statement in led for name in open_names(statement.tokens, text)}
+        words = (
+            {token.text.lower() for statement in led for token in statement.tokens}
+            if opened
+            else set()
+        )
+        defined |= {
+            statement
+            for statement in words
+            if any(may_render_to(name, statement) for name in opened)
+        }
+    for piece in led:
         first = word(piece.tokens, 0)
-        made |= _defined(piece.tokens) if first in _DEFINES else set()
+        defined |= _defined(piece.tokens) if first in _DEFINES else set()
         if first == "use" or (first, word(piece.tokens, 1)) == ("set", "catalog"):
             moved = MOVED
         elif runs_unread(piece.tokens):
             moved = UNREAD
-    for piece in found:
+    for piece in led:
         if word(piece.tokens, 0) in (*_DEFINES, "use", "set"):
             yield replace(piece, defines=True)
         elif moved:
             yield replace(piece, why=moved)
-        elif made.isdisjoint(token.text.lower() for token in piece.tokens):
+        elif defined.isdisjoint(token.text.lower() for token in piece.tokens):
             yield piece
         else:
             yield replace(piece, why=MADE)
@@ -190,13 +204,13 @@ def _defined(tokens: Sequence[Token]) -> set[str]:
     index = 0
     while word(tokens, index) in _BEFORE_A_NAME:
         index += 1
-    found = {token.text.lower() for token in _dotted(tokens, index)}
+    names = {token.text.lower() for token in _dotted(tokens, index)}
     for at in range(index, len(tokens)):
         renamed = (word(tokens, at), word(tokens, at + 1)) == ("rename", "to")
         listed = tokens[at].token_type is TokenType.COMMA and word(tokens, 0) == "drop"
         if renamed or listed:
-            found |= {token.text.lower() for token in _dotted(tokens, at + 1 + renamed)}
-    return found
+            names |= {token.text.lower() for token in _dotted(tokens, at + 1 + renamed)}
+    return names
 
 
 def _dotted(tokens: Sequence[Token], index: int) -> Iterator[Token]:
@@ -218,22 +232,22 @@ def _led(piece: Piece) -> Iterator[Piece]:
     """The statement that a piece of a script leads to, and a query on the way to it."""
     tokens, index = piece.tokens, 0
     while index < len(tokens):
-        said = word(tokens, index)
-        if said == "end" or said == "until":
+        first = word(tokens, index)
+        if first == "end" or first == "until":
             return
         if _declares_handler(tokens, index):
             index = _behind(tokens, index, "begin")
-        elif said in ("begin", "else", "loop", "repeat", "not", "atomic"):
+        elif first in ("begin", "else", "loop", "repeat", "not", "atomic"):
             index += 1
         elif word(tokens, index + 1) == ":":
             index += 2
-        elif said == "for":
+        elif first == "for":
             start = index + (3 if word(tokens, index + 2) == "as" else 1)
             index = _behind(tokens, index, "do")
             yield replace(piece, tokens=tokens[start : index - 1], until=tokens[index - 1].start)
-        elif said in _LEADS:
-            start, index = index, _behind(tokens, index, _LEADS[said])
-            if any(it.token_type is TokenType.JOIN for it in tokens[start:index]):
+        elif first in _LEADS:
+            start, index = index, _behind(tokens, index, _LEADS[first])
+            if any(token.token_type is TokenType.JOIN for token in tokens[start:index]):
                 yield replace(piece, tokens=tokens[start:index], until=tokens[index - 1].start)
         else:
             break
@@ -245,11 +259,11 @@ def _behind(tokens: Sequence[Token], index: int, wanted: str) -> int:
     """The index behind a word outside of parentheses and CASE, or beyond the last token."""
     depth = 0
     for at in range(index + 1, len(tokens)):
-        kind, said = tokens[at].token_type, word(tokens, at)
-        if said == wanted and depth == 0:
+        kind, first = tokens[at].token_type, word(tokens, at)
+        if first == wanted and depth == 0:
             return at + 1
-        if kind is TokenType.L_PAREN or said == "case":
+        if kind is TokenType.L_PAREN or first == "case":
             depth += 1
-        elif kind is TokenType.R_PAREN or said == "end":
+        elif kind is TokenType.R_PAREN or first == "end":
             depth -= 1
     return len(tokens)

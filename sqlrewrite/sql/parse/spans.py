@@ -18,8 +18,8 @@ FROM_END = "from end"
 
 def unweakened(tree: exp.Expr) -> exp.Expr:
     """What stands in the text for a tree that templates have made unknown."""
-    found: exp.Expr = tree.meta.get(WEAKENED, tree)
-    return found
+    original: exp.Expr = tree.meta.get(WEAKENED, tree)
+    return original
 
 
 def span_of(tree: exp.Expr) -> Span | None:

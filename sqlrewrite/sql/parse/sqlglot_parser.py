@@ -81,8 +81,8 @@ def from_sources() -> type[_SparkParser]:
         module = modules[name] = module_from_spec(spec)
         module.__dict__["__builtins__"] = {**builtins.__dict__, "__import__": import_}
         spec.loader.exec_module(module)
-    found: type[_SparkParser] = modules["parsers.spark"].SparkParser
-    return found
+    parser: type[_SparkParser] = modules["parsers.spark"].SparkParser
+    return parser
 
 
 if TYPE_CHECKING:

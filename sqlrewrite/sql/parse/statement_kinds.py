@@ -69,7 +69,7 @@ def opens_query(tokens: Sequence[Token]) -> bool:
     kind = tokens[0].token_type
     if kind in _ALSO_OPENERS:
         second = tokens[1].token_type if len(tokens) > 1 else None
-        selects = any(it.token_type is TokenType.SELECT for it in tokens)
+        selects = any(token.token_type is TokenType.SELECT for token in tokens)
         return second is _ALSO_OPENERS[kind] and selects
     return kind in _QUERY_OPENERS and not (_defines_alone(tokens) or _makes_function(tokens))
 
@@ -82,7 +82,7 @@ def is_passed_over(tokens: Sequence[Token]) -> bool:
 def _makes_function(tokens: Sequence[Token]) -> bool:
     """Whether a statement makes a function whose body is more than one query."""
     opens = tokens[0].token_type is TokenType.CREATE
-    makes = opens and any(it.token_type is TokenType.FUNCTION for it in tokens[:5])
+    makes = opens and any(token.token_type is TokenType.FUNCTION for token in tokens[:5])
     return makes and returned_query(tokens) is None
 
 
@@ -123,7 +123,7 @@ def reason_to_report(
     if word in DEFINES:
         return at, f"a join in {{% {word} %}} {_CALLED}"
     if word == "with":
-        word = next((it.text for it in tokens if it.token_type in _CHANGE), word)
+        word = next((token.text for token in tokens if token.token_type in _CHANGE), word)
     return at, f"a join in {word.upper()} is left alone: {why}"
 
 

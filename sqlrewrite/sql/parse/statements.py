@@ -88,7 +88,7 @@ class Statement:
     def last_words(self) -> frozenset[str]:
         """The same, with the last part of each name with dots in backquotes."""
         words = self.words
-        return words | {it.rpartition(".")[2] for it in words if "." in it}
+        return words | {word.rpartition(".")[2] for word in words if "." in word}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,7 +105,7 @@ class Lexed:
     @property
     def places(self) -> Iterator[Span]:
         """The spans of its tokens."""
-        return (Span(it.start, it.end + 1) for it in self.tokens)
+        return (Span(token.start, token.end + 1) for token in self.tokens)
 
 
 def lex(text: str, refer: Refer = no_name) -> Lexed:
@@ -114,9 +114,9 @@ def lex(text: str, refer: Refer = no_name) -> Lexed:
     tokens, unreadable = read(masked.text)
     if untouched(masked, text) and not masked.obstacles:
         return Lexed(_named(tokens, text, refer), unreadable)
-    found, obstacles = template_tokens.with_templates(tokens, masked, text, refer)
+    lexed, obstacles = template_tokens.with_templates(tokens, masked, text, refer)
     obstacles = sorted((*masked.obstacles, *obstacles), key=lambda obstacle: obstacle.start)
-    return Lexed(_named(found, text, refer), unreadable, masked.templates, tuple(obstacles), refer)
+    return Lexed(_named(lexed, text, refer), unreadable, masked.templates, tuple(obstacles), refer)
 
 
 def statements(
@@ -222,8 +222,8 @@ def _statement(
             template_tokens.misplaced_template(templates, tokens) if parses else None
         )
         if obstacle is not None:
-            said = f"template text: {obstacle.message}: left alone"
-            failure = Failure(obstacle.start, said, True)
+            message = f"template text: {obstacle.message}: left alone"
+            failure = Failure(obstacle.start, message, True)
     if failure is None and unread is not None and (ours or unread.endless):
         failure = Failure(unread.offset, unread.why, not unread.endless)
     if failure is None and ours:
@@ -272,8 +272,8 @@ def passed_over(statement: Statement, text: str) -> Failure | None:
 
 
 def _told(text: str, tokens: Sequence[Token], tree: exp.Expr | None) -> Failure | None:
-    found = reason_to_report(text, tokens, tree)
-    return None if found is None else Failure(*found, True)
+    reason = reason_to_report(text, tokens, tree)
+    return None if reason is None else Failure(*reason, True)
 
 
 def _excused(failure: Failure | None, templates: Sequence[Template]) -> Failure | None:
@@ -291,7 +291,7 @@ def _parse_failure(error: ParseError, text: str, tokens: Sequence[Token]) -> Fai
     line, column = first.get("line"), first.get("col")
     # sqlglot's column is that of the token's last character.
     offset = next((t.start for t in tokens if t.line == line and t.col == column), tokens[0].start)
-    if missing_semicolon(text, [it for it in tokens if it.start <= offset]) == offset:
+    if missing_semicolon(text, [token for token in tokens if token.start <= offset]) == offset:
         return Failure(offset, MISSING_SEMICOLON)
     message = (first.get("description") or _first_line(error)).rstrip(".")
     return Failure(offset, _in_words(message))
