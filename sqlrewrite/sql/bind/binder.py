@@ -127,7 +127,9 @@ def _hints_at_joins(node: exp.Select) -> tuple[tuple[str, str], ...]:
     hint = node.args.get("hint")
     hints = () if hint is None else hint.find_all(exp.JoinHint)
     return tuple(
-        (hint_.name.lower(), table.name.lower()) for hint_ in hints for table in hint_.expressions
+        (join_hint.name.lower(), table.name.lower())
+        for join_hint in hints
+        for table in join_hint.expressions
     )
 
 

@@ -88,7 +88,7 @@ def _ranked(
 
 def _is_whole(frame: exp.Expr) -> bool:
     """Whether a frame holds all rows of its partition."""
-    ends = (f"{frame.args.get(end_)} {frame.args.get(f'{end_}_side')}" for end_ in ("start", "end"))
+    ends = (f"{frame.args.get(edge)} {frame.args.get(f'{edge}_side')}" for edge in ("start", "end"))
     return [end.upper() for end in ends] == ["UNBOUNDED PRECEDING", "UNBOUNDED FOLLOWING"]
 
 

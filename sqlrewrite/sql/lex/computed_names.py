@@ -32,21 +32,21 @@ def computes_names(text: str) -> bool:
 
 def with_computed_names(tokens: Sequence[Token], text: str, refer: Refer) -> list[Token]:
     """The tokens with dotted names in place of such calls."""
-    whole_tokens: list[Token] = []
+    joined: list[Token] = []
     at = 0
     while at < len(tokens):
         parts, end = _computed(tokens, at, text) if _may_begin(tokens, at) else ((), at)
         if not parts:
-            whole_tokens.append(tokens[at])
+            joined.append(tokens[at])
             at += 1
             continue
         first, last = tokens[at], tokens[end]
         whole = Token(first.token_type, first.text, first.line, first.col, first.start, last.end)
         names = [(TokenType.IDENTIFIER, given(part, refer)) for part in parts]
         dotted = [piece for name in names for piece in ((TokenType.DOT, "."), name)]
-        whole_tokens += tiled(whole, dotted[1:])
+        joined += tiled(whole, dotted[1:])
         at = end + 1
-    return whole_tokens
+    return joined
 
 
 def names_unread(tokens: Sequence[Token]) -> bool:

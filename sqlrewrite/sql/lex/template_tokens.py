@@ -101,35 +101,35 @@ def with_templates(
     templates = {template.start: template for template in masked.templates}
     parts = deque(hole for hole in masked.templates if hole.kind is TemplateKind.PART)
     relations = _Relations()
-    whole_tokens: list[Token] = []
+    joined: list[Token] = []
     obstacles: list[Obstacle] = []
     for token, behind in zip_longest(tokens, tokens[1:]):
         relations.step(token.token_type)
         template = templates.get(token.start)
         if parts and parts[0].start <= token.end:
-            whole_tokens.append(_name_with_templates(token, parts, templates, text, refer))
+            joined.append(_name_with_templates(token, parts, templates, text, refer))
             continue
         if template is None:
-            whole_tokens.append(with_variables(token, text, refer))
+            joined.append(with_variables(token, text, refer))
             continue
         del templates[token.start]
-        lead = _lead(whole_tokens)
+        lead = _lead(joined)
         if lead is TokenType.COMMA and relations.inside:
             lead = TokenType.FROM
-        if relations.within and _is_operand(whole_tokens[-1]):
+        if relations.within and _is_operand(joined[-1]):
             pieces = _operator(template, None if relations.inside else behind)
         else:
             pieces = _pieces(template, token, lead, masked.text, refer)
         if isinstance(pieces, str):
             obstacles.append(_obstacle(template, pieces))
-            whole_tokens.append(token)
+            joined.append(token)
         else:
-            whole_tokens += tiled(token, pieces)
+            joined += tiled(token, pieces)
     # The lexer sees them inside of a string or comment, where the mask saw code.
     obstacles += [
         _obstacle(unread, "cannot be told from the text around") for unread in templates.values()
     ]
-    return whole_tokens, obstacles
+    return joined, obstacles
 
 
 def _name_with_templates(

@@ -123,15 +123,15 @@ class Stripped:
         inserted: dict[int, str] = {}
         for edit in edits:
             inserted[edit.offset] = inserted.get(edit.offset, "") + edit.text
-        changes_: list[tuple[Span, str]] = []
+        replacements: list[tuple[Span, str]] = []
         for span, at in zip(self.removed, self.places, strict=True):
             new = inserted.pop(at, "")
             if new != span.of(self.original):
-                changes_.append((span, new))
+                replacements.append((span, new))
         for offset, new in inserted.items():
             at = self.original_offset(offset)
-            changes_.append((Span(at, at), new))
-        yield from sorted(changes_, key=lambda it: (it[0].start, it[0].end))
+            replacements.append((Span(at, at), new))
+        yield from sorted(replacements, key=lambda it: (it[0].start, it[0].end))
 
     def insertions(self) -> dict[int, str]:
         """What was taken out, by the offset in the stripped text where it stood."""
@@ -215,9 +215,7 @@ def _clauses(
         [*kept, *(predicate.span for clause in clauses for predicate in clause.ours)]
     )
     begins = [walk.tokens[clause.clause.keyword].start for clause in clauses]
-    outside = [
-        predicate for predicate, at in zip(clauses, begins, strict=True) if not _inside(at, outer)
-    ]
+    outside = [clause for clause, at in zip(clauses, begins, strict=True) if not _inside(at, outer)]
     return outside, outer
 
 
@@ -271,12 +269,12 @@ def _by_clause(walk: Walk, taken: Sequence[ManagedPredicate]) -> Iterator[_Claus
         ours = [m if (m := managed.get(p.start)) and m.tokens == p else None for p in pieces]
         unmarked = [piece for one, piece in zip(ours, pieces, strict=True) if one is None]
         for index, one in enumerate(ours):
-            if one is not None and any(is_unmarked(walk, one_, one) for one_ in unmarked):
+            if one is not None and any(is_unmarked(walk, piece, one) for piece in unmarked):
                 ours[index] = None
         spans = sorted(_clause_spans(walk, clause, pieces, ours), key=_start)
         if spans:
-            gone = tuple(one_ for one_ in ours if one_ is not None)
-            spans += [one_.moved for one_ in gone if one_.moved is not None]
+            gone = tuple(predicate for predicate in ours if predicate is not None)
+            spans += [predicate.moved for predicate in gone if predicate.moved is not None]
             yield _ClauseSpans(clause, gone, tuple(spans))
 
 
