@@ -46,7 +46,7 @@ def day_range(condition: Expression, column: str, *, kind: Type) -> DayRange | N
     nothing is known of them."""
     match condition:
         case Call(name="and", args=args):
-            known_of = [it for arg in args if (it := day_range(arg, column, kind=kind))]
+            known_of = [days for arg in args if (days := day_range(arg, column, kind=kind))]
             return _intersection(known_of) if known_of else None
         case Call(name="or", args=args):
             parts = [day_range(arg, column, kind=kind) for arg in args]
@@ -65,7 +65,9 @@ def day_range(condition: Expression, column: str, *, kind: Type) -> DayRange | N
         case Call(name="between", args=(side, low, high)):
             ends = (("<=", high), (">=", low))
             both = [
-                it for op, end in ends if (it := _allowed_days(op, side, end, column, kind=kind))
+                days
+                for op, end in ends
+                if (days := _allowed_days(op, side, end, column, kind=kind))
             ]
             return _intersection(both) if both else None
         case Call(name="not", args=(Call() as inner,)):

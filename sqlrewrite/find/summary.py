@@ -153,7 +153,7 @@ def _joined_columns(reading: Reading) -> dict[str, tuple[str, ...]]:
                 scan = plan.relations.get(ref.relation)
                 if isinstance(scan, Scan) and scan.table.partitioned_by:
                     by_table.setdefault(scan.table.name[-1], []).append(ref.name)
-    return {name: tuple(dict.fromkeys(found)) for name, found in by_table.items()}
+    return {name: tuple(dict.fromkeys(columns)) for name, columns in by_table.items()}
 
 
 def _held(reading: Reading) -> dict[str, str]:

@@ -97,7 +97,7 @@ class Proposal:
 
     def objection(self, code: str) -> str | None:
         """The first reason under a rule's code not to read the dimension again."""
-        return next((reason for found, reason in self.objections if found == code), None)
+        return next((reason for own, reason in self.objections if own == code), None)
 
     def label(self, ref: ra.ColumnRef) -> str:
         """A column as a person would name it."""

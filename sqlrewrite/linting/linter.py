@@ -135,7 +135,9 @@ def _foreign(document: Document) -> Iterator[Finding]:
 def lint_renderings(sql: str, done: Rewrite, of: Callable[[str], LintResult]) -> LintResult:
     """The findings of a text, and what went wrong while looking for them."""
     every = [(rendering, *of(rendering.text)) for rendering in renderings(sql)]
-    keys_by_rendering = [(rendering, {_key(one) for one in found}) for rendering, found, _ in every]
+    keys_by_rendering = [
+        (rendering, {_key(one) for one in findings}) for rendering, findings, _ in every
+    ]
     kept: dict[tuple[str, Span], Finding] = {}
     for _, all_findings, _ in every:
         for one in all_findings:

@@ -121,9 +121,9 @@ def smaller_units_of(proposal: Proposal) -> tuple[DerivedColumn, ...]:
     a_day = bound.days or bound.step == DAY  # a bound that has no hour
     kinds = (proposal.type_of(ColumnRef(pair.scan.relation, unit.column, None)) for unit in units)
     return tuple(
-        it
-        for it, _ in takewhile(_is_alike, zip(units, kinds, strict=True))
-        if not (a_day and it.shape is not None and not it.shape.daily)
+        unit
+        for unit, _ in takewhile(_is_alike, zip(units, kinds, strict=True))
+        if not (a_day and unit.shape is not None and not unit.shape.daily)
     )
 
 

@@ -87,7 +87,7 @@ def edits(split: Split, count: int, cut: Cut, places: Places) -> list[Edit]:
             _span(scan): f"(SELECT * FROM {_raw(places, scan)}{_behind(scan, column, cut, group)}"
             for scan, column in split.scans
         }
-        pieces = (places.copy(it, replaced) for it in written.branch)
+        pieces = (places.copy(span, replaced) for span in written.branch)
         branches += f"{newline}{union}{newline}{f'{written.more} '.join(pieces)}"
     insertions = [Edit(offset, text) for offset, text in written.inside]
     for scan, column in split.scans:
@@ -264,7 +264,7 @@ class _Writer:
         replaced |= {
             span: self.key(key)
             for span, key in self._found.columns.items()
-            if not any(it.start <= span.start < it.end for it in replaced)
+            if not any(place.start <= span.start < place.end for place in replaced)
         }
         return places.copy(span, replaced)
 

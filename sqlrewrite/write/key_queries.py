@@ -101,7 +101,7 @@ class KeyQueries:
         writer, word = KeyQueryWriter(self.author, self.words), self.author.word
         alias = writer.unused("q", set())
         names = [writer.unused("k", set()) for _ in outputs]
-        at = next(at for at, it in enumerate(outputs) if it is pair.key_side.expression)
+        at = next(at for at, output in enumerate(outputs) if output is pair.key_side.expression)
         value, listed = wrapped.format(f"{alias}.{names[at]}"), ", ".join(names)
         return f"({word('SELECT')} {value} {word('FROM')} {inside} {word('AS')} {alias}({listed}))"
 

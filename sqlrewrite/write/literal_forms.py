@@ -203,7 +203,9 @@ def _refusal(query: str, proposals: Sequence[Proposal]) -> str | None:
     if any("?" in part or has_template(part) for part in context.catalog.namespace):
         return "the current schema is not known there, after a USE that could not be read"
     kinds = {kind: _literal_kind(kind) for kind in _types_that_meet(proposals)}
-    incomparable = next((kind for kind, found in kinds.items() if found is None), None)
+    incomparable = next(
+        (kind for kind, literal_kind in kinds.items() if literal_kind is None), None
+    )
     if incomparable is not None:
         return f"literals of type {incomparable} may compare otherwise than the key does"
     if len(set(kinds.values())) > 1:
@@ -212,7 +214,14 @@ def _refusal(query: str, proposals: Sequence[Proposal]) -> str | None:
     if local:
         return f"{local[0]} is a CTE, which means something in this statement alone"
     read = _relations_named(plan, query)
-    texts = (query, *(_view_text(context.catalog, it) for it in read if isinstance(it, Derived)))
+    texts = (
+        query,
+        *(
+            _view_text(context.catalog, relation)
+            for relation in read
+            if isinstance(relation, Derived)
+        ),
+    )
     for text in texts:
         changing = _functions_that_vary(text, "query") or set(_SPECIAL_DAY.findall(text))
         if changing:
@@ -220,10 +229,12 @@ def _refusal(query: str, proposals: Sequence[Proposal]) -> str | None:
         zoned = _functions_that_vary(text, "zone") or _timestamps(text, read)
         if zoned:
             return f"{min(zoned)} may give other keys in another session's time zone"
-    partial = [it for it in read if isinstance(it, Scan) and not it.table.complete]
+    partial = [
+        relation for relation in read if isinstance(relation, Scan) and not relation.table.complete
+    ]
     if partial:
         return f"the columns of {partial[0].parts[-1]} are not all known: one may be a timestamp"
-    changed = {it.parts[-1].lower() for it in read} & context.changed
+    changed = {relation.parts[-1].lower() for relation in read} & context.changed
     if changed:
         return f"the text itself changes {min(changed)}: the keys are others when it has run"
     return None
@@ -300,7 +311,7 @@ def _timestamps(text: str, read: Sequence[Scan | Derived]) -> set[str]:
     text = _without_strings(text)
     return {
         column.name.lower()
-        for table in (it.table for it in read if isinstance(it, Scan))
+        for table in (scan.table for scan in read if isinstance(scan, Scan))
         for column in table.columns
         if (column.type is None or "timestamp" in column.type) and _mentions(text, column.name)
     }

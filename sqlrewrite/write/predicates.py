@@ -73,7 +73,7 @@ def _in_dialect(found: list[Predicate], proposal: Proposal) -> list[Predicate]:
 
     written_in = dialect(name)
     assert written_in is not None
-    merged = {it for join in joins(proposal.target_block.source) for it in join.using}
+    merged = {column for join in joins(proposal.target_block.source) for column in join.using}
     if not written_in.qualifies_merged and pair.target_column in merged:
         raise NoPlaceError(f"{pair.target_column}, which USING merges, has no table there")
     for why in filter(None, (written_in.why_unwritable(item.text) for item in found)):

@@ -61,7 +61,10 @@ def write_in(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predica
     Spark prunes by it with its own dynamic pruning."""
     first = proposals[0]
     bounded = proposals[:1] if queries.union else proposals
-    named = [in_sides(it)[0].replace("{}", fact_value(it, queries.author)) for it in bounded]
+    named = [
+        in_sides(proposal)[0].replace("{}", fact_value(proposal, queries.author))
+        for proposal in bounded
+    ]
     columns = named[0] if len(named) == 1 else f"({', '.join(named)})"
     query = queries.over(proposals, hint=first.options.hint, distinct=repeats_keys(first))
     return [Predicate(f"{columns} {queries.author.word('IN')} {query}", columns, (query,))]
@@ -72,7 +75,7 @@ def write_set(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predic
     itself, which prunes without the engine's dynamic pruning."""
     query = queries.whole(proposals, "collect_set({})")
     bounded = fact_values(proposals[0], queries.author)
-    text = disjunction(queries.author, [f"array_contains({query}, {it})" for it in bounded])
+    text = disjunction(queries.author, [f"array_contains({query}, {value})" for value in bounded])
     text = or_stray_rows(proposals[0], queries.author, bounded[0], text)
     return [Predicate(text, bounded[0], (query,))]
 

@@ -136,7 +136,7 @@ def attempted(
         for step in path:
             node = operands(node)[step]
         spans = places.operands(node)
-        texts = (_Missing() if it is None else places.copy(it, replaced) for it in spans)
+        texts = (_Missing() if span is None else places.copy(span, replaced) for span in spans)
         replaced[places.bare(node)] = author.word(form).format(*texts)
     return places.copy(span, replaced)
 

@@ -21,7 +21,7 @@ from sqlrewrite.warehouse import VARIABLE, Name, Reference
 def strip_blocks(text: str) -> Stripped | None:
     """The text without the predicates of ours; None if its renderings lose different spans."""
     every = renderings(text)
-    stripped = [strip(block.text, lex(block.text, _some).tokens) for block in every]
+    stripped = [strip(rendering.text, lex(rendering.text, _some).tokens) for rendering in every]
     if len({one.removed for one in stripped}) != 1:
         return None
     removed = stripped[0].removed

@@ -117,7 +117,7 @@ class CallPrinter:
                 shown = self.translator.star(node)
                 if shown is None:
                     return None
-                parts += [Printed(it.label, self.type_of_column(it)) for it in shown]
+                parts += [Printed(column.label, self.type_of_column(column)) for column in shown]
         return parts
 
     def _struct(self, nodes: Sequence[exp.Expr]) -> str | None:
@@ -134,10 +134,10 @@ class CallPrinter:
     def _row(self, node: exp.Expr) -> str | None:
         """``(1, a)``, which is a named_struct."""
         form, parts = list[str](), list[Printed | str]()
-        for name, it in zip(self.field_names(node), node.expressions, strict=True):
+        for name, item in zip(self.field_names(node), node.expressions, strict=True):
             form.append("{}, {}")
-            parts += [name, self.printed(it.unalias())]
-            if isinstance(it, exp.Alias):
+            parts += [name, self.printed(item.unalias())]
+            if isinstance(item, exp.Alias):
                 form[-1] += " AS {}"
                 parts.append(name)
         return filled(f"named_struct({', '.join(form)})", *parts)
@@ -170,7 +170,7 @@ class CallPrinter:
         keys = [self.text(key) for key in over.args.get("partition_by") or ()]
         order = over.args.get("order")
         ordered = list(order.expressions) if order is not None else []
-        orders = [self._order(it) for it in ordered]
+        orders = [self._order(order) for order in ordered]
         spec = node.args.get("spec") or over.args.get("spec")
         frame = self._frame(spec, ordered) if spec else self._default_frame(node.this, ordered)
         if None in keys or None in orders or frame is None:

@@ -83,7 +83,7 @@ def _single(value: Decimal) -> float:
     except OverflowError:
         return float("inf")
     shortest = (float(f"{float(value):.{digits}g}") for digits in range(1, 10))
-    return next((it for it in shortest if struct.pack("f", it) == single), float(value))
+    return next((digits for digits in shortest if struct.pack("f", digits) == single), float(value))
 
 
 def typed_constant(text: str, kind: Type | None) -> str | None:

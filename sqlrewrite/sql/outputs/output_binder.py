@@ -53,7 +53,7 @@ def output_columns(
         return None
     plan = replace(binder.so_far, query=query, memo={})
     kinds = output_types(plan, len(columns))
-    return tuple((it.label, kind) for it, kind in zip(columns, kinds, strict=True))
+    return tuple((column.label, kind) for column, kind in zip(columns, kinds, strict=True))
 
 
 def _branches(node: ra.Node) -> list[ra.Project] | None:
@@ -209,10 +209,11 @@ class OutputBinder(Binder):
             if item is None:
                 return None
             columns.append(item)
-        if group is not None and any(group.args.get(it) for it in _GROUPINGS):
+        if group is not None and any(group.args.get(grouping) for grouping in _GROUPINGS):
             return None
         shown = [self._item(expression, translator) for expression in node.expressions[1:]]
-        return None if None in shown else [*columns, *(it for it in shown if it is not None)]
+        named = [column for column in shown if column is not None]
+        return [*columns, *named] if len(named) == len(shown) else None
 
     def _item(self, item: exp.Expr, translator: Translator) -> ra.OutputColumn | None:
         expression = translator.translate(item)
@@ -230,7 +231,7 @@ class OutputBinder(Binder):
             if columns is None or not isinstance(item, exp.EQ):
                 return None
             expression, name = translator.translate(item.expression), item.this.name
-            places = [at for at, it in enumerate(columns) if it.name == name.lower()]
+            places = [at for at, column in enumerate(columns) if column.name == name.lower()]
             if len(places) != 1:
                 return None
             columns[places[0]] = ra.OutputColumn(name.lower(), expression, name)
@@ -257,17 +258,17 @@ class OutputBinder(Binder):
         columns = names or self.generated(expression)
         if columns is None:
             return source, replace(shown, complete=False)
-        made = self.generate(source, "", columns, expression)
+        generator = self.generate(source, "", columns, expression)
         assert isinstance(translator, OutputTranslator)
-        labels = translator.generated_names.get(names) or self.labels_of(made.relation)
-        self.labels[made.relation] = labels or columns
+        labels = translator.generated_names.get(names) or self.labels_of(generator.relation)
+        self.labels[generator.relation] = labels or columns
         # Spark takes the aliases out of the other items: struct(a AS b) is called `struct(a)`.
         items = [
             replace(item, label=None) if item.label and " AS " in item.label else item
             for item in shown.items
         ]
-        items[at : at + 1] = self.columns_of(made.relation)
-        return made, replace(shown, items=tuple(items))
+        items[at : at + 1] = self.columns_of(generator.relation)
+        return generator, replace(shown, items=tuple(items))
 
     def with_clause(self, with_: exp.Expr, outer: Mapping[str, int]) -> Mapping[str, int]:
         """The CTEs visible after a WITH."""
@@ -332,9 +333,11 @@ class OutputBinder(Binder):
         if names is None or kind is None:
             return relation
         number = self.number()
-        made = self.generate(ra.Opaque(number, "", "no FROM", columns=()), "", names, expression)
+        generator = self.generate(
+            ra.Opaque(number, "", "no FROM", columns=()), "", names, expression
+        )
         columns = [
-            ra.OutputColumn(name, ra.ColumnRef(made.relation, name, None), label)
+            ra.OutputColumn(name, ra.ColumnRef(generator.relation, name, None), label)
             for name, label in zip(names, kind.names, strict=True)
         ]
         return self._derived(columns, relation.alias, alias_columns(node))
@@ -401,7 +404,9 @@ def _script_columns(script: exp.Expr) -> list[ra.OutputColumn]:
     """The columns of a TRANSFORM: strings if it gives no types, key and value if no names."""
     schema = script.args.get("schema")
     if schema is None:
-        return [ra.OutputColumn(it, ra.Cast(ra.Literal("null"), "string"), it) for it in _SCRIPTED]
+        return [
+            ra.OutputColumn(name, ra.Cast(ra.Literal("null"), "string"), name) for name in _SCRIPTED
+        ]
     columns: list[ra.OutputColumn] = []
     for expression in schema.expressions:
         kind = expression.args.get("kind")
@@ -416,7 +421,11 @@ def _pivoted(
 ) -> list[ra.OutputColumn] | None:
     """The columns that neither an aggregate nor FOR mentions, then one a value and aggregate."""
     fields = list(pivot.args.get("fields") or ())
-    if len(fields) != 1 or not isinstance(fields[0], exp.In) or any(not it.name for it in before):
+    if (
+        len(fields) != 1
+        or not isinstance(fields[0], exp.In)
+        or any(not column.name for column in before)
+    ):
         return None
     used = {
         part.name.lower()
@@ -424,7 +433,7 @@ def _pivoted(
         for column in tree.find_all(exp.Column)
         for part in column.parts
     }
-    columns = [it for it in before if it.name not in used]
+    columns = [column for column in before if column.name not in used]
     aggregates = []
     for item in pivot.expressions:
         expression = translator.translate(item)
@@ -472,12 +481,12 @@ def _unpivoted(
                 return None
             taken.add(member.name.lower())
             values[place].append(value)
-    columns = [it for it in before if it.name not in taken]
+    columns = [column for column in before if column.name not in taken]
     name = fields[0].this.name
     columns.append(ra.OutputColumn(name.lower(), ra.Cast(ra.Literal("null"), str(STRING)), name))
-    for it, kinds in zip(names, values, strict=True):
+    for label, kinds in zip(names, values, strict=True):
         shared = ra.Unknown("a column of UNPIVOT", tuple(kinds), merged=True)
-        columns.append(ra.OutputColumn(it.name.lower(), shared, it.name))
+        columns.append(ra.OutputColumn(label.name.lower(), shared, label.name))
     return columns
 
 

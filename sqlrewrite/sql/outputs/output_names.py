@@ -134,8 +134,8 @@ class NamePrinter(CallPrinter):
 
     def meaning(self, node: exp.Expr) -> ra.Expression | None:
         """The plan of a tree."""
-        found = self.meanings.get(id(inside(node)))
-        return None if found is None else found[1]
+        noted = self.meanings.get(id(inside(node)))
+        return None if noted is None else noted[1]
 
     def type_of_column(self, column: ra.OutputColumn) -> Type | None:
         """The type of a column."""
@@ -339,7 +339,9 @@ class NamePrinter(CallPrinter):
             text = filled(form, self.printed(node.this), self.printed(pattern))
             return text if text is None or not negated else f"(NOT {text})"
         patterns = pattern.this.expressions
-        strings = all(isinstance(it, exp.Literal) and it.is_string for it in patterns)
+        strings = all(
+            isinstance(pattern, exp.Literal) and pattern.is_string for pattern in patterns
+        )
         if isinstance(node, exp.ILike) or not strings:
             return None
         word = "any" if isinstance(pattern, exp.Any) else "all"

@@ -62,8 +62,8 @@ def _tree(query: str, catalog: Warehouse, double_quoted: bool) -> exp.Expr | Non
     if double_quoted and '"' in query:
         names = tuple(_as_name(query, token) for token in lexed.tokens)
         lexed = replace(lexed, tokens=names)
-    found = list(statements(query, lexed, _LIMITS))
-    return found[0].tree if len(found) == 1 and found[0].failure is None else None
+    pieces = list(statements(query, lexed, _LIMITS))
+    return pieces[0].tree if len(pieces) == 1 and pieces[0].failure is None else None
 
 
 def _as_name(text: str, token: Token) -> Token:
@@ -78,7 +78,7 @@ def _agreed(answers: Sequence[Output | None]) -> Output | None:
     """What several answers have in common: None in place of a name or type that differs, and of all
     where one of them is None or has another number of columns."""
     known = [answer for answer in answers if answer is not None]
-    if len(known) < len(answers) or len({len(it) for it in known}) != 1:
+    if len(known) < len(answers) or len({len(answer) for answer in known}) != 1:
         return None
     return tuple(
         (_same({name for name, _ in each}), _same({kind for _, kind in each}))

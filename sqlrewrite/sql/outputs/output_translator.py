@@ -80,9 +80,9 @@ class OutputTranslator(Translator):
             return self._of_generator(item) if isinstance(item, exp.Column) else None
         seen: Counter[ra.Expression] = Counter()
         columns: list[ra.OutputColumn] = []
-        for it in shown:
-            columns.append(self._column_shown(it, seen[it.expression]))
-            seen[it.expression] += 1
+        for column in shown:
+            columns.append(self._column_shown(column, seen[column.expression]))
+            seen[column.expression] += 1
         return columns
 
     def _column_shown(self, column: ra.OutputColumn, before: int) -> ra.OutputColumn:
@@ -94,7 +94,7 @@ class OutputTranslator(Translator):
             ref = ref.args[0]
         if not isinstance(ref, ra.ColumnRef):
             return column
-        alike = [it for it in self.columns_of(ref.relation) if it.name == ref.name]
+        alike = [column for column in self.columns_of(ref.relation) if column.name == ref.name]
         if before >= len(alike):
             return column
         expression = expression if len(alike) == 1 else alike[before].expression
@@ -111,9 +111,9 @@ class OutputTranslator(Translator):
         if kind is None or kind.name != "struct" or item.this.args.get("replace"):
             return None
         left_out = item.this.args.get("except_") or ()
-        if any(isinstance(it, exp.Column) and it.table for it in left_out):
+        if any(isinstance(column, exp.Column) and column.table for column in left_out):
             return None
-        dropped = {it.name.lower() for it in left_out}
+        dropped = {column.name.lower() for column in left_out}
         return [
             ra.OutputColumn(name, ra.Call(".", (base, ra.Literal("string", name))), label)
             for label in kind.names
@@ -161,7 +161,7 @@ class OutputTranslator(Translator):
             return ra.Unknown("a star in a row", tuple(values))
         names = self.printer().field_names(node)
         pairs = zip(names, values, strict=True)
-        parts = (part for name, it in pairs for part in (ra.Literal("string", name), it))
+        parts = (part for name, value in pairs for part in (ra.Literal("string", name), value))
         return ra.Call("named_struct", tuple(parts))
 
     def _constant_interval(self, node: exp.Expr) -> ra.Expression:

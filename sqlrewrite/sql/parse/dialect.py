@@ -202,9 +202,9 @@ def _by_words(*words: str) -> _Special:
         comma = it._curr.token_type is TokenType.COMMA
         if comma or len(arguments) == 1:
             return None
-        found = _call(token, arguments)
-        found.meta[BY_WORDS] = True
-        return found
+        call = _call(token, arguments)
+        call.meta[BY_WORDS] = True
+        return call
 
     return special
 
