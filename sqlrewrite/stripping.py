@@ -21,8 +21,8 @@ from sqlrewrite.text.source import Lines
 _BLOCKED = "what dpp-rewrite has written into this statement stays, take it out by hand: {}"
 FOREIGN = "DPP009"
 _FOREIGN = (
-    "the marker stands where dpp-rewrite writes none, or on what it has not written: the predicate "
-    "is yours and stays; take the marker off"
+    "dpp-rewrite did not write what this marker stands behind: the predicate is "
+    "yours and stays; take the marker off"
 )
 _IN_CHANGE = (
     "--strip takes nothing out of the condition of a DELETE or UPDATE, where a mistake would "

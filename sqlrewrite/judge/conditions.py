@@ -89,7 +89,7 @@ def objections_to_conjunct(
 ) -> Iterator[Objection]:
     """The reasons not to repeat a condition; ``attempted`` as in ``objections_to_value``."""
     if item.condition.clause is None:
-        yield NO_TEXT, "a condition of USING or of a view has no text here"
+        yield NO_TEXT, "a condition that comes from USING or a view has no text in this query"
     if not is_boolean(proposal, item.expression):
         yield GUARDS, f"{_name_of(proposal, item.expression)} is not known to be a BOOLEAN"
     yield from objections_to_value(proposal, item.expression, attempted=attempted)
@@ -122,7 +122,7 @@ def objections_to_value(
         if not attempted and not total(proposal, node):
             yield GUARDS, _why_not_total(proposal, node)
         if _is_over_many_rows(proposal, node):
-            why = "is computed from many rows, and the key query may read others"
+            why = "is computed from many rows, and the key query may read other rows"
             yield DETERMINISM, f"{describe(node)} {why}"
         match node:
             case ra.Parameter(positional=True):
@@ -132,7 +132,10 @@ def objections_to_value(
                 if _would_be_bounded(proposal, query.blocks):
                     yield GUARDS, "a subquery in it would itself be bounded by the dimension"
             case ra.ColumnRef(span=None):
-                yield NO_TEXT, "a column of a `*` or of a view, which has no text here to repeat"
+                yield (
+                    NO_TEXT,
+                    "a column that comes from a `*` or a view has no text in this query to repeat",
+                )
             case ra.ColumnRef():
                 culprit = raising_below(proposal, node)
                 if culprit is not None:
@@ -150,7 +153,7 @@ def _why_not_total(proposal: Proposal, node: ra.Expression) -> str:
     if culprit is None:
         return _why_operator_raises(proposal.plan, node)
     if culprit is node:
-        return "a subquery can raise an error: it may have more rows than one"
+        return "a subquery raises an error if it returns more than one row"
     return f"{describe(culprit)} in a subquery can raise an error"
 
 
@@ -222,7 +225,7 @@ def unlike_types(plan: ra.Plan, one: ra.ColumnRef, other: ra.ColumnRef) -> str |
 def why_unlike(one: str, kind: Type, other: str, its: Type) -> str:
     """Why IN may compare two columns of these types otherwise than ``=``."""
     if kind in FLOATING or its in FLOATING:
-        return "floating-point keys are left alone: NaN and -0.0 compare in ways of their own"
+        return "floating-point keys are not pruned: = and other comparisons differ on NaN and -0.0"
     if kind == its and family(kind) is None:
-        return f"{one} and {other} are {kind}: values of that type are no keys"
+        return f"{one} and {other} are {kind}: values of this type cannot be keys"
     return f"{one} is {kind} and {other} is {its}: = and IN would compare them differently"

@@ -73,7 +73,10 @@ def objections_to_blocks(
             for expression in values:
                 yield from _order_sensitive_in(proposal.plan, expression, attempted)
         if block.limit is not None and not total_order(proposal.plan, block):
-            yield ROW_LIMIT, "LIMIT or OFFSET without a total order may give other rows"
+            yield (
+                ROW_LIMIT,
+                "LIMIT or OFFSET without a total order may return different rows the second time",
+            )
         for relation in relations_of(proposal.plan, number):
             inside = blocks if copied and not block.in_view else None
             yield from _objections_to_name(proposal, relation, inside, walked=walked)
@@ -134,11 +137,11 @@ def objections_to_copying(relation: ra.Relation) -> Iterator[Objection]:
     match relation:
         case ra.Derived(outer=(_, *_)) | ra.Derived(lateral=True):
             name = relation_name(relation)
-            yield CORRELATED, f"{name} refers to columns around it: it cannot stand alone"
+            yield CORRELATED, f"{name} refers to columns around it: it cannot be read by itself"
         case ra.Derived(view=(), anchor=None, span=None):
-            yield NAMES, "the derived table has no alias to find it by"
+            yield NAMES, "the derived table has no alias: give it one"
         case ra.Inline(span=None):
-            yield NAMES, f"{relation_name(relation)} has no text of its own here to repeat"
+            yield NAMES, f"{relation_name(relation)} has no text in this query to repeat"
         case ra.Derived(view=()) | ra.Inline() | ra.Opaque():
             pass
         case _ if relation.span is None:
@@ -165,15 +168,21 @@ def _objections_to_name(
             why = f" ({cause})" if cause else ""
             yield STREAMING, f"{relation.alias} is a stream{why}: it cannot be read twice"
         case ra.Scan(table=Table(unsteady=why)) if why:
-            yield DETERMINISM, f"{relation.alias} gives other rows each time: {why}"
+            yield (
+                DETERMINISM,
+                f"{relation.alias} returns different rows each time it is read: {why}",
+            )
         case ra.Opaque(reason=reason):
             yield DETERMINISM, f"{relation.alias or 'a relation'}: {reason}"
         case ra.CteReference(name=name, cte=cte, query=query):
             # A CTE that is defined in the copied text comes along with it.
             along = copied is not None and bool(query.blocks) and {*query.blocks} <= {*copied}
             if copied is not None and not along and visible.get(name) != cte:
-                why = f"the CTE {name} is not visible where the predicate would stand"
-                yield NAMES, why if name else f"{relation.alias} is a part of a FROM that is shared"
+                why = f"the CTE {name} is not visible where the predicate would go"
+                yield (
+                    NAMES,
+                    why if name else f"{relation.alias} is in a FROM that several SELECTs share",
+                )
             if cte not in walked:
                 walked.add(cte)
                 yield from objections_to_blocks(
@@ -181,7 +190,7 @@ def _objections_to_name(
                 )
         case ra.Scan(parts=parts) | ra.Derived(view=(_, *_), parts=parts):
             if copied is not None and len(parts) == 1 and parts[0] in visible:
-                yield NAMES, f"{parts[0]} means a CTE where the predicate would stand"
+                yield NAMES, f"{parts[0]} is the name of a CTE where the predicate would go"
         case _:
             pass
     if not isinstance(relation, ra.Opaque) and relation.sampled:
@@ -245,14 +254,17 @@ def objections_to_functions(options: Options, names: Iterable[str]) -> Iterator[
     for name in sorted(names):
         row = options.function(name)
         if name == "?":
-            why = "a positional parameter (?) cannot be repeated: the next would get its value"
+            why = (
+                "a positional parameter (?) cannot be repeated: those behind it would get "
+                "the wrong values"
+            )
             yield PARAMETERS, why
         elif name == _OVER:
             yield DETERMINISM, _BY_ROWS
         elif row is None:
             yield DETERMINISM, f"{called(name)} is not known to be deterministic"
         elif not row.deterministic:
-            yield DETERMINISM, f"{name}() gives another value each time"
+            yield DETERMINISM, f"{name}() returns a different value each time"
         elif not row.repeatable and row.again != "exact":
             yield DETERMINISM, f"{name}() depends on the order of rows"
 
@@ -333,9 +345,9 @@ def why_order_sensitive(plan: ra.Plan, call: ra.Call) -> str:
     name, summed = call.name, call.args[0]
     if name in tagged("average") | tagged("ranked"):
         kind = expression_type(plan, summed)
-        return f"{name}() of {kind or 'what is not known'} depends on the order of rows"
+        return f"{name}() of {kind or 'an unknown type'} depends on the order of rows"
     if expression_type(plan, summed) == "bigint":
-        return "a sum of BIGINT may overflow in one order of its rows and not in another"
+        return "a sum of BIGINT may overflow in one order of its rows and not in another order"
     return "a sum that may be of floating-point numbers depends on the order"
 
 

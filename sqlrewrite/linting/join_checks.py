@@ -76,7 +76,8 @@ def _doubtful(proposal: Proposal) -> str:
     for scan in read_again(proposal):
         if scan.table.name == fact.name and not _restricted(proposal, scan):
             return (
-                ", but which reads the same table again: it pays where few partitions have its keys"
+                "; it would read the same table again, which pays where few partitions "
+                "have its keys"
             )
     return ""
 
@@ -128,7 +129,7 @@ def key_types_differ(checked: CheckedStatement) -> Iterator[Finding]:
         )
 
 
-_NO_OTHER = "the search for rows beyond"
+_NO_OTHER = "the test that no row is beyond it"
 _PRESERVED = "DPP101"
 
 
@@ -175,8 +176,8 @@ def latest_partition(checked: CheckedStatement) -> Iterator[Finding]:
             "DPP011",
             checked.original(scan.span),
             column,
-            f"{column} is compared with {what} through {by}: every partition is read to "
-            "find the rows that it leaves",
+            f"{column} is compared with {what} through {by}, which prunes nothing: every "
+            "partition is read",
             help_,
             checked.fix if item.predicates and not refused else None,
         )
@@ -245,8 +246,8 @@ def _undone(checked: CheckedStatement, block: Block, join: Join) -> Iterator[Fin
             "DPP006",
             checked.original(spans[0]),
             name,
-            f"the {was} JOIN is worth no more than {a} {now} JOIN: a condition in WHERE "
-            f"(line {line}, column {column}) rejects the rows it adds for {name}",
+            f"the {was} JOIN does the work of {a} {now} JOIN: a condition in WHERE "
+            f"(line {line}, column {column}) removes the rows that it adds for {name}",
             f"write {now} JOIN, or put the condition into ON",
         )
         return
@@ -297,4 +298,4 @@ def exchanged_alike(checked: CheckedStatement) -> Iterator[Finding]:
 def message(join: ScanJoin, found: Storage) -> str:
     """That the join exchanges the rows of both tables, and need not."""
     names = f"{join.one.parts[-1]} and {join.other.parts[-1]}"
-    return f"{names} are both {found.layout}, and yet the join exchanges rows"
+    return f"{names} are both {found.layout}, but the join still shuffles their rows"

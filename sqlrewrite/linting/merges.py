@@ -21,7 +21,7 @@ _CARRIES = frozenset({"iceberg"})
 to the target (docs/spark.md, "Literals in a MERGE")."""
 
 _HOW = (
-    "a MERGE prunes its target by constants alone: `--predicate values` writes the source's keys "
+    "a MERGE prunes its target only by constants: `--predicate values` writes the source's keys "
     "into the ON right before it runs; or restrict {shown} there by hand"
 )
 _NONE = "join by {shown}, too, where the source has it, or restrict it in the ON"

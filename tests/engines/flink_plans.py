@@ -84,7 +84,7 @@ _KIND = "a join of this kind"
 _FILTER = "no filter on d is of a kind"
 _SORTED = "may be sorted"
 _ALONE = "the keys of one table alone"
-_ITSELF = "does not come up to the join as itself"
+_ITSELF = "is changed on its way up to the join"
 
 MISSED = {
     "SELECT * FROM f JOIN d ON f.k = d.k": _FILTER,

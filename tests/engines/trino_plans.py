@@ -74,7 +74,7 @@ _KIND = "a join of this kind"
 _BUILT = "f is on the build side of its join with d"
 _HIDDEN = "a cast hides the column"
 _NONE = "no comparison joins the fact's own column"
-_ITSELF = "does not come up to the join as itself"
+_ITSELF = "is changed on its way up to the join"
 
 MISSED = {
     "SELECT * FROM d JOIN f ON f.k = d.k WHERE d.b": _BUILT,

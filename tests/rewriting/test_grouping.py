@@ -121,7 +121,11 @@ def test_predicates_beside_groups_come_out_with_them() -> None:
         ("SELECT a.k FROM a JOIN b ON default/**/.a.p = b.p", 2, "give it an alias"),
         ("SELECT a.k FROM a JOIN spark_catalog.default.b ON a.p = default.b.p", 2, "an alias"),
         ("SELECT a.k + ? FROM a JOIN b USING (p)", 2, "positional parameter"),
-        ("SELECT avg(a.v) FROM a JOIN b USING (p)", 2, "not made of those of groups exactly"),
+        (
+            "SELECT avg(a.v) FROM a JOIN b USING (p)",
+            2,
+            "cannot be computed exactly from its values per group",
+        ),
         ("SELECT 1 FROM a JOIN b ON a.p + 0 = b.p", 2, "no join ties the partition columns"),
         ("SELECT k FROM l JOIN l m USING (k)", 9, "more than the bounds"),
     ],

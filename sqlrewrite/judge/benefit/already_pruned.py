@@ -46,7 +46,7 @@ def judge_pruned(proposal: Proposal) -> Judgement:
     """Whether the query does not have the same IN already."""
     pair = proposal.pair
     if pair.derived is not None:
-        return passed("the query says nothing of the derived column itself")
+        return passed("the query has no condition on the derived column itself")
     if is_authors_in(pair):
         return _judge_in(proposal)
     if carries_constants(proposal):
@@ -71,15 +71,18 @@ def _judge_in(proposal: Proposal) -> Judgement:
     it broadcasts the subquery, and only a hint makes it surely do so (docs/spark.md)."""
     query, form = proposal.pair.edge.query, chosen_form(proposal)
     if form == SINGLE:
-        return passed("= to the one value prunes, where the author's IN does not")
+        return passed("= with the single value prunes, and the author's IN does not")
     if has_few_keys(proposal) and form == SET:
-        return passed("a set of the few keys prunes, where the author's IN does not")
+        return passed("a set of the few keys prunes, and the author's IN does not")
     if form == RANGE and proposal.clustered:
-        return passed("the ends of the keys rule out row groups, which the author's IN does not")
+        return passed(
+            "a range from the smallest to the largest key skips row groups, and the "
+            "author's IN does not"
+        )
     assert query is not None
     hinted = any(proposal.plan.blocks[number].hints for number in query.blocks)
     if form == VALUES and (proposal.clustered or by_day(proposal.pair) or not hinted):
-        return passed("constants prune, where the author's IN does not, or not always")
+        return passed("constants always prune, and the author's IN does not")
     better = form == SET or (form == IN and proposal.options.hint)
     if hinted or not better or not proposal.engine.reuse_broadcast_only:
         return failed("the query has this IN already")

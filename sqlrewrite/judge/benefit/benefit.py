@@ -45,7 +45,7 @@ def judge_benefit(proposal: Proposal) -> Judgement:
     engine = proposal.engine
     if not engine.enabled and chosen_form(proposal) == IN:
         return failed(
-            f"{engine.title} does not prune by an IN there, as dynamic pruning is switched off: "
+            f"{engine.title} does not prune by an IN, as dynamic pruning is switched off: "
             f"{proposal.other_form}"
         )
     if proposal.options.when == "auto" and has_key_query(proposal):
@@ -57,11 +57,15 @@ def judge_benefit(proposal: Proposal) -> Judgement:
     if has_one_key(proposal) and all(_reads_names(proposal, scan) for scan in scans):
         return passed("the one key is found among the names of the partitions")
     if has_one_key(proposal) and proposal.options.limits.dialect == SPARK:
-        return passed("Spark looks the one key up once, for the query and the predicate")
+        return passed(
+            "Spark looks up the one key once and uses it for both the query and the predicate"
+        )
     if has_few_keys(proposal) and all(_reads_names(proposal, scan) for scan in scans):
         return passed("the few keys are found among the names of the partitions")
     if has_few_keys(proposal) and _grouped(proposal):
-        return passed("Spark groups the rows once, for the query and the predicate")
+        return passed(
+            "Spark groups the rows once and uses them for both the query and the predicate"
+        )
     sizes = [scan.table.size_in_bytes for scan in scans]
     size = None if None in sizes else sum(of_scan or 0 for of_scan in sizes)
     by_broadcast = engine.reuse_broadcast_only and chosen_form(proposal) == IN
@@ -104,20 +108,20 @@ def _without_sizes(proposal: Proposal, scans: tuple[ra.Scan, ...]) -> Judgement:
     name = _grouped_for_both(proposal)
     if name is not None:
         return failed(
-            f"Spark reads and groups {name} once for both sides, and would read all of it again "
-            "for the subquery"
+            f"Spark reads and groups {name} once for both sides; the subquery would read "
+            "all of it again"
         )
     # A neighbour that filters it would stand in for it (``find.reducers.alternatives``).
     alone = len(scans) == 1 and is_filtered(proposal) and not _is_fact(proposal, scans[0])
     if alone and not has_selective_condition(proposal, proposal.pair.scan):
-        return passed("no sizes are known; of the two the dimension alone is filtered")
+        return passed("no sizes are known, but only the dimension is filtered")
     for scan in scans:
         if scan.table.partitioned_by and not binds_partition(proposal, scan):
             return failed(
-                f"{scan.alias} is partitioned, so as large as the fact for all that is known: give "
+                f"{scan.alias} is partitioned too, and may be as large as the fact: give "
                 "the sizes of both in the catalog"
             )
-    return passed("no sizes are known; the dimension is not partitioned, so taken to be small")
+    return passed("no sizes are known; a dimension without partitions is taken to be small")
 
 
 def _grouped_for_both(proposal: Proposal) -> str | None:

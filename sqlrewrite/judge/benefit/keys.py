@@ -28,7 +28,7 @@ def judge_selective(proposal: Proposal) -> Judgement:
     if any(restricts(proposal, item) for item in proposal.restrictions):
         return passed(f"{proposal.dimension_name} is filtered")
     if proposal.pair.edge.block.role == "merge":
-        return passed(f"a MERGE reads no more than what {proposal.dimension_name} has keys for")
+        return passed(f"a MERGE reads only what {proposal.dimension_name} has keys for")
     if _inside(proposal, proposal.pair.dimension, _test(proposal)):
         return passed(f"{proposal.dimension_name} is filtered inside")
     if has_one_key(proposal):
@@ -41,12 +41,17 @@ def judge_selective(proposal: Proposal) -> Judgement:
         )
     if any(_holds(proposal, item, _narrows) for item in proposal.restrictions):
         return failed(
-            f"the engine does not take what filters {proposal.dimension_name} for selective, and "
-            f"would not prune by an IN: {proposal.other_form} there"
+            f"the engine does not count the filter on {proposal.dimension_name} as "
+            f"selective, and would not prune by an IN: {proposal.other_form} there"
         )
     if _is_constant(proposal):
-        return failed(f"{proposal.dimension_name} is a row of constants: the engine knows its key")
-    return failed(f"nothing filters {proposal.dimension_name}: its keys would rule out nothing")
+        return failed(
+            f"{proposal.dimension_name} is one row of constants, so the engine already "
+            "knows its key"
+        )
+    return failed(
+        f"nothing filters {proposal.dimension_name}: its keys would rule out no partition"
+    )
 
 
 def _is_constant(proposal: Proposal) -> bool:

@@ -36,11 +36,13 @@ def judge_missed(proposal: Proposal) -> Judgement:
     """Whether the engine would not find as good a bound by itself; always, unless that matters.
     Raises ConfigError for an engine whose file names a planner that is not there."""
     if proposal.options.when not in LEAVING and any(_assumed(proposal)):
-        return passed("all predicates are wanted, also those that the engine may find by itself")
+        return passed(
+            "--when eligible writes every predicate, also those that the engine derives by itself"
+        )
     if proposal.pair.edge.block.role == "merge":
-        return passed("a MERGE prunes its target by constants alone")
+        return passed("a MERGE prunes its target only by constants")
     if proposal.clustered:
-        return passed(f"{proposal.engine.title} leaves out files and row groups by constants alone")
+        return passed(f"{proposal.engine.title} skips files and row groups only by constants")
     if proposal.pair.derived is not None:
         pruned = proposal.pair.pruned
         return passed(f"{proposal.engine.title} does not know what {pruned} is computed from")
@@ -63,9 +65,9 @@ def engine_alone(proposal: Proposal) -> EngineAlone:
     if isinstance(pair.dimension, Opaque):
         return EngineAlone(engine, PrunesAlone.UNKNOWN, f"{proposal.dimension_name} is not known")
     if pair.edge.block.role == "merge":
-        why = "a MERGE prunes its target by constants alone"
+        why = "a MERGE prunes its target only by constants"
     elif proposal.clustered:
-        why = "it leaves out files and row groups by constants alone"
+        why = "it skips files and row groups only by constants"
     elif pair.derived is not None or pair.filtered:
         why = f"it does not know what {pair.pruned} is computed from"
     elif pair.first:
@@ -82,7 +84,7 @@ def by_join(proposal: Proposal) -> EngineAlone:
     if planned is not None:
         if proposal.pair.place in planned:
             return EngineAlone(engine, PrunesAlone.PRUNES, "read from its plan")
-        why = f"its plan does not surely prune by the join with {by}"
+        why = f"its plan may not prune by the join with {by}"
         return EngineAlone(engine, PrunesAlone.MISSES, why)
     missed = _planner(proposal.engine)(proposal)
     if missed is not None:

@@ -119,9 +119,9 @@ class _Pieces:
                 for arg in args:
                     self.piece(arg)
             case ColumnRef(name=name):
-                raise Unsplit(f"{name} is no key of its GROUP BY as it is written")
+                raise Unsplit(f"{name} is not written as a key of its GROUP BY")
             case _:
-                raise Unsplit("what its aggregates stand in is not understood")
+                raise Unsplit("an expression around its aggregates is not understood")
 
     def _key(self, expression: Expression) -> int | None:
         key = _without_place(expression)
@@ -131,7 +131,10 @@ class _Pieces:
         spans = [column.span for column in columns(whole)]
         for node in walk(whole):
             if isinstance(node, Call) and node.name == "distinct":
-                raise Unsplit(f"{call.name}(DISTINCT …) of all rows is not made of those of groups")
+                raise Unsplit(
+                    f"{call.name}(DISTINCT …) of all rows cannot be computed from its "
+                    "values per group"
+                )
             known = isinstance(node, Literal | ColumnRef | Cast) or node in (call, whole)
             if not known and not (isinstance(node, Call) and _is_row_function(node.name)):
                 raise Unsplit(f"what {call.name} is given is not understood")
@@ -149,18 +152,23 @@ class _Pieces:
         if combined and row is not None and row.signature.endswith("-> bigint"):  # a count
             return "{}", combined
         if len(call.args) != 1 or not (combined or name == "sum"):
-            raise Unsplit(f"{name} of all rows is not made of those of groups exactly")
+            raise Unsplit(
+                f"{name} of all rows cannot be computed exactly from its values per group"
+            )
         kind = type_of(self._plan, call.args[0])
         if kind is None:
             raise Unsplit(f"the type of what {name} is given is not known")
         if combined:
             if family(kind) is None:
-                raise Unsplit(f"{name} of {kind} may give one or another of equal values")
+                raise Unsplit(f"{name} of {kind} may return any one of several equal values")
             return "{}", combined
         if kind in FLOATING:
             raise Unsplit(f"a sum of {kind} depends on the order in which it is added")
         if not (is_integral(kind) or is_decimal(kind)):
-            raise Unsplit(f"{name} of {kind} is not known to be made of those of groups exactly")
+            raise Unsplit(
+                f"{name} of {kind} is not known to be exact when it is computed from its "
+                "values per group"
+            )
         if self._postgresql:  # its sums of BIGINT and NUMERIC are NUMERIC and never overflow
             exact = kind == BIGINT or is_decimal(kind)
             return "{}", "sum({})" if exact else "CAST(sum({}) AS BIGINT)"
@@ -171,6 +179,6 @@ class _Pieces:
         precision, scale = kind.numbers
         if precision + _WIDER > MAX_PRECISION:
             raise Unsplit(
-                f"a sum of {kind} may overflow in a group where that of all rows does not"
+                f"a sum of {kind} may overflow in one group although the sum of all rows does not"
             )
         return "{}", f"CAST(sum({{}}) AS DECIMAL({precision + _WIDER}, {scale}))"

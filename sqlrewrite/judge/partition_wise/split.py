@@ -130,7 +130,11 @@ def _common_type(plan: ra.Plan, scans: tuple[tuple[ra.Scan, str], ...]) -> tuple
     for scan, name in scans:
         kind = type_of(plan, ra.ColumnRef(scan.relation, name, None))
         if kind is None or family(kind) is None or kind in FLOATING or kind.name == "char":
-            shown = f"is {kind}, which a group cannot be told by" if kind else "is not known"
+            shown = (
+                f"is {kind}: rows cannot be assigned to groups by such a value"
+                if kind
+                else "is not known"
+            )
             raise Unsplit(f"the type of {scan.alias}.{name} {shown}")
         kinds.append(read_as(kind))
     if len(set(kinds)) == 1:
@@ -160,7 +164,7 @@ class _Search:
             self._computed(other, again=other.number not in mine)
         self._subqueries()
         if not self._split(block.source):
-            raise Unsplit("the tables that are partitioned alike do not stand in its FROM")
+            raise Unsplit("the tables that are partitioned alike are not in its FROM")
         return self._above()
 
     def _in_place(self) -> None:

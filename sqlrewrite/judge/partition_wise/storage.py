@@ -243,7 +243,7 @@ def group_count(joins: Sequence[ScanJoin], engine: Engine, asked: int | None) ->
         _groups_needed(join, threshold, (0, 1) if join is first else (1,)) for join in joins
     )
     if count == 1:
-        raise Unsplit("a side of it is small enough to be broadcast as it is")
+        raise Unsplit("one side is small enough to be broadcast without groups")
     if count > MOST:
         raise Unsplit(
             f"it would take {count} groups to broadcast a side of each, and more than {MOST} are "

@@ -47,7 +47,9 @@ def missed(proposal: Proposal) -> str | None:
         return "a cast hides the column, or may: the types of the two are not alike"
     why = on_build_side(proposal)
     if why is not None:
-        return f"{why}: a dynamic filter prunes the other; FROM fact JOIN dimension gets one"
+        return (
+            f"{why}: a dynamic filter prunes only the other side; FROM fact JOIN dimension gets one"
+        )
     if pair.edge.kind == "right" and _in_its_on(proposal):
         name = proposal.dimension_name
         return f"the ON of a RIGHT join keeps no row of {name} from what is built"
@@ -120,7 +122,7 @@ def missed_by_duckdb(proposal: Proposal) -> str | None:
         for relation in pair.path.relations
         if isinstance(relation, ra.Derived)
     ):
-        return "no key passes a window"
+        return "no key passes through a window"
     return hidden_column(proposal) or restricted_further(proposal)
 
 

@@ -47,13 +47,13 @@ def hidden_column(proposal: Proposal) -> str | None:
     """Why the partition column does not reach the join as itself; None if it does."""
     pair, plan = proposal.pair, proposal.plan
     if pair.path.barriers or pair.path.computed:
-        return f"{pair.path.column} does not come up to the join as itself"
+        return f"{pair.path.column} is changed on its way up to the join"
     above = pair.path.relations[:-1]
     for relation in above:
         if not isinstance(relation, ra.Derived | ra.CteReference) or not only_unions(
             relation.query
         ):
-            return f"{pair.path.column} does not come up to the join as itself"
+            return f"{pair.path.column} is changed on its way up to the join"
     if any(
         len(reader.query.top) > 1
         for reader in above
@@ -63,7 +63,7 @@ def hidden_column(proposal: Proposal) -> str | None:
         kinds = {expression_type(plan, pair.fact), expression_type(plan, pair.key)}
         plain = pair.fact_plain and pair.key_plain
         if not plain or column is None or kinds != {column.type} or None in kinds:
-            return "above the union a cast hides the column"
+            return "a cast above the UNION hides the column"
     return None
 
 

@@ -173,15 +173,24 @@ def judge_guards(proposal: Proposal) -> Judgement:
     copied = raising_for_rows(proposal)
     if copied is not None:
         name = relation_name(copied[1])
-        why = "can raise an error for rows that another join leaves out, which Spark tests first"
+        why = (
+            "can raise an error for rows that another join leaves out, and Spark would "
+            "evaluate it for them first"
+        )
         return failed(f"{describe(copied[0])} of {name} {why}")
     tested = raising_where_tested(proposal)
     if tested is not None:
-        why = "can raise an error, and Spark may compute the condition for rows of the dimension"
+        why = (
+            "can raise an error, and Spark may evaluate the condition for keys of the "
+            "dimension that the query never tests"
+        )
         return failed(f"{describe(tested)} in a condition on {proposal.pair.path.column} {why}")
     extended = None if chosen_form(proposal) == IN else raising_where_extended(proposal)
     if extended is not None:
-        why = "can raise an error, and behind the predicate Spark takes the outer join for an inner"
+        why = (
+            "can raise an error, and with the predicate Spark makes the outer join an "
+            "inner one and evaluates the condition earlier"
+        )
         return failed(f"{describe(extended)} in a condition on the joined columns {why}")
     attempted: tuple[ra.Expression, ...] = ()
     if raising_below(proposal, proposal.pair.key) is not None and key_is_attempted(proposal):

@@ -53,8 +53,8 @@ def judge_shared(proposal: Proposal) -> Judgement:
         ):
             name = relation_name(relation)
             return failed(
-                f"{name} is referenced more than once: a bound for one reference would "
-                "take rows from the others"
+                f"{name} is read more than once: pruning it for one reference would take "
+                "rows from the others"
             )
     return passed("no other reference reads the fact through the same CTE")
 
@@ -66,7 +66,9 @@ def judge_streaming(proposal: Proposal) -> Judgement:
     scan = proposal.pair.scan
     if scan.streaming:
         why = f" ({scan.table.unsteady})" if scan.table.unsteady else ""
-        return failed(f"{scan.alias} is a stream{why}: a bound would change what it keeps")
+        return failed(
+            f"{scan.alias} is a stream{why}: pruning would change the state that it keeps"
+        )
     reason = proposal.objection(STREAMING) or _beside_a_stream(proposal.plan)
     return failed(reason) if reason else passed("neither side is a stream")
 
@@ -97,7 +99,8 @@ def judge_determinism(proposal: Proposal) -> Judgement:
                 )
             if not row.deterministic:
                 return failed(
-                    f"{name}() stands in the fact's block: a bound would change its values"
+                    f"{name}() stands in the fact's block, and its values depend on which "
+                    "rows are read"
                 )
     return passed("the fact's blocks are deterministic")
 
@@ -132,7 +135,7 @@ def _of_a_change(proposal: Proposal) -> Judgement:
     """Whether the condition of a DELETE or UPDATE may hold a query, which depends on the format."""
     provider = proposal.pair.scan.table.provider
     if provider == "iceberg":
-        return passed("in the condition of the DELETE or UPDATE, where Iceberg takes a query")
+        return passed("in the condition of the DELETE or UPDATE, where Iceberg allows a subquery")
     if provider == "delta":
-        return failed("Delta takes no query in the condition of a DELETE or UPDATE")
-    return failed("of Iceberg alone it is known that a DELETE or UPDATE takes a query there")
+        return failed("Delta allows no subquery in the condition of a DELETE or UPDATE")
+    return failed("only Iceberg is known to allow a subquery in DELETE or UPDATE")

@@ -134,7 +134,7 @@ def judge_types(proposal: Proposal) -> Judgement:
         )
     if not identical(side):
         return failed(
-            f"{pair.path.column} is {side}: two values of it can be equal and not the same"
+            f"{pair.path.column} is {side}: two of its values can be equal without being identical"
         )
     for constant in constants(proposal):
         if read_constant(proposal, constant, side) is None:

@@ -60,17 +60,21 @@ LEGAL: dict[tuple[str, str], ClauseKind | None] = {
 }
 
 _WHY = {
-    "left": "the fact is preserved by the LEFT JOIN: its rows come out without a partner too",
-    "right": "the fact is preserved by the RIGHT JOIN: its rows come out without a partner too",
-    "unknown": "how the join pairs its rows is not certain",
-    "full": "a FULL JOIN preserves both sides",
-    "left anti": "an anti-join keeps just the rows without a partner",
-    "not exists": "NOT EXISTS keeps just the rows without a partner",
-    "not in": "NOT IN holds for nothing as soon as one key is NULL, and nothing rules that out",
-    "not in (correlated)": "NOT IN keeps just the rows without a partner",
-    "in (not required)": "the row may come out whatever the IN finds",
-    "scalar": "the fact's row comes out whatever the subquery finds",
-    "lateral": "the fact's row may come out whatever the LATERAL subquery finds",
+    "left": "the LEFT JOIN keeps every row of the fact, so pruning it would lose rows: is "
+    "an INNER JOIN meant?",
+    "right": "the RIGHT JOIN keeps every row of the fact, so pruning it would lose rows: is "
+    "an INNER JOIN meant?",
+    "unknown": "the type of the join is not certain",
+    "full": "a FULL JOIN keeps every row of both sides, so pruning either would lose rows",
+    "left anti": "an anti-join keeps the rows without a match, which pruning by the keys "
+    "would lose",
+    "not exists": "NOT EXISTS keeps the rows without a match, which pruning by the keys would lose",
+    "not in": "NOT IN keeps no row at all if one key is NULL, and a key may be NULL here",
+    "not in (correlated)": "NOT IN keeps the rows without a match, which pruning by the "
+    "keys would lose",
+    "in (not required)": "a row may be returned although the IN does not hold for it",
+    "scalar": "the fact's rows are returned whatever the subquery finds",
+    "lateral": "the fact's rows may be returned whatever the LATERAL subquery finds",
 }
 
 
@@ -94,7 +98,7 @@ def judge_join_type(proposal: Proposal) -> Judgement:
         functions = pair.edge.block.functions - {"?"}
         unsure = [name for name in sorted(functions) if not _known(proposal, name)]
         if unsure:
-            why = "may be an aggregate, which gives a row even where nothing matches"
+            why = "may be an aggregate, which returns a row even where nothing matches"
             return failed(f"{unsure[0]}() in the subquery {why}")
     if side in ("outside", "inside"):
         return passed(f"{kind} subquery, the fact {side}: it can be filtered there")

@@ -32,7 +32,7 @@ def judge_column(proposal: Proposal) -> Judgement:
     if derived is not None and derived.ends:
         if proposal.engine.planner != "spark":
             name = proposal.engine.title
-            return failed(f"{name} finds by itself what such a filter says of the column")
+            return failed(f"{name} derives the bound on the column from such a filter by itself")
         return passed(derived.shown)
     if derived is not None:
         return passed(f"{derived.column} is a partition column: {derived.shown}")
@@ -121,7 +121,10 @@ def _computed(proposal: Proposal) -> Judgement:
     for ref in columns(expression):
         ends = {column for column, _ in ends_along(proposal.plan, ref, way)}
         if ref.relation != pair.fact.relation or not ends or not names.issuperset(ends):
-            return failed(f"{pair.path.column} is inside an expression at the join, with others")
+            return failed(
+                f"{pair.path.column} is inside an expression at the join, together with "
+                "columns that do not partition the table"
+            )
     why = None if pair.fact_plain else _unfit(proposal, pair.fact_side)
     why = why or _failing_below(proposal, expression) or _elsewhere(proposal)
     untyped = next(
@@ -129,8 +132,8 @@ def _computed(proposal: Proposal) -> Judgement:
     )
     if why and untyped is not None:
         return failed(
-            f"what the join computes of {untyped.name} may raise an error, as far as is known: "
-            f"declare the type of {untyped.name}"
+            f"what the join computes of {untyped.name} may raise an error, as its type is "
+            f"not known: declare the type of {untyped.name}"
         )
     if why:
         return failed(f"{pair.path.column} is inside an expression at the join: {why}")

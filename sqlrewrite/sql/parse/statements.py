@@ -198,7 +198,7 @@ def _of_script(text: str, index: int, piece: Piece) -> Statement:
     tokens, start = piece.tokens, piece.tokens[0].start
     failure = Failure(start, piece.why, True) if piece.why else None
     if piece.defines and (at := first_join(text, start, piece.until)) is not None:
-        failure = Failure(at, "a join in what a script makes: it is left alone", True)
+        failure = Failure(at, "a join in a definition that a script makes is left alone", True)
     return Statement(index, start, tokens, None, failure, end=piece.until, maybe=piece.defines)
 
 
