@@ -92,12 +92,12 @@ def write_history(path: Path, texts: Sequence[str], queries: int, shapes: int) -
                 number if number < shapes else min(int(chance.paretovariate(0.5)) - 1, shapes - 1)
             )
             text = f"SELECT * FROM ({texts[rank % len(texts)].rstrip(';')}) AS q_{rank}"
-            found: dict[str, str] = {}
+            replaced: dict[str, str] = {}
 
-            def other(match: re.Match[str], found: dict[str, str] = found) -> str:
+            def other(match: re.Match[str], replaced: dict[str, str] = replaced) -> str:
                 old = match.group()
                 new = str(chance.randint(10 ** (len(old) - 1), 10 ** len(old) - 1))
-                return found.setdefault(old, new)
+                return replaced.setdefault(old, new)
 
             row = {
                 "statement_text": _NUMBER.sub(other, text),
@@ -140,7 +140,9 @@ def _parse(catalog: Catalog, queries: Sequence[str]) -> None:
     """Judging against parsing, and folding, in processor time of one process."""
     texts = random.Random(1).sample(list(queries), min(SAMPLE, len(queries)))
     options = make_options(when="missed")
-    known = [text for text in texts if judged(text, None, catalog, options, 60).outcome != "error"]
+    readable = [
+        text for text in texts if judged(text, None, catalog, options, 60).outcome != "error"
+    ]
 
     def parse(text: str) -> None:
         with suppress(sqlglot.errors.SqlglotError):
@@ -154,8 +156,8 @@ def _parse(catalog: Catalog, queries: Sequence[str]) -> None:
         ("a known text", folded),
     )
     for name, work in measured:
-        times[name] = min(_took(work, known) for _ in range(3))
-        print(f"{name:18} {times[name] / len(known) * 1e6:8.0f} µs a text")
+        times[name] = min(_took(work, readable) for _ in range(3))
+        print(f"{name:18} {times[name] / len(readable) * 1e6:8.0f} µs a text")
     print(f"judging takes {times['judging'] / times['parsing']:.2f} × sqlglot's parse")
 
 

@@ -49,11 +49,11 @@ def main() -> None:
 
 
 def _file(lines: int) -> str:
-    found: list[str] = []
+    texts: list[str] = []
     queries = sorted((RETAIL / "queries").glob("*.sql"))
-    while sum(it.count("\n") for it in found) < lines:
-        found += [f"{query.read_text('utf-8').rstrip().rstrip(';')};\n" for query in queries]
-    text = "".join(found)
+    while sum(query.count("\n") for query in texts) < lines:
+        texts += [f"{query.read_text('utf-8').rstrip().rstrip(';')};\n" for query in queries]
+    text = "".join(texts)
     cut = text.splitlines(keepends=True)[:lines]
     return "".join(cut)
 
@@ -94,7 +94,7 @@ async def _asked(text: str) -> tuple[float, list[float]]:
         since = time.perf_counter()
         await client.text_document_diagnostic_async(params)
         first = time.perf_counter() - since
-        found = []
+        times = []
         for version, typed in enumerate(_typed(text), 1):
             since = time.perf_counter()
             client.text_document_did_change(
@@ -104,11 +104,11 @@ async def _asked(text: str) -> tuple[float, list[float]]:
                 )
             )
             await client.text_document_diagnostic_async(params)
-            found.append(1000 * (time.perf_counter() - since))
+            times.append(1000 * (time.perf_counter() - since))
         await client.shutdown_async(None)
         client.exit(None)
         await client.stop()  # type: ignore[no-untyped-call]
-    return 1000 * first, found
+    return 1000 * first, times
 
 
 def _row(name: str, first: float, others: list[float]) -> tuple[str, ...]:

@@ -65,12 +65,12 @@ def main() -> None:
 
 def _each(run: Callable[..., Any], texts: Sequence[str], *args: Any) -> list[float]:
     """The seconds that each text takes."""
-    found = []
+    times = []
     for text in texts:
         begun = time.perf_counter()
         run(text, *args)
-        found.append(time.perf_counter() - begun)
-    return found
+        times.append(time.perf_counter() - begun)
+    return times
 
 
 def _used(spark: Any) -> tuple[float, float]:

@@ -53,8 +53,8 @@ _ARGUMENT = re.compile(r"\{([^}]+)\}|('[^']*')|(-?\d+)(?![\w.])")
 @cache
 def _asked(section: str) -> dict[str, str]:
     text = Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
-    found: dict[str, str] = tomllib.loads(text)[section]
-    return found
+    answers: dict[str, str] = tomllib.loads(text)[section]
+    return answers
 
 
 # --- calls ----------------------------------------------------------------------------------------
@@ -76,31 +76,34 @@ _LETTERS = ("int", "string", "double", "decimal(10,2)", "date")
 _TURNS = 3
 
 
-def calls(found: Function) -> tuple[str, ...]:
+def calls(row: Function) -> tuple[str, ...]:
     """Calls of a function: ``abs({int})`` is one with a column of integers."""
-    special = _asked("calls").get(found.name)
+    special = _asked("calls").get(row.name)
     if special is not None:
         return tuple(special.split("|"))
-    form = signature(found.signature)
+    form = signature(row.signature)
     whole, least = (
         [*form.parameters],
         [parameter for parameter in form.parameters if not parameter.optional],
     )
     if whole and whole[-1].repeated:
         whole.append(whole[-1])
-    made = [
-        _call(found, [f"{{{_type(it, turn, at)}}}" for at, it in enumerate(parameters)])
+    texts = [
+        _call(
+            row,
+            [f"{{{_type(parameter, turn, at)}}}" for at, parameter in enumerate(parameters)],
+        )
         for turn in range(_TURNS)
         for parameters in (whole, least)
     ]
-    return tuple(dict.fromkeys(made))
+    return tuple(dict.fromkeys(texts))
 
 
-def _call(found: Function, arguments: list[str]) -> str:
-    if found.kind == "operator" and len(arguments) == 2:
-        return f"{arguments[0]} {found.name} {arguments[1]}"
-    over = " OVER (ORDER BY {int})" if found.kind == "window" else ""
-    return f"{found.name}({', '.join(arguments)}){over}"
+def _call(row: Function, arguments: list[str]) -> str:
+    if row.kind == "operator" and len(arguments) == 2:
+        return f"{arguments[0]} {row.name} {arguments[1]}"
+    over = " OVER (ORDER BY {int})" if row.kind == "window" else ""
+    return f"{row.name}({', '.join(arguments)}){over}"
 
 
 def _type(parameter: SignatureParameter, turn: int, position: int) -> str:
@@ -123,15 +126,15 @@ Rows = tuple[tuple[str, ...], ...]
 def _rows(call: str, *, tame: bool) -> Rows:
     """Each value at each place, with tame ones and with NULL at the others."""
     columns = [["NULL", *_values(kind)] for kind in _PLACE.findall(call)]
-    found: list[tuple[str, ...]] = []
+    rows: list[tuple[str, ...]] = []
     if tame:
         columns = [column[: TAME + 1] for column in columns]
     for at, column in enumerate(columns):
         for value in column:
             for turn in range(TAME):
                 others = [those[(turn + place) % TAME] for place, those in enumerate(columns)]
-                found.append((*others[:at], value, *others[at + 1 :]))
-    return tuple(dict.fromkeys(found))
+                rows.append((*others[:at], value, *others[at + 1 :]))
+    return tuple(dict.fromkeys(rows))
 
 
 # --- asking ---------------------------------------------------------------------------------------
@@ -194,12 +197,12 @@ def _table(kinds: tuple[str, ...], rows: Rows) -> str:
     return f"SELECT {cast or 'x'} FROM VALUES {listed} AS t({', '.join(columns)})"
 
 
-def look(spark: Spark, found: Function) -> Seen:
+def look(spark: Spark, row: Function) -> Seen:
     """What Spark does of a function."""
     seen = Seen()
     for on in (True, False):
         spark.set_ansi(on)
-        for call in calls(found):
+        for call in calls(row):
             try:
                 frame = spark.frame(call, _rows(call, tame=True))
             except Exception:
@@ -209,13 +212,13 @@ def look(spark: Spark, found: Function) -> Seen:
             _analyzed(call, frame, on, seen)
             if on or True in seen.raised:  # what raises without ANSI mode raises with it
                 _raised(spark, call, on, seen)
-            if found.kind == "aggregate":
+            if row.kind == "aggregate":
                 _nulls_of_aggregate(spark, call, seen)
-            elif found.kind in ("operator", "scalar", "syntax"):
+            elif row.kind in ("operator", "scalar", "syntax"):
                 _nulls(spark, call, seen)
     for number, call in enumerate(seen.calls):
-        if number < 3 and found.kind != "generator":
-            _again(spark, call, seen, turned=found.kind in ("aggregate", "window"))
+        if number < 3 and row.kind != "generator":
+            _again(spark, call, seen, turned=row.kind in ("aggregate", "window"))
     return seen
 
 
@@ -282,7 +285,7 @@ def _again(spark: Spark, call: str, seen: Seen, *, turned: bool) -> None:
     if turned:
         listed = [(_asked("ordered").get(kind) or _asked("values")[kind]).split() for kind in kinds]
         rows = tuple(zip(*listed, strict=False))
-    kind = next(kind for it, _, kind in seen.types if it == call)
+    kind = next(kind for typed, _, kind in seen.types if typed == call)
     shown = "unix_micros({})" if kind == "timestamp" else "{}"
     try:
         first = _answer(spark, call, rows, shown)
@@ -296,7 +299,7 @@ def _again(spark: Spark, call: str, seen: Seen, *, turned: bool) -> None:
         return
     finally:
         spark.session.conf.set("spark.sql.session.timeZone", "UTC")
-    seen.again[call] = next((why for why, it in changes.items() if it != first), "same")
+    seen.again[call] = next((why for why, answer in changes.items() if answer != first), "same")
 
 
 def _answer(spark: Spark, call: str, rows: Rows, shown: str) -> list[str]:
@@ -310,46 +313,46 @@ def _answer(spark: Spark, call: str, rows: Rows, shown: str) -> list[str]:
 # --- judging --------------------------------------------------------------------------------------
 
 
-def complaints(found: Function, seen: Seen) -> Iterator[tuple[str, str]]:
+def complaints(row: Function, seen: Seen) -> Iterator[tuple[str, str]]:
     """What a row says otherwise than was seen: the column, and a sentence."""
     if not seen.calls:
         return
-    kind = "scalar" if found.kind in ("operator", "syntax") else found.kind
+    kind = "scalar" if row.kind in ("operator", "syntax") else row.kind
     if seen.kind != kind:
-        yield "kind", f"{found.kind}, and Spark has it as {seen.kind}"
-    if not seen.deterministic and found.deterministic:
-        yield "again", f"{found.again}, and Spark has it as not deterministic"
-    yield from _judged_again(found, seen)
+        yield "kind", f"{row.kind}, and Spark has it as {seen.kind}"
+    if not seen.deterministic and row.deterministic:
+        yield "again", f"{row.again}, and Spark has it as not deterministic"
+    yield from _judged_again(row, seen)
     raised = "always" if False in seen.raised else "ansi" if True in seen.raised else "never"
-    if found.raises != raised:
+    if row.raises != raised:
         why = seen.raised.get(False) or seen.raised.get(True) or "no value made it fail"
-        yield _column("raises", RAISES, found.raises, raised), f"{found.raises}: {why}"
+        yield _column("raises", RAISES, row.raises, raised), f"{row.raises}: {why}"
     nulls = _nulls_seen(seen)
-    if seen.nulls_asked and found.nulls != nulls:
-        yield "nulls" if found.nulls != "-" else "nulls-", f"{found.nulls}, and seen: {nulls}"
+    if seen.nulls_asked and row.nulls != nulls:
+        yield "nulls" if row.nulls != "-" else "nulls-", f"{row.nulls}, and seen: {nulls}"
     for call, on, text in seen.types:
-        said = expected(found, call, on)
-        if said is not None and str(said) != text:
-            yield "result", f"{said} of {call}, ANSI {on}, and it is {text}"
+        type_ = expected(row, call, on)
+        if type_ is not None and str(type_) != text:
+            yield "result", f"{type_} of {call}, ANSI {on}, and it is {text}"
 
 
-def _judged_again(found: Function, seen: Seen) -> Iterator[tuple[str, str]]:
+def _judged_again(row: Function, seen: Seen) -> Iterator[tuple[str, str]]:
     if not seen.deterministic or not seen.again:
-        if found.again == "varies" and seen.deterministic:
+        if row.again == "varies" and seen.deterministic:
             yield "again-", "varies, and Spark has it as deterministic"
         return
     changes = set(seen.again.values())
     of_floats = {why for call, why in seen.again.items() if re.search("double|float", call)}
     others = {why for call, why in seen.again.items() if not re.search("double|float", call)}
-    if found.again == "exact" and (others - {"same"} or of_floats == {"same"}):
+    if row.again == "exact" and (others - {"same"} or of_floats == {"same"}):
         yield "again", f"exact, and seen: {seen.again}"
-    elif found.again == "order" and of_floats == {"order"} and others == {"same"}:
+    elif row.again == "order" and of_floats == {"order"} and others == {"same"}:
         yield "again-", f"order, and seen of floats alone: {seen.again}"
-    elif found.again != "exact":
+    elif row.again != "exact":
         strongest = max(changes, key=AGAIN.index)
-        if strongest != found.again:
-            column = _column("again", AGAIN, found.again, strongest)
-            yield column, f"{found.again}, and seen: {strongest} ({seen.again})"
+        if strongest != row.again:
+            column = _column("again", AGAIN, row.again, strongest)
+            yield column, f"{row.again}, and seen: {strongest} ({seen.again})"
 
 
 def _column(name: str, words: tuple[str, ...], said: str, seen: str) -> str:
@@ -365,28 +368,28 @@ def _nulls_seen(seen: Seen) -> str:
     return ",".join(str(at + 1) for at in range(min(seen.loose))) or "-"
 
 
-def expected(found: Function, call: str, on: bool) -> Type | None:
+def expected(row: Function, call: str, on: bool) -> Type | None:
     """The type that we give a call, if its arguments are columns and literals."""
     infix = re.fullmatch(r"(\{[^}]+\}) (\S+) (\{[^}]+\})", call)
-    plain = re.fullmatch(rf"{re.escape(found.name)}\((.*)\)( OVER .*)?", call)
+    plain = re.fullmatch(rf"{re.escape(row.name)}\((.*)\)( OVER .*)?", call)
     if infix is None and plain is None:
         return None
     inside = f"{infix[1]}, {infix[3]}" if infix is not None else plain[1] if plain else ""
-    left = _ARGUMENT.sub("", inside).replace(",", "").strip()
-    if left:
+    others = _ARGUMENT.sub("", inside).replace(",", "").strip()
+    if others:
         return None
     parts = [match.groups() for match in _ARGUMENT.finditer(inside)]
     types = tuple(parse(kind or ("string" if text else "int")) for kind, text, _ in parts)
     literals = tuple(text[1:-1] if text else number or None for _, text, number in parts)
-    return result_type_of(found, Arguments(types, ExactSettings(ansi=on), literals))
+    return result_type_of(row, Arguments(types, ExactSettings(ansi=on), literals))
 
 
-def judged(found: Function, seen: Seen) -> list[str]:
+def judged(row: Function, seen: Seen) -> list[str]:
     """The complaints of a row, without those that it is careful about."""
-    careful = _asked("careful").get(found.name, "").split()
+    careful = _asked("careful").get(row.name, "").split()
     return [
-        f"{found.name}: {column.rstrip('-')} is {sentence}"
-        for column, sentence in complaints(found, seen)
+        f"{row.name}: {column.rstrip('-')} is {sentence}"
+        for column, sentence in complaints(row, seen)
         if not (column.endswith("-") and column[:-1] in careful)
     ]
 

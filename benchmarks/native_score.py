@@ -163,22 +163,22 @@ def main() -> None:
     console = Console()
     wrong = False
     for regime in SETTINGS:
-        found = score_in(regime, queries, ddl)
-        console.print(confusion(found, REGIMES[regime].title))
-        if found.wrong:
+        prediction = score_in(regime, queries, ddl)
+        console.print(confusion(prediction, REGIMES[regime].title))
+        if prediction.wrong:
             wrong = True
-            console.print(wrong_ones(found))
+            console.print(wrong_ones(prediction))
     if not wrong:
         console.print("No prediction is wrong.", style="green")
     sys.exit(wrong)
 
 
-def confusion(found: Score, setting: str) -> Table:
+def confusion(prediction: Score, setting: str) -> Table:
     """The confusion table."""
-    counts = found.counts()
+    counts = prediction.counts()
     table = Table(
         "Spark, as measured",
-        title=f"{setting}: {len(found.uses)} fact tables in 99 TPC-DS queries",
+        title=f"{setting}: {len(prediction.uses)} fact tables in 99 TPC-DS queries",
         title_justify="left",
         box=SIMPLE_HEAD,
     )
@@ -194,13 +194,17 @@ def confusion(found: Score, setting: str) -> Table:
     return table
 
 
-def wrong_ones(found: Score) -> Table:
+def wrong_ones(prediction: Score) -> Table:
     """The predictions that are wrong, with the reason of those that were taken to be missed."""
     table = Table("query", "fact", "Spark", "predicted", box=SIMPLE_HEAD)
-    for use in found.wrong:
-        was = "pruned" if use in found.measured else "read whole"
-        said = "pruned" if use in found.predicted else found.why.get(use, "no join on its key")
-        table.add_row(f"q{use[0]:02}", use[1], was, said)
+    for use in prediction.wrong:
+        was = "pruned" if use in prediction.measured else "read whole"
+        predicted = (
+            "pruned"
+            if use in prediction.predicted
+            else prediction.why.get(use, "no join on its key")
+        )
+        table.add_row(f"q{use[0]:02}", use[1], was, predicted)
     return table
 
 

@@ -110,8 +110,8 @@ def _own(
     ddl = []
     for table, column, count in zip(name, columns, rows, strict=True):
         data = _data(spark, column, count)
-        for it in (table, f"{table}_buckets"):
-            spark.sql(f"DROP TABLE IF EXISTS {it}")
+        for each in (table, f"{table}_buckets"):
+            spark.sql(f"DROP TABLE IF EXISTS {each}")
         data.repartition(4, "p").write.partitionBy("p").saveAsTable(table)
         if "buckets" in joins:
             data.repartition(8, "k").write.bucketBy(8, "k").saveAsTable(f"{table}_buckets")
@@ -174,9 +174,9 @@ def _measured(spark: SparkSession, text: str, settings: dict[str, str], runs: in
             frame = spark.sql(text)
             frame._jdf.queryExecution().toRdd().count()
             seconds = time.perf_counter() - start
-            found = _processor(spark) - before, seconds, shuffled(frame) / 1e6
-            if number and (best is None or found < best):
-                best = found
+            costs = _processor(spark) - before, seconds, shuffled(frame) / 1e6
+            if number and (best is None or costs < best):
+                best = costs
     finally:
         for key in settings:
             spark.conf.unset(key)

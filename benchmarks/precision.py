@@ -44,10 +44,10 @@ def findings(folder: Path) -> list[dict[str, Any]]:
     """What lint finds in a folder that is also its catalog, but for what it could not read."""
     command = [sys.executable, "-m", "sqlrewrite", "lint", ".", "-c", ".", "--format", "json"]
     ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    found = json.loads(ran.stdout)["findings"]
+    every = json.loads(ran.stdout)["findings"]
     return [
         finding
-        for finding in found
+        for finding in every
         if finding["code"] != "DPP000" and finding["suppressed"] is None
     ]
 
@@ -75,8 +75,8 @@ def shown(folder: Path, finding: dict[str, Any]) -> str:
     lines = (folder / path).read_text("utf-8", "replace").split("\n")
     first = max(0, line - _AROUND)
     text = "\n".join(
-        f"{'>' if number == line else ' '} {number:5} {it}"
-        for number, it in enumerate(lines[first : line + _AROUND], first + 1)
+        f"{'>' if number == line else ' '} {number:5} {text}"
+        for number, text in enumerate(lines[first : line + _AROUND], first + 1)
     )
     return f"{path}:{line}: {code} {finding['severity']}: {finding['message']}\n{text}"
 

@@ -162,16 +162,17 @@ def reads(frame: DataFrame) -> Iterator[Read]:
         pruned = late and metric(node, "numFiles") < metric(node, "staticFilesNum")
         table = str(node.tableIdentifier().get().table())
         counts[table].append((metric(node, "numPartitions"), pruned))
-    for table, found in sorted(counts.items()):
-        found.sort()
-        yield Read(table, tuple(it for it, _ in found), any(it for _, it in found))
+    for table, scans in sorted(counts.items()):
+        scans.sort()
+        partitions, pruned_ones = zip(*scans, strict=True)
+        yield Read(table, partitions, any(pruned_ones))
 
 
 def measure(
     spark: SparkSession, catalog: Catalog, only: str, options: dict[str, Any]
 ) -> list[Result]:
     """All queries whose names hold a word, as they are and rewritten."""
-    found = []
+    results = []
     chosen = {name: sql for name, sql in queries().items() if only in name}
     for name in with_progress(chosen, "queries"):
         sql = chosen[name]
@@ -183,8 +184,8 @@ def measure(
                 why = f"{failing[0].code} {failing[0].message}"
         alone, alone_sorted = _in_both(spark, sql)
         ours, ours_sorted = _in_both(spark, result.sql) if result.changed else (None, None)
-        found.append(Result(name, alone, alone_sorted, ours, ours_sorted, why))
-    return found
+        results.append(Result(name, alone, alone_sorted, ours, ours_sorted, why))
+    return results
 
 
 def plans(
@@ -268,10 +269,11 @@ def main() -> None:
     spark.sql(f"DROP DATABASE {DATABASE} CASCADE")
     if arguments.plans:
         written = [(name, ours) for name, spark_prunes, ours in planned if spark_prunes]
+        ours_of_all = [name for name, _, ours in planned if ours]
         print("\n".join(f"not written: {name}" for name, ours in written if not ours))
         print(
             f"{len(planned)} queries; Spark plans to prune {len(written)}, of these we write "
-            f"{sum(ours for _, ours in written)}; of all we write {sum(it[2] for it in planned)}"
+            f"{sum(ours for _, ours in written)}; of all we write {len(ours_of_all)}"
         )
         return
     show(Console(width=250 if not sys.stdout.isatty() else None), results)

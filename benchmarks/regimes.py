@@ -113,13 +113,15 @@ def _side(record: Mapping[str, Any]) -> Side:
 
 def begin_log(path: Path, setup: Setup) -> list[Run]:
     """The runs of the log so far; a new one where there is none. Exits for another set-up's."""
-    found, runs = read_log(path)
-    if found is None:
+    logged, runs = read_log(path)
+    if logged is None:
         path.write_text(json.dumps(asdict(setup)) + "\n", "utf-8")
-    elif found != setup:
-        sys.exit(f"{path} is the log of Spark {found.spark} at scale {found.scale:g}: name another")
+    elif logged != setup:
+        sys.exit(
+            f"{path} is the log of Spark {logged.spark} at scale {logged.scale:g}: name another"
+        )
     else:  # without a last line that was cut off
-        lines = [asdict(found), *map(asdict, runs)]
+        lines = [asdict(logged), *map(asdict, runs)]
         path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
     return runs
 

@@ -85,11 +85,11 @@ class Counted:
 
     name: str
     tables: int = 0
-    known: int = 0
+    recognised: int = 0
     joins: int = 0
     understood: int = 0
-    told: int = 0
-    wanted: int = 0
+    reported: int = 0
+    prunings: int = 0
     pruned: int = 0
     unknown: list[str] = field(default_factory=list)
     reasons: Counter[str] = field(default_factory=Counter)
@@ -136,10 +136,10 @@ def _comma(text: str) -> Iterator[bool]:
     for match in _FROM.finditer(text):
         depth, at = 0, match.end()
         while at < len(text):
-            found = re.compile(r"[(),]|\b[a-zA-Z]+\b").search(text, at)
-            if found is None:
+            token = re.compile(r"[(),]|\b[a-zA-Z]+\b").search(text, at)
+            if token is None:
                 break
-            word, at = found.group(), found.end()
+            word, at = token.group(), token.end()
             if word == "(":
                 depth += 1
             elif word == ")":
@@ -160,18 +160,18 @@ def _last(name: str) -> str:
 
 def files(folder: Path, inputs: Sequence[str]) -> list[Path]:
     """The files of SQL that the inputs mean."""
-    found: list[Path] = []
+    paths: list[Path] = []
     for each in inputs:
         place = folder / each
         if place.is_file():
-            found.append(place)
+            paths.append(place)
         else:
-            found += sorted(
+            paths += sorted(
                 path
                 for path in place.rglob("*")
                 if path.is_file() and path.name.lower().endswith(SUFFIXES)
             )
-    return found
+    return paths
 
 
 def measured(folder: Path, expected: dict[str, Any]) -> Counted:
@@ -191,34 +191,34 @@ def measured(folder: Path, expected: dict[str, Any]) -> Counted:
                 continue
             counted.tables += 1
             if _last(match["name"]) in names:
-                counted.known += 1
+                counted.recognised += 1
             else:
                 counted.unknown.append(f"{path.relative_to(folder)}:{statement.line}")
-    said = _json("rewrite", *options, "--format", "json", *inputs, folder=folder)
-    records = {str((folder / file["path"]).resolve()): file for file in said.get("files", ())}
+    report = _json("rewrite", *options, "--format", "json", *inputs, folder=folder)
+    records = {str((folder / file["path"]).resolve()): file for file in report.get("files", ())}
     _joins(counted, folder, inputs, records, names, expected.get("not_sql", ()))
-    for wanted in expected.get("prunings", ()):
-        counted.wanted += 1
-        pruned = _pruned(wanted, folder, records)
+    for pruning in expected.get("prunings", ()):
+        counted.prunings += 1
+        pruned = _pruned(pruning, folder, records)
         counted.pruned += pruned
         if not pruned:
-            counted.missed.append("{file}:{line} {fact}.{column}".format_map(wanted))
+            counted.missed.append("{file}:{line} {fact}.{column}".format_map(pruning))
     return counted
 
 
-def _pruned(wanted: dict[str, Any], folder: Path, records: dict[str, Any]) -> bool:
+def _pruned(pruning: dict[str, Any], folder: Path, records: dict[str, Any]) -> bool:
     """Whether a pruning that a person would write is written, or found to be there already."""
-    path = folder / wanted["file"]
+    path = folder / pruning["file"]
     own = statements(path.read_text("utf-8", "replace"))
-    it = next(
-        (statement for statement in own if statement.line <= wanted["line"] <= statement.end), None
+    around = next(
+        (statement for statement in own if statement.line <= pruning["line"] <= statement.end), None
     )
     record = records.get(str(path.resolve()), {})
-    return it is not None and any(
-        found["verdict"] in ("rewritten", "already-pruned")
-        and _last(found["fact"]["table"]) == wanted["fact"].lower()
-        and found["fact"]["column"].lower() == wanted["column"].lower()
-        for found in _within(record, it, ("candidates",))
+    return around is not None and any(
+        candidate["verdict"] in ("rewritten", "already-pruned")
+        and _last(candidate["fact"]["table"]) == pruning["fact"].lower()
+        and candidate["fact"]["column"].lower() == pruning["column"].lower()
+        for candidate in _within(record, around, ("candidates",))
     )
 
 
@@ -231,10 +231,10 @@ def _joins(
     not_sql: Sequence[dict[str, Any]],
 ) -> None:
     """Counts the join statements, and those that the tool understands."""
-    typos = {(it["file"], it["line"]) for it in not_sql}
+    typos = {(typo["file"], typo["line"]) for typo in not_sql}
     for path in files(folder, inputs):
         own = list(statements(path.read_text("utf-8", "replace")))
-        made = {_last(name) for text in own for name in _MADE.findall(text.text)}
+        created = {_last(name) for text in own for name in _MADE.findall(text.text)}
         record = records.get(str(path.resolve()), {})
         for statement in own:
             place = str(path.relative_to(folder))
@@ -245,13 +245,13 @@ def _joins(
             counted.joins += 1
             failed = [e["message"] for e in _within(record, statement, ("errors", "skipped"))]
             lists = [key for key, value in record.items() if isinstance(value, list)]
-            told = list(_within(record, statement, [key for key in lists if key != "errors"]))
-            words = json.dumps(told).lower()
-            strange = [n for n in statement.relations - names - made if n not in words]
-            counted.told += bool(failed or told)
+            entries = list(_within(record, statement, [key for key in lists if key != "errors"]))
+            words = json.dumps(entries).lower()
+            strange = [n for n in statement.relations - names - created if n not in words]
+            counted.reported += bool(failed or entries)
             if failed:
                 counted.reasons[re.sub(r"'[^']*'|`[^`]*`|\d+", "…", str(failed[0]))[:90]] += 1
-            elif not told:
+            elif not entries:
                 counted.reasons["silence"] += 1
                 counted.silent.append(f"{place}:{statement.line}")
             elif strange:
@@ -262,14 +262,14 @@ def _joins(
 
 
 def _within(
-    record: dict[str, Any], it: Statement, lists: Sequence[str]
+    record: dict[str, Any], statement: Statement, lists: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
     """The entries of a file's record that begin in a statement."""
     for name in lists:
         for entry in record.get(name, ()):
             fact = entry.get("fact") or {}
             line = entry.get("line", fact.get("line", 0))
-            if it.line <= line <= it.end:
+            if statement.line <= line <= statement.end:
                 yield entry
 
 
@@ -285,9 +285,9 @@ def _json(*arguments: str, folder: Path) -> dict[str, Any]:
     return report if isinstance(report, dict) else {}
 
 
-_NUMBERS = ("tables", "known", "joins", "told", "understood", "wanted", "pruned")
+_NUMBERS = ("tables", "recognised", "joins", "reported", "understood", "prunings", "pruned")
 _HEADINGS = (
-    *("repository", "tables", "known", "join statements", "told", "understood"),
+    *("repository", "tables", "known", "join statements", "reported", "understood"),
     *("prunings a person would write", "written or there"),
 )
 
@@ -297,8 +297,8 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="a folder of repositories")
     parser.add_argument("--list", action="store_true", help="also what is not known, by its place")
     arguments = parser.parse_args()
-    given = arguments.folder / "expected.json"
-    repositories = json.loads(given.read_text())["repositories"] if given.exists() else []
+    settings = arguments.folder / "expected.json"
+    repositories = json.loads(settings.read_text())["repositories"] if settings.exists() else []
     expected = {
         repository["repository"].replace("/", "__"): repository for repository in repositories
     }
@@ -322,8 +322,8 @@ def main() -> None:
         console.print(f"{count:6} {reason}", highlight=False, markup=False)
 
 
-def _row(it: Counted) -> tuple[str, ...]:
-    return (it.name, *(str(getattr(it, name)) for name in _NUMBERS))
+def _row(counted: Counted) -> tuple[str, ...]:
+    return (counted.name, *(str(getattr(counted, name)) for name in _NUMBERS))
 
 
 if __name__ == "__main__":

@@ -77,13 +77,13 @@ def main() -> None:
         ddl, queries = table_ddl(tpcds), spark_queries(tpcds)
     texts = rewritten_texts(ddl, queries)
     if not options.report:
-        asked = {
+        chosen = {
             (name, number): texts[name, number]
             for name in options.regimes
             for number in options.queries or queries
             if (name, number) in texts
         }
-        _measure(options, data, log, ddl, asked)
+        _measure(options, data, log, ddl, chosen)
     setup, runs = read_log(log)
     if setup is None:
         sys.exit(f"nothing has been measured yet: {log} is not there")
@@ -168,12 +168,14 @@ def _measure(
                     tables = _declared(ddl, database)
                     partitions = register_tables(spark, tables, data, database)
             setup = Setup(spark.version, options.scale, partitions)
-            done = {(run.regime, run.query, run.number, run.texts) for run in begin_log(log, setup)}
+            measured = {
+                (run.regime, run.query, run.number, run.texts) for run in begin_log(log, setup)
+            }
             todo = [
                 (number, REGIMES[name], query)
                 for number in range(options.runs)
                 for name, query in texts
-                if (name, query, number, digest(*texts[name, query])) not in done
+                if (name, query, number, digest(*texts[name, query])) not in measured
             ]
             for database in {regime.database for _, regime, _ in todo}:
                 with stage(f"warming up {database}"):

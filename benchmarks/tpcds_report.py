@@ -93,9 +93,9 @@ class Compared:
 def compared(runs: Iterable[Run]) -> dict[str, list[Compared]]:
     """The queries of each regime, in order."""
     groups: dict[tuple[str, int], list[Run]] = {}
-    for it in sorted(runs, key=lambda run: run.number):
-        groups.setdefault((it.regime, it.query), []).append(it)
-    found: dict[str, list[Compared]] = {}
+    for run in sorted(runs, key=lambda run: run.number):
+        groups.setdefault((run.regime, run.query), []).append(run)
+    comparisons: dict[str, list[Compared]] = {}
     for name in REGIMES:
         for query in range(1, 100):
             if group := groups.get((name, query)):
@@ -104,8 +104,8 @@ def compared(runs: Iterable[Run]) -> dict[str, list[Compared]]:
                     _text([run.original for run in group]),
                     _text([run.rewritten for run in group]),
                 )
-                found.setdefault(name, []).append(Compared(query, rows, *sides))
-    return found
+                comparisons.setdefault(name, []).append(Compared(query, rows, *sides))
+    return comparisons
 
 
 def _text(sides: Sequence[Side]) -> Text:
@@ -174,9 +174,9 @@ def _sums(queries: Sequence[Compared]) -> Iterator[str]:
     yield " → ".join(f"{sum(run.bytes for run in side) / 1e9:.2f}" for side in sides)
     yield " → ".join(f"{sum(run.median for run in side):.0f}" for side in sides)
     yield f"{mean_ratio(queries):.2f}"
-    known = all(query.repeated for query in queries)
-    yield f"{sum(query.faster for query in queries)}" if known else "?"
-    yield f"{sum(query.slower for query in queries)}" if known else "?"
+    repeated = all(query.repeated for query in queries)
+    yield f"{sum(query.faster for query in queries)}" if repeated else "?"
+    yield f"{sum(query.slower for query in queries)}" if repeated else "?"
 
 
 def _slowest(regime: Regime, queries: Iterable[Compared]) -> Table:
@@ -283,18 +283,22 @@ def against_trino(found: Mapping[str, Sequence[Compared]]) -> Table:
     )
     for heading in ("Trino", *names):
         table.add_column(heading, justify="right")
-    by_query = {name: {it.query: it for it in found[name]} for name in names}
+    by_query = {
+        name: {comparison.query: comparison for comparison in found[name]} for name in names
+    }
     for query, (before, after, old, new) in TRINO.items():
         cells = (_left(by_query[name].get(query)) for name in names)
         table.add_row(f"q{query}", f"{after / before:4.0%} {new / old:4.0%}", *cells)
     return table
 
 
-def _left(it: Compared | None) -> str:
-    if it is None:
+def _left(comparison: Compared | None) -> str:
+    if comparison is None:
         return "–"
-    data = it.rewritten.bytes / it.original.bytes if it.original.bytes else 1
-    return f"{it.ratio:4.0%} {data:4.0%}"
+    data = (
+        comparison.rewritten.bytes / comparison.original.bytes if comparison.original.bytes else 1
+    )
+    return f"{comparison.ratio:4.0%} {data:4.0%}"
 
 
 # --- files ----------------------------------------------------------------------------------------
@@ -340,12 +344,12 @@ def _query(it: Compared) -> dict[str, Any]:
 def _side(text: Text) -> dict[str, Any]:
     reads = {
         table: {
-            "scans": it.scans,
-            "partitions": it.partitions,
-            "bytes": it.bytes,
-            "pruned": it.pruned,
+            "scans": read.scans,
+            "partitions": read.partitions,
+            "bytes": read.bytes,
+            "pruned": read.pruned,
         }
-        for table, it in text.reads.items()
+        for table, read in text.reads.items()
     }
     return {"median": text.median, "seconds": list(text.seconds), "reads": reads}
 

@@ -89,10 +89,10 @@ def register_tables(
     partitions. No statistics are computed: Spark takes a dimension's size from its file."""
     spark.sql(f"CREATE DATABASE IF NOT EXISTS {database}")
     spark.sql(f"USE {database}")
-    known = {row.tableName for row in spark.sql("SHOW TABLES").collect()}
+    registered = {row.tableName for row in spark.sql("SHOW TABLES").collect()}
     facts = [table for table in ddl if table in PARTITION_COLUMN]
     for table, create in ddl.items():
-        if table not in known:
+        if table not in registered:
             spark.sql(f"{create}\nLOCATION '{data / table}'")
     for table in facts:
         if not spark.sql(f"SHOW PARTITIONS {table}").isEmpty():

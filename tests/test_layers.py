@@ -138,7 +138,7 @@ def _types(node: ast.stmt) -> list[str]:
 EMPTY_NAMES = frozenset("it found done said told made given asked held left known wanted".split())
 """Names that say nothing of what they name. ``left`` is one unless ``right`` stands beside it."""
 
-MOST_EMPTY_NAMES = {"sqlrewrite": 82, "tests": 415, "benchmarks": 54}
+MOST_EMPTY_NAMES = {"sqlrewrite": 82, "tests": 415, "benchmarks": 5}
 """How many there are at most: a number here only ever gets smaller."""
 
 
