@@ -61,9 +61,9 @@ def _missing(citation: tuple[str, str]) -> bool:
 
 
 def test_what_is_cited_is_there() -> None:
-    found = {name: _CITATION.findall(_plain(text)) for name, text in _texts().items()}
-    assert sum(map(len, found.values())) > 30
-    wrong = [(name, path) for name, cited in found.items() for path in cited if _missing(path)]
+    citations = {name: _CITATION.findall(_plain(text)) for name, text in _texts().items()}
+    assert sum(map(len, citations.values())) > 30
+    wrong = [(name, path) for name, cited in citations.items() for path in cited if _missing(path)]
     assert not wrong
 
 
@@ -83,8 +83,8 @@ def test_paths_that_the_docs_name_are_there() -> None:
 
 def test_nothing_outside_of_the_repository_is_cited() -> None:
     for name, text in _texts().items():
-        left = _READS_THE_CORPUS.sub("", text) if name.startswith("tests/") else text
-        assert not _ELSEWHERE.search(left), (name, _ELSEWHERE.search(left))
+        ours = _READS_THE_CORPUS.sub("", text) if name.startswith("tests/") else text
+        assert not _ELSEWHERE.search(ours), (name, _ELSEWHERE.search(ours))
 
 
 # The fourteen kinds
@@ -101,8 +101,8 @@ def kinds() -> Iterator[tuple[int, str, dict[str, str]]]:
 def block(kind: str) -> str:
     """The one block of that kind."""
     text = (DOCS / "soundness.md").read_text("utf-8")
-    (found,) = (str(sql) for name, _, sql in _BLOCK.findall(text) if name == kind)
-    return found
+    (block_text,) = (str(sql) for name, _, sql in _BLOCK.findall(text) if name == kind)
+    return block_text
 
 
 @cache

@@ -93,35 +93,43 @@ def hooks(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, dict[str
         pytest.skip("git is not installed")
     pytest.importorskip("pre_commit")
     base = tmp_path_factory.mktemp("hooks")
-    made = Repository(base / "hooks", _environment(base / "home"))
-    made.folder.mkdir()
+    checkout = Repository(base / "hooks", _environment(base / "home"))
+    checkout.folder.mkdir()
     for name in ("sqlrewrite", "rules"):
         ignored = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(ROOT / name, made.folder / name, ignore=ignored)
+        shutil.copytree(ROOT / name, checkout.folder / name, ignore=ignored)
     for name in ("pyproject.toml", "README.md", ".pre-commit-hooks.yaml"):
-        shutil.copy(ROOT / name, made.folder / name)
-    made.git("init", "-q", "-b", "main")
-    made.git("add", "-A")
-    made.git("commit", "-qm", "the checkout")
-    return made.folder, made.git("rev-parse", "HEAD").stdout.strip(), made.environment
+        shutil.copy(ROOT / name, checkout.folder / name)
+    checkout.git("init", "-q", "-b", "main")
+    checkout.git("add", "-A")
+    checkout.git("commit", "-qm", "the checkout")
+    return (
+        checkout.folder,
+        checkout.git("rev-parse", "HEAD").stdout.strip(),
+        checkout.environment,
+    )
 
 
 @pytest.fixture
 def repository(hooks: tuple[Path, str, dict[str, str]], tmp_path: Path) -> Repository:
     """A repository with a catalog, in which pre-commit is installed and can run our hooks."""
     folder, revision, environment = hooks
-    made = Repository(tmp_path, environment)
-    made.git("init", "-q", "-b", "main")
-    made.write("ddl/tables.sql", DDL)
-    made.write("pyproject.toml", '[tool.dpp-rewrite]\ncatalog = "ddl"\nexclude = ["generated"]\n')
-    made.use("dpp-rewrite", folder, revision)
-    result = made.run(sys.executable, "-m", "pre_commit", "install", "--install-hooks", check=False)
+    checkout = Repository(tmp_path, environment)
+    checkout.git("init", "-q", "-b", "main")
+    checkout.write("ddl/tables.sql", DDL)
+    checkout.write(
+        "pyproject.toml", '[tool.dpp-rewrite]\ncatalog = "ddl"\nexclude = ["generated"]\n'
+    )
+    checkout.use("dpp-rewrite", folder, revision)
+    result = checkout.run(
+        sys.executable, "-m", "pre_commit", "install", "--install-hooks", check=False
+    )
     if result.returncode:
-        said = result.stdout + result.stderr
-        if not os.environ.get("CI") and any(word in said for word in NO_INDEX):
+        output = result.stdout + result.stderr
+        if not os.environ.get("CI") and any(word in output for word in NO_INDEX):
             pytest.skip("pre-commit cannot install from a package index here")
-        pytest.fail(said)
-    return made
+        pytest.fail(output)
+    return checkout
 
 
 def test_the_hooks_are_of_files_by_their_ending_in_any_case() -> None:

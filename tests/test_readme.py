@@ -27,8 +27,8 @@ def test_the_hook_s_snippet_names_a_hook() -> None:
     (config,) = (
         settings for settings in map(yaml.safe_load, _blocks("yaml")) if "repos" in settings
     )
-    asked = {hook["id"] for repo in config["repos"] for hook in repo["hooks"]}
-    assert asked <= {hook["id"] for hook in offered}
+    ids = {hook["id"] for repo in config["repos"] for hook in repo["hooks"]}
+    assert ids <= {hook["id"] for hook in offered}
 
 
 def test_the_settings_are_settings(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ by_code = pytest.mark.parametrize("page", RULE_PAGES, ids=lambda page: page.code
 
 
 def _blocks(page: Page, kind: str) -> list[str]:
-    return [text for found, text in _BLOCK.findall(page.text) if found == kind]
+    return [text for name, text in _BLOCK.findall(page.text) if name == kind]
 
 
 def _catalog(page: Page) -> Catalog:

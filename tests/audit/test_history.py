@@ -139,13 +139,13 @@ def test_a_text_has_so_much_time(monkeypatch: pytest.MonkeyPatch) -> None:
     ids="databricks snowflake trino bigquery".split(),
 )  # fmt: skip
 def test_columns_of_known_histories(names: list[str], wanted: tuple[object, ...]) -> None:
-    it = columns(names, {})
-    assert (it.text, it.schema, it.time, it.user, it.bytes, it.seconds) == wanted
+    roles = columns(names, {})
+    assert (roles.text, roles.schema, roles.time, roles.user, roles.bytes, roles.seconds) == wanted
 
 
 def test_columns_that_are_given() -> None:
-    it = columns(["a", "b", "query"], {"text": "A", "bytes": "b"})
-    assert (it.text, it.bytes) == ("a", "b")
+    roles = columns(["a", "b", "query"], {"text": "A", "bytes": "b"})
+    assert (roles.text, roles.bytes) == ("a", "b")
     with pytest.raises(ConfigError, match="--text"):
         columns(["a", "b"], {})
     with pytest.raises(ConfigError, match="'c'"):
@@ -231,9 +231,14 @@ def test_the_page_in_a_browser_without_a_network(tmp_path: Path) -> None:
     top = (replace(ANSWER.top[0], text="W" * 300), replace(ANSWER.top[0], bytes=None))
     wide = replace(ANSWER, top=top, facts=(replace(ANSWER.facts[0], name="catalog." + "W" * 99),))
     (tmp_path / "page.html").write_text(audit_page(wide) + LOOK, "utf-8")
-    asked = ["--headless", "--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND"]
+    options = [
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--host-resolver-rules=MAP * ~NOTFOUND",
+    ]
     shown = subprocess.run(
-        [str(BROWSER), *asked, "--dump-dom", f"file://{tmp_path}/page.html"],
+        [str(BROWSER), *options, "--dump-dom", f"file://{tmp_path}/page.html"],
         capture_output=True, text=True, check=True, timeout=100,
     ).stdout  # fmt: skip
     title = re.search(r"<title>(\[\[.*?\])</title>", shown)

@@ -52,13 +52,13 @@ def shown(runs: list[Run]) -> str:
 
 
 def test_medians_and_sums() -> None:
-    (found,) = compared(RUNS)["default"]
-    assert (found.original.median, found.rewritten.median, found.ratio) == (4.0, 2.0, 0.5)
-    assert found.original.seconds == (9.0, 2.0, 4.0)
-    assert (found.original.partitions, found.rewritten.partitions) == (3647, 30)
-    assert found.original.reads["store_sales"].scans == 2
-    assert not found.original.reads["store_sales"].pruned
-    assert found.rewritten.reads["store_sales"].pruned
+    (query,) = compared(RUNS)["default"]
+    assert (query.original.median, query.rewritten.median, query.ratio) == (4.0, 2.0, 0.5)
+    assert query.original.seconds == (9.0, 2.0, 4.0)
+    assert (query.original.partitions, query.rewritten.partitions) == (3647, 30)
+    assert query.original.reads["store_sales"].scans == 2
+    assert not query.original.reads["store_sales"].pruned
+    assert query.rewritten.reads["store_sales"].pruned
 
 
 def test_faster_and_slower_mean_by_more_than_noise() -> None:
@@ -94,8 +94,8 @@ def test_how_many_got_faster_by_how_much() -> None:
 
 
 def test_one_run_tells_no_noise() -> None:
-    (found,) = compared(RUNS[:1])["default"]
-    assert not found.faster
+    (query,) = compared(RUNS[:1])["default"]
+    assert not query.faster
     assert shown(RUNS[:1]).split("0.11")[1].split()[:2] == ["?", "?"]
 
 

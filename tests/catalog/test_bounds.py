@@ -87,13 +87,13 @@ def test_partitions_of_partitions() -> None:
     assert parts is not None
     (part,) = parts.parts
     assert part.below is not None
-    assert [it.bound for it in part.below.parts] == [PartitionBound(values=("a",))]
+    assert [inner.bound for inner in part.below.parts] == [PartitionBound(values=("a",))]
 
 
 def test_attach_and_detach() -> None:
-    made = "CREATE TABLE other (k int, j text);\n"
+    table = "CREATE TABLE other (k int, j text);\n"
     attach = "ALTER TABLE ONLY t ATTACH PARTITION other FOR VALUES FROM (10) TO (20);\n"
-    attached = PARENT + FIRST + made + attach
+    attached = PARENT + FIRST + table + attach
     assert [bound.high for bound in _bounds(attached)] == [(10,), (20,)]
     assert [bound.high for bound in _bounds(attached + "ALTER TABLE t DETACH PARTITION t0;")] == [
         (20,)

@@ -248,8 +248,8 @@ def changed(tmp_path: Path, key: str, **config: Any) -> Catalog:
     ],
 )
 def test_partition_by_as_a_table(tmp_path: Path, given: object, expected: object) -> None:
-    found = changed(tmp_path, "model.shop.fct_sales", partition_by=given)
-    assert fields(found, "lake", "mart", "fct_sales") == expected
+    table = changed(tmp_path, "model.shop.fct_sales", partition_by=given)
+    assert fields(table, "lake", "mart", "fct_sales") == expected
 
 
 @pytest.mark.parametrize(

@@ -100,12 +100,12 @@ def test_models_are_rewritten(catalog: Catalog) -> None:
 def test_tables(
     catalog: Catalog, reference: tuple[str, ...], partitions: list[str], columns: dict[str, str]
 ) -> None:
-    found = referred(catalog, *reference)
-    assert isinstance(found, Table)
-    assert [column.column for column in found.partitioned_by] == partitions
-    assert {column.name: column.type for column in found.columns if column.type} == columns
+    relation = referred(catalog, *reference)
+    assert isinstance(relation, Table)
+    assert [column.column for column in relation.partitioned_by] == partitions
+    assert {column.name: column.type for column in relation.columns if column.type} == columns
     complete = reference == ("ref", "dim_dates")  # else what is documented is some of them
-    assert found.names == (tuple(columns) if complete else ())
+    assert relation.names == (tuple(columns) if complete else ())
 
 
 CALL = "{{{{ config({}) }}}} select 1 as id, current_date() as day"
@@ -156,9 +156,9 @@ def test_a_model_is_the_table_of_its_schema_and_alias(
     catalog = Catalog.load(str(ddl), str(project))
     assert catalog.refer(("ref", model)) == name
     if model == "mart_upd":
-        found = referred(catalog, "ref", model)
-        assert isinstance(found, Table)
-        assert found.name == ("spark_catalog", "mart", "upd")
+        relation = referred(catalog, "ref", model)
+        assert isinstance(relation, Table)
+        assert relation.name == ("spark_catalog", "mart", "upd")
 
 
 def test_views_and_what_is_not_known(catalog: Catalog) -> None:

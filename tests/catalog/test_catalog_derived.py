@@ -113,11 +113,11 @@ def test_how_wide_a_bound_is(zone: str | None, bound: str) -> None:
 def test_a_verdict_quotes_the_declaration() -> None:
     catalog = Catalog.from_ddl(DDL)
     candidate = rewrite(FILTERED, catalog).candidates[0]
-    said = {rule.code: rule.message for rule in candidate.rules}
-    assert said["DPP103"] == (
+    messages = {rule.code: rule.message for rule in candidate.rules}
+    assert messages["DPP103"] == (
         "dt is a partition column: dt = CAST(`ts` AS DATE), declared by GENERATED ALWAYS AS"
     )
-    assert said["DPP118"] == "wider by 2 days, as time zones differ"
+    assert messages["DPP118"] == "wider by 2 days, as time zones differ"
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_an_expression_that_bounds_nothing_and_why(expression: str, why: str) ->
     catalog = Catalog.from_ddl(ddl).deriving({"c": {"p": expression}})
     result = rewrite("SELECT id FROM c WHERE ts >= '2024-03-01'", catalog)
     assert not result.changed
-    told = [
+    reasons = [
         candidate.reason.message for candidate in result.candidates if candidate.reason is not None
     ]
-    assert (why in told[0]) if why else told == []
+    assert (why in reasons[0]) if why else reasons == []

@@ -86,8 +86,10 @@ def test_a_statement_costs_only_itself(tmp_path: Path, trouble: str, said: str |
     catalog = of(tmp_path, {"a.sql": f"{trouble}\n;\n{GOOD.replace('good', 'behind')}"})
     assert {"good", "behind"} <= names(catalog)
     assert {"after"} <= names(catalog) or "after" not in trouble
-    found = left_out(catalog)
-    assert found == [] if said is None else any(said in line for line in found), found
+    statements = left_out(catalog)
+    assert statements == [] if said is None else any(said in line for line in statements), (
+        statements
+    )
 
 
 @pytest.mark.parametrize(

@@ -81,11 +81,11 @@ INSERT INTO t PARTITION (dt = '2024-01-01') SELECT 1;
 def test_written_and_read_again(tmp_path: Path) -> None:
     path = tmp_path / "a.sql"
     path.write_text(SCRIPT)
-    known, guessed = infer([str(path)], Warehouse())
-    text = ddl(known, guessed)
+    inferred, guessed = infer([str(path)], Warehouse())
+    text = ddl(inferred, guessed)
     again = Catalog.from_ddl(text)
-    assert set(again.relations) == set(known.relations)
-    for name, relation in known.relations.items():
+    assert set(again.relations) == set(inferred.relations)
+    for name, relation in inferred.relations.items():
         read = again.relations[name]
         if isinstance(relation, Table) and not relation.columns:
             relation = replace(relation, complete=False)

@@ -131,12 +131,12 @@ def test_a_path_that_is_not_there(tmp_path: Path) -> None:
 
 def test_nothing_that_could_be_read(tmp_path: Path) -> None:
     (tmp_path / "a.sql").write_text("SELECT 1; CREATE TABLE (a INT)")
-    said = "no CREATE TABLE or CREATE VIEW that could be read"
-    with pytest.raises(CatalogError, match=said):
+    message = "no CREATE TABLE or CREATE VIEW that could be read"
+    with pytest.raises(CatalogError, match=message):
         load([str(tmp_path / "a.sql")])
     catalog = load([str(tmp_path)])
     assert not catalog.relations
-    assert [problem.why.startswith(said) for problem in catalog.left_out] == [False, True]
+    assert [problem.why.startswith(message) for problem in catalog.left_out] == [False, True]
 
 
 def test_a_folder_without_definitions_is_known_by_what_it_writes(tmp_path: Path) -> None:

@@ -130,9 +130,9 @@ def test_partitioning(
     ],
 )
 def test_column_order_is_that_of_select_star(follow: Follow, definition: str, order: str) -> None:
-    (found,) = follow(f"CREATE TABLE {definition}").relations.values()
-    assert isinstance(found, Table)
-    assert " ".join(column.name for column in found.columns) == order
+    (table,) = follow(f"CREATE TABLE {definition}").relations.values()
+    assert isinstance(table, Table)
+    assert " ".join(column.name for column in table.columns) == order
 
 
 @pytest.mark.parametrize(
@@ -415,8 +415,8 @@ def test_columns(follow: Follow, definition: str, columns: str | None, complete:
             "(a": "a string collate UNICODE, b None, c int",
         }[definition[:2]]
     )
-    found = said(follow(f"CREATE TABLE t {definition}"))
-    assert (found[0], found[2]) == (expected, complete)
+    described = said(follow(f"CREATE TABLE t {definition}"))
+    assert (described[0], described[2]) == (expected, complete)
 
 
 @pytest.mark.parametrize(
@@ -535,14 +535,14 @@ def test_what_orders_the_rows(ddl: str, columns: tuple[str, ...]) -> None:
 
 def test_a_text_is_looked_through_for_templates_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """And not once a statement: a dump of 300 KB took ten seconds."""
-    asked = list[str]()
+    texts = list[str]()
     real = templates.templated
 
     def counted(text: str) -> bool:
-        asked.append(text)
+        texts.append(text)
         return real(text)
 
     monkeypatch.setattr(masking, "templated", counted)
     dump = "".join(f"CREATE TABLE `t{n}` (x INT);\n" for n in range(50))
     assert table(Catalog.from_ddl(dump), "t49").columns
-    assert 0 < asked.count(dump) < 10
+    assert 0 < texts.count(dump) < 10

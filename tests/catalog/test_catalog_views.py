@@ -147,10 +147,10 @@ def test_a_table_behind_a_temporary_view(follow: Follow, script: str, means: str
 
 
 def test_a_view_keeps_the_temporary_views_that_it_was_made_with(follow: Follow) -> None:
-    made = "CREATE TABLE t (a INT); {}CREATE TEMP VIEW v AS SELECT a FROM t; "
-    later = follow(made.format("") + "CREATE TEMP VIEW t AS SELECT 1 AS a")
+    statements = "CREATE TABLE t (a INT); {}CREATE TEMP VIEW v AS SELECT a FROM t; "
+    later = follow(statements.format("") + "CREATE TEMP VIEW t AS SELECT 1 AS a")
     assert isinstance(later.within(view(later, "v")).resolve(("t",)), Table)
-    first = follow(made.format("CREATE TEMP VIEW t AS SELECT 1 AS a; "))
+    first = follow(statements.format("CREATE TEMP VIEW t AS SELECT 1 AS a; "))
     assert view(first.within(view(first, "v")), "t").query == "SELECT 1 AS a"
 
 
@@ -184,13 +184,15 @@ def test_a_temporary_view_may_be_replaced(follow: Follow) -> None:
     ],
 )
 def test_a_view_made_before_a_change_of_its_table_is_unknown(follow: Follow, change: str) -> None:
-    made = "CREATE TABLE t (a INT); CREATE VIEW v AS SELECT * FROM t; CREATE VIEW w AS TABLE v; "
-    catalog = follow(made + change)
+    statements = (
+        "CREATE TABLE t (a INT); CREATE VIEW v AS SELECT * FROM t; CREATE VIEW w AS TABLE v; "
+    )
+    catalog = follow(statements + change)
     assert catalog.resolve(("v",)) is catalog.resolve(("w",)) is None
-    assert follow(change + "; " + made).resolve(("w",)) is not None
+    assert follow(change + "; " + statements).resolve(("w",)) is not None
 
 
 def test_a_view_without_a_star_lacks_no_column_that_came_later(follow: Follow) -> None:
-    made = "CREATE TABLE t (a INT); CREATE VIEW v AS SELECT a FROM t; "
-    assert follow(made + "ALTER TABLE t ADD COLUMNS (b INT)").resolve(("v",)) is not None
-    assert follow(made + "ALTER TABLE t ALTER COLUMN a TYPE BIGINT").resolve(("v",)) is None
+    statements = "CREATE TABLE t (a INT); CREATE VIEW v AS SELECT a FROM t; "
+    assert follow(statements + "ALTER TABLE t ADD COLUMNS (b INT)").resolve(("v",)) is not None
+    assert follow(statements + "ALTER TABLE t ALTER COLUMN a TYPE BIGINT").resolve(("v",)) is None

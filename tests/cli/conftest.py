@@ -41,11 +41,11 @@ def stand_in(
         observe(read(sql, catalog, options.limits, named=True))
     if "BOOM" in sql:
         raise KeyError("boom")
-    done, candidates, plans = sql, [], []
+    text, candidates, plans = sql, [], []
     at = sql.find("PRUNE WHERE ")
     if at >= 0 and MARKER not in sql:
         end = at + len("PRUNE WHERE ")
-        done = sql[:end] + PREDICATE + sql[end:]
+        text = sql[:end] + PREDICATE + sql[end:]
         candidates.append(candidate(sql, at, Verdict.REWRITTEN))
         before = (PlanLine(" ", "Join inner"), PlanLine("-", "├─ Scan sales s"))
         lines = (*before, PlanLine("+", "├─ Filter s.day IN (…)"))
@@ -57,7 +57,7 @@ def stand_in(
     errors = _problems(sql, "BAD", "expected an expression")
     skipped = _problems(sql, "{{", "template text")
     count = sum(bool(statement.strip()) for statement in sql.split(";"))
-    return Rewrite(sql, done, count, tuple(candidates), errors, skipped, tuple(plans))
+    return Rewrite(sql, text, count, tuple(candidates), errors, skipped, tuple(plans))
 
 
 def _problems(sql: str, word: str, message: str) -> tuple[Problem, ...]:

@@ -203,11 +203,11 @@ def test_mutilated_files() -> None:
             at = rng.randrange(len(data))
             piece = rng.choice([b"", b"\x00", b"'", b"`", b"(", b"*/", b"\r", b"\xe9", b";", b"--"])
             data[at : at + rng.randint(0, 2)] = piece
-        given = bytes(data)
-        if MARKER.encode() in given:
+        before = bytes(data)
+        if MARKER.encode() in before:
             continue  # taking out what an author has broken is another matter
-        result = cli("-q", "-", data=given)
-        assert bare(result.stdout_bytes) == given, f"number {number}: {given!r}"
+        result = cli("-q", "-", data=before)
+        assert bare(result.stdout_bytes) == before, f"number {number}: {before!r}"
 
 
 def test_as_a_process(tmp_path: Path) -> None:

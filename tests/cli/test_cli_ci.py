@@ -68,7 +68,7 @@ def test_gitlab(run: Callable[[str], Ran]) -> None:
     job = BLOCKS[2]["dpp-rewrite"]
     assert run(job["script"][-1]).status == 1
     report = json.loads(Path(job["artifacts"]["reports"]["codequality"]).read_text())
-    assert [it["location"]["path"] for it in report] == ["a.sql"] * 2 + ["b.sql"] * 2
+    assert [entry["location"]["path"] for entry in report] == ["a.sql"] * 2 + ["b.sql"] * 2
 
 
 def test_five_lines_each() -> None:

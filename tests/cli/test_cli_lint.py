@@ -211,15 +211,15 @@ def test_a_baseline_of_some_files_keeps_what_is_known_of_others(run: Callable[..
     ran = run("lint", "--write-baseline", "in/../in/b.sql")
     assert ran.err == f"1 findings written to ./{name}, 2 of other files kept\n"
     assert run("lint", "in").status == 0
-    known = json.loads(Path(name).read_text())["findings"]
-    assert [(finding["path"], finding["count"]) for finding in known] == [
+    findings = json.loads(Path(name).read_text())["findings"]
+    assert [(finding["path"], finding["count"]) for finding in findings] == [
         ("in/a.sql", 2),
         ("in/b.sql", 1),
     ]
     Path("in/b.sql").write_text(FINE)
     run("lint", "--write-baseline", "in/b.sql")
-    known = json.loads(Path(name).read_text())["findings"]
-    assert [finding["path"] for finding in known] == ["in/a.sql"]
+    findings = json.loads(Path(name).read_text())["findings"]
+    assert [finding["path"] for finding in findings] == ["in/a.sql"]
     Path(name).write_text("<<<<<<<")
     assert run("lint", "--write-baseline", "in/a.sql").status == 0
     assert run("lint", "in").status == 0
@@ -290,9 +290,9 @@ def test_a_name_that_would_move_the_cursor(run: Callable[..., Ran]) -> None:
         assert ran.out.decode().startswith(f"{shown}:1:18: DPP001 ")
         assert ran.err.startswith(f"no{shown}: error: cannot be read: ")
     ran = run("--check", "-v", "--explain", "logical", name, f"no{name}")
-    said = [line for line in ran.err.splitlines() if ".sql" in line]
-    assert len(said) == 5
-    assert all(shown in line for line in said)
+    lines = [line for line in ran.err.splitlines() if ".sql" in line]
+    assert len(lines) == 5
+    assert all(shown in line for line in lines)
     report = json.loads(run("lint", "--format", "json", name).out)
     assert report["findings"][0]["path"] == name
     ran = run("lint", "--write-baseline", "--baseline", "b\x1b.json", name)
@@ -321,10 +321,10 @@ def test_settings(run: Callable[..., Ran]) -> None:
         '[tool.dpp-rewrite.severity]\nDPP007 = "note"'
     )
     report = json.loads(run("lint", "--format", "json", "old", "new", "out").out)
-    found = [
+    codes = [
         (finding["path"], finding["code"], finding["severity"]) for finding in report["findings"]
     ]
-    assert found == [("new/q.sql", "DPP007", "note")]
+    assert codes == [("new/q.sql", "DPP007", "note")]
 
 
 @pytest.mark.parametrize(

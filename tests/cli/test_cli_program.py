@@ -106,8 +106,8 @@ def full(tmp_path: Path) -> Callable[[str, str], tuple[int, str]]:
     def call(words: str, streams: str) -> tuple[int, str]:
         command = f"{shlex.join(PROGRAM)} {words} {streams}; exit $?"
         completed = process(["bash", "-c", command], cwd=tmp_path)
-        said = (tmp_path / "err").read_text().splitlines() if "2>err" in streams else [""]
-        return completed.returncode, said[-1]
+        lines = (tmp_path / "err").read_text().splitlines() if "2>err" in streams else [""]
+        return completed.returncode, lines[-1]
 
     return call
 

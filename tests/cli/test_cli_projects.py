@@ -112,10 +112,10 @@ def test_what_counts_is_settled_by_project(run: Callable[..., Ran]) -> None:
     _settings("a", 'catalog = "ddl.sql"\nignore = ["DPP007"]')
     _settings("b", 'catalog = "../a/ddl.sql"\nseverity = { DPP007 = "error" }')
     report = json.loads(run("lint", "--format", "json", "--select", "DPP", "a", "b").out)
-    found = [
+    codes = [
         (finding["path"], finding["code"], finding["severity"]) for finding in report["findings"]
     ]
-    assert ("b/q.sql", "DPP007", "error") in found
+    assert ("b/q.sql", "DPP007", "error") in codes
     assert run("lint", "a").status == 0
     assert run("lint", "a", "b").status == 1
     _settings("a", "strict = true")

@@ -409,12 +409,12 @@ def test_where_no_table_is_known(
 
 
 def test_settings_and_options(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[Options] = []
+    requests: list[Options] = []
 
     def note(
         sql: str, catalog: Catalog, options: Options, observe: DocumentObserver | None = None
     ) -> Rewrite:
-        asked.append(options)
+        requests.append(options)
         return Rewrite(sql, sql, 1, (), (Problem("DPP000", "no", 1, 1),), (), ())
 
     monkeypatch.setattr("sqlrewrite.run.runner.rewrite_with_options", note)
@@ -426,8 +426,8 @@ def test_settings_and_options(run: Any, monkeypatch: pytest.MonkeyPatch) -> None
     assert "plan" not in run("d/q.sql").err
     assert run("--check", "d/q.sql").status == 1
     run("--hint", "--engine", "trino", "d/q.sql")
-    assert asked[0] == make_options(engine="flink", hint=False)
-    assert asked[-1] == make_options(engine="trino")
+    assert requests[0] == make_options(engine="flink", hint=False)
+    assert requests[-1] == make_options(engine="trino")
 
 
 def test_a_bad_key_in_the_settings(run: Any) -> None:

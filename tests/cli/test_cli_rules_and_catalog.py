@@ -51,7 +51,7 @@ def test_an_unknown_rule(run: Any, code: str, near: str) -> None:
 
 
 def relations() -> Mapping[Name, TableOrView]:
-    found: tuple[TableOrView, ...] = (
+    listed: tuple[TableOrView, ...] = (
         Table(
             ("spark_catalog", "default", "sales"),
             (Column("day", "date"), Column("amount")),
@@ -69,7 +69,7 @@ def relations() -> Mapping[Name, TableOrView]:
         ),
         View(("spark_catalog", "mart", "daily"), "select 1", ("day",), source="ddl.sql:9"),
     )
-    return MappingProxyType({relation.name: relation for relation in found})
+    return MappingProxyType({relation.name: relation for relation in listed})
 
 
 def test_catalog_show(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,14 +41,14 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Ran]:
 def told(run: Callable[..., Ran], text: str, command: str = "rewrite") -> dict[str, Any]:
     Path("q.sql").write_text(text)
     ran = run(command, "--statistics", "--format", "json", "q.sql")
-    found: dict[str, Any] = json.loads(ran.out)["statistics"]
-    return found
+    statistics: dict[str, Any] = json.loads(ran.out)["statistics"]
+    return statistics
 
 
 @pytest.mark.parametrize("command", ["rewrite", "lint"])
 def test_what_is_counted(run: Callable[..., Ran], command: str) -> None:
     sentences = told(run, ON_DAY + "".join(TEXTS.values()), command)
-    assert {name: it for name, it in sentences.items() if isinstance(it, int)} == {
+    assert {name: count for name, count in sentences.items() if isinstance(count, int)} == {
         "files": 1,
         "statements": 9,
         "joins": 8,

@@ -34,7 +34,7 @@ def wrong(dialect: str, ask: Callable[[str], object]) -> tuple[int, list[str]]:
     """How many arguments of functions were asked about, and of which the table is wrong; ``ask``
     gives the value of an expression, None for NULL, and raises ValueError for what is refused. The
     calls whose arguments no sample fits are not asked."""
-    asked, found = 0, []
+    count, problems = 0, []
     for name, row in scalars(dialect):
         parts = row.signature.split("->")[0].split()
         kinds = [part.rstrip("*") for part in parts if not part.endswith("?") and "=>" not in part]
@@ -47,16 +47,15 @@ def wrong(dialect: str, ask: Callable[[str], object]) -> tuple[int, list[str]]:
             continue
         for at, (_, kind) in enumerate(samples):
             null = f"CAST(NULL AS {kind})"
-            call = (
-                f"{name}({', '.join(null if n == at else it for n, (it, _) in enumerate(samples))})"
-            )
+            arguments = [null if n == at else text for n, (text, _) in enumerate(samples)]
+            call = f"{name}({', '.join(arguments)})"
             try:
                 value = ask(call)
             except ValueError:
                 continue
-            asked += 1
+            count += 1
             if row.null_from(at) and value is not None:
-                found.append(f"{call} is {value}")
+                problems.append(f"{call} is {value}")
             if row.nulls == "never" and value is None:
-                found.append(f"{call} is NULL")
-    return asked, found
+                problems.append(f"{call} is NULL")
+    return count, problems

@@ -36,11 +36,11 @@ class Engine:
         assert self._process.stdin is not None
         self._process.stdin.write(line + "\n")
         self._process.stdin.flush()
-        outcome, _, said = self._said().strip().partition(" =")
-        told = b64decode(said).decode()
+        outcome, _, encoded = self._said().strip().partition(" =")
+        answer = b64decode(encoded).decode()
         if outcome != "ok":
-            raise EngineError(told)
-        return told
+            raise EngineError(answer)
+        return answer
 
     def close(self) -> None:
         """Ends it."""

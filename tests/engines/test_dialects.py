@@ -32,10 +32,10 @@ def test_a_text_comes_back_as_it_was(name: str) -> None:
     written_in = dialect(name)
     assert written_in is not None
     for case in query_cases():
-        found = written_in.to_spark(case.text())
-        if not found.failure:
-            assert len(found.text) == len(case.text())
-            assert written_in.from_spark(found.text) == case.text()
+        transliteration = written_in.to_spark(case.text())
+        if not transliteration.failure:
+            assert len(transliteration.text) == len(case.text())
+            assert written_in.from_spark(transliteration.text) == case.text()
 
 
 @pytest.mark.parametrize("name", DIALECTS)
@@ -124,8 +124,8 @@ def test_each_column_of_an_array_is_a_partition(said: str, fields: str) -> None:
     ddl = f"CREATE TABLE t (day date, kind varchar) WITH ({said})"
     table = Catalog.from_ddl(ddl).resolve(("t",))
     assert isinstance(table, Table)
-    found = [(column.transform, column.column) for column in table.partitioned_by]
-    named = (column if how == "identity" else f"{how}({column})" for how, column in found)
+    partitions = [(column.transform, column.column) for column in table.partitioned_by]
+    named = (column if how == "identity" else f"{how}({column})" for how, column in partitions)
     assert " ".join(named) == fields
 
 
@@ -191,9 +191,9 @@ def test_trino_prunes_the_probe_side(query: str, left: bool) -> None:
     assert _trino(query) != query or left
     catalog = Catalog.from_ddl(DDL, schema="web")
     findings, _ = lint(query, catalog, make_options(engine="trino", dialect="trino"))
-    told = [finding.message for finding in findings if finding.code == "DPP012"]
-    assert bool(told) == (not left and "LEFT" not in query)
-    assert all("sales is on the build side of its join with d" in sentence for sentence in told)
+    messages = [finding.message for finding in findings if finding.code == "DPP012"]
+    assert bool(messages) == (not left and "LEFT" not in query)
+    assert all("sales is on the build side of its join with d" in sentence for sentence in messages)
 
 
 def test_sizes_decide_the_build_side() -> None:
@@ -220,9 +220,9 @@ def test_a_view_is_in_the_dialect_of_its_text() -> None:
     ddl += "CREATE VIEW web.odd AS SELECT U&'a' AS day, yr FROM web.dim;"
     catalog = Catalog.from_ddl(ddl, schema="web")
     query = "SELECT s.id FROM sales s JOIN {} d ON s.day = d.day WHERE d.yr = 3"
-    done = [rewrite(query.format(name), catalog, dialect="trino") for name in ("days", "odd")]
-    assert [it.changed for it in done] == [True, False]
-    assert "s.day IN (SELECT d2.day FROM days AS d2 WHERE d2.yr = 3)" in done[0].sql
+    results = [rewrite(query.format(name), catalog, dialect="trino") for name in ("days", "odd")]
+    assert [result.changed for result in results] == [True, False]
+    assert "s.day IN (SELECT d2.day FROM days AS d2 WHERE d2.yr = 3)" in results[0].sql
 
 
 def test_a_derived_column_is_said_in_sparks_words_alone() -> None:

@@ -115,10 +115,10 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDBPyConnection
 def _read(connection: duckdb.DuckDBPyConnection, query: str) -> int:
     """How many files a query reads, of the scan that reads most of them."""
     rows = connection.execute(f"EXPLAIN (ANALYZE, FORMAT json) {query}").fetchall()
-    found, marked = [], '"Total Files Read":'
+    counts, marked = [], '"Total Files Read":'
     for _, plan in rows:
-        found += [int(part.strip(' "').split('"')[0]) for part in plan.split(marked)[1:]]
-    return max(found)
+        counts += [int(part.strip(' "').split('"')[0]) for part in plan.split(marked)[1:]]
+    return max(counts)
 
 
 @pytest.mark.parametrize("query", JOINS)
@@ -167,9 +167,9 @@ def test_its_functions_are_as_the_table_says() -> None:
             raise ValueError(str(error)) from error
         return row and row[0]
 
-    asked, found = wrong("duckdb", ask)
-    assert found == []
-    assert asked > 40
+    count, problems = wrong("duckdb", ask)
+    assert problems == []
+    assert count > 40
     query = "SELECT DISTINCT function_name, stability FROM duckdb_functions()"
     stable = dict(connection.execute(query).fetchall())
     names = dialect_names("duckdb")
@@ -179,8 +179,8 @@ def test_its_functions_are_as_the_table_says() -> None:
     assert unknown == []
     volatile = [
         name
-        for name, it in scalars("duckdb")
-        if stable.get(name) == "VOLATILE" and it.deterministic
+        for name, function in scalars("duckdb")
+        if stable.get(name) == "VOLATILE" and function.deterministic
     ]
     assert volatile == []
 

@@ -32,8 +32,8 @@ def test_missed(query: str, why: str) -> None:
     """What Flink would not prune is not left to it, each with the reason."""
     catalog = Catalog.from_ddl(DDL)
     result = rewrite(query, catalog, dialect="flink", engine="flink", when="missed")
-    told = [rule for each in result.candidates for rule in each.rules if rule.code == "DPP125"]
-    assert any(why in sentence.message for sentence in told), told
+    rules = [rule for each in result.candidates for rule in each.rules if rule.code == "DPP125"]
+    assert any(why in sentence.message for sentence in rules), rules
 
 
 @pytest.mark.parametrize("query", USELESS)
@@ -46,23 +46,23 @@ def test_the_connector_decides() -> None:
     not. Of a table without a connector that is assumed, and told."""
     query = "SELECT f.v FROM f JOIN d ON f.k = d.k WHERE d.n = 'x'"
     ddl = "CREATE TABLE f (v INT, k {}) PARTITIONED BY (k) {}; CREATE TABLE d (k {}, n STRING)"
-    found = {}
+    missed = {}
     for kind in ("BIGINT", "DECIMAL(9, 2)"):
         for name in ("hive", "paimon", "filesystem", "iceberg", ""):
-            said = f"WITH ('connector' = '{name}')" if name else ""
-            catalog = Catalog.from_ddl(ddl.format(kind, said, kind))
-            found[name, kind[:3]] = _flink(query, catalog, "missed") == query
-    assert [name for name, left in found.items() if left] == [
+            options = f"WITH ('connector' = '{name}')" if name else ""
+            catalog = Catalog.from_ddl(ddl.format(kind, options, kind))
+            missed[name, kind[:3]] = _flink(query, catalog, "missed") == query
+    assert [name for name, whole in missed.items() if whole] == [
         ("hive", "BIG"),
         ("paimon", "BIG"),
         ("", "BIG"),
         ("paimon", "DEC"),
     ]
     result = rewrite(query, catalog, dialect="flink", engine="flink", when="missed")
-    told = [
+    messages = [
         rule.message for each in result.candidates for rule in each.rules if rule.code == "DPP125"
     ]
-    assert told == ["Flink misses it: the connector of f takes no keys for k"]
+    assert messages == ["Flink misses it: the connector of f takes no keys for k"]
 
 
 def test_its_filtering_switched_off() -> None:
@@ -236,8 +236,8 @@ def test_what_a_like_takes_over_of_a_stream() -> None:
     CREATE TABLE w LIKE v;
     CREATE TABLE x WITH ('scan.bounded.mode' = 'latest-offset') LIKE v;
     CREATE TABLE y WITH ('connector' = 'jdbc') LIKE v (EXCLUDING OPTIONS)"""
-    found = {name: _table(ddl, name).streaming for name in "stuvwxy"}
-    assert [name for name, streaming in found.items() if streaming] == ["s", "t", "v", "w"]
+    streams = {name: _table(ddl, name).streaming for name in "stuvwxy"}
+    assert [name for name, streaming in streams.items() if streaming] == ["s", "t", "v", "w"]
 
 
 QUERY = "SELECT f.v FROM f JOIN t ON f.k = t.k WHERE t.n = 'x'"
@@ -370,8 +370,8 @@ CREATE TABLE t (`day` DATE, `year` INT, x STRING)"""
 def test_a_name_that_is_reserved_there_is_quoted(query: str, written: str) -> None:
     catalog = Catalog.from_ddl(RESERVED)
     text = query.format("")
-    found = f"{written} IN (SELECT t2.`day` FROM t AS t2 WHERE t2.`year` = 1) /* dpp-rewrite */"
-    expected = query.format(f" WHERE {found}") if "{}" in query else f"{query} AND {found}"
+    predicate = f"{written} IN (SELECT t2.`day` FROM t AS t2 WHERE t2.`year` = 1) /* dpp-rewrite */"
+    expected = query.format(f" WHERE {predicate}") if "{}" in query else f"{query} AND {predicate}"
     assert _flink(text, catalog) == expected
     assert _flink(expected, catalog) == expected
 
@@ -380,8 +380,8 @@ def test_names_that_an_alias_lists() -> None:
     catalog = Catalog.from_ddl(RESERVED)
     rows = "(VALUES (DATE '2024-01-02', 1)) AS {}(`day`, x)"
     query = f"SELECT s.v FROM s JOIN {rows.format('t')} ON s.`day` = t.`day`"
-    found = f"s.`day` IN (SELECT t2.`day` FROM {rows.format('t2')})"
-    assert _flink(query, catalog) == f"{query} WHERE {found} /* dpp-rewrite */"
+    predicate = f"s.`day` IN (SELECT t2.`day` FROM {rows.format('t2')})"
+    assert _flink(query, catalog) == f"{query} WHERE {predicate} /* dpp-rewrite */"
 
 
 def test_a_star_of_one_side_beside_using() -> None:
@@ -402,10 +402,10 @@ def test_names_that_differ_in_case() -> None:
 
 
 def test_keys_are_asked_for_in_its_words() -> None:
-    asked: list[str] = []
+    queries: list[str] = []
 
     def resolve(query: str, namespace: tuple[str, ...]) -> Keys:
-        asked.append(query)
+        queries.append(query)
         return Keys(("DATE '2024-01-01'",), "date", "2026-01-31T09:30:00Z", False)
 
     query = "SELECT s.v FROM s JOIN t ON s.`day` = t.`day` WHERE t.x = 'a\\' AND LEFT(t.x, 1) = 'a'"
@@ -414,7 +414,7 @@ def test_keys_are_asked_for_in_its_words() -> None:
         query, catalog, dialect="flink", engine="flink", predicate="values", resolve=resolve
     )
     assert "AND s.`day` IN (DATE '2024-01-01')" in result.sql
-    assert asked == ["SELECT t2.`day` FROM t AS t2 WHERE t2.x = 'a\\' AND LEFT(t2.x, 1) = 'a'"]
+    assert queries == ["SELECT t2.`day` FROM t AS t2 WHERE t2.x = 'a\\' AND LEFT(t2.x, 1) = 'a'"]
 
 
 @pytest.mark.parametrize(

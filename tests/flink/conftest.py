@@ -20,6 +20,6 @@ def flink(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Flink]:
     """A Flink in a process of its own."""
     from tests.flink.server import Flink
 
-    made = Flink(JARS, tmp_path_factory.mktemp("flink") / "log")
-    yield made
-    made.close()
+    server = Flink(JARS, tmp_path_factory.mktemp("flink") / "log")
+    yield server
+    server.close()

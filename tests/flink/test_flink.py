@@ -40,21 +40,21 @@ _NAMES = frozenset("day hour minute month one prev returns second year".split())
 
 def _own_words(case: Case) -> str:
     """A fixture as a text of Flink's: such names in quotes."""
-    text, made, done = case.text().strip().rstrip(";"), [], 0
+    text, parts, at = case.text().strip().rstrip(";"), [], 0
     for token in tokenize(text):
         start, end = token.start, token.end + 1
         if text[start:end].lower() in _NAMES and not text.startswith("(", end):
-            made += [text[done:start], "`", text[start:end], "`"]
-            done = end
-    return "".join([*made, text[done:]])
+            parts += [text[at:start], "`", text[start:end], "`"]
+            at = end
+    return "".join([*parts, text[at:]])
 
 
 def test_rows_stay(flink: Flink, tmp_path: Path) -> None:
     """Each fixture as a text of Flink's: rewritten and run by Flink, its rows stay.
     What Flink refuses of the originals is no text of its own."""
-    done: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     wrong = []
-    made: set[Path] = set()
+    ddls: set[Path] = set()
     # Texts of other languages; a view that is made twice; any three rows.
     names = ("templates/", "text/create_view", "text/new_where_before_limit")
     cases = [case for case in (*query_cases(), *retail_cases()) if not case.name.startswith(names)]
@@ -65,48 +65,48 @@ def test_rows_stay(flink: Flink, tmp_path: Path) -> None:
             continue
         result = rewrite(text, catalog(case.ddl), dialect="flink", engine="flink")
         if not result.changed:
-            done["left alone"] += 1
+            counts["left alone"] += 1
             continue
         assert result.original == text
         again = rewrite(result.sql, catalog(case.ddl), dialect="flink", engine="flink")
         assert again.sql == result.sql, case.name
-        if case.ddl not in made:
-            made.add(case.ddl)
+        if case.ddl not in ddls:
+            ddls.add(case.ddl)
             flink.session()
             with suppress(duckdb.Error):  # types that DuckDB does not have: no tables
-                fill(flink, catalog(case.ddl), database(case.ddl, SEED), tmp_path / str(len(made)))
+                fill(flink, catalog(case.ddl), database(case.ddl, SEED), tmp_path / str(len(ddls)))
         try:
             before = flink.rows(text)
         except EngineError as error:
-            done["not run by Flink"] += 1
+            counts["not run by Flink"] += 1
             print(case.name, re.sub(r"\s+", " ", str(error))[:120])
             continue
         try:
             after = flink.rows(result.sql)
         except EngineError as error:
             after = str(error)[:500]
-        done["compared"] += 1
-        if done["compared"] % 25 == 0:
-            print(dict(done), flush=True)
-        done["rows"] += bool(before)
+        counts["compared"] += 1
+        if counts["compared"] % 25 == 0:
+            print(dict(counts), flush=True)
+        counts["rows"] += bool(before)
         if after != before:
             wrong.append((case.name, result.sql, before, after))
             print("WRONG", wrong[-1])
-    print(dict(done))
+    print(dict(counts))
     assert [row[0] for row in wrong] == [], wrong
-    assert done["compared"] >= FEWEST
+    assert counts["compared"] >= FEWEST
 
 
 @pytest.mark.parametrize(("when", "changed"), [("eligible", 83), ("missed", 5)])
 def test_tpcds_in_its_words(when: str, changed: int) -> None:
     """As many of the 99 queries are rewritten as in Spark's words, and most are left to Flink."""
-    loaded, found = Catalog.load(str(FIXTURES / "tpcds" / "ddl.sql")), 0
+    loaded, count = Catalog.load(str(FIXTURES / "tpcds" / "ddl.sql")), 0
     connection = duckdb.connect()
     import_extension("tpcds", con=connection)
     for (query,) in connection.execute("SELECT query FROM tpcds_queries()").fetchall():
         text = sqlglot.transpile(query, read="duckdb", write="spark")[0]
-        found += rewrite(text, loaded, dialect="flink", engine="flink", when=when).changed
-    assert found == changed
+        count += rewrite(text, loaded, dialect="flink", engine="flink", when=when).changed
+    assert count == changed
 
 
 # --- what it prunes by itself, of Paimon's tables -------------------------------------------------
@@ -139,8 +139,8 @@ def test_what_is_left_to_it_it_prunes(paimon: Flink) -> None:
 @needs_paimon
 def test_what_it_is_said_to_miss_it_misses(paimon: Flink) -> None:
     """But for the join of two dimensions, of which it prunes by the upper one."""
-    found = [query for query in (*MISSED, *USELESS) if _collects(paimon, query)]
-    assert [MISSED.get(it) for it in found] == ["it takes one join to prune f"]
+    collecting = [query for query in (*MISSED, *USELESS) if _collects(paimon, query)]
+    assert [MISSED.get(query) for query in collecting] == ["it takes one join to prune f"]
 
 
 @needs_paimon
@@ -148,13 +148,13 @@ def test_what_is_written_it_prunes_by(paimon: Flink) -> None:
     """What is written for a join that Flink would not prune by gives it one, where what is in the
     way is on the fact's side; a text with an IN in an ON it does not plan at all."""
     tables = Catalog.from_ddl(DDL)
-    done: Counter[bool] = Counter()
+    counts: Counter[bool] = Counter()
     for query in MISSED:
         result = rewrite(query, tables, dialect="flink", engine="flink", when="missed")
         if result.changed:
-            done[_collects(paimon, result.sql)] += 1
-    print("written and pruned by", dict(done))
-    assert done[True] == 8
+            counts[_collects(paimon, result.sql)] += 1
+    print("written and pruned by", dict(counts))
+    assert counts[True] == 8
     within = "SELECT * FROM e LEFT JOIN f ON e.k = f.k AND f.k IN (SELECT k FROM d)"
     with pytest.raises(EngineError, match="equivalence"):
         paimon.rows(f"EXPLAIN {within}")
@@ -166,19 +166,23 @@ def test_its_options(flink: Flink) -> None:
     filters = "org.apache.flink.table.api.config.OptimizerConfigOptions TABLE_OPTIMIZER"
     nodes = "org.apache.flink.table.planner.plan.nodes.exec.batch"
     collector = f"{nodes}.BatchExecDynamicFilteringDataCollector"
-    known = engine("flink")
-    assert flink.ask(f"option {filters}_DYNAMIC_FILTERING_ENABLED") == str(known.enabled).lower()
-    assert flink.ask(f"option {filters}_BROADCAST_JOIN_THRESHOLD") == str(known.broadcast_threshold)
+    options = engine("flink")
+    assert flink.ask(f"option {filters}_DYNAMIC_FILTERING_ENABLED") == str(options.enabled).lower()
+    assert flink.ask(f"option {filters}_BROADCAST_JOIN_THRESHOLD") == str(
+        options.broadcast_threshold
+    )
     limit = flink.ask(f"option {collector} TABLE_EXEC_DYNAMIC_FILTERING_THRESHOLD")
-    assert (limit, known.key_limit) == ("8 mb", 8 * 1024 * 1024)
+    assert (limit, options.key_limit) == ("8 mb", 8 * 1024 * 1024)
     assert flink.ask(f"option {filters}_RUNTIME_FILTER_ENABLED") == "false"
 
 
 @pytest.mark.skipif("iceberg" not in JARS, reason="Iceberg's connector is not there")
 def test_icebergs_tables_take_no_keys(flink: Flink, tmp_path: Path) -> None:
     flink.session()
-    said = f"'type' = 'iceberg', 'catalog-type' = 'hadoop', 'warehouse' = '{tmp_path.as_uri()}'"
-    flink.rows(f"CREATE CATALOG i WITH ({said})")
+    properties = (
+        f"'type' = 'iceberg', 'catalog-type' = 'hadoop', 'warehouse' = '{tmp_path.as_uri()}'"
+    )
+    flink.rows(f"CREATE CATALOG i WITH ({properties})")
     flink.rows("CREATE DATABASE i.x")
     flink.rows("USE i.x")
     for statement in filter(str.strip, DDL.split(";")):
@@ -247,10 +251,10 @@ def test_its_functions_are_as_the_table_says(flink: Flink) -> None:
             raise ValueError("not computed when it is planned")
         return None if "true" in match.groups() else expression
 
-    asked, found = wrong("flink", ask)
-    print(f"{asked} arguments asked about")
-    assert found == []
-    assert asked > 60
+    count, problems = wrong("flink", ask)
+    print(f"{count} arguments asked about")
+    assert problems == []
+    assert count > 60
     names = dialect_names("flink")
     listed = {line[3:-1].lower() for line in flink.rows("SHOW FUNCTIONS").splitlines()}
     listed |= {name for name in names.same | names.own if name.replace("_", "") in listed}

@@ -40,9 +40,9 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
     """A Spark with both formats."""
     from tests.formats.lake import Lake
 
-    made = Lake(Path(JARS), tmp_path_factory.mktemp("lake"))
-    yield made
-    made.spark.stop()
+    lake = Lake(Path(JARS), tmp_path_factory.mktemp("lake"))
+    yield lake
+    lake.spark.stop()
 
 
 @pytest.fixture(scope="session")

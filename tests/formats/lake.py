@@ -61,10 +61,10 @@ class Lake:
         assert jvm is not None
         assert gateway is not None
         tables, session = jvm.io.delta.tables.DeltaTable, self.spark._jsparkSession
-        made = tables.columnBuilder(session, column).dataType("BIGINT")
+        builder = tables.columnBuilder(session, column).dataType("BIGINT")
         new = tables.create(session).tableName(table)
         new = new.addColumn("id", "INT").addColumn("a", "INT")
-        new = new.addColumn(made.generatedAlwaysAs(expression).build())
+        new = new.addColumn(builder.generatedAlwaysAs(expression).build())
         columns = gateway.new_array(jvm.java.lang.String, 1)
         columns[0] = column
         new.partitionedBy(columns).execute()
@@ -85,13 +85,13 @@ class Lake:
         """What ``catalog pull`` reads of tables."""
         session = Session(self.spark, Target(), classic=True)
         names = [_qualified(table) for table in tables]
-        found = {
+        counts = {
             read_relation.name: read_relation.relation
             for read_relation in read_relations(session, names)
             if read_relation.relation is not None
         }
-        assert set(found) == set(names), set(names) - set(found)
-        return Warehouse(found)
+        assert set(counts) == set(names), set(names) - set(counts)
+        return Warehouse(counts)
 
 
 def _qualified(table: str) -> tuple[str, ...]:
@@ -131,7 +131,7 @@ def _scans(store: Any, before: int, table: str) -> Iterator[dict[str, str]]:
                 continue
             metrics = [node.metrics().apply(at) for at in range(node.metrics().size())]
             known = {metric.name(): values.get(metric.accumulatorId()) for metric in metrics}
-            yield {name: it.get() for name, it in known.items() if it.isDefined()}
+            yield {name: value.get() for name, value in known.items() if value.isDefined()}
 
 
 def _sum(scans: Iterator[dict[str, str]]) -> Read:

@@ -80,8 +80,10 @@ def test_the_same_rows_and_less_is_read(kind: Kind, case: Case, page: list[str])
 
 def test_what_catalog_pull_reads(kind: Kind) -> None:
     """Partitions, formats, and what orders the rows."""
-    found = {name: kind.catalog.resolve(tuple(it.split("."))) for name, it in kind.tables.items()}
-    facts, ordered = found["f"], found["c"]
+    relations = {
+        name: kind.catalog.resolve(tuple(table.split("."))) for name, table in kind.tables.items()
+    }
+    facts, ordered = relations["f"], relations["c"]
     assert isinstance(facts, Table)
     assert isinstance(ordered, Table)
     assert facts.provider == ordered.provider == kind.name
@@ -102,9 +104,9 @@ def test_catalog_pull_reads_generated_columns(kind: Kind) -> None:
 def test_verify_reads_these_scans(kind: Kind) -> None:
     kind.make("f")
     sql = CASES[0].text.format(**kind.tables)
-    found: list[Verified] = []
-    verify_text(_session(kind), "q.sql", kind.rewritten(sql), kind.catalog, found.append)
-    (verified,) = found
+    pairs: list[Verified] = []
+    verify_text(_session(kind), "q.sql", kind.rewritten(sql), kind.catalog, pairs.append)
+    (verified,) = pairs
     assert verified.outcome is VerifyOutcome.SAME
     (scan,) = [scan for scan in verified.scans if scan.table.endswith(".f")]
     assert scan.before is not None
@@ -116,9 +118,9 @@ def test_verify_reads_these_scans(kind: Kind) -> None:
 @pytest.mark.parametrize("form", ["in", "values"])
 def test_explain_reads_these_scans(kind: Kind, form: str) -> None:
     sql = CASES[0].text.format(**kind.tables)
-    found: list[Explained] = []
-    explain_text(_session(kind), "q.sql", kind.rewritten(sql, form), kind.catalog, found.append)
-    (explained,) = found
+    pairs: list[Explained] = []
+    explain_text(_session(kind), "q.sql", kind.rewritten(sql, form), kind.catalog, pairs.append)
+    (explained,) = pairs
     (scan,) = [scan for scan in explained.scans if scan.table.endswith(".f")]
     assert scan.after is not None
     assert (By.OURS if form == "in" else By.STATIC) in [

@@ -67,7 +67,7 @@ def test_lint_names_the_places_of_the_file(folder: Path) -> None:
         for finding in report["findings"]
     ]
     lines = FILES["n.ipynb"].splitlines()
-    line = next(n for n, it in enumerate(lines, 1) if "FROM sales s" in it)
+    line = next(n for n, line_text in enumerate(lines, 1) if "FROM sales s" in line_text)
     assert places == [
         ("job.py", "DPP001", 2, FILES["job.py"].split("\n")[1].index("sales") + 1),
         ("job.py", "DPP000", 3, 5),
@@ -82,12 +82,12 @@ def test_a_fix_is_what_stands_in_the_file() -> None:
 
 
 def test_the_report_has_the_statements_of_the_file() -> None:
-    found = json.loads(run("rewrite", "--format", "json", "src/cells.py").stdout)["files"][0]
-    assert [(statement["line"], statement["understood"]) for statement in found["statements"]] == [
+    file = json.loads(run("rewrite", "--format", "json", "src/cells.py").stdout)["files"][0]
+    assert [(statement["line"], statement["understood"]) for statement in file["statements"]] == [
         (3, True)
     ]
-    assert found["candidates"][0]["fact"]["line"] == 4
-    assert found["rewritten"].count("# MAGIC     AND s.day IN") == 1
+    assert file["candidates"][0]["fact"]["line"] == 4
+    assert file["rewritten"].count("# MAGIC     AND s.day IN") == 1
 
 
 @pytest.mark.parametrize(
@@ -101,8 +101,8 @@ def test_the_report_has_the_statements_of_the_file() -> None:
 def test_comments_in_the_sql_are_heeded(folder: Path, text: str) -> None:
     (folder / "src" / "job.py").write_text(text)
     assert run("rewrite", "--check", "src/job.py").exit_code == 0
-    found = json.loads(run("lint", "--format", "json", "src/job.py").stdout)["findings"]
-    shown = [finding["code"] for finding in found if not finding["suppressed"]]
+    findings = json.loads(run("lint", "--format", "json", "src/job.py").stdout)["findings"]
+    shown = [finding["code"] for finding in findings if not finding["suppressed"]]
     assert "DPP001" not in shown
     assert "DPP008" not in shown
 

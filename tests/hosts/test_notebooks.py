@@ -59,8 +59,8 @@ def test_cells_in_other_languages_are_passed_over() -> None:
 
 
 def test_cells_and_calls_are_one_program() -> None:
-    made = cell("CREATE OR REPLACE TEMP VIEW sales AS SELECT 1 AS day")
-    text = notebook(f"{CALL}\n", made, f"{CALL}\n", cell(SQL))
+    setting_up = cell("CREATE OR REPLACE TEMP VIEW sales AS SELECT 1 AS day")
+    text = notebook(f"{CALL}\n", setting_up, f"{CALL}\n", cell(SQL))
     result = done(text, "n.py")
     assert result.sql.count(MARKER) == 1
     assert result.sql.index(MARKER) < result.sql.index("CREATE")
@@ -72,8 +72,8 @@ def test_cells_and_calls_are_one_program() -> None:
 
 @pytest.mark.parametrize("other", ["df = <your code>\n", "%pip install x\ny = 'z\n"])
 def test_a_cell_of_python_that_cannot_be_read_costs_no_other(other: str) -> None:
-    told = f"{other}spark.sql('SELECT 1')\n"
-    text = notebook(f"{CALL}\n", told, f"%pip install x\n{CALL}\n", cell(SQL), sign="#")
+    other_cell = f"{other}spark.sql('SELECT 1')\n"
+    text = notebook(f"{CALL}\n", other_cell, f"%pip install x\n{CALL}\n", cell(SQL), sign="#")
     result = done(text, "n.py")
     assert result.sql.count(MARKER) == 3
     (problem,) = result.skipped

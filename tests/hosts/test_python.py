@@ -385,10 +385,10 @@ def test_spark_is_given_the_texts_of_a_file_in_their_lines() -> None:
     text = f'a = 1\nspark.sql("USE retail;")\n\nspark.sql(\n    f"""\n{query}\n""")\n'
     host = host_of("job.py", text)
     assert host is not None
-    told = embedded.as_sql(host, SCHEMA, make_options())
-    lines = told.original.split("\n")
-    assert [n for n, it in enumerate(lines, 1) if it.startswith(("USE", "SELECT"))] == [2, 6]
-    assert [statement_text.line for statement_text in statement_texts(told.original)] == [2, 6]
-    assert " s.day IN (SELECT" in statement_texts(told.sql)[1].text
-    (candidate,) = told.candidates
+    texts = embedded.as_sql(host, SCHEMA, make_options())
+    lines = texts.original.split("\n")
+    assert [n for n, line in enumerate(lines, 1) if line.startswith(("USE", "SELECT"))] == [2, 6]
+    assert [statement_text.line for statement_text in statement_texts(texts.original)] == [2, 6]
+    assert " s.day IN (SELECT" in statement_texts(texts.sql)[1].text
+    (candidate,) = texts.candidates
     assert (candidate.statement, candidate.fact.line) == (1, 6)

@@ -214,11 +214,11 @@ def test_a_cte_with_a_reader_that_the_engine_misses(catalog: Catalog) -> None:
     cte = (
         "WITH f AS (SELECT id, day FROM sales) SELECT f.id FROM f JOIN calendar c ON f.day = c.day "
     )
-    left, missed = "WHERE c.year = 2024", "JOIN calendar w ON c.week = w.week WHERE w.year = 2025"
+    where, missed = "WHERE c.year = 2024", "JOIN calendar w ON c.week = w.week WHERE w.year = 2025"
     reader = " UNION ALL SELECT f.id FROM f JOIN calendar c ON f.day = c.day "
-    both = f"{cte}{left}{reader}{missed}"
+    both = f"{cte}{where}{reader}{missed}"
     assert rewrite(both, catalog, when="missed").sql == rewrite(both, catalog).sql != both
-    none = f"{cte}{left}{reader}{left.replace('2024', '2025')}"
+    none = f"{cte}{where}{reader}{where.replace('2024', '2025')}"
     assert rewrite(none, catalog).changed
     assert not rewrite(none, catalog, when="missed").changed
 
@@ -226,12 +226,12 @@ def test_a_cte_with_a_reader_that_the_engine_misses(catalog: Catalog) -> None:
 def test_sizes_decide_whether_the_dimension_is_broadcast(catalog: Catalog) -> None:
     sql = PRUNED["join"]
     for size, changed in ((10 * 2**20, False), (10 * 2**20 + 1, True)):
-        known = catalog
+        sized = catalog
         for name, bytes_ in (("calendar", size), ("sales", 10**12)):
             table = catalog.resolve((name,))
             assert isinstance(table, Table)
-            known = known.with_relation(replace(table, size_in_bytes=bytes_))
-        assert rewrite(sql, known, when="missed").changed is changed
+            sized = sized.with_relation(replace(table, size_in_bytes=bytes_))
+        assert rewrite(sql, sized, when="missed").changed is changed
 
 
 def test_an_engine_without_broadcasts_misses_all(tmp_path: Path, catalog: Catalog) -> None:

@@ -82,14 +82,14 @@ def _help(text: str, catalog: Catalog) -> list[str]:
 
 
 def test_a_transform_that_is_not_known_is_not_taken_for_the_same(catalog: Catalog) -> None:
-    text, known = "SELECT 1 FROM ip x JOIN iq y ON x.p = y.p", catalog
-    assert _help(text, known)
+    text, changed = "SELECT 1 FROM ip x JOIN iq y ON x.p = y.p", catalog
+    assert _help(text, changed)
     for name in ("ip", "iq"):
-        table = known.resolve((name,))
+        table = changed.resolve((name,))
         assert isinstance(table, Table)
         unseen = (PartitionField("p", "spiral"),)
-        known = known.with_relation(replace(table, partitioned_by=unseen))
-    assert _help(text, known) == []
+        changed = changed.with_relation(replace(table, partitioned_by=unseen))
+    assert _help(text, changed) == []
 
 
 @pytest.mark.parametrize(
@@ -116,15 +116,15 @@ def test_a_transform_that_is_not_known_is_not_taken_for_the_same(catalog: Catalo
     ],
 )
 def test_what_is_missing(tables: str, on: str, missing: list[str], catalog: Catalog) -> None:
-    found = _help(f"SELECT 1 FROM {tables} ON {on}", catalog)
-    assert len(found) == bool(missing)
+    helps = _help(f"SELECT 1 FROM {tables} ON {on}", catalog)
+    assert len(helps) == bool(missing)
     for row in missing:
-        assert row in found[0]
+        assert row in helps[0]
     settings = [
-        kind for kind in (ALL, GROUPING, SUBSET, COMPATIBLE, COALESCE) if kind in "".join(found)
+        kind for kind in (ALL, GROUPING, SUBSET, COMPATIBLE, COALESCE) if kind in "".join(helps)
     ]
     assert set(settings) <= {*missing, ALL, GROUPING}
-    assert (ALL in settings) == (ALL in missing) or "CLUSTERED" in found[0]
+    assert (ALL in settings) == (ALL in missing) or "CLUSTERED" in helps[0]
 
 
 @pytest.mark.parametrize(

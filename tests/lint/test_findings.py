@@ -186,19 +186,19 @@ def _wrapped(text: str, catalog: Catalog) -> list[str]:
     """What DPP004 says of a text, each column that it names as the text from there on."""
     findings, failures = lint(text, catalog)
     assert failures == ()
-    said = []
+    lines = []
     for finding in findings:
         assert (finding.code, finding.subject) != ("DPP007", "s")
         if finding.code == "DPP004":
             place = re.search(r"\(line 1, column (\d+)\)", finding.message)
             assert place is not None
-            said.append(text[int(place[1]) - 1 :])
+            lines.append(text[int(place[1]) - 1 :])
             assert text[finding.place.span.start : finding.place.span.end] in (
                 "sales",
                 "clicks",
                 "stock",
             )
-    return said
+    return lines
 
 
 @pytest.mark.parametrize(
@@ -236,9 +236,9 @@ def _wrapped(text: str, catalog: Catalog) -> list[str]:
 def test_a_wrapped_partition_column_is_found_wherever_it_is_compared(
     catalog: Catalog, condition: str, wrapped: int
 ) -> None:
-    said = _wrapped(f"SELECT s.id FROM sales s WHERE {condition}", catalog)
-    assert len(said) == wrapped
-    assert all(line.startswith("s.day") for line in said)
+    lines = _wrapped(f"SELECT s.id FROM sales s WHERE {condition}", catalog)
+    assert len(lines) == wrapped
+    assert all(line.startswith("s.day") for line in lines)
 
 
 @pytest.mark.parametrize(
@@ -331,20 +331,20 @@ def test_fixes_do_what_a_rewrite_does(case: object) -> None:
     from tests.support.cases import Case
 
     assert isinstance(case, Case)
-    known = catalog_of_file(case.ddl)
+    tables = catalog_of_file(case.ddl)
     golden = read(case.golden)
     stale = golden.replace("BROADCAST(", "BROADCAST( ")
     for text in dict.fromkeys((case.text(), golden, stale)):
         if "dpp-rewrite:" in text:
             continue
-        done, last = text, None
-        while done != last:
-            last = done
-            fixable = [finding for finding in lint(done, known)[0] if finding.fix is not None]
-            done = _mended(done, fixable[0]) if fixable else done
+        mended, last = text, None
+        while mended != last:
+            last = mended
+            fixable = [finding for finding in lint(mended, tables)[0] if finding.fix is not None]
+            mended = _mended(mended, fixable[0]) if fixable else mended
         # Of the first two a rewrite gives the golden: tests/test_fixtures.py.
-        given = golden if text != stale else rewrite(text, known).sql
-        assert _predicates(done) == _predicates(given)
+        expected = golden if text != stale else rewrite(text, tables).sql
+        assert _predicates(mended) == _predicates(expected)
 
 
 # --- suppressions ---------------------------------------------------------------------------------

@@ -34,8 +34,8 @@ BROKEN = LintedFile("gone.sql", failures=(Problem("io-error", "cannot be read: 1
 
 
 def _linted(catalog: Catalog, sql: str = SQL, path: str = "a b/q.sql") -> LintedFile:
-    found = lint_file(path, sql.encode(), Request(catalog))
-    return replace(found, findings=FindingFilter().applied(path, found.findings))
+    result = lint_file(path, sql.encode(), Request(catalog))
+    return replace(result, findings=FindingFilter().applied(path, result.findings))
 
 
 def _sum(*results: LintedFile) -> LintSummary:
@@ -232,10 +232,10 @@ def test_line_hashes_are_github_s(content: str, hashes: str) -> None:
 
 
 def test_line_hashes_tell_equal_lines_apart() -> None:
-    found = lint_formats.line_hashes("x\n" * 300)
-    assert found[1].endswith(":1")
-    assert found[2].split(":")[0] == found[1].split(":")[0]
-    assert found[2].endswith(":2")
+    hashes = lint_formats.line_hashes("x\n" * 300)
+    assert hashes[1].endswith(":1")
+    assert hashes[2].split(":")[0] == hashes[1].split(":")[0]
+    assert hashes[2].endswith(":2")
 
 
 def test_github(catalog: Catalog) -> None:

@@ -147,15 +147,15 @@ def test_what_handles_each_partition_reads_them_all_on_purpose(
 def test_a_wrapped_column_is_a_note_where_spark_prunes_by_it(
     known: Catalog, condition: str, severity: Severity | None
 ) -> None:
-    found = [
+    severities = [
         finding
         for finding in _found(f"SELECT * FROM {condition}", known)
         if finding.code == "DPP004"
     ]
-    assert [finding.severity for finding in found] == [severity] * (severity is not None)
-    assert not [problem for problem in found if "expression with ." in problem.message]
+    assert [finding.severity for finding in severities] == [severity] * (severity is not None)
+    assert not [problem for problem in severities if "expression with ." in problem.message]
     by_values = "partitions are found by the values" in "".join(
-        problem.message for problem in found
+        problem.message for problem in severities
     )
     assert by_values == ("lake" in condition or "my_udf" in condition)
 
@@ -234,8 +234,8 @@ def test_a_key_query_over_all_of_the_same_table_is_in_doubt(
     known: Catalog, condition: str, severity: Severity
 ) -> None:
     text = f"SELECT a.id FROM clicks a JOIN clicks b ON a.dt = b.dt WHERE {condition}"
-    found = [finding for finding in _found(text, known) if finding.code == "DPP001"]
-    assert [finding.severity for finding in found][:1] == [severity]
+    findings = [finding for finding in _found(text, known) if finding.code == "DPP001"]
+    assert [finding.severity for finding in findings][:1] == [severity]
 
 
 def test_a_model_that_its_project_makes_a_view_is_not_read_whole(tmp_path: Path) -> None:
@@ -254,11 +254,13 @@ def test_a_model_that_its_project_makes_a_view_is_not_read_whole(tmp_path: Path)
     )
     catalog = Catalog.load(str(tmp_path))
     request = Request(catalog)
-    found = {
+    codes_by_name = {
         name: [finding.code for finding in lint_file(name, text.encode(), request).findings]
         for name, text in models.items()
     }
-    assert [name for name, codes in found.items() if "DPP007" in codes] == ["marts/copied.sql"]
+    assert [name for name, codes in codes_by_name.items() if "DPP007" in codes] == [
+        "marts/copied.sql"
+    ]
 
 
 @pytest.mark.parametrize(

@@ -50,8 +50,8 @@ def test_per_file_ignores_are_of_paths_from_the_root(findings: list[Finding]) ->
 
 def test_severities(findings: list[Finding]) -> None:
     settings = Settings(severity=(("DPP", "note"), ("DPP007", "error")))
-    found = selected(settings, "q.sql", findings)
-    severities = {it.code: it.severity for it in found}
+    chosen = selected(settings, "q.sql", findings)
+    severities = {finding.code: finding.severity for finding in chosen}
     assert severities.pop("DPP007") is Severity.ERROR
     assert set(severities.values()) == {Severity.NOTE}
 

@@ -38,10 +38,10 @@ def test_one_that_no_longer_follows_is_stale_and_an_error(catalog: Catalog) -> N
 
 
 def test_one_without_a_join_has_nothing_to_follow_from(catalog: Catalog) -> None:
-    found = _found(f"SELECT s.id FROM sales s WHERE s.id = 1 AND {IN}", catalog)
-    assert [(it.code, it.severity.value) for it in found if it.code == "DPP003"] == [
-        ("DPP003", "error")
-    ]
+    findings = _found(f"SELECT s.id FROM sales s WHERE s.id = 1 AND {IN}", catalog)
+    assert [
+        (finding.code, finding.severity.value) for finding in findings if finding.code == "DPP003"
+    ] == [("DPP003", "error")]
 
 
 def test_what_the_engine_misses_stays_and_is_missing(catalog: Catalog) -> None:

@@ -37,25 +37,29 @@ def _texts(node: ast.AST) -> list[str]:
     """The words that a literal holds together."""
     match node:
         case ast.Set(elts=items) | ast.List(elts=items) | ast.Tuple(elts=items):
-            found = items
+            nodes = items
         case ast.Dict(keys=keys):
-            found = [key for key in keys if key is not None]
+            nodes = [key for key in keys if key is not None]
         case ast.MatchOr(patterns=patterns):
-            found = [pattern.value for pattern in patterns if isinstance(pattern, ast.MatchValue)]
+            nodes = [pattern.value for pattern in patterns if isinstance(pattern, ast.MatchValue)]
         case ast.Call(func=ast.Attribute(value=ast.Constant(value=str(text)), attr="split")):
             return text.split()
         case _:
             return []
-    return [it.value for it in found if isinstance(it, ast.Constant) and isinstance(it.value, str)]
+    return [
+        item.value
+        for item in nodes
+        if isinstance(item, ast.Constant) and isinstance(item.value, str)
+    ]
 
 
 @cache
 def _lists(path: Path) -> list[list[str]]:
     lists = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        known = [it for text in _texts(node) if _is_function(it := text.lower())]
-        if len(known) >= FEW:
-            lists.append(known)
+        names = [name for text in _texts(node) if _is_function(name := text.lower())]
+        if len(names) >= FEW:
+            lists.append(names)
     return lists
 
 
@@ -65,13 +69,13 @@ def _is_function(name: str) -> bool:
 
 
 def test_no_module_has_a_list_of_functions() -> None:
-    found = {}
+    lists_by_module = {}
     for path in PACKAGE.rglob("*.py"):
         name = path.relative_to(PACKAGE).as_posix()
         lists = _lists(path)
         if lists and not any(name.startswith(place) for place in ELSEWHERE):
-            found[name] = lists
-    assert found == {}
+            lists_by_module[name] = lists
+    assert lists_by_module == {}
 
 
 def test_each_exception_is_needed() -> None:

@@ -38,13 +38,15 @@ def _call(kinds: str, literals: tuple[str | None, ...] = ()) -> Arguments:
 def test_a_result_follows_from_the_arguments(
     name: str, kinds: str, literals: tuple[str | None, ...], expected: str | None
 ) -> None:
-    found = result_type(name, _call(kinds, literals))
-    assert (found and str(found)) == expected
+    result = result_type(name, _call(kinds, literals))
+    assert (result and str(result)) == expected
 
 
 def test_a_lambda_knows_its_parameters() -> None:
-    found = lambda_parameters("map_zip_with", _call("map<int,string>;map<int,double>;int"))
-    assert [[str(it) for it in given] for given in found] == [["int", "string", "double"]]
+    lambdas = lambda_parameters("map_zip_with", _call("map<int,string>;map<int,double>;int"))
+    assert [[str(parameter) for parameter in parameters] for parameters in lambdas] == [
+        ["int", "string", "double"]
+    ]
 
 
 def test_an_argument_of_unknown_type_gives_none_where_the_result_depends_on_it() -> None:

@@ -48,7 +48,7 @@ def test_each_name_has_one_row_and_rows_are_in_order() -> None:
     assert [kind for kind, _ in sections] == [*KINDS, "tags", "groups", "part", "zone", "attempt"]
     sections = sections[:-5]
     listed = [[row.split()[0] for row in rows.splitlines()] for _, rows in sections]
-    assert all(found == sorted(found) for found in listed)
+    assert all(names == sorted(names) for names in listed)
     assert [
         name for name, count in Counter(row for rows in listed for row in rows).items() if count > 1
     ] == []

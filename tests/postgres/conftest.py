@@ -53,12 +53,12 @@ def postgres() -> Iterator[Connection[Any]]:
 
 def _tops(connection: Connection[Any]) -> list[tuple[str, str]]:
     """The tables that are no partitions, each with the type of its ``k``."""
-    found = connection.execute(
+    children = connection.execute(
         "SELECT relname, format_type(atttypid, NULL) FROM pg_class JOIN pg_attribute a "
         "ON a.attrelid = pg_class.oid AND attname = 'k' WHERE relnamespace = 'public'::regnamespace"
         " AND NOT relispartition AND relkind IN ('p', 'r') ORDER BY 1"
     )
-    return [(str(name), str(kind)) for name, kind in found.fetchall()]
+    return [(str(name), str(kind)) for name, kind in children.fetchall()]
 
 
 def _fill(connection: Connection[Any], name: str, kind: str) -> None:

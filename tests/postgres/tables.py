@@ -24,15 +24,15 @@ def _in(*values: str) -> list[str]:
 
 def _from(*ends: str) -> list[str]:
     """Ranges from each end to the next; ``-`` leaves a gap."""
-    found = []
+    bounds = []
     for low, high in pairwise(ends):
         if "-" not in (low, high):
-            found.append(f"FROM ({low}) TO ({high})")
-    return found
+            bounds.append(f"FROM ({low}) TO ({high})")
+    return bounds
 
 
 def _hash(*rest: tuple[int, int]) -> list[str]:
-    return [f"WITH (MODULUS {modulus}, REMAINDER {it})" for modulus, it in rest]
+    return [f"WITH (MODULUS {modulus}, REMAINDER {remainder})" for modulus, remainder in rest]
 
 
 def _levels(name: str, outer: Sequence[str], inner: Sequence[Sequence[str]], by: str) -> str:

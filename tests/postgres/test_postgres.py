@@ -46,10 +46,10 @@ def test_our_verdict_is_postgresqls(text: str, postgres: Connection[Any]) -> Non
 def _joins(connection: Connection[Any], text: str) -> int:
     """How many joins of partitions a plan has; none where one joins whole tables."""
     ((plan,),) = connection.execute(f"EXPLAIN (FORMAT JSON) {text}").fetchall()[0]
-    found = [node for node in _walk(plan["Plan"]) if "Join Type" in node]
+    joins = [node for node in _walk(plan["Plan"]) if "Join Type" in node]
     top = plan["Plan"] if "Join Type" in plan["Plan"] else None
     whole = top is not None and any(_is_append(plan) for plan in top["Plans"])
-    return 0 if whole or not found else len(found)
+    return 0 if whole or not joins else len(joins)
 
 
 def _is_append(node: dict[str, Any]) -> bool:
@@ -92,18 +92,18 @@ def _same_rows(text: str, postgres: Connection[Any]) -> None:
         rewrite(text, _catalog(), strategy="partition-wise", groups=count) for count in (2, 3)
     ]
     expected = None
-    for it in written:
-        if not it.changed:
-            assert it.notes[-1].message.startswith("not written by groups: ")
+    for result in written:
+        if not result.changed:
+            assert result.notes[-1].message.startswith("not written by groups: ")
             continue
         if expected is None:
             expected = Counter(postgres.execute(text).fetchall())
-        assert Counter(postgres.execute(it.sql).fetchall()) == expected
+        assert Counter(postgres.execute(result.sql).fetchall()) == expected
 
 
 def test_most_of_them_are_written() -> None:
-    done = [
+    rewritten_ones = [
         rewrite(text, _catalog(), strategy="partition-wise", groups=2).changed
         for _, text in queries()
     ]
-    assert done.count(True) > 80
+    assert rewritten_ones.count(True) > 80

@@ -127,10 +127,12 @@ def _lateral(pen: Pen, block: Block) -> None:
     column = pen.one("e", "k", "y", "col")
     scope = block.scope()
     if pen.chance(0.4):
-        made = value(pen, scope, "number", 1)
+        computed = value(pen, scope, "number", 1)
         before = pen.one(" ,", " JOIN", " LEFT JOIN", " CROSS JOIN")
         on = " ON true" if before == " LEFT JOIN" else ""
-        query = pen.one(f"( SELECT {made} AS {column} )", f"explode{JOINT}( array( {made} , 1 ) )")
+        query = pen.one(
+            f"( SELECT {computed} AS {column} )", f"explode{JOINT}( array( {computed} , 1 ) )"
+        )
         listed = f"{JOINT}( {column} )"
         block.text += f"{before} LATERAL {query} AS {name(pen.rng, alias)}{listed}{on}"
         block.sources.append(Source(alias, (Column(column, "INT"),)))

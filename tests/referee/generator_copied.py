@@ -163,8 +163,8 @@ def _of_three(pen: Pen, star: _Star) -> str:
     how = pen.one("JOIN", "JOIN", "LEFT JOIN")
     exists = f"EXISTS ( SELECT 1 FROM items i_ WHERE {narrow} )"
     among = pen.one(exists, f"{key} IN ( SELECT i_ . p FROM items i_ )")
-    made = f"SELECT {computed} AS z , d_ . y FROM {source}"
-    inside = f"{made} JOIN items i_ ON {narrow} {where}"
+    query = f"SELECT {computed} AS z , d_ . y FROM {source}"
+    inside = f"{query} JOIN items i_ ON {narrow} {where}"
     items, on = f"SELECT {shown} FROM", f"ON {p} = {computed}"
     end = f"SELECT f_ . item , e_ . y FROM {fact} JOIN"
     return pen.one(
@@ -172,7 +172,7 @@ def _of_three(pen: Pen, star: _Star) -> str:
         f"{items} {fact} JOIN {source} {on} JOIN items i_ ON {narrow} {where}",
         f"{items} {source} JOIN {fact} {on} {where} AND {among}",
         f"{end} ( {inside} ) e_ ON {p} = e_ . z",
-        f"{end} ( {made} {where} AND {among} ) e_ ON {p} = e_ . z",
+        f"{end} ( {query} {where} AND {among} ) e_ ON {p} = e_ . z",
         f"WITH e_ AS ( {inside} ) {end} e_ ON {p} = e_ . z",
         f"{items} {source} JOIN {fact} {on} {where}",
     )
@@ -184,13 +184,13 @@ def _narrowed(pen: Pen, star: _Star) -> str:
     k, of = star.partner.name, star.dimension.name
     computed = pen.one(*COMPUTED.get(family(star.partner.type), ("{k}",)))
     z = kept(computed.format(k=f"e_ . {k}", type=star.key.type))
-    known = "SELECT p FROM items"
+    keys = "SELECT p FROM items"
     counted = f"( SELECT count( * ) FROM items i_ WHERE i_ . p = d_ . {k} )"
     listed = f"SELECT d_ . {k} , d_ . y"
     windowed = f"max( y ) OVER ( PARTITION BY {k} )"
     rows = pen.one(
-        f"SELECT {k} FROM {of} INTERSECT {known}",
-        f"SELECT {k} FROM {of} EXCEPT SELECT {k} FROM {of} WHERE {k} NOT IN ( {known} )",
+        f"SELECT {k} FROM {of} INTERSECT {keys}",
+        f"SELECT {k} FROM {of} EXCEPT SELECT {k} FROM {of} WHERE {k} NOT IN ( {keys} )",
         f"SELECT {k} FROM ( SELECT {k} , {windowed} AS n FROM {of} ) WHERE n <= 1",
         f"SELECT {k} FROM ( {listed} , {counted} AS n FROM {of} d_ ) WHERE n > 0",
         f"SELECT {k} FROM {of} d_ GROUP BY {k} HAVING max( {counted} ) > 0",
@@ -198,8 +198,8 @@ def _narrowed(pen: Pen, star: _Star) -> str:
         f"SELECT DISTINCT {k} FROM {of} d_ WHERE {star.filter(pen)}",
     )
     start, p = f"SELECT f_ . item FROM {star.fact.name} f_ JOIN", f"f_ . {star.key.name}"
-    made = f"SELECT {z} AS z FROM ( {rows} ) e_"
-    return pen.one(f"{start} ( {rows} ) e_ ON {p} = {z}", f"{start} ( {made} ) g_ ON {p} = g_ . z")
+    query = f"SELECT {z} AS z FROM ( {rows} ) e_"
+    return pen.one(f"{start} ( {rows} ) e_ ON {p} = {z}", f"{start} ( {query} ) g_ ON {p} = g_ . z")
 
 
 def _inner_late(pen: Pen, star: _Star) -> str:

@@ -67,10 +67,10 @@ def correlated(pen: Pen, scope: Scope, kind: str) -> str:
     assert scope.outer is not None
     names = {one.name.lower() for _, one in scope.columns()}
     aliases = {source.alias.lower() for source in scope.sources} | names
-    found = [pair for pair in scope.outer.columns(kind) if pair[0].alias.lower() not in aliases]
-    if not found:
+    pairs = [pair for pair in scope.outer.columns(kind) if pair[0].alias.lower() not in aliases]
+    if not pairs:
         return ""
-    source, column = pen.rng.choice(found)
+    source, column = pen.rng.choice(pairs)
     bare = column.name.lower() not in names and scope.outer.named(column.name) == 1
     if (bare and pen.chance(0.4)) or not source.alias:
         return dotted(pen.rng, column.name) if bare else ""
@@ -231,13 +231,13 @@ def _text_matches(pen: Pen, scope: Scope) -> str:
 def stored(pen: Pen, column: Column) -> str:
     """A constant to hold against the column: most often one that it has."""
     table, _, name = column.origin.partition(".")
-    found = [one for one in pen.world.tables if one.name == table]
+    tables = [one for one in pen.world.tables if one.name == table]
     kind = family(column.type)
     if pen.chance(0.03):  # of another type, which Spark casts, or to which it casts the column
         return kept(pen.one(*OTHERS.get(kind, ("NULL",))))
-    if not found or pen.chance(0.25):
+    if not tables or pen.chance(0.25):
         return literal(pen, kind)
-    values = found[0].values(name) or (literal(pen, kind),)
+    values = tables[0].values(name) or (literal(pen, kind),)
     return kept(max(values, key=values.count) if pen.chance(0.6) else pen.rng.choice(values))
 
 

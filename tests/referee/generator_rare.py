@@ -56,12 +56,12 @@ def _pivot(pen: Pen, table: Table) -> Relation:
     rest = [one for one in table.columns if one.name in ("p", "k", "q", "shop")]
     listed = " , ".join(one.name for one in (*rest, measure, by))
     call = pen.one("sum", "max", "count")
-    made = (Column("one_v", "BIGINT"), Column("two_v", "BIGINT"))
+    columns = (Column("one_v", "BIGINT"), Column("two_v", "BIGINT"))
     text = (
         f"( SELECT * FROM ( SELECT {listed} FROM {table.name} ) "
         f"PIVOT{JOINT}( {call}( {measure.name} ) FOR {by.name} IN ( 1 AS one_v , 2 AS two_v ) ) )"
     )
-    return text, (*rest, *made)
+    return text, (*rest, *columns)
 
 
 def _unpivot(pen: Pen, table: Table) -> Relation:
@@ -107,14 +107,14 @@ def _variant(pen: Pen, table: Table) -> Relation:
 def _exploded(pen: Pen, table: Table) -> Relation:
     """The table with what LATERAL VIEW makes in place of one of its columns."""
     key = pen.rng.choice([one for one in table.columns if one.name in ("k", "p", "q", "item")])
-    made = pen.one(key.name, "n_", "v_")
-    items = [f"v_.{made} AS {one.name}" if one is key else one.name for one in table.columns]
-    if made == key.name:
-        items = [f"t_.{one.name}" if one is not key else f"v_.{made}" for one in table.columns]
+    name = pen.one(key.name, "n_", "v_")
+    items = [f"v_.{name} AS {one.name}" if one is key else one.name for one in table.columns]
+    if name == key.name:
+        items = [f"t_.{one.name}" if one is not key else f"v_.{name}" for one in table.columns]
     other = f"CAST( {pen.one('1', '2', 'NULL')} AS {key.type} )" if _whole(key) else key.name
     outer = pen.one("", "OUTER ")
     made_of = f"explode( array( t_.{key.name} , {other} ) )"
-    text = f"FROM {table.name} t_ LATERAL VIEW {outer}{made_of} v_ AS {made}"
+    text = f"FROM {table.name} t_ LATERAL VIEW {outer}{made_of} v_ AS {name}"
     return f"( SELECT {' , '.join(items)} {text} )", table.columns
 
 
@@ -143,11 +143,11 @@ def _rolled(pen: Pen, table: Table) -> Relation:
 def star_of_a_join(pen: Pen, table: Table) -> Relation:
     """All columns of a join of the table, in the order that Spark gives them; they need new names,
     as some are there twice."""
-    left = Scope((Source(table.name, table.columns),))
+    first = Scope((Source(table.name, table.columns),))
     others = [
         (one, shared)
         for one in pen.world.tables
-        if one is not table and (shared := alike(left, Source(one.name, one.columns)))
+        if one is not table and (shared := alike(first, Source(one.name, one.columns)))
     ]
     if not others:
         return f"( SELECT * FROM {table.name} )", table.columns

@@ -51,15 +51,15 @@ def _tie(block: Block, source: Source) -> str:
     changed = replace(block.scope(), bare=False)
     both = replace(changed, sources=(*changed.sources, source))
     pairs = paired(pen)
-    found = [
+    choices = [
         (before, column, one)
         for before, column in changed.columns()
         for one in source.columns
         if (column.origin, one.origin) in pairs and comparable(column, one)
     ]
-    if not found:
+    if not choices:
         return "true"
-    before, column, one = pen.rng.choice(found)
+    before, column, one = pen.rng.choice(choices)
     a, b = written(pen.rng, both, before, column), written(pen.rng, both, source, one)
     shapes = TIES.get(family(column.type), ()) if family(one.type) == family(column.type) else ()
     shape = pen.one(*shapes) if shapes and pen.chance(0.5) else "{a} = {b}"
@@ -326,14 +326,14 @@ def _narrowed(pen: Pen, block: Block, source: Source) -> str:
     """What another table says of the source's rows, as a subquery in WHERE."""
     scope = replace(block.scope(), bare=False)
     table = pen.rng.choice(pen.world.tables)
-    found = [
+    columns = [
         (one, their) for one in source.columns for their in table.columns if one.type == their.type
     ]
-    if not found:
+    if not columns:
         return "true"
     theirs = Source("o_", table.columns)
     where = selective(pen, Scope((theirs,), bare=False), theirs)
-    one, their = pen.rng.choice(found)
+    one, their = pen.rng.choice(columns)
     own = written(pen.rng, scope, source, one)
     query = f"FROM {table.name} o_ WHERE"
     word = pen.one("EXISTS", "NOT EXISTS")
@@ -358,7 +358,7 @@ def _of_the_key(pen: Pen, block: Block, fact: Source) -> str:
     pairs = [pair for pair in pen.world.joins if f"{pair[0]}.{pair[1]}" == key.origin]
     texts = [f"{a} >= {low}", f"{a} BETWEEN {low} AND {high}", f"{a} IN ( {low} , {high} )"]
     for _, _, table, column in pairs[:2]:
-        of = next(it for it in pen.world.tables if it.name == table)
+        of = next(shape for shape in pen.world.tables if shape.name == table)
         theirs = Source("o_", of.columns)
         where = selective(pen, Scope((theirs,), bare=False), theirs)
         texts.append(f"{a} IN ( SELECT o_ . {column} FROM {table} o_ WHERE {where} )")

@@ -63,12 +63,12 @@ class Block:
 
     def _on(self, text: str, source: Source) -> None:
         pen = self.pen
-        left = self._left()
+        first = self._left()
         how = pen.one(*("JOIN",) * 9, *("INNER JOIN", "join") * 3, *OUTER, *OUTER)
-        on = [keyed(pen, left, source)]
-        both = joined(left, source)
+        on = [keyed(pen, first, source)]
+        both = joined(first, source)
         while pen.chance(0.5 if how in OUTER else 0.15):
-            on.append(selective(pen, both, pen.rng.choice((source, source, *left.visible()))))
+            on.append(selective(pen, both, pen.rng.choice((source, source, *first.visible()))))
             self.filtered.add(source.alias)
         if pen.chance(0.05):
             on.append(condition(pen, both, 1))
@@ -184,17 +184,17 @@ def keyed(pen: Pen, left: Scope, source: Source) -> str:
     right = Scope((source,), beside=left.sources, bare=left.bare)
     both = joined(left, source)
     pairs = paired(pen)
-    found = [
+    columns = [
         (pair, one)
         for pair in left.columns()
         for one in source.columns
         if (pair[1].origin, one.origin) in pairs and comparable(pair[1], one)
     ]
-    if not found:
+    if not columns:
         return condition(pen, both, 1)
-    partitioned = [pair for pair in found if pair[0][1].name != "item"]
+    partitioned = [pair for pair in columns if pair[0][1].name != "item"]
     (before, column), one = pen.rng.choice(
-        partitioned if pen.chance(0.9) and partitioned else found
+        partitioned if pen.chance(0.9) and partitioned else columns
     )
     a, b = written(pen.rng, both, before, column), written(pen.rng, both, source, one)
     shape = pen.rng.random()

@@ -57,9 +57,9 @@ def random_world(rng: random.Random) -> World:
         for name in NAMES
         if f"{schema}.{name}" in _ALWAYS or rng.random() < 0.5
     }
-    known = SCHEMAS if rng.random() < 0.7 else ("default", "other")
+    schemas = SCHEMAS if rng.random() < 0.7 else ("default", "other")
     stored = tuple(rng.sample(sorted(shapes), 2))
-    return World(shapes, stored, known, rng.random() < 0.3)
+    return World(shapes, stored, schemas, rng.random() < 0.3)
 
 
 def statement(rng: random.Random) -> str:
@@ -146,10 +146,10 @@ def query(rng: random.Random) -> str:
     column = rng.choice((*("d1.c",) * 5, "c", "d1.e"))
     on = rng.choice(("f1.p = d1.k", "f1.p = d1.k", "p = k"))
     head = rng.choice(("count(*), sum(f1.x)", "f1.x, k", "count(*), min(p)"))
-    left = rng.choice(("JOIN", "JOIN", "JOIN", "LEFT SEMI JOIN", "RIGHT JOIN"))
-    if left == "LEFT SEMI JOIN":
-        return f"SELECT f1.x FROM {fact} f1 {left} {dimension} d1 ON {on} AND {column} = 'a'"
-    text = f"SELECT {head} FROM {fact} f1 {left} {dimension} d1 ON {on} WHERE {column} = 'a'"
+    join = rng.choice(("JOIN", "JOIN", "JOIN", "LEFT SEMI JOIN", "RIGHT JOIN"))
+    if join == "LEFT SEMI JOIN":
+        return f"SELECT f1.x FROM {fact} f1 {join} {dimension} d1 ON {on} AND {column} = 'a'"
+    text = f"SELECT {head} FROM {fact} f1 {join} {dimension} d1 ON {on} WHERE {column} = 'a'"
     if rng.random() < 0.2:
         name = rng.choice(NAMES)
         return f"WITH {name} AS ({_rows(rng, name)}) {text}"

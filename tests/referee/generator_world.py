@@ -90,8 +90,8 @@ class Table:
     def values(self, column: str) -> tuple[str, ...]:
         """The literals in the column that are not NULL, each as often as it is there."""
         at = [one.name for one in self.columns].index(column)
-        found = (re.fullmatch(r"CAST\((.*) AS [A-Z]+(?:\(.*\))?\)", row[at]) for row in self.rows)
-        return tuple(one[1] for one in found if one is not None and one[1] != "NULL")
+        matches = (re.fullmatch(r"CAST\((.*) AS [A-Z]+(?:\(.*\))?\)", row[at]) for row in self.rows)
+        return tuple(one[1] for one in matches if one is not None and one[1] != "NULL")
 
     def _nulls(self) -> tuple[str, ...]:
         return tuple(f"CAST(NULL AS {one.type})" for one in self.columns)
@@ -278,8 +278,8 @@ def _table(
     rng: random.Random, name: str, columns: str, partitioned: tuple[str, ...], most: int
 ) -> Table:
     pairs = (one.split(" ", 1) for one in columns.split(", "))
-    given = [Column(column, kind, f"{name}.{column}") for column, kind in pairs]
-    declared = tuple(sorted(given, key=lambda one: one.name in partitioned))  # as Spark does
+    own_columns = [Column(column, kind, f"{name}.{column}") for column, kind in pairs]
+    declared = tuple(sorted(own_columns, key=lambda one: one.name in partitioned))  # as Spark does
     count = 0 if rng.random() < 0.03 else rng.randint(most // 2, most)
     rows = tuple(tuple(_value(rng, one.type) for one in declared) for _ in range(count))
     return Table(name, declared, partitioned, rows)

@@ -107,8 +107,8 @@ def understands(session: Any, sql: str) -> str:
 def answer(session: Any, sql: str) -> Answer:
     """What the session answers; an error is an answer too, without columns if the text is refused
     before it runs."""
-    told = str(_referee(session._jvm).answer(session._jsparkSession, sql))
-    columns, condition, rest = told.split("\n", 2)
+    reply = str(_referee(session._jvm).answer(session._jsparkSession, sql))
+    columns, condition, rest = reply.split("\n", 2)
     if condition:
         return Answer(columns, condition=condition, error=rest)
     return Answer(columns, Counter(rest.splitlines()))

@@ -58,8 +58,8 @@ def _each(
     try:
         resolved = _resolved(spark, texts)
         kept = [text for text, known in zip(texts, resolved, strict=True) if known]
-        found = of(kept) if kept else iter(())
-        return [next(found) if known else None for known in resolved]
+        results = of(kept) if kept else iter(())
+        return [next(results) if known else None for known in resolved]
     except Exception:
         if len(texts) == 1:
             return [None]

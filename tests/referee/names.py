@@ -140,12 +140,12 @@ def session(file: str) -> SessionState:
 
 def _run(sql: str, state: SessionState) -> tuple[Output | None, SessionState]:
     """What the last statement of a text returns, and the session behind it."""
-    given = None
+    columns = None
     document = tokenized(sql, state.catalog, Limits())
     for statement in document.pieces:
-        given = state.output(statement, document.stripped.text)
+        columns = state.output(statement, document.stripped.text)
         state = state.after(statement, document.stripped.text)
-    return given, state
+    return columns, state
 
 
 def plan_types(sql: str, state: SessionState) -> Output | None:
@@ -191,9 +191,9 @@ def run(files: Iterable[Path]) -> tuple[Score, Score, Score]:
         for answer in answers(file):
             returned = answer.schema.startswith("struct<") and answer.schema != "struct<>"
             before = state
-            given, state = _run(answer.sql, state)
+            columns, state = _run(answer.sql, state)
             if returned and _QUERY.match(answer.sql):
-                score.add(answer, given)
+                score.add(answer, columns)
                 planned.add(answer, deep(partial(plan_types, answer.sql, before)))
                 created.add(answer, deep(partial(created_types, answer.sql, before)))
     return score, planned, created

@@ -190,9 +190,9 @@ def run(
         if table is None or index // BATCH != laid:
             laid = index // BATCH
             table = Table(session.newSession(), seed, laid)
-        found = len(counted.wrong)
+        before = len(counted.wrong)
         referee(table, seed, index, counted)
-        if tell and len(counted.wrong) > found:
+        if tell and len(counted.wrong) > before:
             print(counted.wrong[-1].told(), flush=True)
         index += 1
         if tell and index % TOLD == 0:

@@ -109,8 +109,8 @@ def switches() -> Iterator[Switch]:
             lambda module=module, question=question: nothing_asked(module, question),  # type: ignore[misc]
         )
     yield from _flags()
-    for said in ("value", "null"):
-        yield Switch(f"attempt {said}", lambda said=said: _exact(said))  # type: ignore[misc]
+    for word in ("value", "null"):
+        yield Switch(f"attempt {word}", lambda word=word: _exact(word))  # type: ignore[misc]
     for of in sorted(error_free._CLASSES.keys() - {"cast"}):  # that is asked elsewhere
         yield Switch(
             f"attempt of {of}",
@@ -166,7 +166,7 @@ def _exact(said: str) -> Iterator[frozenset[str]]:
     """Forms of which the table says that are said to give what the function gives, in any mode."""
     rows = functions.attempts()
     before = dict(rows)
-    rows.update({it: ("nullable", *row[1:]) for it, row in before.items() if row[0] == said})
+    rows.update({name: ("nullable", *row[1:]) for name, row in before.items() if row[0] == said})
     try:
         yield frozenset()
     finally:
@@ -221,15 +221,15 @@ class Known:
 @cache
 def cases() -> dict[str, Known]:
     """The named cases of the repository."""
-    found = {
+    breakings = {
         case.name: Known(case.text(), catalog(case.ddl), read(case.golden))
         for case in (*query_cases(), *retail_cases())
     }
     needed = Catalog.from_ddl(DDL)
     for case in WITNESSES:
         kept = rewrite(case.sql, needed, disabled=case.also).sql
-        found[f"{case.code}: {case.name}"] = Known(case.sql, needed, kept, case.also)
-    return found
+        breakings[f"{case.code}: {case.name}"] = Known(case.sql, needed, kept, case.also)
+    return breakings
 
 
 def witness(switch: Switch) -> str:
@@ -277,8 +277,8 @@ def main(arguments: list[str]) -> int:
     if "--spark" in arguments:
         from pyspark.sql import SparkSession
 
-        for name, found in contradicted(SparkSession.builder.master("local[2]").getOrCreate()):
-            print(f"{name}\t{found}", flush=True)
+        for name, problem in contradicted(SparkSession.builder.master("local[2]").getOrCreate()):
+            print(f"{name}\t{problem}", flush=True)
         return 0
     for switch in switches():
         print(f"{switch.name}\t{witness(switch)}", flush=True)

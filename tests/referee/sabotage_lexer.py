@@ -79,7 +79,7 @@ def switches() -> Iterator[Switch]:
     words = tokens._OF_TWO_WORDS
     for first, seconds in words.items():
         for second in seconds:
-            fewer = {it: kind for it, kind in seconds.items() if it != second}
+            fewer = {pair: kind for pair, kind in seconds.items() if pair != second}
             less = partial(_replaced, tokens, "_OF_TWO_WORDS", words | {first: fewer})
             yield Switch(f"tokens: two words {first} {second}", less)
 
@@ -129,13 +129,13 @@ def _lexeme(old: str, new: str) -> Iterator[None]:
 
 def reading() -> dict[str, object]:
     """How each text of ``tests/sql/test_lexemes.py`` is read, as far as its tests ask."""
-    found: dict[str, object] = {}
+    answers: dict[str, object] = {}
     for text in test_lexemes.LEXED:
-        found[f"lexemes {text}"] = [text[start:end] for _, start, end in lexemes.lexemes(text)]
+        answers[f"lexemes {text}"] = [text[start:end] for _, start, end in lexemes.lexemes(text)]
     for text, _ in test_lexemes.KINDS:
-        found[f"kind {text}"] = lexemes.lexemes(text)
+        answers[f"kind {text}"] = lexemes.lexemes(text)
     for text in (*test_lexemes.READ, *test_lexemes.UNREADABLE):
         read, unreadable = tokens.read(text)
-        told = [(place.offset, place.endless) for place in unreadable]
-        found[f"read {text}"] = (told, [(token.start, token.end, token.text) for token in read])
-    return found
+        places = [(place.offset, place.endless) for place in unreadable]
+        answers[f"read {text}"] = (places, [(token.start, token.end, token.text) for token in read])
+    return answers

@@ -57,11 +57,11 @@ class Stage:
         for schema in SCHEMAS[1:]:
             session.sql(f"CREATE SCHEMA {schema}")
         for name, shape in world.shapes.items():
-            made = f"CREATE VIEW spark_catalog.{name} AS SELECT * FROM VALUES {values(shape)}"
+            statement = f"CREATE VIEW spark_catalog.{name} AS SELECT * FROM VALUES {values(shape)}"
             if name in world.stored:
                 columns = f"TABLE spark_catalog.{name} ({shape}) USING parquet"
-                made = f"CREATE {columns} LOCATION '{self.files[shape]}'"
-            session.sql(made)
+                statement = f"CREATE {columns} LOCATION '{self.files[shape]}'"
+            session.sql(statement)
         return session
 
     def clear(self) -> None:
@@ -85,9 +85,9 @@ def valid(session: Any, texts: Sequence[Sequence[str]]) -> list[tuple[str, Answe
     answers = []
     for text in texts:
         for choice in text:
-            told = answer(session, choice)
-            if not told.error or (_asks(choice) and told.columns):
-                answers.append((choice, told))
+            reply = answer(session, choice)
+            if not reply.error or (_asks(choice) and reply.columns):
+                answers.append((choice, reply))
                 break
             if choice.startswith("BEGIN"):
                 return answers
@@ -111,9 +111,9 @@ def referee(stage: Stage, seed: int, index: int, count: Count) -> None:
     if not result.changed:
         return
     session = stage.laid(world)
-    for (text, told), ours in zip(before, result.sql.split(END), strict=True):
+    for (text, reply), ours in zip(before, result.sql.split(END), strict=True):
         count.rewritten += text != ours
-        problem = differ(told, answer(session, ours))
+        problem = differ(reply, answer(session, ours))
         if problem:
             head = f"--seed {seed} --from {index} --count 1: {problem}; ANSI {world.ansi}, {manner}"
             count.wrong.append(f"\n=== {head}\n{world.ddl()}\n---\n{original}\n--- written\n{ours}")

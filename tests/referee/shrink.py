@@ -65,10 +65,10 @@ def _brackets(words: list[str]) -> Iterator[tuple[int, int]]:
 
 def _paired(words: list[str]) -> bool:
     """Whether each bracket among the words has its partner there."""
-    wanted: list[str] = []
+    closing: list[str] = []
     for word in words:
         if word in PAIRS:
-            wanted.append(PAIRS[word])
-        elif word in PAIRS.values() and (not wanted or wanted.pop() != word):
+            closing.append(PAIRS[word])
+        elif word in PAIRS.values() and (not closing or closing.pop() != word):
             return False
-    return not wanted
+    return not closing

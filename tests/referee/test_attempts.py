@@ -260,8 +260,8 @@ def test_a_key_is_the_one_that_is_joined(rows: SparkSession, key: str, ansi: boo
     )
     assert match is not None, result.explain()
     expected = _without_errors(rows, key) - {None}
-    given = keys(rows, match[1]) - {None}
-    assert expected <= given
+    actual = keys(rows, match[1]) - {None}
+    assert expected <= actual
     if not ansi and "add_months" not in key:  # which raises an error in either mode
         more = {0} if key.startswith("CAST(s") else set()  # of what is no number
-        assert expected | more == given | more
+        assert expected | more == actual | more

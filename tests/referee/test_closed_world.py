@@ -44,9 +44,9 @@ def rows_of(text: str) -> Iterator[tuple[type[exp.Expr], str]]:
 def test_each_row_stands_in_a_query_that_is_rewritten() -> None:
     cases = [*query_cases(), *retail_cases()]
     texts = [case.text() for case in cases if read(case.golden) != case.text()]
-    found = {row for text in (*texts, *QUERIES) for row in rows_of(text)}
+    used = {row for text in (*texts, *QUERIES) for row in rows_of(text)}
     rows = {(kind, name) for kind, names in UNDERSTOOD.items() for name in ("", *names)}
-    missing = {f"{kind.__name__}.{name}" for kind, name in rows - found}
+    missing = {f"{kind.__name__}.{name}" for kind, name in rows - used}
     assert missing == UNREACHED  # add a query to closed_world.py, or say why there is none
 
 

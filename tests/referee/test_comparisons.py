@@ -102,8 +102,8 @@ def test_no_form_loses_a_row(values: SparkSession, ansi: bool) -> None:
     assert len(pairs) > 50
     lost = f"p = k AND ({' OR '.join(FORMS.values())})"
     row = _row(values, [_among(pair, text) for pair in pairs for text in ("p = k", lost)])
-    found = dict(zip(pairs, zip(row[::2], row[1::2], strict=True), strict=True))
-    wrong = [pair for pair, (equal, lost) in found.items() if lost or not equal]
+    kept = dict(zip(pairs, zip(row[::2], row[1::2], strict=True), strict=True))
+    wrong = [pair for pair, (equal, lost) in kept.items() if lost or not equal]
     assert [(TYPES[a], TYPES[b]) for a, b in wrong] == []
 
 
@@ -123,9 +123,9 @@ def test_pairs_that_are_refused_lose_rows(
     pair = (TYPES.index(one), TYPES.index(other))
     assert pair in _pairs(False)
     # array_contains takes no two types of which one would become a string.
-    asked = [name for name in FORMS if name != "set"]
-    row = _row(values, [_among(pair, f"p = k AND {FORMS[name]}") for name in asked])
-    assert {name for name, lost in zip(asked, row, strict=True) if lost} == forms
+    judged = [name for name in FORMS if name != "set"]
+    row = _row(values, [_among(pair, f"p = k AND {FORMS[name]}") for name in judged])
+    assert {name for name, lost in zip(judged, row, strict=True) if lost} == forms
 
 
 @pytest.mark.parametrize("ansi", [True, False])
@@ -139,7 +139,7 @@ def test_exact_casts_keep_values_apart_and_in_order(values: SparkSession, ansi: 
         for a, b in pairs
         for to in [TYPES[b]]
     ]
-    wrong = [pair for pair, found in zip(pairs, _row(values, texts), strict=True) if found]
+    wrong = [pair for pair, count in zip(pairs, _row(values, texts), strict=True) if count]
     assert [(TYPES[a], TYPES[b]) for a, b in wrong] == []
 
 
@@ -155,5 +155,5 @@ def test_exact_casts_keep_values_apart_and_in_order(values: SparkSession, ansi: 
     ],
 )
 def test_a_column_cast_on_its_way(stored: str, joined: str, key: str, expected: bool) -> None:
-    kinds = [found for found in map(parse, (stored, joined, key)) if found is not None]
+    kinds = [kind for kind in map(parse, (stored, joined, key)) if kind is not None]
     assert stored_alike(*kinds) is expected

@@ -90,15 +90,15 @@ def test_in_ansi_mode_the_predicate_raises_no_error(
     rows = _rows(spark, [f"SELECT f.p FROM f WHERE {predicate}" for predicate in alone])
     for number, expression in enumerate(EXPRESSIONS):
         if of_fact:
-            wanted = {p for p in partitions if _value(expression, p) in keys}
+            expected = {p for p in partitions if _value(expression, p) in keys}
         else:
-            wanted = {value for key in keys if _fits(value := _value(expression, key))}
-        assert {(number, p) for p in wanted} <= {*rows}, expression
+            expected = {value for key in keys if _fits(value := _value(expression, key))}
+        assert {(number, p) for p in expected} <= {*rows}, expression
 
 
 def _rows(spark: SparkSession, texts: list[str]) -> list[tuple[int, ...]]:
     """The rows of all queries, each behind the number of its query, in order."""
-    parts = [f"SELECT {number} AS n, q.* FROM ({it}) q" for number, it in enumerate(texts)]
+    parts = [f"SELECT {number} AS n, q.* FROM ({text}) q" for number, text in enumerate(texts)]
     return sorted(tuple(row) for row in spark.sql(" UNION ALL ".join(parts)).collect())
 
 
@@ -109,9 +109,9 @@ def _query(expression: str, of_fact: bool) -> str:
 
 
 def _value(expression: str, key: int) -> int:
-    found = eval(expression.replace("{}", f"({key})"))
-    assert isinstance(found, int)
-    return found
+    value = eval(expression.replace("{}", f"({key})"))
+    assert isinstance(value, int)
+    return value
 
 
 def _fits(value: int) -> bool:

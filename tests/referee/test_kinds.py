@@ -67,8 +67,8 @@ REWRITTEN, LEFT_ALONE = texts_of(KINDS, "rewritten"), texts_of(KINDS, "left alon
 
 @pytest.fixture(scope="module")
 def session(spark: SparkSession) -> Iterator[SparkSession]:
-    with laid(spark, ROWS) as found:
-        yield found
+    with laid(spark, ROWS) as laid_out:
+        yield laid_out
 
 
 @pytest.mark.spark

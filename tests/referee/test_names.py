@@ -58,8 +58,8 @@ def test_both_readings_give_the_types_that_spark_gives(ansi: bool) -> None:
         ):
             planned = plan_types(sql, behind(first, state))
             assert planned in (((None, expected),), ((None, None),)), sql
-            told = None if first else query_output(sql, CATALOG, (settings,))
-            assert told is None or told[0][1] in (expected, None), sql
+            types = None if first else query_output(sql, CATALOG, (settings,))
+            assert types is None or types[0][1] in (expected, None), sql
 
 
 def test_an_answer_is_compared_in_number_names_and_types() -> None:

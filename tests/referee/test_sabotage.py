@@ -35,8 +35,8 @@ def test_each_rule_has_a_witness_or_a_reason_to_have_none() -> None:
 
 def test_each_switch_has_a_witness_or_a_reason_that_the_docs_explain() -> None:
     explained = Path("docs/soundness.md").read_text(encoding="utf-8")
-    told = reasons()
+    why = reasons()
     for one in switches():
         if RECORDED[one.name] == NONE:
-            assert told[one.name] == CONTRADICTED or f"| {told[one.name]} |" in explained, one.name
+            assert why[one.name] == CONTRADICTED or f"| {why[one.name]} |" in explained, one.name
     assert set(RECORDED) == {one.name for one in switches()}

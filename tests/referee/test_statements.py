@@ -39,10 +39,10 @@ STATEMENTS = Path(__file__).with_name("statements.sql")
 
 @pytest.fixture(scope="module")
 def session(spark: SparkSession) -> Iterator[SparkSession]:
-    with laid(spark, ROWS) as found:
-        found.sql("CREATE DATABASE IF NOT EXISTS statements")
-        yield found
-        found.sql("DROP DATABASE statements CASCADE")
+    with laid(spark, ROWS) as laid_out:
+        laid_out.sql("CREATE DATABASE IF NOT EXISTS statements")
+        yield laid_out
+        laid_out.sql("DROP DATABASE statements CASCADE")
 
 
 @pytest.mark.parametrize("text", texts_of(STATEMENTS, "rewritten"))
@@ -66,16 +66,16 @@ def test_it_is_left_alone(session: Any, text: str) -> None:
 @pytest.mark.parametrize("text", texts_of(STATEMENTS, "inserts"))
 def test_the_same_rows_are_inserted(session: SparkSession, text: str) -> None:
     result = rewrite(text, CATALOG)
-    found: list[list[Counter[Any]]] = []
+    rows: list[list[Counter[Any]]] = []
     for sql in (text, result.sql):
         for table, partitions in (("statements.one", ""), ("statements.two", "PARTITIONED BY (n)")):
             session.sql(f"DROP TABLE IF EXISTS {table}")
             columns = "a INT, n INT" if partitions else "a INT"
             session.sql(f"CREATE TABLE {table} ({columns}) USING parquet {partitions}")
         session.sql(sql)
-        found.append(
+        rows.append(
             [Counter(session.table(f"statements.{name}").collect()) for name in ("one", "two")]
         )
     assert result.changed
-    assert found[0] == found[1]
-    assert any(found[0])
+    assert rows[0] == rows[1]
+    assert any(rows[0])

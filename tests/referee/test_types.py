@@ -107,23 +107,23 @@ def test_results_of_operators(typed: SparkSession, sign: str, ansi: bool) -> Non
 
 def _result(sign: str, one: Type, other: Type, settings: ExactSettings) -> str | None:
     if sign == "coalesce":
-        found = common_of_all((one, other), settings.ansi)
+        result = common_of_all((one, other), settings.ansi)
     else:
-        found = binary(sign, one, other, settings)
-    return None if found is None else str(found)
+        result = binary(sign, one, other, settings)
+    return None if result is None else str(result)
 
 
 @pytest.mark.parametrize("ansi", [True, False])
 def test_decimals_without_loss_of_precision(typed: SparkSession, ansi: bool) -> None:
-    numbers = [n for n, it in enumerate(TYPES) if it.startswith("decimal") or it == "bigint"]
+    numbers = [n for n, kind in enumerate(TYPES) if kind.startswith("decimal") or kind == "bigint"]
     pairs = [(one, sign, other) for one in numbers for other in numbers for sign in "+-*/%"]
     typed.conf.set("spark.sql.ansi.enabled", str(ansi).lower())
     typed.conf.set("spark.sql.decimalOperations.allowPrecisionLoss", "false")
     try:
-        found = result_types(typed, [f"(c{one} {sign} c{other})" for one, sign, other in pairs])
+        results = result_types(typed, [f"(c{one} {sign} c{other})" for one, sign, other in pairs])
     finally:
         typed.conf.unset("spark.sql.decimalOperations.allowPrecisionLoss")
-    for (one, sign, other), expected in zip(pairs, found, strict=True):
+    for (one, sign, other), expected in zip(pairs, results, strict=True):
         settings = ExactSettings(ansi, precision_loss=False)
         assert _result(sign, _read(TYPES[one]), _read(TYPES[other]), settings) == expected
 
@@ -133,8 +133,8 @@ def test_results_of_unary_operators(typed: SparkSession, ansi: bool) -> None:
     typed.conf.set("spark.sql.ansi.enabled", str(ansi).lower())
     for sign in "-+~":
         expected = result_types(typed, [f"({sign} c{n})" for n in range(len(TYPES))])
-        found = [unary(sign, _read(kind)) for kind in TYPES]
-        assert [it and str(it) for it in found] == expected
+        results = [unary(sign, _read(kind)) for kind in TYPES]
+        assert [result and str(result) for result in results] == expected
 
 
 @pytest.mark.parametrize("ansi", [True, False])
@@ -149,18 +149,18 @@ def test_comparisons_cast_both_sides_to_one_type(
     ):
         first, second = _read(one), _read(other)
         if sign == "IN":
-            found = in_list((first, second), ansi)
+            type_ = in_list((first, second), ansi)
         else:
-            found = comparison_type(first, second, ansi, sign != "<")
-        if text is None or found is None:
-            assert (text, found) == (None, None), (one, sign, other)
+            type_ = comparison_type(first, second, ansi, sign != "<")
+        if text is None or type_ is None:
+            assert (text, type_) == (None, None), (one, sign, other)
             continue
         sides = text.removesuffix(")").split(f" {sign} ", 1)
         for side, own in zip(sides, (one, other), strict=True):
             if "null" in side:
                 continue  # NULL itself takes the type of the other side
             cast = side.rsplit(" as ", 1)[-1] if "cast(" in side else own
-            assert cast.rstrip(")").lower() == str(found).rstrip(")").lower(), (one, other, text)
+            assert cast.rstrip(")").lower() == str(type_).rstrip(")").lower(), (one, other, text)
 
 
 def _read(text: str) -> Type:

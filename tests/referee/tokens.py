@@ -85,31 +85,31 @@ class SparkLexer:
 
         lexer = self._lexer(self._upper(self._stream(text)))
         shown = lexer.getAllTokens().toString()
-        found: list[Lexeme] = []
+        pieces: list[Lexeme] = []
         at, last = 1, (0, 0)
         while at < len(shown) and shown != "[]":
             head = _HEAD.match(shown, at)
             assert head is not None, shown[at : at + 80]
             start, end = int(head[1]), int(head[2]) + 1
-            said = text[start:end].translate(_ESCAPED)
-            tail = _TAIL.match(shown, head.end() + len(said))
+            value = text[start:end].translate(_ESCAPED)
+            tail = _TAIL.match(shown, head.end() + len(value))
             assert tail is not None, shown[at : at + 80]
             at, last = tail.end(), (start, end)
             if not tail[2]:
-                self._add(found, text, self._kinds[int(tail[1])], start, end)
+                self._add(pieces, text, self._kinds[int(tail[1])], start, end)
         # Only a comment without its end goes up to the end, so that no line feed is behind it.
         ends = last[1] == len(text) and text.startswith("/*", last[0])
         if ends and get_field(lexer, "has_unclosed_bracketed_comment"):
-            found.append((LexemeKind.COMMENT, *last))
-        return found
+            pieces.append((LexemeKind.COMMENT, *last))
+        return pieces
 
-    def _add(self, found: list[Lexeme], text: str, kind: LexemeKind, start: int, end: int) -> None:
+    def _add(self, pieces: list[Lexeme], text: str, kind: LexemeKind, start: int, end: int) -> None:
         if kind == LexemeKind.ODD:
-            found[-1] = (LexemeKind.CODE, found[-1][1], end)
+            pieces[-1] = (LexemeKind.CODE, pieces[-1][1], end)
         elif set(text[start:end]) == {">"}:
-            found += [(kind, at, at + 1) for at in range(start, end)]
+            pieces += [(kind, at, at + 1) for at in range(start, end)]
         else:
-            found.append((kind, start, end))
+            pieces.append((kind, start, end))
 
 
 def _kind(symbolic: str, literal: str | None) -> LexemeKind:
@@ -138,7 +138,7 @@ def lexed_otherwise(text: str, theirs: Sequence[Lexeme]) -> str | None:
             theirs = [their for their in theirs if their[1] < start]
     unsure = [(start, end) for _, start, end in ours if _SHIFTED.fullmatch(text, start, end)]
     for begins, ends in unsure:
-        ours = [it for it in ours if not begins <= it[1] < ends]
+        ours = [lexeme for lexeme in ours if not begins <= lexeme[1] < ends]
         theirs = [their for their in theirs if not begins <= their[1] < ends]
     if ours == list(theirs):
         return None
@@ -164,9 +164,9 @@ def untold(
         until = len(text) if token is None else token.start
         if token is not None and until not in stops:
             return f"no statement ends at {until} to Spark"
-        told = any(since <= at < until or at == until for at in offsets)
+        within = any(since <= at < until or at == until for at in offsets)
         inside = [their for their in theirs if since <= their[1] < until]
-        wrong = None if told else _painted_otherwise(text, piece, inside)
+        wrong = None if within else _painted_otherwise(text, piece, inside)
         if wrong is not None:
             return wrong
         since, piece = until + 1, []
@@ -244,12 +244,12 @@ def _in_hints(text: str, theirs: Sequence[Lexeme]) -> Iterator[tuple[str, int, i
 
 def _paint(spans: Iterable[tuple[str, int, int]]) -> tuple[dict[int, str], set[int]]:
     """Which colour each place has that is no white space, and where a span begins."""
-    found: dict[int, str] = {}
+    colours: dict[int, str] = {}
     starts: set[int] = set()
     for colour, start, end in spans:
         starts.add(start)
-        found |= dict.fromkeys(range(start, end), colour)
-    return found, starts
+        colours |= dict.fromkeys(range(start, end), colour)
+    return colours, starts
 
 
 def _shown(text: str, lexeme: Lexeme | None) -> str:
@@ -329,7 +329,7 @@ def check(texts: Sequence[tuple[str, str]], spark: Callable[[str], list[Lexeme]]
         for name, text in page:
             inside = theirs[bisect_right(starts, at - 1) : bisect_right(starts, at + len(text))]
             mine = [(kind, start - at, end - at) for kind, start, end in inside]
-            mine = [it for it in mine if it[1] < len(text)]
+            mine = [lexeme for lexeme in mine if lexeme[1] < len(text)]
             tokens, unreadable = read(text)
             wrong = lexed_otherwise(text, mine) or untold(text, mine, tokens, unreadable)
             if wrong is not None:
@@ -344,9 +344,9 @@ def _pages(texts: Sequence[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
     page: list[tuple[str, str]] = []
     for name, text in texts:
         page.append((name, text))
-        found = lexemes(text)
+        ours = lexemes(text)
         # Nothing may be open behind a text, nor a `-- \` that goes on.
-        endless = bool(found) and found[-1][0] >= LexemeKind.COMMENT and found[-1][2] == len(text)
+        endless = bool(ours) and ours[-1][0] >= LexemeKind.COMMENT and ours[-1][2] == len(text)
         if endless or len(page) == PAGE:
             yield page
             page = []
@@ -358,16 +358,16 @@ def run(
     spark: Callable[[str], list[Lexeme]], seed: int, first: int, count: int, seconds: float
 ) -> tuple[Count, int]:
     """Checks texts of a seed until they are done, or the time is up; and which one is next."""
-    found, started, at = Count(), time.monotonic(), first
+    total, started, at = Count(), time.monotonic(), first
     while at < first + count and time.monotonic() - started < seconds:
         until = min(at + 1000, first + count)
         texts = [(f"--seed {seed} --from {n}", random_text(seed, n)) for n in range(at, until)]
         part = check(texts, spark)
-        found.texts, found.told = found.texts + part.texts, found.told + part.told
-        found.wrong += part.wrong
+        total.texts, total.told = total.texts + part.texts, total.told + part.told
+        total.wrong += part.wrong
         at = until
-        print(f"{at - first:,} of {count:,}, {len(found.wrong)} wrong", file=sys.stderr)
-    return found, at
+        print(f"{at - first:,} of {count:,}, {len(total.wrong)} wrong", file=sys.stderr)
+    return total, at
 
 
 def main() -> None:
@@ -381,10 +381,10 @@ def main() -> None:
 
     session = SparkSession.builder.master("local[1]").getOrCreate()
     lexer = SparkLexer(session._jvm)
-    found, at = run(lexer, arguments.seed, arguments.first, arguments.count, arguments.seconds)
-    print(*found.wrong[:20], sep="\n")
-    print(f"{found.texts:,} texts, {found.told:,} told, {len(found.wrong):,} wrong; next: {at}")
-    sys.exit(bool(found.wrong))
+    count, at = run(lexer, arguments.seed, arguments.first, arguments.count, arguments.seconds)
+    print(*count.wrong[:20], sep="\n")
+    print(f"{count.texts:,} texts, {count.told:,} told, {len(count.wrong):,} wrong; next: {at}")
+    sys.exit(bool(count.wrong))
 
 
 if __name__ == "__main__":

@@ -37,8 +37,8 @@ from sqlrewrite.text.source import Source
 
 
 def result(*candidates: Candidate, errors: tuple[Problem, ...] = ()) -> FileResult:
-    done = Rewrite("x", "x", 1, candidates, errors, (), ())
-    return FileResult("q.sql", b"x", Source("x"), done)
+    rewrite = Rewrite("x", "x", 1, candidates, errors, (), ())
+    return FileResult("q.sql", b"x", Source("x"), rewrite)
 
 
 def candidate(line: int, verdict: Verdict, *outcomes: Outcome, alias: str = "D") -> Candidate:
@@ -48,7 +48,10 @@ def candidate(line: int, verdict: Verdict, *outcomes: Outcome, alias: str = "D")
         TableUse("date_dim", alias, "d_date", line + 1, 6),
         JoinUse("left semi", line + 1, 1),
         verdict,
-        tuple(RuleResult(f"DPP10{n}", "r", it, f"reason {n}") for n, it in enumerate(outcomes)),
+        tuple(
+            RuleResult(f"DPP10{n}", "r", outcome, f"reason {n}")
+            for n, outcome in enumerate(outcomes)
+        ),
     )
 
 
@@ -98,8 +101,8 @@ def test_a_line_a_candidate(given: Candidate, line: str) -> None:
 )
 def test_what_was_replaced_is_shown_with_what_replaced_it(old: str, new: str, line: str) -> None:
     removed = Removed(0, f"{old} {MARKER}", 1, 9, f"{new} {MARKER}" if new else "", "why")
-    done = Rewrite("x", "x", 1, (), (), (), (), (removed,))
-    (file_line,) = file_lines(FileResult("q.sql", b"x", Source("x"), done), Detail(), Reasons())
+    rewrite = Rewrite("x", "x", 1, (), (), (), (), (removed,))
+    (file_line,) = file_lines(FileResult("q.sql", b"x", Source("x"), rewrite), Detail(), Reasons())
     assert plain(file_line).endswith(line)
 
 
@@ -108,9 +111,9 @@ def statement(line: int, reason: str, alike: str, remedy: str = "") -> Statement
 
 
 def test_a_statement_that_stays_has_its_reason_and_what_to_do() -> None:
-    done = FileResult("q.sql", b"x", Source("x"), Rewrite("x", "x", 1))
+    file = FileResult("q.sql", b"x", Source("x"), Rewrite("x", "x", 1))
     changed = replace(
-        done,
+        file,
         statements=(
             statement(3, "u is not in the catalog", "tables", "declare u"),
             statement(7, "it joins nothing", "it joins nothing"),
@@ -125,11 +128,11 @@ def test_a_statement_that_stays_has_its_reason_and_what_to_do() -> None:
 
 def test_of_like_verdicts_ten_are_told_and_the_rest_counted() -> None:
     verdicts = (Verdict.REWRITTEN, Verdict.REJECTED, Verdict.ALREADY_PRUNED)
-    given = result(
+    file = result(
         *(candidate(n, verdict, Outcome.FAIL) for verdict in verdicts for n in range(1, 13))
     )
     reasons = Reasons()
-    assert len(list(file_lines(given, Detail(), reasons))) == 12 + 10 + 10
+    assert len(list(file_lines(file, Detail(), reasons))) == 12 + 10 + 10
     assert [plain(line) for line in more_lines(reasons, Detail())] == [
         "2 more rejected: DPP100 r",
         "2 more already-pruned: the query bounds the column as tightly",
@@ -138,24 +141,24 @@ def test_of_like_verdicts_ten_are_told_and_the_rest_counted() -> None:
 
 def test_a_line_is_told_once() -> None:
     """Each branch of a FROM … INSERT … INSERT has the same candidates."""
-    one, other = (candidate(3, Verdict.REJECTED, Outcome.FAIL, alias=it) for it in "de")
+    one, other = (candidate(3, Verdict.REJECTED, Outcome.FAIL, alias=alias) for alias in "de")
     assert len(list(file_lines(result(one, other, one, other), Detail(), Reasons()))) == 2
 
 
 def test_of_like_reasons_ten_are_told_and_the_rest_counted() -> None:
     statements = tuple(statement(n, f"t{n} is not in the catalog", "tables") for n in range(1, 13))
     unread = tuple(Problem("", "a template", n, 1) for n in range(20, 40))
-    done = Rewrite("x", "x", 1, skipped=unread)
-    given = FileResult("q.sql", b"x", Source("x"), done, statements=statements)
+    rewrite = Rewrite("x", "x", 1, skipped=unread)
+    file = FileResult("q.sql", b"x", Source("x"), rewrite, statements=statements)
     reasons = Reasons()
-    assert len(list(file_lines(given, Detail(), reasons))) == 20
+    assert len(list(file_lines(file, Detail(), reasons))) == 20
     assert [plain(line) for line in more_lines(reasons, Detail())] == [
         "10 more skipped: a template",
         "2 more not rewritten: tables",
     ]
     counted = replace(Detail(), like=0)  # as with --check
     reasons = Reasons()
-    assert not list(file_lines(given, counted, reasons))
+    assert not list(file_lines(file, counted, reasons))
     assert [plain(line) for line in more_lines(reasons, counted)] == [
         "20 skipped: a template",
         "12 not rewritten: tables",
@@ -189,12 +192,12 @@ def test_the_plan_has_what_is_new_and_a_heading_for_the_query() -> None:
 
 
 def test_in_the_order_of_the_file() -> None:
-    given = result(
+    file = result(
         candidate(9, Verdict.REWRITTEN),
         candidate(2, Verdict.REJECTED),
         errors=(Problem("DPP000", "no", 4, 1),),
     )
-    places = [plain(line).split(" ")[0] for line in file_lines(given, Detail(), Reasons())]
+    places = [plain(line).split(" ")[0] for line in file_lines(file, Detail(), Reasons())]
     assert places == ["q.sql:2:5:", "q.sql:4:1:", "q.sql:9:5:"]
 
 
@@ -228,10 +231,10 @@ def test_last_line(summary: Summary, would: bool, line: str) -> None:
 
 def test_the_sum_counts_each_statement_once() -> None:
     problem = Problem("DPP000", "no", 1, 1)
-    found = tuple(candidate(1, Verdict.REWRITTEN) for _ in range(3))
-    done = Rewrite("a", "b", 5, found, (problem,), (problem,), ())
+    candidates = tuple(candidate(1, Verdict.REWRITTEN) for _ in range(3))
+    rewrite = Rewrite("a", "b", 5, candidates, (problem,), (problem,), ())
     summary = Summary()
-    summary.add(FileResult("q", b"a", Source("a"), done))
+    summary.add(FileResult("q", b"a", Source("a"), rewrite))
     summary.add(FileResult("r", failure=problem))
     assert (summary.files, summary.changed, summary.candidates, summary.rewritten) == (2, 1, 3, 3)
     counts = (summary.statements_rewritten, summary.statements_unchanged, summary.skipped)

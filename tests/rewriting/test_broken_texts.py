@@ -301,8 +301,8 @@ def test_deep_texts_in_many_threads(catalog: Catalog) -> None:
     """The limits of the interpreter are those of all threads."""
     texts = [DEEP["parentheses"](depth) for depth in range(60, 84)]
     with ThreadPoolExecutor(8) as threads:
-        done = list(threads.map(lambda text: rewrite(text, catalog).changed, texts))
-    assert done == [True] * len(texts)
+        changes = list(threads.map(lambda text: rewrite(text, catalog).changed, texts))
+    assert changes == [True] * len(texts)
 
 
 @pytest.mark.parametrize("sign", ["NOT ", "- "])

@@ -62,9 +62,9 @@ def test_what_does_not_follow_is_left_with_all_around_it(
 @pytest.mark.parametrize("change", CHANGES)
 def test_strip_leaves_it(catalog: Catalog, change: str) -> None:
     sql = f"{change} {JOIN} AND f.p IN ({KEYS}) {MARKER}"
-    left = stripped(sql)
-    assert left.sql == sql
-    assert [note.message.partition(" out ")[0] for note in left.notes] == ["--strip takes nothing"]
+    text = stripped(sql)
+    assert text.sql == sql
+    assert [note.message.partition(" out ")[0] for note in text.notes] == ["--strip takes nothing"]
 
 
 @pytest.mark.parametrize("of", ["f", "unknown"])
@@ -74,8 +74,8 @@ def test_a_marker_of_the_authors_own_takes_nothing_away(catalog: Catalog, of: st
 
 
 def test_a_table_that_the_text_makes(catalog: Catalog) -> None:
-    made = "CREATE TABLE made (p INT, x INT) USING iceberg PARTITIONED BY (p);\n"
-    result = rewrite(f"{made}DELETE FROM made WHERE {JOIN.replace('f.p', 'made.p')}", catalog)
+    table = "CREATE TABLE made (p INT, x INT) USING iceberg PARTITIONED BY (p);\n"
+    result = rewrite(f"{table}DELETE FROM made WHERE {JOIN.replace('f.p', 'made.p')}", catalog)
     assert f"made.p IN ({KEYS}) {MARKER}" in result.sql
     plain = Catalog.from_ddl("CREATE TABLE d (k INT, c STRING) USING parquet")
     again = rewrite(result.sql, plain)

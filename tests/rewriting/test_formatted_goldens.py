@@ -124,11 +124,11 @@ def _check(case: Case, formatter: str) -> None:
 def _edited(text: str) -> list[str]:
     """The text with another constant in place of one of the author's, for some of these."""
     bare = taken_out(text)[1]
-    found = []
+    texts = []
     for token in lex(bare.text).tokens:
         if token.token_type in (TokenType.NUMBER, TokenType.STRING):
             end = bare.original_offset(token.end)
             last = text[end]
             new = f"x{last}" if token.token_type is TokenType.STRING else f"{last}1"
-            found.append(text[:end] + new + text[end + 1 :])
-    return found[-_EDITS:]
+            texts.append(text[:end] + new + text[end + 1 :])
+    return texts[-_EDITS:]

@@ -19,8 +19,12 @@ from sqlrewrite.warehouse import Table
 
 
 def _sized(name: str, size: int | None) -> str:
-    known = "" if size is None else f" TBLPROPERTIES ('spark.sql.statistics.totalSize' = '{size}')"
-    return f"CREATE TABLE {name} (k INT, v INT, p INT) USING parquet PARTITIONED BY (p){known};\n"
+    properties = (
+        "" if size is None else f" TBLPROPERTIES ('spark.sql.statistics.totalSize' = '{size}')"
+    )
+    return (
+        f"CREATE TABLE {name} (k INT, v INT, p INT) USING parquet PARTITIONED BY (p){properties};\n"
+    )
 
 
 CATALOG = Catalog.from_ddl(
@@ -168,11 +172,11 @@ def test_partitions_by_what_is_not_known_are_not_joined_one_by_one() -> None:
     assert isinstance(table, Table)
     assert table.parts is not None
     unseen = replace(table, parts=replace(table.parts, strategy="spiral"))
-    known, other = (
+    one, other = (
         rewrite(text, catalog, strategy="partition-wise").notes[0].message
         for catalog in (CATALOG, CATALOG.with_relation(unseen))
     )
-    assert "PostgreSQL joins them partition by partition" in known
+    assert "PostgreSQL joins them partition by partition" in one
     assert "it is not known which rows partitions by spiral hold" in other
 
 
@@ -229,6 +233,6 @@ def test_marks_around_other_words_than_ours() -> None:
         sql.replace("(SELECT * FROM ", "", 1),
         sql + "/* groups end */",
     ):
-        done = stripped(text)
-        assert done.sql == _done(text)[0] == text
-        assert "stand no longer around" in done.skipped[0].message
+        result = stripped(text)
+        assert result.sql == _done(text)[0] == text
+        assert "stand no longer around" in result.skipped[0].message

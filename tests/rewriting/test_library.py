@@ -51,9 +51,9 @@ def one(sql: str, **settings: bool) -> object:
     ],
 )  # fmt: skip
 def test_names_and_types(sql: str, wanted: str) -> None:
-    found = one(sql)
-    assert isinstance(found, tuple)
-    assert ", ".join(f"{name} {kind}" for name, kind in found) == wanted
+    columns = one(sql)
+    assert isinstance(columns, tuple)
+    assert ", ".join(f"{name} {kind}" for name, kind in columns) == wanted
 
 
 def test_what_depends_on_a_setting_is_unknown_without_it() -> None:
@@ -171,8 +171,8 @@ def test_a_setting_that_may_change_anything_makes_what_follows_unknown() -> None
 
 @pytest.mark.parametrize("it", SET_TEXTS, ids=lambda it: it.text)
 def test_what_set_and_reset_change(it: SetText) -> None:
-    *_, known = outputs(f"{it.text}; {it.query}", CATALOG, ansi=True, legacy_interval=False)
-    assert (known and known[0][1]) == (it.type if it.known else None)
+    *_, columns = outputs(f"{it.text}; {it.query}", CATALOG, ansi=True, legacy_interval=False)
+    assert (columns and columns[0][1]) == (it.type if it.known else None)
 
 
 @pytest.mark.parametrize(
@@ -189,9 +189,9 @@ def test_a_reset_may_bring_back_what_is_given_or_the_default(
 ) -> None:
     items = "'1' + 1, \"day\", INTERVAL '1' DAY, CAST(1 AS DECIMAL(38, 10)) * 1.0000"
     text = f"RESET; SELECT {items} FROM sales"
-    _, found = outputs(text, CATALOG, **({"legacy_interval": False} | settings))  # type: ignore[arg-type]
-    assert found is not None
-    assert tuple(kind for _, kind in found) == known
+    _, columns = outputs(text, CATALOG, **({"legacy_interval": False} | settings))  # type: ignore[arg-type]
+    assert columns is not None
+    assert tuple(kind for _, kind in columns) == known
 
 
 def test_a_reset_takes_back_settings_and_no_function() -> None:

@@ -40,8 +40,8 @@ def catalog() -> Catalog:
 
 
 def values(sql: str, catalog: Catalog, *keys: str) -> Rewrite:
-    found = Keys(keys or ("1", "2"), "int", AT, False)
-    return rewrite(sql, catalog, predicate="values", resolve=lambda query, namespace: found)
+    resolved = Keys(keys or ("1", "2"), "int", AT, False)
+    return rewrite(sql, catalog, predicate="values", resolve=lambda query, namespace: resolved)
 
 
 @pytest.mark.parametrize(
@@ -180,17 +180,19 @@ def test_the_same_table_comes_of_it(catalog: Catalog, merge: str, seed: int) -> 
     sql = f"{merge} {ENDS[seed % len(ENDS)]}"
 
     def resolve(query: str, namespace: tuple[str, ...]) -> Keys:
-        with _database(rows) as made:
-            found = made.execute(f"SELECT DISTINCT k FROM ({query}) AS q(k) WHERE k IS NOT NULL")
-            return Keys(tuple(str(key) for (key,) in found.fetchall()), "int", AT, False)
+        with _database(rows) as connection:
+            distinct = connection.execute(
+                f"SELECT DISTINCT k FROM ({query}) AS q(k) WHERE k IS NOT NULL"
+            )
+            return Keys(tuple(str(key) for (key,) in distinct.fetchall()), "int", AT, False)
 
     result = rewrite(sql, catalog, predicate="values", resolve=resolve)
     assert not result.errors
     results = []
     for text in (sql, result.sql):
-        with _database(rows) as made:
-            made.execute(text)
-            results.append(sorted(map(str, made.execute("SELECT * FROM f").fetchall())))
+        with _database(rows) as connection:
+            connection.execute(text)
+            results.append(sorted(map(str, connection.execute("SELECT * FROM f").fetchall())))
     assert results[0] == results[1]
     if {candidate.verdict for candidate in result.candidates} == {Verdict.REWRITTEN}:
         assert MARKER in result.sql
@@ -201,8 +203,10 @@ def _rows(count: int, number: Callable[[], str]) -> str:
 
 
 def _database(rows: list[str]) -> duckdb.DuckDBPyConnection:
-    made = duckdb.connect()
-    made.execute("CREATE TABLE f (id INT, p INT, a INT); CREATE TABLE d (k INT, id INT, x INT)")
+    connection = duckdb.connect()
+    connection.execute(
+        "CREATE TABLE f (id INT, p INT, a INT); CREATE TABLE d (k INT, id INT, x INT)"
+    )
     for statement in rows:
-        made.execute(statement)
-    return made
+        connection.execute(statement)
+    return connection

@@ -134,16 +134,16 @@ def lasting_stamps(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The files that are read, as they are."""
-    found: list[str] = []
+    paths: list[str] = []
     read = file_content.read_file
 
     def noted(path: str, limit: int = sys.maxsize) -> tuple[bytes, os.stat_result]:
-        found.append(path)
+        paths.append(path)
         return read(path, limit)
 
     for module in (cache, jobs):
         monkeypatch.setattr(module, "read_file", noted)
-    return found
+    return paths
 
 
 JOIN = "SELECT s.id FROM sales s JOIN calendar c ON s.day = c.day WHERE c.year = "
@@ -359,7 +359,7 @@ def test_all_of_the_program_is_in_the_fingerprint() -> None:
 def test_a_fingerprint_tells_settings_and_catalogs_apart() -> None:
     one, other = Catalog.from_ddl(DDL), Catalog.from_ddl(DDL.replace("PARTITIONED BY (day)", ""))
     same = Catalog.from_ddl("CREATE TABLE t (a INT) USING parquet")
-    found = [
+    fingerprints = [
         fingerprint(one, "lint", "spark"),
         fingerprint(one, "lint", "trino"),
         fingerprint(one, "rewrite", "spark"),
@@ -367,8 +367,8 @@ def test_a_fingerprint_tells_settings_and_catalogs_apart() -> None:
         fingerprint(same, "lint", "spark"),
         fingerprint(Catalog(), "lint", "spark"),
     ]
-    assert len(set(found)) == len(found)
-    assert fingerprint(one, "lint", "spark") == found[0]
+    assert len(set(fingerprints)) == len(fingerprints)
+    assert fingerprint(one, "lint", "spark") == fingerprints[0]
 
 
 @pytest.mark.usefixtures("lasting_stamps")
@@ -435,11 +435,11 @@ def test_another_folder_to_stand_in_knows_the_same(
     """The catalog's own path, as it is written from there, is nothing that a result depends on."""
     repository(["SELECT {n} FROM calendar"])
     Path("pyproject.toml").write_text('[tool.dpp-rewrite]\ncatalog = "ddl.sql"\n')
-    done: list[str] = []
+    jobs: list[str] = []
 
     def noted(of: Callable[..., Any]) -> Callable[..., Any]:
         def call(path: str, data: bytes, request: Request, **given: Any) -> Any:
-            done.append(path)
+            jobs.append(path)
             return of(path, data, request, **given)
 
         return call
@@ -448,9 +448,9 @@ def test_another_folder_to_stand_in_knows_the_same(
         monkeypatch.setattr(module, name, noted(getattr(module, name)))
 
     def run(path: str) -> int:
-        done.clear()
+        jobs.clear()
         CliRunner().invoke(program, [*command, "-j", "1", path])
-        return len(done)
+        return len(jobs)
 
     assert (run("q"), run("q"), run(str(tmp_path / "q"))) == (WORTH, 0, 0)
     monkeypatch.chdir("q")

@@ -161,12 +161,12 @@ def test_a_folder_of_another_mode(tree: Path, repository: bool) -> None:
 
 def test_what_git_says_that_it_cannot_read(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     git("init", "-q")
-    said = b"warning: x\nwarning: could not open directory 'd/e f/': Permission denied\n"
+    output = b"warning: x\nwarning: could not open directory 'd/e f/': Permission denied\n"
     run = subprocess.run
 
     def tell(command: list[str], **options: Any) -> subprocess.CompletedProcess[bytes]:
         result: subprocess.CompletedProcess[bytes] = run(command, **options)
-        return subprocess.CompletedProcess(command, result.returncode, result.stdout, said)
+        return subprocess.CompletedProcess(command, result.returncode, result.stdout, output)
 
     monkeypatch.setattr(subprocess, "run", tell)
     assert find(["."]).missing == ("d/e f",)

@@ -146,10 +146,10 @@ def _stored(path: str) -> object:
 
 def _baseline(path: str) -> object:
     """Read, and written anew with what it knew."""
-    known = baseline.load(path).known
-    found = baseline.Writing(".")
-    baseline.write(path, found)
-    return known
+    findings = baseline.load(path).known
+    writing = baseline.Writing(".")
+    baseline.write(path, writing)
+    return findings
 
 
 def _partial(path: str) -> object:

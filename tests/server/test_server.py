@@ -45,8 +45,8 @@ async def client(lsp_client: LanguageClient, request: pytest.FixtureRequest) -> 
     capabilities.workspace.diagnostics = refreshed if pulls else None
     params = types.InitializeParams(capabilities=capabilities)
     lsp_client.feature(types.CLIENT_REGISTER_CAPABILITY)(lambda *_: None)
-    done = await lsp_client.initialize_session(params)
-    assert done.capabilities.position_encoding == ENCODINGS[request.param]
+    started = await lsp_client.initialize_session(params)
+    assert started.capabilities.position_encoding == ENCODINGS[request.param]
     yield
     await lsp_client.shutdown_session()
 
@@ -109,14 +109,14 @@ async def diagnostics(client: LanguageClient, uri: str) -> list[types.Diagnostic
 
 
 async def offered(client: LanguageClient, uri: str, at: types.Range) -> list[types.CodeAction]:
-    found = await client.text_document_code_action_async(
+    actions = await client.text_document_code_action_async(
         types.CodeActionParams(
             types.TextDocumentIdentifier(uri), at, types.CodeActionContext(diagnostics=[])
         )
     )
-    assert found is not None
-    assert all(isinstance(it, types.CodeAction) for it in found)
-    return [it for it in found if isinstance(it, types.CodeAction)]
+    assert actions is not None
+    assert all(isinstance(action, types.CodeAction) for action in actions)
+    return [action for action in actions if isinstance(action, types.CodeAction)]
 
 
 def units(client: LanguageClient) -> tuple[str, int]:
@@ -148,9 +148,9 @@ def applied(client: LanguageClient, text: str, uri: str, action: types.CodeActio
 async def test_an_editor_s_work(client: LanguageClient, folder: Path) -> None:
     """Opened, looked at, mended, typed into, suppressed, and closed."""
     uri = open_(client, folder / "q.sql", TEXT)
-    found = await diagnostics(client, uri)
-    assert [it.code for it in found] == ["DPP001", "DPP001"]
-    second = found[1].range.start  # behind a letter of several units
+    findings = await diagnostics(client, uri)
+    assert [finding.code for finding in findings] == ["DPP001", "DPP001"]
+    second = findings[1].range.start  # behind a letter of several units
     codec, width = units(client)
     line = TEXT.split("\n")[second.line].encode(codec)
     assert line[width * second.character :].decode(codec).startswith("sales s")
@@ -167,7 +167,7 @@ async def test_an_editor_s_work(client: LanguageClient, folder: Path) -> None:
     elsewhere = types.HoverParams(types.TextDocumentIdentifier(uri), types.Position(0, 1))
     assert await client.text_document_hover_async(elsewhere) is None
 
-    actions = await offered(client, uri, found[1].range)
+    actions = await offered(client, uri, findings[1].range)
     titles = [action.title for action in actions]
     assert titles == [
         "Write the pruning predicate on s.day",
@@ -210,11 +210,13 @@ async def test_an_editor_s_work(client: LanguageClient, folder: Path) -> None:
 async def test_python_and_its_settings(client: LanguageClient, folder: Path) -> None:
     text = f"def f():\n    {CALL}\n"
     uri = open_(client, folder / "job.py", text)
-    found = await diagnostics(client, uri)
-    assert [(it.code, it.range.start.line) for it in found] == [("DPP001", 1)]
-    actions = await offered(client, uri, found[0].range)
-    for action, wanted in zip(actions, (MARKER, '-- dpp-rewrite: ignore[DPP001]")'), strict=False):
-        assert wanted in applied(client, text, uri, action)
+    findings = await diagnostics(client, uri)
+    assert [(finding.code, finding.range.start.line) for finding in findings] == [("DPP001", 1)]
+    actions = await offered(client, uri, findings[0].range)
+    for action, insertion in zip(
+        actions, (MARKER, '-- dpp-rewrite: ignore[DPP001]")'), strict=False
+    ):
+        assert insertion in applied(client, text, uri, action)
 
     (folder / "pyproject.toml").write_text('[tool.dpp-rewrite]\ncatalog = ["no.sql"]\n')
     change(client, uri, 2, f"{text}\n")
@@ -239,14 +241,14 @@ async def test_a_request_is_cancelled_and_the_next_one_served(
     many = ";\n".join(SQL.replace("'w'", f"'{n}'") for n in range(150))
     uri = open_(client, folder / "many.sql", many)
     params = types.DocumentDiagnosticParams(types.TextDocumentIdentifier(uri))
-    asked = asyncio.ensure_future(client.text_document_diagnostic_async(params))
+    request = asyncio.ensure_future(client.text_document_diagnostic_async(params))
     await asyncio.sleep(0.05)
     message = next(iter(client.protocol._request_futures))
     client.cancel_request(types.CancelParams(message))
     with pytest.raises(Exception, match="cancel"):
-        await asked
+        await request
     change(client, uri, 2, f"{SQL};\n")
-    found = await diagnostics(client, uri)
-    if len(found) > 1:  # told before the change, of an editor that is told
-        found = await diagnostics(client, uri)
-    assert [it.code for it in found] == ["DPP001"]
+    findings = await diagnostics(client, uri)
+    if len(findings) > 1:  # told before the change, of an editor that is told
+        findings = await diagnostics(client, uri)
+    assert [finding.code for finding in findings] == ["DPP001"]

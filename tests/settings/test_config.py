@@ -172,8 +172,8 @@ def test_mistakes_in_the_environment(folder: Path, name: str, text: str, message
 def test_limits(tmp_path: Path) -> None:
     path = tmp_path / "pyproject.toml"
     path.write_text('[tool.dpp-rewrite]\nfile-limit = "2MB"\nnesting-limit = 99\n')
-    given = {"DPP_REWRITE_STATEMENT_LIMIT": "5kB"}
-    catalog = load(str(tmp_path), environment=given)
+    environment = {"DPP_REWRITE_STATEMENT_LIMIT": "5kB"}
+    catalog = load(str(tmp_path), environment=environment)
     assert (catalog.file_limit, catalog.statement_limit, catalog.nesting_limit) == (
         2 << 20,
         5 << 10,
@@ -193,13 +193,15 @@ def test_each_file_has_the_settings_nearest_to_it(folder: Path) -> None:
     (folder / "a" / "pyproject.toml").write_text('[tool.dpp-rewrite]\nengine = "trino"\n')
     (folder / "c").mkdir()
     projects = Projects(environment={"DPP_REWRITE_DEPTH": "1"})
-    found = [projects.of(path) for path in ("a/q.sql", "a/b/q.sql", "./a/b/../x", "c/q.sql", "q")]
-    assert [it.engine for it in found] == ["trino", "trino", "trino", "spark", "spark"]
-    assert {it.depth for it in found} == {1}
-    assert found[0] is found[1] is found[2]
-    assert found[0].root == "a"
-    assert projects.at("a") is found[0]
-    assert projects.at("a/none/x.sql") is found[0]
+    settings = [
+        projects.of(path) for path in ("a/q.sql", "a/b/q.sql", "./a/b/../x", "c/q.sql", "q")
+    ]
+    assert [setting.engine for setting in settings] == ["trino", "trino", "trino", "spark", "spark"]
+    assert {setting.depth for setting in settings} == {1}
+    assert settings[0] is settings[1] is settings[2]
+    assert settings[0].root == "a"
+    assert projects.at("a") is settings[0]
+    assert projects.at("a/none/x.sql") is settings[0]
     own = Projects("a/pyproject.toml", {})
     assert own.of("c/q.sql") is own.of("a/q.sql") is own.at(".")
 
@@ -244,12 +246,12 @@ def test_codes_in_small_letters_are_codes(folder: Path) -> None:
     )
     assert catalog.per_file_ignores == (("Old/*", ("DPP003",)),)
     assert catalog.severity == (("DPP007", "note"),)
-    given = {
+    texts = {
         "DPP_REWRITE_IGNORE": "dpp004",
         "DPP_REWRITE_PER_FILE_IGNORES": "Old/*:dpp005",
         "DPP_REWRITE_SEVERITY": "dpp006=error",
     }
-    catalog = load(".", environment=given)
+    catalog = load(".", environment=texts)
     assert catalog.ignore == ("DPP004",)
     assert catalog.per_file_ignores == (("Old/*", ("DPP005",)),)
     assert catalog.severity == (("DPP006", "error"),)

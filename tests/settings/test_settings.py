@@ -81,17 +81,22 @@ def test_the_library_has_what_decides() -> None:
         "step_limit",
         "double_quoted_identifiers",
     }
-    settings = {name: it for name, it in decisive(Settings()).items() if name not in limits}
-    assert {name: keywords[name].default or it for name, it in settings.items()} == settings
+    settings = {name: value for name, value in decisive(Settings()).items() if name not in limits}
+    assert {name: keywords[name].default or value for name, value in settings.items()} == settings
     assert Settings().limits == Limits()
 
 
 def test_who_wins(folder: Path) -> None:
     Path("dpp-rewrite.toml").write_text("groups = 4\nhint = false\nwhen = 'missed'")
     environment = {"DPP_REWRITE_GROUPS": "2", "DPP_REWRITE_HINT": "yes"}
-    found = Projects(None, environment, {"groups": 3}).at(".")
-    assert (found.groups, found.hint, found.when, found.predicate) == (3, True, "missed", "in")
-    assert found.origins == {
+    settings = Projects(None, environment, {"groups": 3}).at(".")
+    assert (settings.groups, settings.hint, settings.when, settings.predicate) == (
+        3,
+        True,
+        "missed",
+        "in",
+    )
+    assert settings.origins == {
         "groups": "--groups",
         "hint": "DPP_REWRITE_HINT",
         "when": "dpp-rewrite.toml",
@@ -156,8 +161,8 @@ def test_two_files_in_one_folder_are_refused(folder: Path) -> None:
 def test_isolated(folder: Path) -> None:
     Path("dpp-rewrite.toml").write_text("not TOML")
     environment = {"DPP_REWRITE_CONFIG": "none.toml", "DPP_REWRITE_DEPTH": "2"}
-    found = Projects(None, environment, isolated=True).of("a/q.sql")
-    assert found == Settings(depth=2)
+    settings = Projects(None, environment, isolated=True).of("a/q.sql")
+    assert settings == Settings(depth=2)
 
 
 def test_settings_shown_are_a_file_that_says_the_same(folder: Path) -> None:

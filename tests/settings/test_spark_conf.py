@@ -132,10 +132,10 @@ def test_a_snapshot_and_the_settings_say_what_pays(tmp_path: Path) -> None:
     text = snapshot.write(known({THRESHOLD: "-1", DPP: "true"}))
     assert snapshot.read(text, "here").settings == {THRESHOLD: "-1", DPP: "true"}
     Path(tmp_path, "warehouse.json").write_text(text)
-    said = f'catalog = ["warehouse.json"]\n[spark-conf]\n"{DPP.lower()}" = false\n'
-    Path(tmp_path, "dpp-rewrite.toml").write_text(said)
-    found = load_catalog(load(str(tmp_path), environment={}))
-    assert found.settings == {THRESHOLD: "-1", DPP: "false"}
+    settings = f'catalog = ["warehouse.json"]\n[spark-conf]\n"{DPP.lower()}" = false\n'
+    Path(tmp_path, "dpp-rewrite.toml").write_text(settings)
+    loaded = load_catalog(load(str(tmp_path), environment={}))
+    assert loaded.settings == {THRESHOLD: "-1", DPP: "false"}
 
 
 def test_another_engine_has_none_of_them() -> None:

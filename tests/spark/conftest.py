@@ -113,6 +113,6 @@ def _missing() -> str | None:
     shown = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
     version = re.search(r'version "(?:1\.)?(\d+)', shown)
     if version is None or int(version[1]) < OLDEST_JAVA:
-        found = shown.strip().partition("\n")[0] or "unknown version"
-        return f"Spark needs Java {OLDEST_JAVA} or later, found {found}"
+        line = shown.strip().partition("\n")[0] or "unknown version"
+        return f"Spark needs Java {OLDEST_JAVA} or later, found {line}"
     return None

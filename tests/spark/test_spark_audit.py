@@ -64,24 +64,24 @@ def _job(place: Path, **more: Any) -> audit.AuditJob:
 
 
 def _shapes(session: Session, place: Path) -> list[Any]:
-    found = session.spark.read.parquet(f"{place}/shapes").drop("stands")
-    return sorted(map(repr, found.collect()))
+    rows = session.spark.read.parquet(f"{place}/shapes").drop("stands")
+    return sorted(map(repr, rows.collect()))
 
 
 def test_a_history_is_counted_and_gone_on_with(session: Session, tmp_path: Path) -> None:
     texts = [GOOD.format(n) for n in range(1, 9)] + [BAD.format(3), "", "SELECT (", "SHOW TABLES"]
-    said: list[str] = []
+    lines: list[str] = []
 
     def run(count: int, out: str, files: int = 1, **more: Any) -> audit.Counts:
-        made = texts + [BAD.format(4), "SELECT 1 FROM sales"][:count]
-        place = _write(session, made, tmp_path / "history", files)
+        queries = texts + [BAD.format(4), "SELECT 1 FROM sales"][:count]
+        place = _write(session, queries, tmp_path / "history", files)
         history = histories.history(session, [place], {}, None)
-        return audit.decide_shapes(session, history, _job(tmp_path / out, **more), said.append)
+        return audit.decide_shapes(session, history, _job(tmp_path / out, **more), lines.append)
 
     assert run(0, "one") == audit.Counts(shapes=3, decided=3)
     assert run(2, "one") == audit.Counts(shapes=4, decided=1)
     assert run(2, "other", files=3, per_round=2) == audit.Counts(shapes=4, decided=4)
-    assert "deciding 4 shapes, round 2 of 2" in said
+    assert "deciding 4 shapes, round 2 of 2" in lines
     assert _shapes(session, tmp_path / "one") == _shapes(session, tmp_path / "other")
     summary = audit.summarize(session, str(tmp_path / "one"), audit.Counts(4, 1), 5)
     totals = {total.what: (total.shapes, total.runs) for total in summary.totals}
@@ -131,8 +131,8 @@ def test_rows_in_another_order_each_time(
     place = _write(session, [GOOD.format(1), GOOD.format(2), BAD.format(1)], tmp_path / "h")
     history = histories.history(session, [place], {}, None)
     audit.decide_shapes(session, history, _job(tmp_path / "out"), lambda step: None)
-    found = session.spark.read.parquet(str(tmp_path / "out" / "shapes"))
-    assert sorted(row.outcome for row in found.collect()) == ["rejected", "rewritten"]
+    shapes = session.spark.read.parquet(str(tmp_path / "out" / "shapes"))
+    assert sorted(row.outcome for row in shapes.collect()) == ["rejected", "rewritten"]
 
 
 def test_what_predicates_keep_is_asked(session: Session, tmp_path: Path) -> None:
@@ -231,7 +231,7 @@ def test_event_logs(session: Session, tmp_path: Path) -> None:
     for number, some in ((2, lines[:3]), (10, lines[3:])):
         file = jvm.java.io.FileOutputStream(str(rolled / f"events_{number}_app-1.zstd"))
         packed = codec.compressedOutputStream(file)
-        packed.write(bytearray("".join(f"{it}\n" for it in some), "utf-8"))
+        packed.write(bytearray("".join(f"{event}\n" for event in some), "utf-8"))
         packed.close()
     session.spark.sql("SELECT 1")
     for name in (log, rolled.parent):
@@ -317,12 +317,12 @@ main()
 @needs_connect
 def test_over_connect(tmp_path: Path) -> None:
     """`enable` and then `audit` in a session of Connect, with a text that is no UTF-8."""
-    made = (
+    program = (
         "CREATE DATABASE audited; CREATE TABLE audited.sales USING parquet PARTITIONED BY (day) AS "
         "SELECT 1 v, CAST(id AS INT) day FROM range(8); CREATE TABLE audited.days USING parquet AS "
         "SELECT CAST(id AS INT) day, CAST(id DIV 3 AS INT) month FROM range(20)"
     )
-    (tmp_path / "tables.sql").write_text(made, "utf-8")
+    (tmp_path / "tables.sql").write_text(program, "utf-8")
     (tmp_path / "ddl.sql").write_text(DDL, "utf-8")
     query = GOOD.replace("sales s", "audited.sales s").replace("days d", "audited.days d")
     args = ("audit", "-c", "ddl.sql", "-o", "out", "--measure", "--format", "json")

@@ -114,7 +114,7 @@ def _told_apart(spark: SparkSession, cases: Mapping[str, tuple[str, str]]) -> se
         one, other = exact(f.col(f"a{at}"), old, name), exact(f.col(f"b{at}"), new, name)
         same.append(one.eqNullSafe(other))
     (row,) = both.select(same).collect()
-    return {name for name, it in zip(cases, row, strict=True) if not it}
+    return {name for name, same in zip(cases, row, strict=True) if not same}
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_values(
         pytest.skip(f"from Spark {since} on")
     assert _told_apart(spark, different | same) == set(different)
     values = {number: value for number, (value, _) in enumerate((different | same).values())}
-    frame = spark.sql(f"SELECT {', '.join(f'{it} AS v{at}' for at, it in values.items())}")
+    frame = spark.sql(f"SELECT {', '.join(f'{value} AS v{at}' for at, value in values.items())}")
     assert compare(frame, frame).same  # all of it can be grouped by, too
 
 

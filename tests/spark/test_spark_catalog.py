@@ -131,8 +131,8 @@ def test_a_pull_goes_on_where_it_stopped(pulled: SparkSession, tmp_path: Path) -
 def test_patterns(pulled: SparkSession, pattern: str, names: list[str]) -> None:
     result = run("catalog", "pull", pattern)
     data = json.loads(result.stdout)
-    found = [table["name"] for table in [*data["tables"], *data.get("views", ())]]
-    assert found == [f"spark_catalog.pulled.{name}" for name in names]
+    listed = [table["name"] for table in [*data["tables"], *data.get("views", ())]]
+    assert listed == [f"spark_catalog.pulled.{name}" for name in names]
 
 
 @pytest.mark.parametrize(
@@ -147,8 +147,8 @@ def test_patterns(pulled: SparkSession, pattern: str, names: list[str]) -> None:
 def test_schemas_and_names(pulled: SparkSession, options: tuple[str, ...], names: set[str]) -> None:
     result = run("catalog", "pull", *options)
     data = json.loads(result.stdout)
-    found = {table["name"] for table in [*data.get("tables", ()), *data.get("views", ())]}
-    assert {name.rpartition(".")[2] for name in found} == names
+    listed = {table["name"] for table in [*data.get("tables", ()), *data.get("views", ())]}
+    assert {name.rpartition(".")[2] for name in listed} == names
 
 
 @pytest.mark.spark

@@ -58,8 +58,8 @@ def test_fewer_rows_come_out_of_the_scan(
     tables: SparkSession, dimension: str, condition: str
 ) -> None:
     sql = f"SELECT sum(f.a), count(*) FROM ordered_facts f JOIN {dimension} d ON f.k = d.k WHERE "
-    done = rewrite(sql + condition, Catalog.from_ddl(DDL)).sql
-    before, after = _ran(tables, sql + condition), _ran(tables, done)
+    rewritten = rewrite(sql + condition, Catalog.from_ddl(DDL)).sql
+    before, after = _ran(tables, sql + condition), _ran(tables, rewritten)
     assert before[0] == after[0]
     assert before[1] == ROWS
     assert after[1] * 5 <= ROWS
@@ -69,9 +69,9 @@ SQL = "SELECT f.a FROM ordered_facts f JOIN key_months d ON f.k = d.k WHERE d.mo
 
 
 def test_verify_tells_of_rows_where_nothing_is_partitioned(tables: SparkSession) -> None:
-    catalog, found = Catalog.from_ddl(DDL), list[Verified]()
-    verify_text(_session(tables), "q.sql", rewrite(SQL, catalog), catalog, found.append)
-    (verified,) = found
+    catalog, pairs = Catalog.from_ddl(DDL), list[Verified]()
+    verify_text(_session(tables), "q.sql", rewrite(SQL, catalog), catalog, pairs.append)
+    (verified,) = pairs
     assert verified.outcome is VerifyOutcome.SAME
     (scan,) = [scan for scan in verified.scans if scan.table.endswith("ordered_facts")]
     assert scan.before is not None
@@ -81,19 +81,19 @@ def test_verify_tells_of_rows_where_nothing_is_partitioned(tables: SparkSession)
     assert scan.before.row_groups is not None
     assert scan.after.row_groups is not None
     assert 1 <= scan.after.row_groups < scan.before.row_groups
-    (told,) = (
+    (line,) = (
         load
-        for load in json.loads(verified_json(found))["statements"][0]["scans"]
+        for load in json.loads(verified_json(pairs))["statements"][0]["scans"]
         if load["partitions"] is None and load["table"].endswith("ordered_facts")
     )
-    assert (told["before"]["rows"], told["after"]["rows"]) == (ROWS, scan.after.rows)
-    assert told["after"]["row_groups"] == scan.after.row_groups
+    assert (line["before"]["rows"], line["after"]["rows"]) == (ROWS, scan.after.rows)
+    assert line["after"]["row_groups"] == scan.after.row_groups
 
 
 def test_explain_tells_what_reaches_the_files(tables: SparkSession) -> None:
-    catalog, found = Catalog.from_ddl(DDL), list[Explained]()
-    explain_text(_session(tables), "q.sql", rewrite(SQL, catalog), catalog, found.append)
-    (scan,) = [scan for scan in found[0].scans if scan.table.endswith("ordered_facts")]
+    catalog, pairs = Catalog.from_ddl(DDL), list[Explained]()
+    explain_text(_session(tables), "q.sql", rewrite(SQL, catalog), catalog, pairs.append)
+    (scan,) = [scan for scan in pairs[0].scans if scan.table.endswith("ordered_facts")]
     assert scan.before is not None
     assert scan.after is not None
     assert not scan.before.pruned_by
@@ -108,16 +108,16 @@ def test_explain_tells_what_reaches_the_files(tables: SparkSession) -> None:
     assert whole.read == whole.total > 1
     assert whole.rows == ROWS
     assert scan.after.row_groups is None
-    lines = ["".join(text for text, _ in line).strip() for line in explained_lines(found[0])]
+    lines = ["".join(text for text, _ in line).strip() for line in explained_lines(pairs[0])]
     assert f"row groups of its files: {whole.total} of {whole.total}, with 400,000 rows" in lines
     assert "row groups and rows: not known without a run (see verify)" in lines
 
 
 def test_explain_counts_what_constants_leave_of_the_files(tables: SparkSession) -> None:
-    catalog, found = Catalog.from_ddl(DDL), list[Explained]()
+    catalog, pairs = Catalog.from_ddl(DDL), list[Explained]()
     sql = f"{SQL} AND f.k BETWEEN 150 AND 179"
-    explain_text(_session(tables), "q.sql", rewrite(sql, catalog), catalog, found.append)
-    (scan,) = [scan for scan in found[0].scans if scan.table.endswith("ordered_facts")]
+    explain_text(_session(tables), "q.sql", rewrite(sql, catalog), catalog, pairs.append)
+    (scan,) = [scan for scan in pairs[0].scans if scan.table.endswith("ordered_facts")]
     assert scan.before is not None
     groups = scan.before.row_groups
     assert groups is not None

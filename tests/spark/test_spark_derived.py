@@ -96,10 +96,12 @@ def _fill(session: SparkSession, known: Catalog, writer: str, reader: str) -> No
         stored = [f"nullif(CAST({text} AS STRING), '') AS {name}" for name, text in of.items()]
         if of:
             numbered = [[*row, str(at)] for at, row in enumerate(rows)]
-            made = _values(numbered, [*names, "r"])
-            shown = session.sql(f"SELECT {', '.join(['r', *stored])} FROM {made}").collect()
-            texts = [it[1:] for it in sorted(shown)]
-            rows = [[*row, *_read_back(table, of, it)] for row, it in zip(rows, texts, strict=True)]
+            rows_sql = _values(numbered, [*names, "r"])
+            shown = session.sql(f"SELECT {', '.join(['r', *stored])} FROM {rows_sql}").collect()
+            texts = [row[1:] for row in sorted(shown)]
+            rows = [
+                [*row, *_read_back(table, of, text)] for row, text in zip(rows, texts, strict=True)
+            ]
         session.conf.set("spark.sql.session.timeZone", reader)
         lay(session, table.name[-1], f"SELECT * FROM {_values(rows, [*names, *of])}")
 
@@ -113,7 +115,7 @@ def _read_back(table: Table, of: Collection[str], stored: Sequence[str | None]) 
     """The partition columns, read from the texts that are stored of them."""
     kinds = {column.name: column.type for column in table.columns}
     texts = ("NULL" if text is None else f"'{text}'" for text in stored)
-    return [f"CAST({it} AS {kinds[name]})" for name, it in zip(of, texts, strict=True)]
+    return [f"CAST({text} AS {kinds[name]})" for name, text in zip(of, texts, strict=True)]
 
 
 def _answer(session: SparkSession, text: str) -> Answer:
@@ -125,9 +127,9 @@ def _answer(session: SparkSession, text: str) -> Answer:
     text = text.replace("c.season = 'summer'", "true")
     for name, value in PARAMETERS.items():
         text = text.replace(f":{name}", f"'{value}'")
-    found = answer(session, text)
-    assert not found.error, found.error
-    return found
+    result = answer(session, text)
+    assert not result.error, result.error
+    return result
 
 
 @pytest.mark.long
@@ -148,14 +150,14 @@ def test_rows_of_the_fixtures(own: SparkSession, writer: str, reader: str) -> No
 def test_days_that_are_constants(own: SparkSession) -> None:
     """A day that begins twice: Spark takes it to end where the next one begins first."""
     own.conf.set("spark.sql.session.timeZone", "America/St_Johns")
-    known = catalog(CASES[0].ddl)
-    moments = [[it, str(at)] for at, it in enumerate(VALUES["timestamp"])]
+    tables = catalog(CASES[0].ddl)
+    moments = [[moment, str(at)] for at, moment in enumerate(VALUES["timestamp"])]
     lay(own, "moments", f"SELECT CAST(id AS INT) AS id, ts FROM {_values(moments, ['ts', 'id'])}")
     shown = "SELECT DISTINCT CAST(ts AS DATE) AS day, CAST(CAST(ts AS DATE) AS STRING) AS name"
     lay(own, "cal", f"{shown} FROM moments WHERE ts < TIMESTAMP '9998-01-01 00:00:00'")
     for condition in ("c.name = '2010-11-06'", "c.name LIKE '2010%'", "c.name < '2025'"):
         text = "SELECT m.id FROM moments m JOIN cal c ON CAST(m.ts AS DATE) = c.day WHERE "
-        result = rewrite(text + condition, known, predicate="values", resolve=resolver(own))
+        result = rewrite(text + condition, tables, predicate="values", resolve=resolver(own))
         assert " BETWEEN DATE " in result.sql
         assert not differ(answer(own, text + condition), answer(own, result.sql))
 
@@ -175,7 +177,7 @@ def test_times_that_a_clock_skips(own: SparkSession, zone: str) -> None:
     """What is no time of the session's is read as a later one, of the next day: Apia had no
     2011-12-30, and Pyongyang no last half of an hour of 2018-05-04."""
     own.conf.set("spark.sql.session.timeZone", zone)
-    known = catalog(CASES[0].ddl)
+    tables = catalog(CASES[0].ddl)
     around = ("2011-12-30", "2018-05-05")
     hours = " UNION ALL ".join(
         f"SELECT explode(sequence(TIMESTAMP_NTZ '{name} 00:30:00' - INTERVAL 3 DAYS, "
@@ -188,7 +190,7 @@ def test_times_that_a_clock_skips(own: SparkSession, zone: str) -> None:
     for table, column in (("ordered", "ts"), ("terms", "day")):
         for condition in SKIPPED.format(column).strip().splitlines():
             text = f"SELECT id FROM {table} WHERE {condition}"
-            result = rewrite(text, known)
+            result = rewrite(text, tables)
             assert result.changed
             assert not differ(answer(own, text), answer(own, result.sql)), result.sql
 
@@ -217,7 +219,7 @@ def _command(*args: str) -> Result:
 
 
 def _settings(folder: Path, **tables: str) -> None:
-    lines = [f'["derived"."checked.{name}"]\n{said}' for name, said in tables.items()]
+    lines = [f'["derived"."checked.{name}"]\n{text}' for name, text in tables.items()]
     (folder / "dpp-rewrite.toml").write_text("\n".join(["time-zone = 'UTC'", *lines]))
 
 

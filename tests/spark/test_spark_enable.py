@@ -61,7 +61,9 @@ class Given(list[str]):
     @property
     def last(self) -> str:
         """The last one that is no question of ours."""
-        return next(it for it in reversed(self) if "sales" in it or "large" in it or "mine" in it)
+        return next(
+            text for text in reversed(self) if "sales" in text or "large" in text or "mine" in text
+        )
 
 
 @pytest.fixture
@@ -225,10 +227,10 @@ def test_keys_are_those_of_the_moment(made: SparkSession, session: SparkSession)
 
 
 def test_what_spark_keeps_the_text_of_is_the_authors(session: SparkSession, given: Given) -> None:
-    made = f"CREATE TEMPORARY VIEW mine AS {QUERY}"
+    statement = f"CREATE TEMPORARY VIEW mine AS {QUERY}"
     with enable(session, log=None):
-        session.sql(made)
-    assert given.last == made
+        session.sql(statement)
+    assert given.last == statement
 
 
 def test_the_text_of_a_view_that_is_asked_for_as_a_table(session: SparkSession) -> None:
@@ -315,11 +317,11 @@ def test_what_spark_does_not_take_is_run_as_written(
 def test_poisoned_texts_are_sparks_own_to_refuse(
     session: SparkSession, monkeypatch: pytest.MonkeyPatch, text: str
 ) -> None:
-    given = list[str]()
+    texts = list[str]()
     with enable(session, log=None, budget=5) as enabled:
-        monkeypatch.setattr(enabled, "_own_sql", lambda text, args=None: given.append(text))
+        monkeypatch.setattr(enabled, "_own_sql", lambda text, args=None: texts.append(text))
         session.sql(f"SELECT {text} IN (1) FROM sales")
-    assert given[-1] == f"SELECT {text} IN (1) FROM sales"
+    assert texts[-1] == f"SELECT {text} IN (1) FROM sales"
 
 
 def test_over_the_budget_a_text_is_run_as_written(
@@ -346,9 +348,9 @@ def test_a_line_a_rewritten_query_with_its_verdicts(
 
 def test_many_threads(session: SparkSession) -> None:
     texts = [QUERY.replace("= 2", f"= {month}") for month in range(3)] * 2
-    wanted = [session.sql(text).collect() for text in texts]
+    expected = [session.sql(text).collect() for text in texts]
     with enable(session, log=None), ThreadPoolExecutor(6) as pool:
-        assert list(pool.map(lambda text: session.sql(text).collect(), texts)) == wanted
+        assert list(pool.map(lambda text: session.sql(text).collect(), texts)) == expected
 
 
 def test_a_form_that_is_not_there(session: SparkSession) -> None:
@@ -432,7 +434,7 @@ def test_run_reads_the_files_that_a_file_names(
 def test_what_settings_mean(
     said: dict[str, str], dynamic: bool, threshold: int, obstacle: str
 ) -> None:
-    found = state_of(("spark_catalog", "default"), said)
-    assert (found.engine.enabled, found.engine.broadcast_threshold) == (dynamic, threshold)
-    assert obstacle in found.obstacle
-    assert bool(found.obstacle) == bool(obstacle)
+    state = state_of(("spark_catalog", "default"), said)
+    assert (state.engine.enabled, state.engine.broadcast_threshold) == (dynamic, threshold)
+    assert obstacle in state.obstacle
+    assert bool(state.obstacle) == bool(obstacle)

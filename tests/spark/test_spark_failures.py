@@ -172,10 +172,10 @@ def test_a_table_that_is_only_in_the_catalog(spark: SparkSession, tmp_path: Path
     for sample in ([], ["--sample", "4"]):
         result = CliRunner().invoke(program, [*args, *sample], catch_exceptions=False)
         assert result.exit_code == 2
-        told = result.stderr if sample else result.stdout  # no sample can be taken of it, at all
-        assert "[TABLE_OR_VIEW_NOT_FOUND]" in told
-        assert "never_made" in told
-        assert "give --master or --remote" in told
+        output = result.stderr if sample else result.stdout  # no sample can be taken of it, at all
+        assert "[TABLE_OR_VIEW_NOT_FOUND]" in output
+        assert "never_made" in output
+        assert "give --master or --remote" in output
 
 
 @pytest.mark.parametrize("behind", ["", "\n SQLSTATE: 38000", "\n\nJVM stacktrace:\nx\n\tat y"])

@@ -85,8 +85,8 @@ def parenthesised(node: exp.Expr) -> str:
         case exp.Like(expression=exp.Any() | exp.All() as patterns):
             operator = f"{operator} {type(patterns).__name__.upper()}"
             operator = f"NOT {operator}" if node.args.get("negate") else operator
-            found = listed(patterns.this.expressions)
-            return f"({parenthesised(node.this)} {operator} {found})"
+            parts = listed(patterns.this.expressions)
+            return f"({parenthesised(node.this)} {operator} {parts})"
         case _ if operator is not None:
             operator = f"NOT {operator}" if node.args.get("negate") else operator
             return f"({parenthesised(node.this)} {operator} {parenthesised(node.expression)})"

@@ -52,7 +52,7 @@ def test_each_way_to_fill_a_text_gives_the_same_rows(tables: Any, way: str) -> N
     assert host is not None
     result = rewrite("job.py", host, CATALOG, make_options())
     assert result.sql.count(MARKER) == 1, result.skipped
-    before, after = (_run(tables, it) for it in (text, result.sql))
+    before, after = (_run(tables, each) for each in (text, result.sql))
     assert before
     assert sorted(before, key=repr) == sorted(after, key=repr)
 

@@ -66,7 +66,7 @@ def test_generated_columns_in_the_schema_of_a_log() -> None:
         {"name": "ts", "type": "timestamp", "nullable": True, "metadata": {}},
         {"name": "day", "type": "date", "nullable": True, "metadata": day},
     ]
-    found = tuple(expressions(json.dumps({"type": "struct", "fields": fields})))
-    assert found == (Derivation("day", "CAST(ts AS DATE)", ("ts",), GENERATED),)
+    columns = tuple(expressions(json.dumps({"type": "struct", "fields": fields})))
+    assert columns == (Derivation("day", "CAST(ts AS DATE)", ("ts",), GENERATED),)
     assert not list(expressions("{}"))
     assert not list(expressions("no schema"))

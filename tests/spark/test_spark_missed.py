@@ -57,14 +57,14 @@ def test_what_is_planned_is_left_out(
     assert outcome.exit_code == 0, outcome.output
     (result,) = json.loads(outcome.stdout)["files"]
     assert result["changed"] is written
-    told = {
+    codes = {
         (rule["outcome"], rule["message"])
         for candidate in result["candidates"]
         for rule in candidate["rules"]
         if rule["code"] == "DPP125"
     }
     by_itself = ("fail", "Spark prunes by the join with days by itself: read from its plan")
-    assert (by_itself in told) is not written
+    assert (by_itself in codes) is not written
 
 
 @pytest.mark.spark
@@ -73,12 +73,12 @@ def test_it_is_planned_under_the_catalog_s_settings(
     spark: SparkSession, tmp_path: Path, conf: tuple[str, ...], written: bool
 ) -> None:
     """Those of a session that a catalog was pulled from, but for what --conf says."""
-    file, known = tmp_path / "q.sql", Path(catalog(tmp_path, days=MB))
+    file, snapshot = tmp_path / "q.sql", Path(catalog(tmp_path, days=MB))
     file.write_text(QUERY, "utf-8")
-    said = {**json.loads(known.read_text("utf-8")), "settings": {THRESHOLD: "-1"}}
-    known.write_text(json.dumps(said), "utf-8")
-    asked = ("--when", "auto", "--explain", "spark", "--format", "json")
-    result = run("rewrite", "-c", str(known), *asked, *conf, str(file))
+    pulled = {**json.loads(snapshot.read_text("utf-8")), "settings": {THRESHOLD: "-1"}}
+    snapshot.write_text(json.dumps(pulled), "utf-8")
+    options = ("--when", "auto", "--explain", "spark", "--format", "json")
+    result = run("rewrite", "-c", str(snapshot), *options, *conf, str(file))
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["files"][0]["changed"] is written
 
@@ -217,6 +217,6 @@ def test_keys_that_would_be_fewer(tmp_path: Path, text: str) -> None:
 def test_where_spark_is_not_asked(tmp_path: Path, text: str, engine: str) -> None:
     """Each engine's own planner says that the join prunes."""
     spark = Told("")
-    done = by_plan(tmp_path, spark, text, engine)
-    assert not done.changed
+    result = by_plan(tmp_path, spark, text, engine)
+    assert not result.changed
     assert spark.asked == []

@@ -76,8 +76,8 @@ def test_the_exchange_falls_away_with_what_is_said(
     text = f"SELECT * FROM buckets_{one} {rest.replace('JOIN ', 'JOIN buckets_')} ON {on}"
     findings, failures = lint(text, Catalog.from_ddl(";\n".join(DDL)))
     assert failures == ()
-    said = [finding.help for finding in findings if finding.code == "DPP013"]
-    settings = [part for help in said for part in help.split("; ") if part.startswith("SET ")]
+    helps = [finding.help for finding in findings if finding.code == "DPP013"]
+    settings = [part for help in helps for part in help.split("; ") if part.startswith("SET ")]
     assert bool(settings) == (is_exchanged == "without the settings")
     assert bool(_exchanges(bucketed, text)) == (is_exchanged != "never")
     try:
@@ -85,8 +85,8 @@ def test_the_exchange_falls_away_with_what_is_said(
             bucketed.sql(setting)
         assert bool(_exchanges(bucketed, text)) == (is_exchanged == "always")
     finally:
-        for it in settings:
-            bucketed.conf.unset(it.split()[1])
+        for name in settings:
+            bucketed.conf.unset(name.split()[1])
 
 
 def _exchanges(spark: SparkSession, text: str) -> int:

@@ -66,31 +66,31 @@ def known() -> Catalog:
 
 
 def verified(spark: SparkSession, rewritten: Rewrite, known: Catalog, count: int) -> Verified:
-    found: list[Verified] = []
+    pairs: list[Verified] = []
     session = Session(spark.newSession(), Target("local"), classic=True)
     session.spark.conf.set(THRESHOLD, "-1")  # or Spark would prune by itself
     session.spark.conf.set("spark.sql.adaptive.enabled", "false")  # a fifth of the time
-    verify_text(session, "q.sql", rewritten, known, found.append, How(timeout=300, sample=count))
+    verify_text(session, "q.sql", rewritten, known, pairs.append, How(timeout=300, sample=count))
     assert not [
         temporary_view
         for temporary_view in temporary_views(session.spark)
         if temporary_view.startswith("dpp")
     ]
-    return found[-1]
+    return pairs[-1]
 
 
 def wrong(done: Rewrite, old: str, new: str) -> Rewrite:
     """A rewriting whose predicate says something else."""
-    found = []
+    problems = []
     sql = done.sql
     for candidate in done.candidates:
         if candidate.predicate is not None:
             assert old in candidate.predicate
             sql = sql.replace(candidate.predicate, candidate.predicate.replace(old, new))
             candidate = replace(candidate, predicate=candidate.predicate.replace(old, new))
-        found.append(candidate)
+        problems.append(candidate)
     assert sql != done.sql
-    return replace(done, sql=sql, candidates=tuple(found))
+    return replace(done, sql=sql, candidates=tuple(problems))
 
 
 def _case(name: str, sql: str, *facts: str, long: bool = False) -> Any:
@@ -209,8 +209,8 @@ def test_the_same_sample_each_time(warehouse: SparkSession, known: Catalog) -> N
     (pair,) = pairs("q.sql", rewrite(INNER, known))
 
     def taken(count: int) -> tuple[str, ...]:
-        with sampled(session, pair, known, count) as (_, (found,)):
-            return found.taken
+        with sampled(session, pair, known, count) as (_, (rows,)):
+            return rows.taken
 
     first = taken(6)
     assert taken(6) == first
@@ -300,7 +300,7 @@ def test_what_only_a_table_takes(text: str) -> None:
 def test_what_is_said_of_a_sample() -> None:
     from sqlrewrite.report.verify import verified_page
 
-    done = Verified(
+    pair = Verified(
         "q.sql", 1, VerifyOutcome.SAME, sample=(Sampled("a.b", 1823, ("p=1", "p=2"), 2),)
     )
-    assert "same rows on a sample of 2 of 1,823 partitions" in verified_page([done])
+    assert "same rows on a sample of 2 of 1,823 partitions" in verified_page([pair])

@@ -51,7 +51,7 @@ def test_columns_of_a_star(spark: SparkSession) -> None:
         ]
         values = f"VALUES {', '.join(map(str, rows))} AS t({', '.join(listed)})"
         session.sql(f"CREATE TEMPORARY VIEW {table} AS SELECT * FROM {values}")
-    known = 0
+    count = 0
     for seed in range(TEXTS):
         expanded = _expanded(*_text(random.Random(seed)))
         if expanded is None:
@@ -61,8 +61,8 @@ def test_columns_of_a_star(spark: SparkSession) -> None:
         assert [name.lower() for name in was.columns] == names, text
         rows_of_star, rows_of_columns = was.collect(), session.sql(written_out).collect()
         assert Counter(map(tuple, rows_of_star)) == Counter(map(tuple, rows_of_columns)), text
-        known += 1
-    assert known >= LEAST_KNOWN  # else the generator, or the binder, knows too little
+        count += 1
+    assert count >= LEAST_KNOWN  # else the generator, or the binder, knows too little
 
 
 def _text(rng: random.Random) -> tuple[str, str]:

@@ -251,25 +251,25 @@ def test_the_commands(
 ) -> None:
     query = tmp_path / "q.sql"
     query.write_text(QUERY + ";\n", encoding="utf-8")
-    known = ("-c", str(ddl), "--schema", "resolved")
+    always = ("-c", str(ddl), "--schema", "resolved")
     values = ("--predicate", "values")
-    result = invoke("rewrite", *known, *values, "-w", str(query))
+    result = invoke("rewrite", *always, *values, "-w", str(query))
     assert result.exit_code == 0, result.stderr
     text = query.read_text(encoding="utf-8")
     assert "v.day IN (0, 1, 2) /* dpp-rewrite */ /* keys as of " in text
     for options in ((), values, (*values, "--conf", "spark.sql.ansi.enabled=true")):
-        assert invoke("rewrite", *known, *options, "--check", str(query)).exit_code == 0
-        assert invoke("lint", *known, *options[:2], str(query)).exit_code == 0
+        assert invoke("rewrite", *always, *options, "--check", str(query)).exit_code == 0
+        assert invoke("lint", *always, *options[:2], str(query)).exit_code == 0
     changing.sql("INSERT INTO spans VALUES (9, 0, 'in')")
     conf = ("--conf", "spark.sql.ansi.enabled=true")
     # Who asks nobody cannot know; who asks does.
-    assert invoke("rewrite", *known, *values, "--check", str(query)).exit_code == 0
-    assert invoke("rewrite", *known, *values, *conf, "--check", str(query)).exit_code == 1
+    assert invoke("rewrite", *always, *values, "--check", str(query)).exit_code == 0
+    assert invoke("rewrite", *always, *values, *conf, "--check", str(query)).exit_code == 1
     monkeypatch.setenv("DPP_REWRITE_COLLAPSE_OVER", "3")
-    collapsed = invoke("rewrite", *known, *values, str(query))
+    collapsed = invoke("rewrite", *always, *values, str(query))
     assert "v.day BETWEEN 0 AND 9 /*" in collapsed.stdout
     monkeypatch.setenv("DPP_REWRITE_REFUSE_OVER", "3")
-    refused = invoke("rewrite", *known, *values, str(query))
+    refused = invoke("rewrite", *always, *values, str(query))
     assert refused.stdout == QUERY + ";\n"
     assert "there are 4, and more than 3 are refused" in refused.stderr
 
@@ -277,13 +277,13 @@ def test_the_commands(
 def test_verify_and_explain(visits: SparkSession, ddl: Path, tmp_path: Path) -> None:
     query = tmp_path / "q.sql"
     query.write_text(QUERY + ";\n", encoding="utf-8")
-    known = ("-c", str(ddl), "--schema", "resolved", "--predicate", "values")
-    result = invoke("verify", *known, "--format", "json", str(query))
+    options = ("-c", str(ddl), "--schema", "resolved", "--predicate", "values")
+    result = invoke("verify", *options, "--format", "json", str(query))
     assert result.exit_code == 0, result.stdout + result.stderr
-    shown = invoke("explain", *known, "--format", "json", str(query))
+    shown = invoke("explain", *options, "--format", "json", str(query))
     assert shown.exit_code == 0, shown.stdout + shown.stderr
     assert json.loads(shown.stdout)
-    beside = invoke("rewrite", *known, "--explain", "spark", str(query))
+    beside = invoke("rewrite", *options, "--explain", "spark", str(query))
     assert beside.exit_code == 0, beside.stderr
 
 
@@ -292,12 +292,12 @@ def test_what_spark_cannot_run_leaves_the_statement(
 ) -> None:
     """A key query that fails says nothing of the query: what an earlier run wrote stays."""
     query = tmp_path / "q.sql"
-    known = ("-c", str(ddl), "--schema", "resolved", "--predicate", "values")
+    options = ("-c", str(ddl), "--schema", "resolved", "--predicate", "values")
     query.write_text(QUERY + ";\nSELECT 1;\n", encoding="utf-8")
-    assert invoke("rewrite", *known, "-w", str(query)).exit_code == 0
+    assert invoke("rewrite", *options, "-w", str(query)).exit_code == 0
     text = query.read_text(encoding="utf-8")
     changing.sql("DROP TABLE spans")
-    result = invoke("rewrite", *known, str(query))
+    result = invoke("rewrite", *options, str(query))
     assert result.exit_code == 2
     assert result.stdout == text
     assert "DPP126 the key query cannot be run: [TABLE_OR_VIEW_NOT_FOUND]" in result.stderr

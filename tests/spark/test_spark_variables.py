@@ -120,13 +120,13 @@ def test_a_text_gives_its_variable_a_value(tables: SparkSession, head: str) -> N
     text = f"{head};\n{JOINED.replace('FROM fv', 'FROM ${given} fv')}dv.n = 2"
     result = rewrite(text, Catalog.from_ddl(DDL))
     assert result.changed  # of fv alone it is known how it is partitioned
-    found = []
+    values = []
     for sql in (text, result.sql):
         sets, query = sql.split(";\n")
         tables.sql(sets)
-        found.append(_rows(tables, query))
+        values.append(_rows(tables, query))
     tables.sql("RESET given")
-    assert found[0] == found[1] != []
+    assert values[0] == values[1] != []
 
 
 @pytest.mark.parametrize("other", ["ev", "c"])
@@ -139,8 +139,8 @@ def test_names_that_are_computed(tables: SparkSession, other: str) -> None:
     )
     result = rewrite(text, Catalog.from_ddl(DDL))
     assert result.changed
-    found = [
+    names = [
         sorted(row[0] for row in tables.sql(sql, {"other": other}).collect())
         for sql in (text, result.sql)
     ]
-    assert found[0] == found[1] != []
+    assert names[0] == names[1] != []

@@ -48,13 +48,13 @@ def sold(spark: SparkSession) -> Iterator[SparkSession]:
 
 def verified(spark: SparkSession, before: str, after: str, tolerance: float = 0.0) -> Verified:
     """The last statement of two texts, as if one had been made of the other."""
-    found: list[Verified] = []
+    pairs: list[Verified] = []
     pretended = Rewrite(before, after, 1, (), (), (), ())
     session = Session(spark, Target("local"), classic=True)
     spark.sql("USE verified")
     how = How(timeout=300, tolerance=tolerance)
-    verify_text(session, "q.sql", pretended, Catalog(), found.append, how)
-    return found[-1]
+    verify_text(session, "q.sql", pretended, Catalog(), pairs.append, how)
+    return pairs[-1]
 
 
 @pytest.mark.parametrize(
@@ -146,9 +146,13 @@ def test_a_temporary_view_of_the_text(sold: SparkSession) -> None:
 def test_a_variable_and_a_function_of_the_text(sold: SparkSession) -> None:
     if sold.version < "4":
         pytest.skip("Spark 3 has no functions in SQL")
-    made = "DECLARE OR REPLACE least_day INT DEFAULT 17; CREATE TEMPORARY FUNCTION one() RETURN 1"
+    statements = (
+        "DECLARE OR REPLACE least_day INT DEFAULT 17; CREATE TEMPORARY FUNCTION one() RETURN 1"
+    )
     query = "SELECT day + one() FROM days WHERE day > least_day"
-    verdicts = verified(sold.newSession(), f"{made}; {query}", f"{made}; {query} AND true")
+    verdicts = verified(
+        sold.newSession(), f"{statements}; {query}", f"{statements}; {query} AND true"
+    )
     assert verdicts.outcome is VerifyOutcome.SAME
     assert verdicts.comparison is not None
     assert verdicts.comparison.before == 2

@@ -30,8 +30,8 @@ def catalog() -> Catalog:
 
 
 def _kinds(text: str) -> list[tuple[str, tuple[str, ...], str]]:
-    found = directives(text, tokenize(text)).found
-    return [(it.kind, it.codes, it.reason) for it in found]
+    listed = directives(text, tokenize(text)).found
+    return [(directive.kind, directive.codes, directive.reason) for directive in listed]
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ OTHER_LINE = "SELECT e.a FROM f\nAS e -- dpp-rewrite: ignore\nJOIN d ON e.p = d.
 def test_what_is_covered_stays_as_it_is(catalog: Catalog, text: str) -> None:
     result = rewrite(text, catalog)
     assert (result.sql, result.errors) == (text, ())
-    assert all(found.verdict is not Verdict.REWRITTEN for found in result.candidates)
+    assert all(pair.verdict is not Verdict.REWRITTEN for pair in result.candidates)
     without = text.replace("dpp-rewrite:", "another:")
     if IN_F not in text:
         assert rewrite(without, catalog).changed  # so the comment is what kept it
@@ -112,13 +112,13 @@ def test_nothing_is_added_and_what_is_there_is_kept_up_to_date(
 
 def test_lint_says_where_a_rewrite_refuses(catalog: Catalog) -> None:
     """The place of the predicate is in a region, the scan is not."""
-    (found,) = (
+    (refusal,) = (
         finding
         for finding in lint(f"{FROM} -- dpp-rewrite: off\n{WHERE}", catalog)[0]
         if finding.code == "DPP001"
     )
-    assert found.fix is None
-    assert "does not: kept as it is: line 1 says `-- dpp-rewrite: off`" in found.help
+    assert refusal.fix is None
+    assert "does not: kept as it is: line 1 says `-- dpp-rewrite: off`" in refusal.help
 
 
 @pytest.mark.parametrize(
@@ -144,8 +144,10 @@ def test_only_the_scan_on_the_line_is_covered(catalog: Catalog) -> None:
     assert result.sql == f"{text}\n  AND {IN_G}"
     assert result.errors == ()
     assert rewrite(result.sql, catalog).sql == result.sql
-    said = [(rule.code, rule.message) for found in result.candidates for rule in found.rules]
-    assert said.count(("DPP198", "kept as it is: line 2 says `-- dpp-rewrite: ignore`")) == 1
+    messages = [
+        (rule.code, rule.message) for candidate in result.candidates for rule in candidate.rules
+    ]
+    assert messages.count(("DPP198", "kept as it is: line 2 says `-- dpp-rewrite: ignore`")) == 1
 
 
 def test_a_scan_of_the_same_name_in_another_block_is_not_covered(catalog: Catalog) -> None:
@@ -242,10 +244,14 @@ def test_what_is_kept_beside_another_is_judged_as_a_rewrite_does(catalog: Catalo
         f"SELECT f.a FROM f -- dpp-rewrite: ignore[DPP002] mine\n"
         f"JOIN d ON f.p = d.k JOIN g ON g.q = d.k {WHERE} AND {STALE_F} AND {IN_G}"
     )
-    told = [(finding.code, finding.suppression is not None) for finding in lint(text, catalog)[0]]
+    findings = [
+        (finding.code, finding.suppression is not None) for finding in lint(text, catalog)[0]
+    ]
     result = rewrite(text, catalog)
     assert STALE_F in result.sql
-    assert told == [("DPP002", True), ("DPP002", False)] if result.changed else [("DPP002", True)]
+    assert (
+        findings == [("DPP002", True), ("DPP002", False)] if result.changed else [("DPP002", True)]
+    )
     assert not rewrite(result.sql, catalog).changed
     again = [
         (finding.code, finding.suppression is not None) for finding in lint(result.sql, catalog)[0]

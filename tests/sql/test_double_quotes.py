@@ -92,11 +92,11 @@ def test_the_reason_names_the_setting(catalog: Catalog) -> None:
 
 
 def test_a_view_was_made_under_settings_of_its_own(catalog: Catalog) -> None:
-    known = 'CREATE VIEW named AS SELECT k, x FROM d WHERE x = "y";'
+    view = 'CREATE VIEW named AS SELECT k, x FROM d WHERE x = "y";'
     sql = "SELECT f.a FROM f JOIN {} d ON f.p = d.k WHERE d.x = 'm'"
     assert _changed(sql.format("plain"), catalog)
     assert _changed(sql.format("quoted"), catalog)
-    assert not _changed(sql.format("named"), Catalog.from_ddl(DDL + known), False)
+    assert not _changed(sql.format("named"), Catalog.from_ddl(DDL + view), False)
 
 
 def test_the_setting(tmp_path: Path) -> None:

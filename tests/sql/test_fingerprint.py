@@ -81,14 +81,14 @@ _LITERAL = re.compile(r"(?<![\w.'])(?:\d+(?:\.\d+)?|'[^'\\]*')(?![\w.'])")
 
 def _other(text: str, chance: random.Random) -> str:
     """The text with another value in the place of each literal of which its shape knows none."""
-    wanted = shape(text)
+    expected = shape(text)
     for value in sorted(set(_LITERAL.findall(text))):
         digits = value * chance.randint(1, 2) if value.isdigit() and len(value) < 5 else value
         new = "".join(_letter(digit, chance) for digit in digits)
         if re.fullmatch(r"'\d{4}-\d\d-\d\d'", value):
             new = f"'20{chance.randint(10, 29)}-0{chance.randint(1, 9)}-1{chance.randint(0, 9)}'"
         changed = re.sub(rf"(?<![\w.']){re.escape(value)}(?![\w.'])", new, text)
-        if new not in text and shape(changed) == wanted:
+        if new not in text and shape(changed) == expected:
             text = changed
     return text
 
@@ -100,7 +100,7 @@ def _letter(sign: str, chance: random.Random) -> str:
 
 def _decided(text: str, catalog: Catalog) -> list[object]:
     result = rewrite(text, catalog)
-    told = [
+    verdicts = [
         (
             candidate.statement,
             (candidate.fact.table.lower(), candidate.fact.column.lower()),
@@ -113,7 +113,7 @@ def _decided(text: str, catalog: Catalog) -> list[object]:
         )
         for candidate in result.candidates
     ]
-    return [told, len(result.errors), len(result.skipped)]
+    return [verdicts, len(result.errors), len(result.skipped)]
 
 
 @pytest.mark.parametrize("source", ["fixtures", "tpcds"])

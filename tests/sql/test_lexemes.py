@@ -166,14 +166,14 @@ def test_what_is_unreadable(text: str) -> None:
     unreadable = read(f"SELECT 1;\n{text}")[1]
     assert [place.offset for place in unreadable] == [10 + text.index(UNREADABLE[text])]
     read_ones = statements(f"SELECT 1;\n{text}\n; SELECT 2")
-    told = [statement.failure is not None for statement in read_ones]
-    assert told == [False, True] if unreadable[0].endless else [False, True, False]
+    failures = [statement.failure is not None for statement in read_ones]
+    assert failures == [False, True] if unreadable[0].endless else [False, True, False]
 
 
 def test_doubled_quotes_are_one_string() -> None:
     tokens = tokenize("SELECT 'it''s', \"a\"\"b\", 'c' 'd', r'e''f'")
-    said = [token.text for token in tokens if token.token_type.name in ("STRING", "RAW_STRING")]
-    assert said == ["it's", 'a"b', "c", "d", "e", "f"]
+    texts = [token.text for token in tokens if token.token_type.name in ("STRING", "RAW_STRING")]
+    assert texts == ["it's", 'a"b', "c", "d", "e", "f"]
 
 
 def test_the_rest_of_a_text_is_read_in_its_own_right() -> None:

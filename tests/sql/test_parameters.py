@@ -29,9 +29,9 @@ from sqlrewrite.text.source import apply
 def test_literals_stand_for_the_markers(text: str, args: Any, wanted: str) -> None:
     texts = literals(args)
     assert texts is not None
-    found = filled(text, texts)
-    assert found is not None
-    assert found.text == wanted
+    filled_text = filled(text, texts)
+    assert filled_text is not None
+    assert filled_text.text == wanted
 
 
 @pytest.mark.parametrize(
@@ -65,8 +65,16 @@ def test_markers_without_their_parameters(text: str, args: Any) -> None:
 
 def test_insertions_go_back_to_their_places() -> None:
     text = "SELECT ? FROM t WHERE a = ? AND b = ?"
-    found = filled(text, ("'a long one'", "2", "(-300)"))
-    assert found is not None
-    places = [0, found.text.index("FROM"), found.text.index(" AND"), len(found.text)]
+    filled_text = filled(text, ("'a long one'", "2", "(-300)"))
+    assert filled_text is not None
+    places = [
+        0,
+        filled_text.text.index("FROM"),
+        filled_text.text.index(" AND"),
+        len(filled_text.text),
+    ]
     edits = [Edit(at, f"<{number}>") for number, at in enumerate(places)]
-    assert apply(text, found.original(edits)) == "<0>SELECT ? <1>FROM t WHERE a = ?<2> AND b = ?<3>"
+    assert (
+        apply(text, filled_text.original(edits))
+        == "<0>SELECT ? <1>FROM t WHERE a = ?<2> AND b = ?<3>"
+    )

@@ -12,8 +12,8 @@ from sqlrewrite.sql.parse.statements import parse_tokens, statements, tokenize
 
 def expression(text: str) -> exp.Expr:
     query = f"SELECT {text}"
-    found: exp.Expr = parse_tokens(tokenize(query), query).expressions[0]
-    return found
+    tree: exp.Expr = parse_tokens(tokenize(query), query).expressions[0]
+    return tree
 
 
 @pytest.mark.parametrize(

@@ -26,9 +26,9 @@ def tokenize(sql: str) -> list[Token]:
 
 
 def parse_tokens(tokens: list[Token], sql: str) -> exp.Expr:
-    (found,) = DIALECT.parser().parse(tokens, sql)
-    assert found is not None
-    return found
+    (tree,) = DIALECT.parser().parse(tokens, sql)
+    assert tree is not None
+    return tree
 
 
 def tree(sql: str) -> exp.Expr:
@@ -43,8 +43,8 @@ def text_of(node: exp.Expr, sql: str) -> str:
 def first_column(sql: str) -> exp.Expr:
     select = tree(sql)
     assert isinstance(select, exp.Select)
-    found: exp.Expr = select.selects[0]
-    return found
+    column: exp.Expr = select.selects[0]
+    return column
 
 
 def texts(kind: type[exp.Expr], sql: str) -> list[str]:
@@ -118,9 +118,9 @@ def test_a_slice_of_the_tokens_keeps_its_offsets() -> None:
     sql = "SELECT 1 AS one; SELECT two, sum(three) FROM four"
     tokens = tokenize(sql)
     second = tokens[1 + [token.token_type for token in tokens].index(TokenType.SEMICOLON) :]
-    found = parse_tokens(second, sql)
-    assert [text_of(node, sql) for node in found.find_all(exp.Sum)] == ["sum"]
-    identifiers = sorted(text_of(node, sql) for node in found.find_all(exp.Identifier))
+    tree = parse_tokens(second, sql)
+    assert [text_of(node, sql) for node in tree.find_all(exp.Sum)] == ["sum"]
+    identifiers = sorted(text_of(node, sql) for node in tree.find_all(exp.Identifier))
     assert identifiers == ["four", "three", "two"]
 
 
@@ -311,8 +311,12 @@ def test_what_is_overridden_takes_what_ours_takes(name: str) -> None:
     theirs = inspect.signature(getattr(SparkParser, name)).parameters.values()
     ours = inspect.signature(getattr(SparkSqlParser, name)).parameters
     rest = any(parameter.kind is inspect.Parameter.VAR_POSITIONAL for parameter in ours.values())
-    named = [it.name for it in theirs if it.kind is not inspect.Parameter.VAR_KEYWORD]
-    assert rest or [it for it in ours if it != "kwargs"][: len(named)] == named
+    named = [
+        parameter.name
+        for parameter in theirs
+        if parameter.kind is not inspect.Parameter.VAR_KEYWORD
+    ]
+    assert rest or [name for name in ours if name != "kwargs"][: len(named)] == named
 
 
 @pytest.mark.parametrize("name", sorted(CALLED | TABLES))
@@ -330,7 +334,7 @@ def test_these_are_all() -> None:
         for node in ast.walk(ast.parse((folder / f"{grammar}.py").read_bytes())):
             match node:
                 case ast.ClassDef(body=body):
-                    overridden |= {it.name for it in body if isinstance(it, ast.FunctionDef)}
+                    overridden |= {node.name for node in body if isinstance(node, ast.FunctionDef)}
                 case ast.Attribute(value=ast.Name() | ast.Call(), attr=name):
                     named.add(name)
                 case ast.AnnAssign(target=ast.Name(id=name)):

@@ -74,14 +74,14 @@ def retail_cases() -> list[Case]:
 
 def strays(cases: list[Case]) -> list[str]:
     """Neighbours whose case is gone."""
-    known = {path for case in cases for path in (case.golden, case.verdicts, case.naive)}
+    expected = {path for case in cases for path in (case.golden, case.verdicts, case.naive)}
     neighbours = (
         path
         for folder in (QUERIES, RETAIL / "golden")
         for pattern in ("*.golden.sql", "*.naive.sql", "*.verdicts")
         for path in folder.rglob(pattern)
     )
-    return [str(path.relative_to(FIXTURES)) for path in neighbours if path not in known]
+    return [str(path.relative_to(FIXTURES)) for path in neighbours if path not in expected]
 
 
 def _case(sql: Path, folder: Path, ddl: Path, name: str) -> Case:
@@ -207,9 +207,9 @@ def query_texts(text: str) -> Iterator[tuple[str | None, str]]:
         if start is None or words[0] not in _HOLD_QUERIES or "FUNCTION" in words[:2]:
             continue
         kind = next((word for word in words[:5] if word in ("VIEW", "TABLE")), None)
-        made = kind is not None and words[0] == "CREATE"
+        creates = kind is not None and words[0] == "CREATE"
         yield (
-            words[words.index(kind) + 1].lower() if kind and made else None,
+            words[words.index(kind) + 1].lower() if kind and creates else None,
             "".join(lexemes[start:]),
         )
 
@@ -230,10 +230,10 @@ def _query_start(lexemes: list[str]) -> int | None:
 
 def split(text: str) -> list[str]:
     """A text at its semicolons."""
-    found: list[list[str]] = [[]]
+    pieces: list[list[str]] = [[]]
     for match in LEXEME.finditer(text):
         if match.group() == ";":
-            found.append([])
+            pieces.append([])
         else:
-            found[-1].append(match.group())
-    return ["".join(piece) for piece in found]
+            pieces[-1].append(match.group())
+    return ["".join(piece) for piece in pieces]

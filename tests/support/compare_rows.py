@@ -29,11 +29,11 @@ def difference(before: Iterable[Row], after: Iterable[Row]) -> str | None:
 
 def _by_exact_values(rows: Iterable[Row]) -> dict[tuple[str, ...], list[tuple[float, ...]]]:
     """The floats of each row, by the other values of it."""
-    found: dict[tuple[str, ...], list[tuple[float, ...]]] = defaultdict(list)
+    groups: dict[tuple[str, ...], list[tuple[float, ...]]] = defaultdict(list)
     for row in rows:
         key = tuple("float" if isinstance(value, float) else repr(value) for value in row)
-        found[key].append(tuple(value for value in row if isinstance(value, float)))
-    return found
+        groups[key].append(tuple(value for value in row if isinstance(value, float)))
+    return groups
 
 
 def _order(floats: tuple[float, ...]) -> tuple[tuple[bool, float], ...]:

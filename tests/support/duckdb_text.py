@@ -95,29 +95,29 @@ def as_duckdb(spark_sql: str) -> str:
 
 def _called(text: str) -> str:
     """The calls of ``CALLS`` as DuckDB has them, those inside their arguments too."""
-    made, at = "", 0
+    result, at = "", 0
     while match := _CALL.search(text, at):
-        made += text[at : match.start()]
+        result += text[at : match.start()]
         at = match.end()
         if match.group(1) is None:
-            made += match.group()
+            result += match.group()
             continue
         arguments, at = _arguments(text, at)
-        made += CALLS[match.group(1).lower()](*map(_called, arguments))
-    return made + text[at:]
+        result += CALLS[match.group(1).lower()](*map(_called, arguments))
+    return result + text[at:]
 
 
 def _arguments(text: str, at: int) -> tuple[list[str], int]:
     """The arguments of a call whose parenthesis opens right before, and where it ends."""
-    found, depth, start = list[str](), 1, at
+    arguments, depth, start = list[str](), 1, at
     for part in _PARTS.finditer(text, at):
         token = part.group()
         depth += (token == "(") - (token == ")")
         if depth == 0 or (depth == 1 and token == ","):
-            found.append(text[start : part.start()].strip())
+            arguments.append(text[start : part.start()].strip())
             start = part.end()
         if depth == 0:
-            return found, start
+            return arguments, start
     raise ValueError(f"a call that does not end: {text[at:]}")
 
 

@@ -36,10 +36,10 @@ _VALUES = {
 def rendered(text: str, *, trims: bool = False, strips: bool = False, **values: str) -> str:
     """The text that is run; one without templates is that itself. ``trims`` and ``strips`` are
     Jinja's ``trim_blocks`` and ``lstrip_blocks``, ``values`` those of more variables."""
-    known = {**_VALUES, **values}
+    names = {**_VALUES, **values}
     if text.startswith("-- Databricks notebook source"):
         text = re.sub(r"(?m)^-- COMMAND -+", ";", text)
-    text = re.sub(r"\$\{(?:\w+:)?(\w+)\}", lambda match: known[match.group(1)], text)
+    text = re.sub(r"\$\{(?:\w+:)?(\w+)\}", lambda match: names[match.group(1)], text)
     if not re.search(r"\{[{%#]", text):
         return text
     jinja = Environment(
@@ -52,7 +52,7 @@ def rendered(text: str, *, trims: bool = False, strips: bool = False, **values: 
     return jinja.from_string(text).render(
         ref=_relation,
         source=_relation,
-        var=lambda name, default=None: known.get(name, default),
+        var=lambda name, default=None: names.get(name, default),
         config=lambda **settings: "",
         recent=lambda: "d.month = 1 OR s.qty > 1",
         numbered=lambda: _NUMBERED,

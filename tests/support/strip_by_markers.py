@@ -139,7 +139,7 @@ def _opened(lexemes: list[str], first: int, conjunction: int) -> list[str] | Non
 
 def _until_end(lexemes: list[str], index: int) -> list[str]:
     """The words of a condition from an index to its end, those in parentheses left out."""
-    found: list[str] = []
+    taken_out: list[str] = []
     while index < len(lexemes):
         word = _word(lexemes, index)
         if word in (")", ";") or word in _ENDS:
@@ -147,9 +147,9 @@ def _until_end(lexemes: list[str], index: int) -> list[str]:
         if word in ("(", "case"):
             index = _match(lexemes, index, 1)
         if not void(lexemes[index]):
-            found.append(word)
+            taken_out.append(word)
         index += 1
-    return found
+    return taken_out
 
 
 def _word(lexemes: list[str], index: int) -> str:

@@ -84,8 +84,8 @@ def _faults(text: str, known: Catalog) -> Iterator[str]:
         yield f"not undone:\n{result.sql}"
     pairs = {
         tuple(
-            rendered(_OTHERS.sub(note, it), trims=trims, strips=strips, note=note)
-            for it in (text, result.sql)
+            rendered(_OTHERS.sub(note, each), trims=trims, strips=strips, note=note)
+            for each in (text, result.sql)
         )
         for trims, strips, note in product((False, True), (False, True), _VALUES)
     }
@@ -162,18 +162,21 @@ def test_comment_that_may_end_elsewhere(known: Catalog, comment: str) -> None:
     ("comment", "condition"),
     [
         *((text, "") for text in ("-- {{ ds }}", "-- '{{ ds_nodash }}' a", "-- {{ ref('d') }}")),
-        *((it, "") for it in ("-- a {{ source('a', 'd') }} b", "-- {{ this }}", "-- {{- ds }}")),
+        *(
+            (comment, "")
+            for comment in ("-- a {{ source('a', 'd') }} b", "-- {{ this }}", "-- {{- ds }}")
+        ),
         *(
             (text, "")
             for text in ("-- {{ macros.ds_add(ds, -1) }}", "-- {{ ds[:4] }}", "-- {# a +#}")
         ),
         *(
-            (it, "")
-            for it in ("-- {{ ti.xcom_pull(task_ids='a', key='b') }}", "-- {{ var.value.x }}")
+            (comment, "")
+            for comment in ("-- {{ ti.xcom_pull(task_ids='a', key='b') }}", "-- {{ var.value.x }}")
         ),
         *(
-            (it, "")
-            for it in ("-- AND x = '{{ dag_run.conf['x'] }}'", "/* {{ ti.xcom_pull('a') }} */")
+            (comment, "")
+            for comment in ("-- AND x = '{{ dag_run.conf['x'] }}'", "/* {{ ti.xcom_pull('a') }} */")
         ),
         *(
             (text, "")

@@ -61,7 +61,7 @@ NEW = "and s.day > (select max(day) from {{ this }})"
 def test_what_a_text_renders_to(text: str, found: list[str]) -> None:
     every = renderings(text)
     assert sorted(" ".join(text.text.split()) for text in every) == sorted(found)
-    assert all(len(it.text) == len(text) for it in every)
+    assert all(len(rendering.text) == len(text) for rendering in every)
 
 
 @pytest.mark.parametrize(
@@ -142,8 +142,8 @@ IN_A_BLOCK = [
 
 
 def only_insertions(before: str, after: str) -> bool:
-    left = iter(after)
-    return all(char in left for char in before)
+    rest = iter(after)
+    return all(char in rest for char in before)
 
 
 @pytest.mark.parametrize("text", REWRITTEN)
@@ -156,8 +156,8 @@ def test_right_in_all_that_it_renders_to(text: str) -> None:
     assert stripped(result.sql).sql == text
     changed = 0
     for incremental, x, trim in product((False, True), repeat=3):
-        known = {"incremental": incremental, "x": x, "trim": trim}
-        before, after = (rendered(it, **known) for it in (text, result.sql))
+        values = {"incremental": incremental, "x": x, "trim": trim}
+        before, after = (rendered(each, **values) for each in (text, result.sql))
         assert without_predicates(after) == before
         assert after == before or not rewrite(after, CATALOG).changed, after
         changed += after != before
@@ -223,9 +223,9 @@ def test_what_has_become_wrong_is_mended() -> None:
 def test_what_an_author_goes_on_with_keeps_the_predicate_where_it_is() -> None:
     """What follows in a block would be left without its WHERE in one of the texts."""
     text = f"{HEAD}where s.day in (select dd.day from days as dd) /* dpp-rewrite */ {X} and x{END}"
-    told = stripped(text)
-    assert told.sql == text
-    assert "{% if %}" in told.skipped[0].message
+    result = stripped(text)
+    assert result.sql == text
+    assert "{% if %}" in result.skipped[0].message
 
 
 def test_findings_of_all_renderings() -> None:

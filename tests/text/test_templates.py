@@ -131,8 +131,8 @@ def test_names_with_variables(text: str, name: str) -> None:
     (statement,) = statements(f"SELECT 1 FROM {text}")
     assert statement.failure is None
     assert statement.tree is not None
-    found = {part.name for node in statement.tree.find_all(exp.Table) for part in node.parts}
-    assert name in found
+    names = {part.name for node in statement.tree.find_all(exp.Table) for part in node.parts}
+    assert name in names
 
 
 @pytest.mark.parametrize(
@@ -145,8 +145,8 @@ def test_values_that_are_variables(value: str, place: str) -> None:
     (statement,) = statements(text)
     assert statement.failure is None
     assert statement.tree is not None
-    found = statement.tree.find_all(exp.Placeholder)
-    assert {it.this for it in found} == {value}
+    placeholders = statement.tree.find_all(exp.Placeholder)
+    assert {placeholder.this for placeholder in placeholders} == {value}
 
 
 @pytest.mark.parametrize("text", ["a & b", "a &b", "a %(b)", "a % (b)", "map('{x}', 1)", "a ^ b"])
@@ -489,9 +489,9 @@ def test_cells_in_other_languages_are_blank(catalog: Catalog, ends: str) -> None
 @pytest.mark.parametrize("before", ["", "USE dw;\n"])
 def test_a_path_of_hdfs_opens_no_comment(before: str, command: str) -> None:
     text = f"{before}{command}\nSELECT 1 /* one */ FROM t;\nSELECT 2 FROM t"
-    found = [statement for statement in statements(text) if statement.tree is not None]
+    read_ones = [statement for statement in statements(text) if statement.tree is not None]
     assert [
-        text[statement.tokens[0].start : statement.tokens[1].end + 1] for statement in found
+        text[statement.tokens[0].start : statement.tokens[1].end + 1] for statement in read_ones
     ] == [
         "SELECT 1",
         "SELECT 2",
@@ -528,10 +528,10 @@ _JOINED = "{% if not loop.last %},{% endif %}"
     ],
 )
 def test_a_loop_over_items(text: str, commas: tuple[bool, bool]) -> None:
-    found = loop(text, text.index("{%"))
-    assert found is not None
-    assert text[: found.end].endswith("endfor -%}" if "-%}" in text else "endfor %}")
-    assert (found.leads, found.trails) == commas
+    block = loop(text, text.index("{%"))
+    assert block is not None
+    assert text[: block.end].endswith("endfor -%}" if "-%}" in text else "endfor %}")
+    assert (block.leads, block.trails) == commas
     masked = mask(text)
     assert len(masked.text) == len(text)
     assert not masked.obstacles
@@ -567,6 +567,6 @@ def test_what_is_no_loop_over_items(text: str) -> None:
 @pytest.mark.parametrize("word", ["test", "snapshot"])
 def test_queries_of_blocks_are_statements(word: str) -> None:
     text = "\n".join(f"{{% {word} a{n} %}} SELECT {n} {{% end{word} %}}" for n in (1, 2))
-    found = list(statements(text))
-    assert [it.failure for it in found] == [None, None]
-    assert [statement.tokens[-1].text for statement in found] == ["1", "2"]
+    queries = list(statements(text))
+    assert [query.failure for query in queries] == [None, None]
+    assert [statement.tokens[-1].text for statement in queries] == ["1", "2"]

@@ -42,18 +42,18 @@ def templated(text: str, names: dict[str, Name]) -> str:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_rewriting_and_rendering_may_change_places(case: Case) -> None:
-    known = catalog(case.ddl)
-    names = tables(known)
+    loaded = catalog(case.ddl)
+    names = tables(loaded)
 
     def rendered(text: str) -> str:
         return _REF.sub(lambda match: ".".join(names[match.group(1)]), text)
 
     template = templated(case.text(), names)
-    result, plain = rewrite(template, known), rewrite(rendered(template), known)
+    result, plain = rewrite(template, loaded), rewrite(rendered(template), loaded)
     assert rendered(result.sql) == plain.sql
     assert [c.verdict for c in result.candidates] == [c.verdict for c in plain.candidates]
 
 
 def test_there_is_something_to_see() -> None:
-    done = [rewrite(templated(c.text(), tables(catalog(c.ddl))), catalog(c.ddl)) for c in CASES]
-    assert sum(result.changed and "{{ ref('" in result.sql for result in done) > 60
+    results = [rewrite(templated(c.text(), tables(catalog(c.ddl))), catalog(c.ddl)) for c in CASES]
+    assert sum(result.changed and "{{ ref('" in result.sql for result in results) > 60

@@ -169,9 +169,9 @@ def test_another_set_leaves_it_in_force(harmless: str, catalog: Catalog) -> None
 
 
 def test_what_a_text_makes_under_the_variable_is_no_other_table(catalog: Catalog) -> None:
-    made = "DROP TABLE ${db}.sales; CREATE TABLE ${db}.sales (id INT, day INT);"
-    assert not written(f"{made} {QUERY.format('prod')}", catalog)
-    assert written(f"{made.replace('db', 'tb')} {QUERY.format('prod')}", catalog)
+    statements = "DROP TABLE ${db}.sales; CREATE TABLE ${db}.sales (id INT, day INT);"
+    assert not written(f"{statements} {QUERY.format('prod')}", catalog)
+    assert written(f"{statements.replace('db', 'tb')} {QUERY.format('prod')}", catalog)
 
 
 @pytest.mark.parametrize(
@@ -182,8 +182,8 @@ def test_in_a_program(before: str, count: int, catalog: Catalog) -> None:
     text = f'{before}spark.sql("""{QUERY.format("${db}")}""")\n'
     host = host_of("job.py", text)
     assert host is not None
-    done = rewrite_host("job.py", host, catalog, make_options())
-    assert sum(candidate.predicate is not None for candidate in done.candidates) == count
+    result = rewrite_host("job.py", host, catalog, make_options())
+    assert sum(candidate.predicate is not None for candidate in result.candidates) == count
 
 
 @pytest.mark.parametrize("style", STYLES)

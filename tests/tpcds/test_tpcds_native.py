@@ -54,9 +54,9 @@ def test_what_is_missed_is_what_is_written() -> None:
 def known(settings: dict[str, str], dimension: int) -> Catalog:
     """The catalog as ``catalog pull`` would write it: with settings, and all sizes."""
     sized = {
-        name: replace(it, size_in_bytes=10**9 if it.partitioned_by else dimension)
-        for name, it in catalog().relations.items()
-        if isinstance(it, Table)
+        name: replace(relation, size_in_bytes=10**9 if relation.partitioned_by else dimension)
+        for name, relation in catalog().relations.items()
+        if isinstance(relation, Table)
     }
     return replace(catalog(), relations=sized, settings=settings)
 
@@ -79,25 +79,27 @@ def test_what_pays_in_a_regime(
 ) -> None:
     """What Spark prunes by itself, or all of the queries of which a join says anything."""
     pulled, numbers = known({THRESHOLD: threshold}, dimension), range(1, 100, 1 if changed else 9)
-    found = {number for number in numbers if rewrite(queries()[number], pulled, when=when).changed}
+    rewritten = {
+        number for number in numbers if rewrite(queries()[number], pulled, when=when).changed
+    }
     if changed is None:
         changed = {number for number in numbers if rewrite(queries()[number], catalog()).changed}
-    assert found == changed
+    assert rewritten == changed
 
 
 def test_without_broadcasts_nothing_is_pruned() -> None:
-    found = score_in("sort-merge", queries(), tables())
-    assert not found.measured
-    assert not found.predicted
+    prediction = score_in("sort-merge", queries(), tables())
+    assert not prediction.measured
+    assert not prediction.predicted
 
 
 def test_under_int_keys_a_union_hides_the_column(default: Score) -> None:
     """The scans of q5 and q54 that stand below a UNION ALL, and no other."""
-    found = score_in("int-keys", queries(), tables())
-    assert found.wrong == []
-    queried = {number for number, _ in found.uses}
+    prediction = score_in("int-keys", queries(), tables())
+    assert prediction.wrong == []
+    queried = {number for number, _ in prediction.uses}
     before = {(number, table) for number, table in default.predicted if number in queried}
-    assert before - found.predicted == {
+    assert before - prediction.predicted == {
         *((5, table) for table in PARTITION_COLUMN if table != "inventory"),
         (54, "catalog_sales"),
         (54, "web_sales"),

@@ -67,8 +67,8 @@ def test_the_comparison_sees_lost_keys(numbers: range) -> None:
 def _texts(number: int) -> list[tuple[str, list[tuple[Any, ...]]]]:
     """The query and the loosened one, each with its rows."""
     query = without_limit(queries()[number])
-    found = [(query, _digest(query))]
-    return found if number in NOT_LOOSENED else [*found, (loosened(number), _loosened(number))]
+    texts = [(query, _digest(query))]
+    return texts if number in NOT_LOOSENED else [*texts, (loosened(number), _loosened(number))]
 
 
 @cache
@@ -84,19 +84,19 @@ def _loosened(number: int) -> list[tuple[Any, ...]]:
 def _halved(sql: str) -> list[tuple[str, str]]:
     """Each inserted predicate, and the rewritten query with only the even keys of that one."""
     result = rewritten(sql)
-    found = []
+    texts = []
     for predicate in sorted(
         {candidate.predicate for candidate in result.candidates if candidate.predicate}
     ):
         column = predicate.partition(" ")[0]
         marked = f"{predicate} {MARKER}"
-        found.append((predicate, result.sql.replace(marked, f"{marked} AND {column} % 2 = 0")))
-    return found
+        texts.append((predicate, result.sql.replace(marked, f"{marked} AND {column} % 2 = 0")))
+    return texts
 
 
 def _digest(sql: str) -> list[tuple[Any, ...]]:
     """The rows where they are few; else how many there are, and a sum over the hash of each."""
-    found = rows(sql, at_most=FEW)
-    if len(found) < FEW:
-        return found
+    few = rows(sql, at_most=FEW)
+    if len(few) < FEW:
+        return few
     return rows(f"SELECT count(*), sum(hash(hashed)) FROM ({sql}) AS hashed")

@@ -21,6 +21,6 @@ def trino(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trino]:
     """A Trino in a process of its own."""
     from tests.trino.server import Trino
 
-    made = Trino(Path(JARS), tmp_path_factory.mktemp("trino"))
-    yield made
-    made.close()
+    server = Trino(Path(JARS), tmp_path_factory.mktemp("trino"))
+    yield server
+    server.close()

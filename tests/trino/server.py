@@ -53,9 +53,9 @@ class Trino(Engine):
 
     def scans(self, sql: str) -> Scans:
         """What its statistics say of a query. Raises EngineError."""
-        said = [line.split("\t") for line in self.ask(f"scans {encoded(sql)}").splitlines()]
-        read = tuple((line[0], int(line[1]), int(line[2])) for line in said if len(line) == 3)
-        return Scans(read, tuple(line[0] for line in said if len(line) == 1))
+        lines = [line.split("\t") for line in self.ask(f"scans {encoded(sql)}").splitlines()]
+        read = tuple((line[0], int(line[1]), int(line[2])) for line in lines if len(line) == 3)
+        return Scans(read, tuple(line[0] for line in lines if len(line) == 1))
 
 
 def fill(trino: Trino, known: Catalog, data: duckdb.DuckDBPyConnection) -> None:
@@ -85,13 +85,13 @@ def _make(trino: Trino, table: Table, data: duckdb.DuckDBPyConnection) -> None:
     values = ", ".join(f"({', '.join(map(_literal, row))})" for row in rows)
     nothing = f"({', '.join('NULL' for _ in kinds)})"
     cast = ", ".join(f"CAST({n} AS {kind}) AS {n}" for n, kind in zip(names, kinds, strict=True))
-    made = f"SELECT {cast} FROM (VALUES {values or nothing}) AS v({', '.join(names)})"
-    made += "" if rows else " WHERE false"
+    query = f"SELECT {cast} FROM (VALUES {values or nothing}) AS v({', '.join(names)})"
+    query += "" if rows else " WHERE false"
     listed = ", ".join(f"'{key}'" for key in by)
-    said = f" WITH (partitioned_by = ARRAY[{listed}])" if 0 < len(by) < len(columns) else ""
-    for partitions in dict.fromkeys((said, "")):
+    properties = f" WITH (partitioned_by = ARRAY[{listed}])" if 0 < len(by) < len(columns) else ""
+    for partitions in dict.fromkeys((properties, "")):
         with suppress(EngineError):
-            trino.rows(f'CREATE TABLE "{table.name[-1]}"{partitions} AS {made}')
+            trino.rows(f'CREATE TABLE "{table.name[-1]}"{partitions} AS {query}')
             return
 
 

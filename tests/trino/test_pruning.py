@@ -62,7 +62,7 @@ def _session(tables: tuple[Trino, str], *settings: str) -> Trino:
 
 def _read(scans: Scans) -> int:
     """The splits of a fact, a partition each."""
-    return max(scans.splits(it) for it, _, _ in scans.read if it.startswith("f"))
+    return max(scans.splits(table) for table, _, _ in scans.read if table.startswith("f"))
 
 
 def test_splits(tables: tuple[Trino, str]) -> None:
@@ -121,26 +121,29 @@ def test_without_dynamic_filters_constants_prune(tables: tuple[Trino, str]) -> N
     trino = _session(tables, "enable_dynamic_filtering=false")
     written = rewrite(BUILT, KNOWN, dialect="trino", engine="trino").sql
     constants = _constants(trino, BUILT)
-    found = [_read(trino.scans(query)) for query in (PROBING, BUILT, written, constants)]
-    assert found == [PARTITIONS, PARTITIONS, PARTITIONS, 2]
+    reads = [_read(trino.scans(query)) for query in (PROBING, BUILT, written, constants)]
+    assert reads == [PARTITIONS, PARTITIONS, PARTITIONS, 2]
     trino.session(tables[1], "plans")
-    found = [_read(trino.scans(query)) for query in (PROBING, written, constants)]
-    print(f"{tables[1]}, its own wait: {found}")
-    assert found[-1] == 2
+    reads = [_read(trino.scans(query)) for query in (PROBING, written, constants)]
+    print(f"{tables[1]}, its own wait: {reads}")
+    assert reads[-1] == 2
 
 
 def test_defaults(tables: tuple[Trino, str]) -> None:
     """The values that the engine's file and docs/engines.md tell."""
     trino, connector = tables
     trino.session(connector, "plans")
-    said = (line.strip("[]").split(", ")[:2] for line in trino.rows("SHOW SESSION").splitlines())
-    found = {line[0]: line[-1] for line in said}
-    assert found["enable_dynamic_filtering"] == "true"
-    assert found["join_distribution_type"] == found["join_reordering_strategy"] == "AUTOMATIC"
-    assert found["join_max_broadcast_table_size"] == "100MB"
+    settings = (
+        line.strip("[]").split(", ")[:2] for line in trino.rows("SHOW SESSION").splitlines()
+    )
+    defaults = {line[0]: line[-1] for line in settings}
+    assert defaults["enable_dynamic_filtering"] == "true"
+    assert defaults["join_distribution_type"] == defaults["join_reordering_strategy"] == "AUTOMATIC"
+    assert defaults["join_max_broadcast_table_size"] == "100MB"
     assert engine("trino").broadcast_threshold == 100 * 1024 * 1024
     waits = {
-        connector: found[f"{connector}.dynamic_filtering_wait_timeout"] for connector in CONNECTORS
+        connector: defaults[f"{connector}.dynamic_filtering_wait_timeout"]
+        for connector in CONNECTORS
     }
     assert waits == {"hive": "0.00m", "iceberg": "1.00s"}
 
@@ -159,16 +162,16 @@ LIMITS = {
 
 
 def test_limits(trino: Trino) -> None:
-    found = {}
+    reads = {}
     for how, count in LIMITS:
         trino.session("hive", "limits", f"join_distribution_type={how}", "task_concurrency=1")
         both = f"UNNEST(sequence(1, {count})) AS t(a), UNNEST(sequence(0, 999)) AS u(b)"
         make = f"SELECT a * 1000 + b AS k FROM {both}"
         trino.rows(f"CREATE TABLE IF NOT EXISTS d{count} AS {make}")
         query = f"SELECT count(*) FROM d{count} AS f JOIN d{count} AS d ON f.k = d.k"
-        (found[how, count],) = trino.scans(query).filters
-        print(how, count, found[how, count])
-    assert all(said in found[it] for it, said in LIMITS.items())
+        (reads[how, count],) = trino.scans(query).filters
+        print(how, count, reads[how, count])
+    assert all(limit in reads[name] for name, limit in LIMITS.items())
 
 
 # --- Iceberg's transforms -------------------------------------------------------------------------
@@ -189,6 +192,6 @@ def test_transforms_prune(trino: Trino, transform: str) -> None:
     trino.rows(f"CREATE TABLE {table} WITH (partitioning = ARRAY['{transform}']) AS {make}")
     trino.rows(f"CREATE TABLE d_{table} AS SELECT {column} FROM {table} WHERE v = 3")
     query = f"SELECT * FROM {table} JOIN d_{table} d ON {table}.{column} = d.{column}"
-    found = trino.scans(query).splits(table), trino.scans(f"SELECT * FROM {table}").splits(table)
-    print(transform, found)
-    assert found[0] <= 2 < found[1]
+    splits = trino.scans(query).splits(table), trino.scans(f"SELECT * FROM {table}").splits(table)
+    print(transform, splits)
+    assert splits[0] <= 2 < splits[1]

@@ -40,8 +40,8 @@ def _texts(case: Case) -> list[str]:
 def test_rows_stay(trino: Trino) -> None:
     """Each fixture as texts of Trino's: read, written and run by Trino, its rows stay. What Trino
     refuses of the originals is no text of its own."""
-    done: Counter[str] = Counter()
-    made: dict[Path, str] = {}
+    counts: Counter[str] = Counter()
+    ddls: dict[Path, str] = {}
     wrong = []
     # Texts of other languages; a predicate that goes, and rows come; any three rows.
     names = ("templates/", "text/managed_no_longer_sound", "text/new_where_before_limit")
@@ -49,14 +49,14 @@ def test_rows_stay(trino: Trino) -> None:
     for case, text in ((case_, text) for case_ in cases for text in _texts(case_)):
         result = rewrite(text, catalog(case.ddl), dialect="trino", engine="trino")
         if not result.changed:
-            done["left alone"] += 1
+            counts["left alone"] += 1
             continue
         assert result.original == text
         again = rewrite(result.sql, catalog(case.ddl), dialect="trino", engine="trino")
         assert again.sql == result.sql, case.name
         assert sqlglot.parse(result.sql, read="trino")
-        new = case.ddl not in made
-        schema = made.setdefault(case.ddl, f"fixtures{len(made)}")
+        new = case.ddl not in ddls
+        schema = ddls.setdefault(case.ddl, f"fixtures{len(ddls)}")
         trino.session("hive", schema, "hive.dynamic_filtering_wait_timeout=1s")
         if new:
             with suppress(duckdb.Error):  # types that DuckDB does not have: no tables
@@ -64,23 +64,23 @@ def test_rows_stay(trino: Trino) -> None:
         try:
             before = _rows(trino, text)
         except EngineError as error:
-            done["not run by Trino"] += 1
+            counts["not run by Trino"] += 1
             print(case.name, str(error)[:120])
             continue
-        done["rows"] += bool(before)
+        counts["rows"] += bool(before)
         try:
             after = _rows(trino, result.sql)
         except EngineError as error:
             after = str(error)
-        done["compared"] += 1
-        if done["compared"] % 25 == 0:
-            print(dict(done), flush=True)
+        counts["compared"] += 1
+        if counts["compared"] % 25 == 0:
+            print(dict(counts), flush=True)
         if after != before:
             wrong.append((case.name, result.sql, before, after))
             print("WRONG", wrong[-1], flush=True)
-    print(dict(done))
+    print(dict(counts))
     assert [row[0] for row in wrong] == [], wrong
-    assert done["compared"] >= FEWEST
+    assert counts["compared"] >= FEWEST
 
 
 _MADE = re.compile(r"\bCREATE TABLE (?!IF\b)(\w+)")
@@ -98,15 +98,15 @@ def _rows(trino: Trino, text: str) -> str:
 @pytest.mark.parametrize(("when", "changed"), [("eligible", 83), ("missed", 9)])
 def test_tpcds_in_its_words(when: str, changed: int) -> None:
     """As many of the 99 queries are rewritten as in Spark's words, and most are left to Trino."""
-    loaded, found = Catalog.load(str(FIXTURES / "tpcds" / "ddl.sql")), 0
+    loaded, count = Catalog.load(str(FIXTURES / "tpcds" / "ddl.sql")), 0
     connection = duckdb.connect()
     import_extension("tpcds", con=connection)
     for (query,) in connection.execute("SELECT query FROM tpcds_queries()").fetchall():
         text = sqlglot.transpile(query, read="duckdb", write="trino")[0]
         result = rewrite(text, loaded, dialect="trino", engine="trino", when=when)
         assert len(sqlglot.parse(result.sql, read="trino")) == 1
-        found += result.changed
-    assert found == changed
+        count += result.changed
+    assert count == changed
 
 
 # --- what its functions do ------------------------------------------------------------------------
@@ -120,19 +120,19 @@ def test_its_functions_are_as_the_table_says(trino: Trino) -> None:
             raise ValueError(str(error)) from error
         return None if rows == "[true]" else rows
 
-    asked, found = wrong("trino", ask)
-    print(f"{asked} arguments asked about")
-    assert found == []
-    assert asked > 60
+    count, problems = wrong("trino", ask)
+    print(f"{count} arguments asked about")
+    assert problems == []
+    assert count > 60
     listed = trino.rows("SHOW FUNCTIONS").splitlines()
-    said = [re.match(r"\[(\w+), .*?, (\w+), (true|false), ", line) for line in listed]
+    matches = [re.match(r"\[(\w+), .*?, (\w+), (true|false), ", line) for line in listed]
     # A function that gives a table may have the name of one that gives a value: sequence.
-    deterministic = {line[1]: line[3] == "true" for line in said if line and line[2] != "table"}
+    deterministic = {line[1]: line[3] == "true" for line in matches if line and line[2] != "table"}
     names = dialect_names("trino")
     assert sorted((names.same | names.own) - deterministic.keys() - _SYNTAX) == []
-    told = {name: it for name, it in scalars("trino") if it.deterministic}
+    functions = {name: function for name, function in scalars("trino") if function.deterministic}
     # Of what takes a lambda Trino never says so: its body may not be, at which we look.
-    plain = {name for name, it in told.items() if "=>" not in it.signature}
+    plain = {name for name, function in functions.items() if "=>" not in function.signature}
     assert {name for name in plain if not deterministic.get(name, True)} == set()
 
 

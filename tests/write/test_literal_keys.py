@@ -264,13 +264,13 @@ DAYS = "SELECT f.a FROM days f JOIN d ON CAST(f.ts AS DATE) = d.day WHERE d.x = 
     ],
 )
 def test_the_day_of_a_time(catalog: Catalog, sql: str, days: Sequence[str], said: str) -> None:
-    asked = giving(*(f"DATE '{day}'" for day in days), kind="date")
-    result = values(sql, catalog, asked)
+    answer = giving(*(f"DATE '{day}'" for day in days), kind="date")
+    result = values(sql, catalog, answer)
     written = result.sql
     assert not result.errors
     assert f" {said} {MARKER} /* keys as of" in written
     assert stripped(written).sql == sql
-    assert values(written, catalog, asked).sql == written
+    assert values(written, catalog, answer).sql == written
     assert values(written, catalog, not_asked).sql == written
 
 
@@ -499,14 +499,14 @@ def test_nobody_to_ask(catalog: Catalog) -> None:
 
 
 def test_the_namespace_and_how_often(catalog: Catalog) -> None:
-    asked: list[tuple[str, tuple[str, ...]]] = []
+    queries: list[tuple[str, tuple[str, ...]]] = []
 
     def ask(query: str, namespace: tuple[str, ...]) -> Keys:
-        asked.append((query, namespace))
+        queries.append((query, namespace))
         return Keys(("1",), "int", AT)
 
     values(QUERY.replace("f.p = d.k", "f.p = d.k AND f.a = d.l"), catalog, ask)
-    assert asked == [(KEY_QUERY, ("spark_catalog", "default"))]
+    assert queries == [(KEY_QUERY, ("spark_catalog", "default"))]
     assert not values(f"USE ${{db}}; {QUERY}", catalog, ask).changed
 
 
