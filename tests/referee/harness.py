@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -62,8 +63,7 @@ def lay(session: Any, name: str, query: str) -> None:
     """The query as a view, its rows one literal already: else each use would fold them anew."""
     inner = session._jsparkSession
     plan = inner.sql(query).queryExecution().optimizedPlan()
-    dataset = session._jvm.org.apache.spark.sql.classic.Dataset
-    dataset.ofRows(inner, plan).createOrReplaceTempView(name)
+    classic(session._jvm).Dataset.ofRows(inner, plan).createOrReplaceTempView(name)
 
 
 @contextmanager
@@ -86,12 +86,35 @@ def texts_of(path: Path, expected: str) -> list[Any]:
     return [pytest.param(text, id=name) for name, text in matches]
 
 
+_OLDER_JAVA = {
+    "org.apache.spark.sql.classic.": ("4.0", "org.apache.spark.sql."),
+    "getCondition": ("4.0", "getErrorClass"),
+    "new scala.math.BigDecimal(java.math.BigDecimal.ONE)": ("4.2", "1"),
+}
+"""How a piece of Java is written before a version of Spark."""
+
+
 def compiled(jvm: Any, path: Path) -> Any:
     """The class of a file of Java, compiled in Spark's process."""
     compiler = jvm.org.codehaus.janino.SimpleCompiler()
     compiler.setParentClassLoader(jvm.java.lang.Thread.currentThread().getContextClassLoader())
-    compiler.cook(path.read_text(encoding="utf-8"))
+    source = path.read_text(encoding="utf-8")
+    for newer, (since, older) in _OLDER_JAVA.items():
+        source = source if spark_since(since) else source.replace(newer, older)
+    compiler.cook(source)
     return compiler.getClassLoader().loadClass(path.stem)
+
+
+def spark_since(version: str) -> bool:
+    """Whether the Spark that is installed is of this version, as ``4.0``, or later."""
+    here = metadata.version("pyspark").split(".")
+    return [int(part) for part in here[:2]] >= [int(part) for part in version.split(".")]
+
+
+def classic(jvm: Any) -> Any:
+    """The package of Java with Spark's own ``Dataset`` and ``SparkSession``."""
+    sql = jvm.org.apache.spark.sql
+    return sql.classic if spark_since("4.0") else sql
 
 
 @cache

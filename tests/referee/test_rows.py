@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.referee.generator_world import random_world
-from tests.referee.harness import answer, differ, quick
+from tests.referee.harness import answer, classic, differ, quick
 from tests.referee.rows import query_of, run
 from tests.referee.shrink import shrunk
 
@@ -36,7 +36,7 @@ def test_rewritten_queries_give_the_same_rows(session: Any) -> None:
 
 @pytest.mark.spark
 def test_the_referee_leaves_the_active_session_as_it_was(session: Any, spark: Any) -> None:
-    active = spark._jvm.org.apache.spark.sql.classic.SparkSession.getActiveSession
+    active = classic(spark._jvm).SparkSession.getActiveSession
     before = active().toString()
     answer(quick(session), "SELECT 1 AS a")
     assert active().toString() == before

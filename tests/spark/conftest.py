@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.referee.harness import compiled
+from tests.referee.harness import compiled, spark_since
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -25,6 +25,16 @@ JVM = (
 )
 """Most of what a short run takes is loading classes and compiling them: nothing is compiled a
 second time, no class of Spark's is verified, and the memory is there from the start."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests marked ``since("4.0", "what is told before")`` must fail on an older Spark: one that
+    passes there is marked for nothing."""
+    for item in items:
+        for mark in item.iter_markers("since"):
+            version, before = mark.args
+            if find_spec("pyspark") is not None and not spark_since(version):
+                item.add_marker(pytest.mark.xfail(reason=f"before {version} {before}", strict=True))
 
 
 @pytest.fixture(scope="session")

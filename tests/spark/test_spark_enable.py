@@ -145,11 +145,10 @@ def test_names_mean_what_they_mean_now(session: SparkSession, given: Given) -> N
         session.sql("DROP DATABASE enabled_too CASCADE")
 
 
+@pytest.mark.since("4.2", "the schema of temporary views has no name")
 def test_temporary_views_of_any_name(session: SparkSession, given: Given) -> None:
     """They come before the table of the short name, renamed or qualified, and behind ``session.``;
     the table's own schema still names the table."""
-    if session.version < "4.2":
-        pytest.skip("the schema of temporary views has no name yet")
     random = "AS SELECT CAST(8 * rand() AS INT) day, 2 month"
     temporary = QUERY.replace("days", "session.days")
     table = QUERY.replace("sales s", "enabled.sales s").replace("days d", "enabled.days d")
@@ -233,11 +232,8 @@ def test_what_spark_keeps_the_text_of_is_the_authors(session: SparkSession, give
     assert given.last == statement
 
 
+@pytest.mark.since("4.0", "a view that spark.table reads is left as it is")
 def test_the_text_of_a_view_that_is_asked_for_as_a_table(session: SparkSession) -> None:
-    from sqlrewrite.spark.pipeline.live import views_replaceable
-
-    if not views_replaceable(session):
-        pytest.skip("before Spark 4 a view is left as it is")
     session.sql(
         "CREATE OR REPLACE VIEW enabled.joined (what COMMENT 'v', c) AS SELECT s.v, CAST(d.day AS "
         "BIGINT) FROM sales s JOIN days d ON s.day = d.day WHERE d.month = 2"

@@ -144,10 +144,9 @@ def test_nobody_is_there(command: str, option: str, tmp_path: Path) -> None:
 
 
 @needs_connect
+@pytest.mark.since("4.0", "the client wants more than a plan")
 def test_a_connect_server_that_has_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is told from one that refuses, and in bounded time."""
-    if pytest.importorskip("pyspark").__version__ < "4":
-        pytest.skip("Spark 3's client wants more than a plan")
     from pyspark.sql.connect.client import SparkConnectClient
     from pyspark.sql.connect.plan import Range
 

@@ -68,6 +68,7 @@ def test_what_is_computed_below_the_join_could_fail_for_a_partition(
 ) -> None:
     """DPP103: Spark computes it once a partition, also for one of which no row is asked."""
     own = spark.newSession()
+    own.conf.set("spark.sql.ansi.enabled", "true")
     own.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
     own.conf.set("spark.sql.constraintPropagation.enabled", "false")  # which asks for it, too
     own.sql("SELECT * FROM VALUES (1, 20), (2, 10) AS t(p, v)").write.partitionBy("p").parquet(

@@ -19,6 +19,7 @@ from sqlrewrite.spark.rows.bags import compare
 from sqlrewrite.spark.rows.verify import How, Verified, VerifyOutcome, verify_text
 from sqlrewrite.spark.session import Session
 from sqlrewrite.spark.target import Target
+from tests.referee.harness import spark_since
 
 from .runs import in_connect_session, in_database, needs_connect, temporary_views
 
@@ -143,9 +144,8 @@ def test_a_temporary_view_of_the_text(sold: SparkSession) -> None:
     assert other.comparison.added_rows == (("3",),)
 
 
+@pytest.mark.since("4.0", "there are no functions in SQL")
 def test_a_variable_and_a_function_of_the_text(sold: SparkSession) -> None:
-    if sold.version < "4":
-        pytest.skip("Spark 3 has no functions in SQL")
     statements = (
         "DECLARE OR REPLACE least_day INT DEFAULT 17; CREATE TEMPORARY FUNCTION one() RETURN 1"
     )
@@ -329,7 +329,7 @@ def test_over_connect(spark: SparkSession, tmp_path: Path, sample: tuple[str, ..
     assert statement["outcome"] == "same"
     kept, read = (4, 8) if sample else (6, 20)
     assert statement["rows"]["before"] == kept
-    if spark.version < "4":
+    if not spark_since("4.0"):
         assert statement["scans"] == []
         return
     (scan,) = statement["scans"]
