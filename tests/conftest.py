@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Iterator
 from datetime import date
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +36,7 @@ LONG = (
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 """Else each process that a test starts would compile the whole program, which takes a second."""
 
-os.environ.setdefault("TURN", str(date.today().toordinal()))
+TODAY = int(os.environ.setdefault("TURN", str(date.today().toordinal())))
 """Of ``tests/support/turns.py``: the same for all processes of a run, also around midnight."""
 
 LENGTHS = ("longest", "long")
@@ -60,8 +62,29 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         raise pytest.UsageError(f"tests on Spark stand in {' or '.join(ON_SPARK)}: {astray}")
     items.sort(key=lambda item: (not _on_spark(item.nodeid), not item.nodeid.startswith(LONG)))
     first = next((length for length in LENGTHS if config.getoption(length)), "")
-    config.hook.pytest_deselected(items=[item for item in items if _length(item) != first])
-    items[:] = [item for item in items if _length(item) == first]
+    chosen = [item for item in items if _length(item) == first]
+    if not _all_turns(config):
+        chosen = _todays(chosen)
+    config.hook.pytest_deselected(items=[*{*items} - {*chosen}])
+    items[:] = chosen
+
+
+def _all_turns(config: pytest.Config) -> bool:
+    """Whether every case runs: who names tests, or writes goldens, wants all that they are."""
+    by_name = config.option.keyword or any("::" in argument for argument in config.args)
+    return bool(by_name or config.getoption("update_goldens"))
+
+
+def _todays(items: list[pytest.Item]) -> list[pytest.Item]:
+    """The items without the cases of ``turns(n)`` that have their turn on another day."""
+    numbers: defaultdict[str, count[int]] = defaultdict(count)
+    chosen = []
+    for item in items:
+        mark = item.get_closest_marker("turns")
+        number = next(numbers[item.nodeid.partition("[")[0]])
+        if mark is None or number % mark.args[0] == TODAY % mark.args[0]:
+            chosen.append(item)
+    return chosen
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

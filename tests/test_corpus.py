@@ -19,7 +19,7 @@ from tests.support.turns import turn
 ROOT = Path(__file__).resolve().parents[1]
 CORPUS = ROOT.parent / "shared" / "corpus"
 FILES = sorted(CORPUS.rglob("*.sql"))
-TODAY = set(turn(FILES, 3))
+TODAY = set(turn(FILES, 6))
 
 pytestmark = pytest.mark.skipif(not FILES, reason=f"no corpus in {CORPUS}")
 

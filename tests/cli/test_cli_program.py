@@ -112,6 +112,7 @@ def full(tmp_path: Path) -> Callable[[str, str], tuple[int, str]]:
     return call
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize(
     "words",
     [
@@ -134,6 +135,7 @@ def test_a_report_that_cannot_be_written(
     assert full(words, ">/dev/full 2>err") == (2, why)
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("words", ["lint q.sql", "--color q.sql", "q.sql none.sql", "--nope"])
 @pytest.mark.parametrize("streams", ["2>/dev/full", ">/dev/full 2>&1"])
 def test_nowhere_to_say_it(

@@ -26,7 +26,7 @@ CATALOG = Catalog.from_ddl(COLUMNS)
 
 
 @pytest.mark.skipif(not CORPUS.exists(), reason="the corpus is not beside the checkout")
-@pytest.mark.parametrize("parts", [4, pytest.param(1, marks=pytest.mark.longest)])
+@pytest.mark.parametrize("parts", [12, pytest.param(1, marks=pytest.mark.longest)])
 def test_no_name_and_no_type_is_wrong(parts: int) -> None:
     score, planned, created = run(turn(files(), parts))
     assert score.wrong == []

@@ -48,6 +48,7 @@ def _rewritten(sql: str, form: str, resolve: Resolve | None = None) -> str:
     return text
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("name", QUERIES)
 def test_a_query_by_hand_gives_the_same_rows(name: str) -> None:
     sql = QUERIES[name]

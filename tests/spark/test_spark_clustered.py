@@ -50,6 +50,7 @@ reaches_row_groups = pytest.mark.since("4.0", "the ends reach no row group: all 
 
 
 @reaches_row_groups
+@pytest.mark.turns(3)
 @pytest.mark.parametrize(
     ("dimension", "condition"),
     [

@@ -138,6 +138,7 @@ def no_dynamic_pruning(spark: SparkSession) -> Iterator[None]:
         spark.conf.unset(name)
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 def test_form(visits: SparkSession, catalog: Catalog, case: Case) -> None:
     sql = rewrite(case.sql, catalog, predicate=case.form).sql

@@ -45,6 +45,7 @@ def tables(spark: Any) -> Any:
         spark.catalog.dropTempView(name)
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("way", _WAYS)
 def test_each_way_to_fill_a_text_gives_the_same_rows(tables: Any, way: str) -> None:
     text = f"season, last = 'winter', 25\nfound = spark.sql({_WAYS[way]}).collect()\n"

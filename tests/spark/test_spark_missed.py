@@ -25,6 +25,7 @@ THRESHOLD = "spark.sql.autoBroadcastJoinThreshold"
 JOINS = f"SET {THRESHOLD} = "
 
 
+@pytest.mark.turns(3)
 @pytest.mark.spark
 @pytest.mark.parametrize(
     ("text", "days", "written"),

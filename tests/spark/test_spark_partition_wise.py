@@ -53,6 +53,7 @@ def bucketed(spark: SparkSession) -> Iterator[SparkSession]:
         spark.conf.set(key, value)
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize(
     ("tables", "on", "is_exchanged"),
     [

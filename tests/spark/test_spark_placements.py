@@ -22,7 +22,6 @@ from sqlrewrite.spark.session import Session
 from sqlrewrite.spark.target import Target
 from sqlrewrite.text.markers import MARKER
 from tests.support.compare_rows import difference
-from tests.support.turns import turn
 
 from .runs import THRESHOLD, broadcast_joins, in_database, run
 
@@ -174,6 +173,7 @@ def _rewritten(case: Case, catalog: Catalog) -> Rewrite:
     return result
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("broadcast", [True, False], ids=["broadcast", "sort-merge"])
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 def test_placement(shop: SparkSession, catalog: Catalog, case: Case, broadcast: bool) -> None:
@@ -188,8 +188,9 @@ def test_placement(shop: SparkSession, catalog: Catalog, case: Case, broadcast: 
     assert 0 < after.partitions(case.reads_less) <= KEPT
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("broadcast", [True, False], ids=["broadcast", "sort-merge"])
-@pytest.mark.parametrize("case", turn([*CASES.values()], 2), ids=turn([*CASES], 2))
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 def test_the_plan_tells_what_is_read(
     shop: SparkSession, catalog: Catalog, case: Case, broadcast: bool
 ) -> None:
@@ -211,8 +212,9 @@ def test_the_plan_tells_what_is_read(
         assert Pruning(By.OURS) in scan.after.pruned_by
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("broadcast", [True, False], ids=["broadcast", "sort-merge"])
-@pytest.mark.parametrize("case", turn([*CASES.values()], 2), ids=turn([*CASES], 2))
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 def test_what_the_plan_has_is_left_to_spark(
     shop: SparkSession, catalog: Catalog, case: Case, broadcast: bool
 ) -> None:

@@ -28,6 +28,7 @@ pytestmark = pytest.mark.spark
 # --- key queries ----------------------------------------------------------------------------------
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize(
     ("keys", "kind", "literals"),
     [
@@ -62,6 +63,7 @@ def test_literals(
         assert again.distinct().count() == len(table.literals)
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("limit", [10, 1])
 @pytest.mark.parametrize(
     "keys",

@@ -19,6 +19,7 @@ FEW = 5000
 NUMBER = pytest.mark.parametrize("number", NUMBERS, ids=lambda number: f"q{number}")
 
 
+@pytest.mark.turns(3)
 @NUMBER
 def test_rows_are_the_same(number: int) -> None:
     problem = difference(_all_rows(number), rows(without_limit(rewritten(queries()[number]).sql)))
