@@ -324,7 +324,7 @@ def _predicates(text: str) -> tuple[str, list[str]]:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("case", turn(query_cases(), 4), ids=lambda case: case.name)
+@pytest.mark.parametrize("case", turn(query_cases(), 12), ids=lambda case: case.name)
 def test_fixes_do_what_a_rewrite_does(case: object) -> None:
     """From the query, from its golden, and from one with a predicate gone stale: mending all that
     has a fix gives what a rewrite gives, but that a predicate which still follows is not moved."""

@@ -171,6 +171,7 @@ def rows(spark: SparkSession) -> SparkSession:
     return session
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("ansi", [True, False])
 @pytest.mark.parametrize("condition", CONDITIONS)
 def test_no_key_is_lost_and_no_error_raised(rows: SparkSession, condition: str, ansi: bool) -> None:
@@ -247,6 +248,7 @@ KEYS = {
 }
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("ansi", [True, False])
 @pytest.mark.parametrize("key", KEYS)
 def test_a_key_is_the_one_that_is_joined(rows: SparkSession, key: str, ansi: bool) -> None:

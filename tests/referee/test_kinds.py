@@ -71,6 +71,7 @@ def session(spark: SparkSession) -> Iterator[SparkSession]:
         yield laid_out
 
 
+@pytest.mark.turns(3)
 @pytest.mark.spark
 @pytest.mark.long
 @pytest.mark.parametrize("text", REWRITTEN)

@@ -45,6 +45,7 @@ def session(spark: SparkSession) -> Iterator[SparkSession]:
         laid_out.sql("DROP DATABASE statements CASCADE")
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("text", texts_of(STATEMENTS, "rewritten"))
 def test_it_is_rewritten_and_answers_the_same(session: Any, text: str) -> None:
     result = rewrite(text, CATALOG)
@@ -63,6 +64,7 @@ def test_it_is_left_alone(session: Any, text: str) -> None:
     assert result.skipped or result.candidates
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("text", texts_of(STATEMENTS, "inserts"))
 def test_the_same_rows_are_inserted(session: SparkSession, text: str) -> None:
     result = rewrite(text, CATALOG)

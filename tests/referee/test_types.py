@@ -92,6 +92,7 @@ def typed(spark: SparkSession) -> SparkSession:
     return spark
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("ansi", [True, False])
 @pytest.mark.parametrize("sign", ["+", "-", "*", "/", "%", "div", "&", "||", "coalesce"])
 def test_results_of_operators(typed: SparkSession, sign: str, ansi: bool) -> None:

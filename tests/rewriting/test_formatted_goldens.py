@@ -75,7 +75,7 @@ FORMATTERS = {"sqlfmt": _sqlfmt, "sqlfluff": _sqlfluff}
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("case", turn(CASES, 24), ids=lambda case: case.name)
+@pytest.mark.parametrize("case", turn(CASES, 72), ids=lambda case: case.name)
 def test_sqlfmt(case: Case) -> None:
     _check(case, "sqlfmt")
 

@@ -166,7 +166,7 @@ def catalog() -> Catalog:
 def test_what_is_done_to_our_predicates(
     database: duckdb.DuckDBPyConnection, catalog: Catalog
 ) -> None:
-    _check(database, catalog, turn(range(TEXTS), 2))
+    _check(database, catalog, turn(range(TEXTS), 4))
 
 
 @pytest.mark.longest

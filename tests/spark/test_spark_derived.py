@@ -132,6 +132,7 @@ def _answer(session: SparkSession, text: str) -> Answer:
     return result
 
 
+@pytest.mark.turns(2)
 @pytest.mark.long
 @pytest.mark.parametrize(("writer", "reader"), ZONES)
 def test_rows_of_the_fixtures(own: SparkSession, writer: str, reader: str) -> None:

@@ -128,6 +128,7 @@ QUERIES = list(_joins())
 FEW = ("FULL JOIN", "<=>", "ANTI", " IN (", "ORDER BY", "GROUP BY a.p,", "RIGHT JOIN (")
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize(
     "text",
     [

@@ -63,6 +63,7 @@ def _register(spark: SparkSession, create: str, table: str, folder: Path) -> Non
         spark.sql(f"MSCK REPAIR TABLE {table}")
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("number", CASES, ids=lambda number: f"q{number}")
 def test_same_rows_fewer_partitions(tpcds: SparkSession, number: int) -> None:
     query = queries()[number]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import sqlglot
@@ -51,7 +51,8 @@ def read(path: Path) -> str:
     return path.read_bytes().decode("utf-8")
 
 
-def query_cases() -> list[Case]:
+@cache
+def query_cases() -> tuple[Case, ...]:
     """The cases of ``fixtures/queries``; a topic's own ``ddl.sql`` goes before the shared one."""
     cases = []
     for sql in sorted(QUERIES.glob("*/*.sql")):
@@ -60,7 +61,7 @@ def query_cases() -> list[Case]:
         own = sql.parent / "ddl.sql"
         ddl = own if own.exists() else QUERIES / "ddl.sql"
         cases.append(_case(sql, sql.parent, ddl, f"{sql.parent.name}/{sql.stem}"))
-    return cases
+    return tuple(cases)
 
 
 def retail_cases() -> list[Case]:
