@@ -8,7 +8,7 @@ barrier for the rules, never a guess.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -289,7 +289,8 @@ class Binder(FromBinder):
         number, self._next_block = self._next_block, self._next_block + 1
         self.selects[number] = node
         enclosing, self._role = self._role, Role("query", number)
-        translator = self._translator(node, outer)
+        windows = node.args.get("windows") or ()
+        translator = self._translator(Scope(outer.ctes, outer.parent), windows)
         scope, facts = translator.scope, translator.facts
         source, shared = self.from_clause(node, translator)
         scope.source = source
@@ -348,11 +349,10 @@ class Binder(FromBinder):
         """The list of a SELECT; see ``select_clauses``."""
         return select_list(node, translator, skim=skim, in_full=self.whole)
 
-    def _translator(self, node: exp.Select, outer: Scope) -> Translator:
-        """A translator for the expressions of a SELECT, in a scope of its own."""
-        scope = Scope(outer.ctes, outer.parent)
-        windows = {window.name.lower(): window for window in node.args.get("windows") or []}
-        translator = Translator(self.text, self.in_view, self.subquery, scope, Facts(), windows)
+    def _translator(self, scope: Scope, windows: Sequence[exp.Expr] = ()) -> Translator:
+        """A translator for the expressions of a SELECT with these named windows."""
+        named = {window.name.lower(): window for window in windows}
+        translator = Translator(self.text, self.in_view, self.subquery, scope, Facts(), named)
         translator.possible_names, translator.trees = self.possible_names, self.trees
         return translator
 

@@ -53,15 +53,11 @@ _SIDES = {
 _KINDS = {"SEMI": ra.JoinType.SEMI, "ANTI": ra.JoinType.ANTI, "CROSS": ra.JoinType.CROSS}
 _METHODS = ("", "NATURAL")
 
-_NOTHING = ra.Query(ra.Unreadable("nothing yet"), (), (), None)
-_MOST_ROWS = 200
-"""Of VALUES: more are data, and no one wants to read them twice."""
-
 
 class FromBinder(TableBinder):
     """The part of the binder that binds what stands in FROM."""
 
-    most_rows = _MOST_ROWS
+    most_rows = 200  # of VALUES: a longer list takes time, and no filter repeats it
 
     @abstractmethod
     def conditions(
@@ -202,8 +198,7 @@ class FromBinder(TableBinder):
 
     def generated(self, expression: ra.Expression) -> Name | None:
         """The names of a generator's columns, where the type of its result tells them."""
-        so_far = ra.Plan(_NOTHING, (), (), self.relations, {}, frozenset())
-        kind = type_of(so_far, expression)
+        kind = type_of(self.so_far, expression)
         names = kind.names if kind is not None and kind.name == "struct" else ()
         return tuple([name.lower() for name in names]) or None
 
@@ -243,7 +238,7 @@ class FromBinder(TableBinder):
             for row in (rows if len(widths) == 1 and len(rows) <= self.most_rows else ())
         ]
         if not (plain and cells and self.reads_rows(cells) and len(rows) == len(node.expressions)):
-            why = f"VALUES other than up to {_MOST_ROWS} rows of constants"
+            why = f"VALUES other than up to {self.most_rows} rows of constants"
             return ra.Opaque(number, alias, why, columns=listed)
         columns = listed or tuple(f"col{at}" for at in range(1, widths.pop() + 1))
         span = None if self.in_view else span_of(node)

@@ -24,6 +24,7 @@ _PLAIN_TABLE = frozenset(
 )
 _CLAUSE_NAMES = {"pivots": "PIVOT or UNPIVOT"}
 _MAX_VIEW_DEPTH = 20
+_NO_QUERY = ra.Query(ra.Unreadable("not bound yet"), (), (), None)
 _IN_A_VIEW = 500
 """The steps that a relation in a view is counted for: the view is bound anew for each reader."""
 
@@ -38,6 +39,8 @@ class TableBinder:
         # The words around what is in double quotes in the text, where it may be a name.
         self.possible_names: frozenset[str] | None = None
         self.relations: dict[int, ra.Relation | ra.Generate] = {}
+        # For types of what is already bound.
+        self.so_far = ra.Plan(_NO_QUERY, (), (), self.relations, {}, frozenset())
         self.owner: dict[int, int] = {}
         self.pending: list[int] = []
         self.ctes: list[ra.Cte] = []

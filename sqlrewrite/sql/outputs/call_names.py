@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from sqlglot import exp
 
-from sqlrewrite.plan.algebra import OutputColumn
+from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.facts.types import Type
+from sqlrewrite.plan.relations import numbers
 from sqlrewrite.sql.bind.plan_names import CAST_FUNCTIONS, function_name
 from sqlrewrite.sql.bind.translate import OF_UNITS, Translator
 from sqlrewrite.sql.outputs.literal_names import Printed
-from sqlrewrite.sql.outputs.printed_forms import filled, printed
+from sqlrewrite.sql.outputs.printed_forms import filled, printed, replaced_by_analyzer
 from sqlrewrite.sql.parse.dialect import BY_WORDS
 
 _WHOLE = "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"
 _SO_FAR = "BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
 _RANKS = frozenset({"row_number", "rank", "dense_rank", "percent_rank", "ntile"})
 _LISTS = frozenset({"listagg", "string_agg"})
+_SUBQUERIES = {
+    "exists": "exists({})",
+    "scalar": "scalarsubquery({})",
+    "in": "({} IN (listquery({})))",
+}
+_TRIMS = {"LEADING": "ltrim", "TRAILING": "rtrim"}
 _BEHIND_CALLS = (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)
 
 
@@ -42,6 +50,8 @@ class CallPrinter:
     """Prints calls and windows; ``NamePrinter`` prints what is in them."""
 
     translator: Translator
+    type_of: Callable[[ra.Expression], Type | None]
+    understood: Callable[[ra.Query], bool]
 
     @abstractmethod
     def printed(self, node: exp.Expr) -> Printed: ...
@@ -53,13 +63,13 @@ class CallPrinter:
     def kind(self, node: exp.Expr) -> Type | None: ...
 
     @abstractmethod
-    def type_of_column(self, column: OutputColumn) -> Type | None: ...
+    def meaning(self, node: exp.Expr) -> ra.Expression | None: ...
 
     def text(self, node: exp.Expr) -> str | None:
         """An expression as Spark prints it."""
         return self.printed(node).text
 
-    def _all(self, nodes: Sequence[exp.Expr]) -> list[Printed]:
+    def _all(self, nodes: Iterable[Any]) -> list[Printed]:
         return [self.printed(node) for node in nodes]
 
     def field_names(self, row: exp.Expr) -> list[str]:
@@ -117,7 +127,9 @@ class CallPrinter:
                 shown = self.translator.star(node)
                 if shown is None:
                     return None
-                parts += [Printed(column.label, self.type_of_column(column)) for column in shown]
+                parts += [
+                    Printed(column.label, self.type_of(column.expression)) for column in shown
+                ]
         return parts
 
     def _struct(self, nodes: Sequence[exp.Expr]) -> str | None:
@@ -160,6 +172,80 @@ class CallPrinter:
             return None
         text = text.replace("string_agg(", "listagg(", 1)
         return f"{text} WITHIN GROUP (ORDER BY {', '.join(map(str, orders))})"
+
+    # --- what has a syntax of its own ----------------------------------------------------------
+
+    def _like(self, node: exp.Expr) -> str | None:
+        """LIKE or ILIKE, perhaps in its ESCAPE."""
+        like = node.this if isinstance(node, exp.Escape) else node
+        pattern, negated = like.expression, bool(like.args.get("negate"))
+        if isinstance(pattern, exp.Any | exp.All) and like is node:
+            return self._like_several(like, pattern, negated)
+        form = "{} LIKE {}" if isinstance(like, exp.Like) else "ilike({}, {})"
+        if like is not node:
+            if isinstance(like, exp.ILike):
+                return None
+            form += f" ESCAPE '{node.expression.name}'"
+        text = filled(form, self.printed(like.this), self.printed(pattern))
+        return f"(NOT {text})" if text is not None and negated else text
+
+    def _like_several(self, like: exp.Expr, pattern: exp.Expr, negated: bool) -> str | None:
+        """``x LIKE ANY ('a', 'b')`` or ALL."""
+        strings = all(
+            isinstance(part, exp.Literal) and part.is_string for part in pattern.this.expressions
+        )
+        if isinstance(like, exp.ILike) or not strings:
+            return None
+        word = "any" if isinstance(pattern, exp.Any) else "all"
+        return filled(f"{'not' * negated}like{word}({{}})", self.printed(like.this))
+
+    def _case(self, node: exp.Expr) -> str | None:
+        operand = None if node.this is None else self.printed(node.this)
+        form, parts = "CASE", list[Printed]()
+        for branch in node.args["ifs"]:
+            when, then = self.printed(branch.this), self.printed(branch.args["true"])
+            if operand is None:
+                form += " WHEN {} THEN {}"
+                parts += [when, then]
+                continue
+            if replaced_by_analyzer("=", operand, when):
+                return None
+            form += " WHEN ({} = {}) THEN {}"
+            parts += [operand, when, then]
+        default = node.args.get("default")
+        if default is not None:
+            form += " ELSE {}"
+            parts.append(self.printed(default))
+        return filled(f"{form} END", *parts)
+
+    def _trim(self, node: exp.Expr) -> str | None:
+        side = node.args.get("position") or "BOTH"
+        if node.expression is None:
+            return printed(_TRIMS.get(side, "trim"), [self.printed(node.this)], False)
+        characters, text = self.printed(node.expression), self.printed(node.this)
+        return filled(f"TRIM({side} {{}} FROM {{}})", characters, text)
+
+    def _subquery(self, node: exp.Expr) -> str | None:
+        """A subquery with the outer column that it refers to; of several the order is unknown."""
+        meaning = self.meaning(node)
+        if not isinstance(meaning, ra.Subquery) or len(meaning.outer) > 1:
+            return None
+        if node.find(exp.With) is not None or not self.understood(meaning.query):
+            return None
+        outer = [self._written(ref) for ref in meaning.outer]
+        operand = node.this if isinstance(node, exp.In) else None
+        if None in outer or isinstance(operand, exp.Tuple):
+            return None
+        parts: list[Printed | str] = [] if operand is None else [self.printed(operand)]
+        return filled(_SUBQUERIES[meaning.kind], *parts, "".join(map(str, outer)))
+
+    def _written(self, ref: ra.ColumnRef) -> str | None:
+        """The name of an outer column as written."""
+        if ref.span is None or ref.relation not in numbers(self.translator.scope.source):
+            return None
+        text = self.translator.text[ref.span.start : ref.span.end].strip()
+        name = text[text[:-1].rfind("`") + 1 : -1] if text[-1:] == "`" else text.split(".")[-1]
+        return name if name.lower() == ref.name else None
 
     # --- windows ------------------------------------------------------------------------------
 

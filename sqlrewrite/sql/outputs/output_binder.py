@@ -15,28 +15,21 @@ from sqlglot import exp
 
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import column_names, output_types, outputs, type_of
-from sqlrewrite.plan.facts.literals import number_type
 from sqlrewrite.plan.facts.session import ExactSettings
-from sqlrewrite.plan.facts.types import INT, STRING, VOID, Type
+from sqlrewrite.plan.facts.types import Type
 from sqlrewrite.plan.relations import leaves
 from sqlrewrite.sql.bind.binder import Binder, Role, unreadable
 from sqlrewrite.sql.bind.closed_world import UNDERSTOOD
-from sqlrewrite.sql.bind.plan_names import type_name
 from sqlrewrite.sql.bind.scope import Scope
 from sqlrewrite.sql.bind.select_clauses import SelectList
 from sqlrewrite.sql.bind.translate import Facts, Translator
 from sqlrewrite.sql.bind.trees import alias_columns
-from sqlrewrite.sql.outputs.call_names import inside
-from sqlrewrite.sql.outputs.output_names import NamePrinter
 from sqlrewrite.sql.outputs.output_translator import OutputTranslator
+from sqlrewrite.sql.outputs.pivots_and_pipes import PIPES, pivoted, script_columns, unpivoted
 from sqlrewrite.warehouse import Name, Warehouse
 
 NamedType = tuple[str | None, Type | None]
 """A column's name and type, None where they are not known."""
-
-_NOTHING = unreadable("nothing yet")
-_SCRIPTED = ("key", "value")
-"""The columns of a TRANSFORM that names none."""
 
 
 def output_columns(
@@ -82,9 +75,7 @@ class OutputBinder(Binder):
     def __init__(self, catalog: Warehouse, text: str, settings: tuple[ExactSettings, ...]) -> None:
         super().__init__(catalog, text)
         self.whole = True
-        self.so_far = ra.Plan(
-            _NOTHING, (), (), self.relations, {}, frozenset(), settings=settings, columns_only=True
-        )
+        self.so_far = replace(self.so_far, settings=settings, columns_only=True, memo={})
         self.labels: dict[int, tuple[str | None, ...]] = {}
         self.cte_labels: dict[int, tuple[str, ...]] = {}
 
@@ -135,13 +126,7 @@ class OutputBinder(Binder):
             case _:
                 return None
 
-    def _translator(self, node: exp.Select, outer: Scope) -> Translator:
-        scope = Scope(outer.ctes, outer.parent)
-        return self._output_translator(scope, node.args.get("windows") or [])
-
-    def _output_translator(
-        self, scope: Scope, windows: Sequence[exp.Expr] = ()
-    ) -> OutputTranslator:
+    def _translator(self, scope: Scope, windows: Sequence[exp.Expr] = ()) -> OutputTranslator:
         return OutputTranslator(
             "" if self.in_view else self.text,
             self.in_view,
@@ -155,12 +140,6 @@ class OutputBinder(Binder):
             type_of=partial(type_of, self.so_far),
             trees=self.trees,
         )
-
-    def generated(self, expression: ra.Expression) -> Name | None:
-        """The names of a generator's columns, where the type of its result tells them."""
-        kind = type_of(self.so_far, expression)
-        names = kind.names if kind is not None and kind.name == "struct" else ()
-        return tuple([name.lower() for name in names]) or None
 
     # --- queries ------------------------------------------------------------------------------
 
@@ -176,76 +155,16 @@ class OutputBinder(Binder):
 
     def select_list(self, node: exp.Select, translator: Translator, *, skim: bool) -> SelectList:
         """The list of a SELECT, of a script's rows, or of an operator of the pipe syntax."""
-        if isinstance(node.expressions[0], exp.QueryTransform):
-            return _complete(_script_columns(node.expressions[0]))
-        operator = node.args.get("kind")
-        if operator in _PIPES:
-            columns = _PIPES[operator](self, node, translator)
-            return SelectList((), False, ()) if columns is None else _complete(columns)
+        first, operator = node.expressions[0], node.args.get("kind")
+        if isinstance(first, exp.QueryTransform):
+            return SelectList(tuple(script_columns(first)), True, ())
+        if operator in PIPES:
+            columns = PIPES[operator](node, translator)
+            return SelectList(tuple(columns or ()), columns is not None, ())
         shown = super().select_list(node, translator, skim=skim)
         known = UNDERSTOOD[exp.Select]
         strange = any(value and clause not in known for clause, value in node.args.items())
         return replace(shown, complete=False) if strange else shown
-
-    def _aggregated(self, node: exp.Select, translator: Translator) -> list[ra.OutputColumn] | None:
-        """``|> AGGREGATE``: the keys of GROUP BY, where a number stands for a column, and the
-        items."""
-        before = translator.star(exp.Star())
-        group = node.args.get("group")
-        if before is None:
-            return None
-        columns: list[ra.OutputColumn] = []
-        for key in group.expressions if group is not None else ():
-            place = inside(key.unalias())
-            constant = isinstance(place, exp.Literal) and not place.is_string
-            if constant and number_type(place.name) == INT:
-                if not 1 <= int(place.name) <= len(before):
-                    return None
-                column = before[int(place.name) - 1]
-                label = key.alias or column.label
-                columns.append(ra.OutputColumn((label or "").lower(), column.expression, label))
-                continue
-            item = self._item(key, translator)
-            if item is None:
-                return None
-            columns.append(item)
-        if group is not None and any(group.args.get(grouping) for grouping in _GROUPINGS):
-            return None
-        shown = [self._item(expression, translator) for expression in node.expressions[1:]]
-        named = [column for column in shown if column is not None]
-        return [*columns, *named] if len(named) == len(shown) else None
-
-    def _item(self, item: exp.Expr, translator: Translator) -> ra.OutputColumn | None:
-        expression = translator.translate(item)
-        label = translator.label(item)
-        if translator.may_be_several(item, expression):
-            return None
-        return ra.OutputColumn((label or "").lower(), expression, label)
-
-    def _set_columns(
-        self, node: exp.Select, translator: Translator
-    ) -> list[ra.OutputColumn] | None:
-        """``|> SET a = 1``: the columns before it, of which some have another value."""
-        columns = translator.star(exp.Star())
-        for item in node.expressions[1:]:
-            if columns is None or not isinstance(item, exp.EQ):
-                return None
-            expression, name = translator.translate(item.expression), item.this.name
-            places = [at for at, column in enumerate(columns) if column.name == name.lower()]
-            if len(places) != 1:
-                return None
-            columns[places[0]] = ra.OutputColumn(name.lower(), expression, name)
-        return columns if len(node.expressions) == 2 else None
-
-    def _without(self, node: exp.Select, translator: Translator) -> list[ra.OutputColumn] | None:
-        """``|> DROP a``."""
-        dropped = {expression.name.lower() for expression in node.expressions[1:]}
-        columns = translator.star(exp.Star())
-        return (
-            None
-            if columns is None
-            else [column for column in columns if column.name not in dropped]
-        )
 
     def _generating(
         self, source: ra.Node, shown: SelectList, translator: Translator, *, alone: bool
@@ -325,7 +244,7 @@ class OutputBinder(Binder):
         call = node.this
         if not isinstance(call, exp.Anonymous):
             return super()._lateral(node, scope)
-        translator = self._output_translator(Scope(scope.ctes, scope.parent, scope.source))
+        translator = self._translator(Scope(scope.ctes, scope.parent, scope.source))
         expression = translator.translate(call)
         names = self.generated(expression)
         relation = super()._lateral(node, scope)
@@ -367,8 +286,8 @@ class OutputBinder(Binder):
 
     def _pivoted(self, tree: ra.Node, pivot: exp.Expr, translator: Translator) -> ra.Node:
         scope = Scope(translator.scope.ctes, translator.scope.parent, tree)
-        inner = self._output_translator(scope)
-        read = _unpivoted if pivot.args.get("unpivot") else _pivoted
+        inner = self._translator(scope)
+        read = unpivoted if pivot.args.get("unpivot") else pivoted
         before = inner.star(exp.Star())
         columns = None if before is None else read(pivot, before, inner)
         alias = pivot.args.get("alias")
@@ -382,113 +301,6 @@ class OutputBinder(Binder):
         return self.keep(derived)
 
 
-_GROUPINGS = ("all", "grouping_sets", "cube", "rollup", "totals")
-_PIPES = {
-    "AGGREGATE": OutputBinder._aggregated,
-    "SET": OutputBinder._set_columns,
-    "DROP": OutputBinder._without,
-}
-"""How the columns of an operator of the pipe syntax are read."""
-
-
 def _labels(query: ra.Query) -> tuple[str | None, ...] | None:
     columns = outputs(query.node)
     return None if columns is None else tuple(column.label for column in columns)
-
-
-def _complete(columns: Sequence[ra.OutputColumn]) -> SelectList:
-    return SelectList(tuple(columns), True, ())
-
-
-def _script_columns(script: exp.Expr) -> list[ra.OutputColumn]:
-    """The columns of a TRANSFORM: strings if it gives no types, key and value if no names."""
-    schema = script.args.get("schema")
-    if schema is None:
-        return [
-            ra.OutputColumn(name, ra.Cast(ra.Literal("null"), "string"), name) for name in _SCRIPTED
-        ]
-    columns: list[ra.OutputColumn] = []
-    for expression in schema.expressions:
-        kind = expression.args.get("kind")
-        text = "string" if kind is None else type_name(kind)
-        cast = ra.Cast(ra.Literal("null"), text)
-        columns.append(ra.OutputColumn(expression.name.lower(), cast, expression.name))
-    return columns
-
-
-def _pivoted(
-    pivot: exp.Expr, before: Sequence[ra.OutputColumn], translator: OutputTranslator
-) -> list[ra.OutputColumn] | None:
-    """The columns that neither an aggregate nor FOR mentions, then one a value and aggregate."""
-    fields = list(pivot.args.get("fields") or ())
-    if (
-        len(fields) != 1
-        or not isinstance(fields[0], exp.In)
-        or any(not column.name for column in before)
-    ):
-        return None
-    used = {
-        part.name.lower()
-        for tree in (*pivot.expressions, fields[0].this)
-        for column in tree.find_all(exp.Column)
-        for part in column.parts
-    }
-    columns = [column for column in before if column.name not in used]
-    aggregates = []
-    for item in pivot.expressions:
-        expression = translator.translate(item)
-        aggregates.append((translator.label(item), expression))
-    printer = translator.printer()
-    for value in fields[0].expressions:
-        name = value.alias if isinstance(value, exp.PivotAlias) else _constant(value, printer)
-        for label, expression in aggregates:
-            full = label if name is None or label is None else f"{name}_{label}"
-            known = None if name is None else name if len(aggregates) == 1 else full
-            known = None if label is None and len(aggregates) > 1 else known
-            columns.append(ra.OutputColumn((known or "").lower(), expression, known))
-    return columns
-
-
-def _constant(value: exp.Expr, printer: NamePrinter) -> str | None:
-    """The text of a value of a PIVOT, which is cast to a string; None if it is no plain
-    constant."""
-    printer.translator.translate(value)
-    constant = printer.printed(inside(value))
-    if constant.kind == VOID:
-        return "null"
-    if isinstance(constant.constant, bool):
-        return str(constant.constant).lower()
-    return None if constant.constant is None else str(constant.constant)
-
-
-def _unpivoted(
-    pivot: exp.Expr, before: Sequence[ra.OutputColumn], translator: OutputTranslator
-) -> list[ra.OutputColumn] | None:
-    """The columns that stay, then the one of names, then those of values."""
-    fields = list(pivot.args.get("fields") or ())
-    if len(fields) != 1 or len(pivot.expressions) != 1:
-        return None
-    names = _several(pivot.expressions[0])
-    taken: set[str] = set()
-    values: list[list[ra.Expression]] = [[] for _ in names]
-    for group in fields[0].expressions:
-        members = _several(group.this if isinstance(group, exp.PivotAlias) else group)
-        if len(members) != len(names):
-            return None
-        for place, member in enumerate(members):
-            value = translator.translate(member)
-            if not isinstance(value, ra.ColumnRef):
-                return None
-            taken.add(member.name.lower())
-            values[place].append(value)
-    columns = [column for column in before if column.name not in taken]
-    name = fields[0].this.name
-    columns.append(ra.OutputColumn(name.lower(), ra.Cast(ra.Literal("null"), str(STRING)), name))
-    for label, kinds in zip(names, values, strict=True):
-        shared = ra.Unknown("a column of UNPIVOT", tuple(kinds), merged=True)
-        columns.append(ra.OutputColumn(label.name.lower(), shared, label.name))
-    return columns
-
-
-def _several(node: exp.Expr) -> list[exp.Expr]:
-    return list(node.expressions) if isinstance(node, exp.Tuple) else [inside(node)]

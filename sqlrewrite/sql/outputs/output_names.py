@@ -14,11 +14,16 @@ from sqlglot import exp
 
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.facts import types
-from sqlrewrite.plan.facts.literals import number_type
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import Type, valued
 from sqlrewrite.plan.relations import numbers
-from sqlrewrite.sql.bind.plan_names import CAST_FUNCTIONS, function_name, type_name
+from sqlrewrite.sql.bind.plan_names import (
+    CAST_FUNCTIONS,
+    LITERAL_FUNCTIONS,
+    OPERATORS,
+    function_name,
+    type_name,
+)
 from sqlrewrite.sql.bind.translate import Translator
 from sqlrewrite.sql.bind.trees import chained, within_casts
 from sqlrewrite.sql.outputs.call_names import CallPrinter, inside
@@ -37,48 +42,34 @@ from sqlrewrite.sql.outputs.printed_forms import (
     datetime_arithmetic,
     filled,
     is_datetime,
-    printed,
     replaced_by_analyzer,
 )
 from sqlrewrite.sql.parse.dialect import SPELLED
 from sqlrewrite.sql.parse.spans import SPAN
 
-BARE = frozenset(
-    "current_catalog current_database current_date current_schema current_time"
-    " current_timestamp localtime current_user session_user user".split()
-)
+BARE = LITERAL_FUNCTIONS.keys() | {"current_catalog", "current_database", "current_schema"}
 """Functions that need no parentheses."""
 
 UNNAMED = Printed(None)
-"""An expression of which nothing is known."""
+"""An expression whose text and type are unknown."""
 
-_COMPARED: dict[type[exp.Expr], str] = {
-    exp.EQ: "=",
-    exp.NullSafeEQ: "<=>",
-    exp.LT: "<",
-    exp.LTE: "<=",
-    exp.GT: ">",
-    exp.GTE: ">=",
-}
-_COMPUTED: dict[type[exp.Expr], str] = {
-    exp.Add: "+",
-    exp.Sub: "-",
-    exp.Mul: "*",
-    exp.Div: "/",
-    exp.Mod: "%",
-    exp.IntDiv: "div",
-    exp.BitwiseAnd: "&",
-    exp.BitwiseOr: "|",
-    exp.BitwiseXor: "^",
+_COMPARISONS = (exp.EQ, exp.NullSafeEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
+_ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div)
+_BITS = (exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor)
+_SIGNS: dict[type[exp.Expr], str] = {
+    **{
+        kind: OPERATORS[kind] for kind in (*_COMPARISONS, *_ARITHMETIC, exp.Mod, exp.IntDiv, *_BITS)
+    },
     exp.BitwiseLeftShift: "<<",
     exp.BitwiseRightShift: ">>",
 }
-_SUBQUERIES = {
-    "exists": "exists({})",
-    "scalar": "scalarsubquery({})",
-    "in": "({} IN (listquery({})))",
+_FORMS: dict[type[exp.Expr], tuple[str, tuple[str, ...]]] = {
+    exp.Between: ("between({}, {}, {})", ("this", "low", "high")),
+    exp.DPipe: ("concat({}, {})", ("this", "expression")),
+    exp.RegexpLike: ("RLIKE({}, {})", ("this", "expression")),
+    exp.StrPosition: ("locate({}, {}, 1)", ("substr", "this")),
 }
-_TRIMS = {"LEADING": "ltrim", "TRAILING": "rtrim"}
+"""How a node is printed that is always printed alike, and the arguments that stand in it."""
 
 
 class NamePrinter(CallPrinter):
@@ -137,10 +128,6 @@ class NamePrinter(CallPrinter):
         noted = self.meanings.get(id(inside(node)))
         return None if noted is None else noted[1]
 
-    def type_of_column(self, column: ra.OutputColumn) -> Type | None:
-        """The type of a column."""
-        return self.type_of(column.expression)
-
     def kind(self, node: exp.Expr) -> Type | None:
         """The type of a tree's value, None if unknown."""
         meaning = self.meaning(node)
@@ -151,14 +138,14 @@ class NamePrinter(CallPrinter):
         """An expression as Spark prints it, with its type."""
         node = inside(node)
         kind = type(node)
-        if kind in _COMPARED:
-            return self._compared(_COMPARED[kind], node)
-        if kind in _COMPUTED:
-            return self._computed(_COMPUTED[kind], node)
+        if kind in _SIGNS:
+            sign, compares = _SIGNS[kind], kind in _COMPARISONS
+            return self._compared(sign, node) if compares else self._computed(sign, node)
+        if kind in _FORMS:
+            form, names = _FORMS[kind]
+            return Printed(filled(form, *self._all(map(node.args.get, names))), self.kind(node))
         handler = _HANDLERS.get(kind)
-        if handler is None:
-            return Printed(None, self.kind(node))
-        result = handler(self, node)
+        result = None if handler is None else handler(self, node)
         return result if isinstance(result, Printed) else Printed(result, self.kind(node))
 
     # --- names --------------------------------------------------------------------------------
@@ -215,37 +202,35 @@ class NamePrinter(CallPrinter):
     # --- constants ----------------------------------------------------------------------------
 
     def _literal(self, node: exp.Expr) -> Printed:
-        if node.args["is_string"]:
-            kind = self.kind(node)
-            return UNNAMED if kind != types.STRING else Printed(node.name, kind, node.name)
-        return number(node.name, number_type(node.name)) or UNNAMED
+        if not node.args["is_string"]:
+            return self._number(node)
+        kind = self.kind(node)
+        return UNNAMED if kind != types.STRING else Printed(node.name, kind, node.name)
 
     def _strings(self, node: exp.Expr) -> Printed:
         """Strings behind each other, which are one."""
-        if not all(
-            isinstance(expression, exp.Literal) and expression.is_string
-            for expression in node.expressions
-        ):
+        if not all(isinstance(part, exp.Literal) and part.is_string for part in node.expressions):
             return UNNAMED
-        text = "".join(expression.name for expression in node.expressions)
+        text = "".join(part.name for part in node.expressions)
         return Printed(text, types.STRING, text)
+
+    def _number(self, node: exp.Expr, sign: str = "") -> Printed:
+        """A number as written, perhaps with a suffix (``1L``), behind a sign."""
+        meaning = self.meaning(node)
+        if not isinstance(meaning, ra.Literal):
+            return UNNAMED
+        kind = self.type_of(ra.Literal(meaning.kind, f"{sign}{meaning.text}", meaning.type))
+        return number(f"{sign}{meaning.text}", kind) or UNNAMED
 
     def _negative(self, node: exp.Expr) -> Printed:
         within, casts = within_casts(node.this)
-        constant: Printed | None = None
-        if isinstance(within, exp.Literal) and not within.is_string:
-            constant = number(f"-{within.name}", number_type(within.name))
-        elif within.meta.get(SPELLED) == "suffix":
-            constant = number(f"-{within.this.name}", self._suffixed(within))
-        if constant is None:
+        literal = isinstance(within, exp.Literal) and not within.is_string
+        if not literal and within.meta.get(SPELLED) != "suffix":
             return self._signed("-", node.this)
+        constant = self._number(within, "-")
         for cast in reversed(casts):
             constant = _cast_of(constant, cast, self.kind(cast) or _type_in(cast))
         return constant
-
-    def _suffixed(self, node: exp.Expr) -> Type | None:
-        kind = _type_in(node)
-        return self.kind(node) if kind is not None and kind.name == "decimal" else kind
 
     def _signed(self, sign: str, operand: exp.Expr) -> Printed:
         part = self.printed(operand)
@@ -255,29 +240,19 @@ class NamePrinter(CallPrinter):
     def _cast(self, node: exp.Expr) -> Printed:
         spelled = node.meta.get(SPELLED)
         if spelled == "suffix":
-            return number(node.this.name, self._suffixed(node)) or UNNAMED
-        if spelled is None:
-            within, casts = within_casts(node.this)
-            if isinstance(within, exp.Literal):
-                kind = self._typed_kind(node, casts)
-                constant = Printed(typed_constant(within.name, kind), kind)
-                for cast in reversed(casts):
-                    constant = _cast_of(constant, cast, _type_in(cast))
-                return constant
-        kind = self.kind(node)
-        return _cast_of(self.printed(node.this), node, kind)
-
-    def _typed_kind(self, node: exp.Expr, casts: list[exp.Expr]) -> Type | None:
-        """The type of ``DATE '…'``, which is under casts in the plan."""
-        meaning = self.meaning(node)
-        if not casts:
-            return None if meaning is None else self.type_of(meaning)
-        return self.type_of(ra.Literal("typed", "", type_name(node.args["to"])))
+            return self._number(node)
+        within, casts = within_casts(node.this)
+        if spelled is not None or not isinstance(within, exp.Literal):
+            return _cast_of(self.printed(node.this), node, self.kind(node))
+        # DATE '…', whose type is under the casts behind it in the plan.
+        kind = self.type_of(ra.Literal("typed", within.name, type_name(node.args["to"])))
+        constant = Printed(typed_constant(within.name, kind), kind)
+        for cast in reversed(casts):
+            constant = _cast_of(constant, cast, _type_in(cast))
+        return constant
 
     def _interval(self, node: exp.Expr) -> Printed:
-        kind = self.kind(node)
-        result = printed_interval(node)
-        return UNNAMED if result is None or kind is None else result
+        return (printed_interval(node) if self.kind(node) is not None else None) or UNNAMED
 
     # --- operators ----------------------------------------------------------------------------
 
@@ -328,33 +303,6 @@ class NamePrinter(CallPrinter):
         listed = ", ".join(["{}"] * (len(parts) - 1))
         return filled(f"({{}} IN ({listed}))", *parts)
 
-    def _between(self, node: exp.Expr) -> str | None:
-        ends = (node.this, node.args["low"], node.args["high"])
-        return filled("between({}, {}, {})", *self._all(ends))
-
-    def _like(self, node: exp.Expr) -> str | None:
-        pattern, negated = node.expression, bool(node.args.get("negate"))
-        if not isinstance(pattern, exp.Any | exp.All):
-            form = "{} LIKE {}" if isinstance(node, exp.Like) else "ilike({}, {})"
-            text = filled(form, self.printed(node.this), self.printed(pattern))
-            return text if text is None or not negated else f"(NOT {text})"
-        patterns = pattern.this.expressions
-        strings = all(
-            isinstance(pattern, exp.Literal) and pattern.is_string for pattern in patterns
-        )
-        if isinstance(node, exp.ILike) or not strings:
-            return None
-        word = "any" if isinstance(pattern, exp.Any) else "all"
-        return filled(f"{'not' * negated}like{word}({{}})", self.printed(node.this))
-
-    def _escaped(self, node: exp.Expr) -> str | None:
-        like = node.this
-        if not isinstance(like, exp.Like):
-            return None
-        form = f"{{}} LIKE {{}} ESCAPE '{node.expression.name}'"
-        text = filled(form, self.printed(like.this), self.printed(like.expression))
-        return f"(NOT {text})" if text is not None and like.args.get("negate") else text
-
     def _computed(self, sign: str, node: exp.Expr) -> Printed:
         """An operator of arithmetic or bits."""
         amounts = summed_interval(node)
@@ -362,12 +310,13 @@ class NamePrinter(CallPrinter):
             return (interval(amounts) if self.kind(node) is not None else None) or UNNAMED
         left, right = self.printed(node.this), self.printed(node.expression)
         kind = self.kind(node)
-        if left.kind is None or right.kind is None:
-            unsure = sign in ("+", "-", "*", "/")
-            return Printed(None if unsure else filled("({} {} {})", left, sign, right), kind)
-        if sign in ("+", "-", "*", "/") and (is_datetime(left.kind) or is_datetime(right.kind)):
-            return Printed(datetime_arithmetic(sign, left, right), kind)
-        return Printed(filled("({} {} {})", left, sign, right), kind)
+        text = filled("({} {} {})", left, sign, right)
+        if isinstance(node, _ARITHMETIC):
+            if left.kind is None or right.kind is None:
+                text = None
+            elif is_datetime(left.kind) or is_datetime(right.kind):
+                text = datetime_arithmetic(sign, left, right)
+        return Printed(text, kind)
 
     def _element(self, node: exp.Expr) -> str | None:
         if len(node.expressions) != 1:
@@ -378,75 +327,10 @@ class NamePrinter(CallPrinter):
             return f"{base.text}.{constant}" if base.text and isinstance(constant, str) else None
         return filled("{}[{}]", base, index)
 
-    def _case(self, node: exp.Expr) -> str | None:
-        operand = None if node.this is None else self.printed(node.this)
-        form, parts = "CASE", list[Printed]()
-        for branch in node.args["ifs"]:
-            when, then = self.printed(branch.this), self.printed(branch.args["true"])
-            if operand is None:
-                form += " WHEN {} THEN {}"
-                parts += [when, then]
-                continue
-            if replaced_by_analyzer("=", operand, when):
-                return None
-            form += " WHEN ({} = {}) THEN {}"
-            parts += [operand, when, then]
-        default = node.args.get("default")
-        if default is not None:
-            form += " ELSE {}"
-            parts.append(self.printed(default))
-        return filled(f"{form} END", *parts)
-
-    def _subquery(self, node: exp.Expr) -> str | None:
-        """A subquery with the outer column that it refers to; of several the order is unknown."""
-        meaning = self.meaning(node)
-        if not isinstance(meaning, ra.Subquery) or len(meaning.outer) > 1:
-            return None
-        if node.find(exp.With) is not None or not self.understood(meaning.query):
-            return None
-        outer = [self._written(ref) for ref in meaning.outer]
-        operand = node.this if isinstance(node, exp.In) else None
-        if None in outer or isinstance(operand, exp.Tuple):
-            return None
-        parts: list[Printed | str] = [] if operand is None else [self.printed(operand)]
-        return filled(_SUBQUERIES[meaning.kind], *parts, "".join(map(str, outer)))
-
-    def _written(self, ref: ra.ColumnRef) -> str | None:
-        """The name of an outer column as written."""
-        if ref.span is None or ref.relation not in numbers(self.translator.scope.source):
-            return None
-        text = self.translator.text[ref.span.start : ref.span.end].strip()
-        name = text[text[:-1].rfind("`") + 1 : -1] if text[-1:] == "`" else text.split(".")[-1]
-        return name if name.lower() == ref.name else None
-
-    # --- functions with a syntax of their own -------------------------------------------------
-
-    def _parameter(self, node: exp.Expr) -> str | None:
-        return self._path(self.meaning(node), [node.name])
-
-    def _extract(self, node: exp.Expr) -> str | None:
-        return filled(f"extract({node.this.name} FROM {{}})", self.printed(node.expression))
-
-    def _trim(self, node: exp.Expr) -> str | None:
-        side = node.args.get("position") or "BOTH"
-        if node.expression is None:
-            return printed(_TRIMS.get(side, "trim"), [self.printed(node.this)], False)
-        characters, text = self.printed(node.expression), self.printed(node.this)
-        return filled(f"TRIM({side} {{}} FROM {{}})", characters, text)
-
-    def _position(self, node: exp.Expr) -> str | None:
-        return filled("locate({}, {}, 1)", *self._all([node.args["substr"], node.this]))
-
-    def _collated(self, node: exp.Expr) -> str | None:
-        return filled("collate({}, {})", self.printed(node.this), node.expression.name)
-
-    def _joined(self, node: exp.Expr) -> str | None:
-        return filled("concat({}, {})", *self._all([node.this, node.expression]))
-
 
 _HANDLERS: dict[type[exp.Expr], Callable[[NamePrinter, Any], Printed | str | None]] = {
     exp.Column: NamePrinter._column,
-    exp.Identifier: NamePrinter._parameter,
+    exp.Identifier: lambda it, node: it._path(it.meaning(node), [node.name]),
     exp.Dot: NamePrinter._field,
     exp.Literal: NamePrinter._literal,
     exp.RawString: lambda _, node: Printed(node.name, types.STRING, node.name),
@@ -463,23 +347,20 @@ _HANDLERS: dict[type[exp.Expr], Callable[[NamePrinter, Any], Printed | str | Non
     exp.Not: NamePrinter._not,
     exp.Is: NamePrinter._is,
     exp.In: NamePrinter._in,
-    exp.Between: NamePrinter._between,
-    **dict.fromkeys((exp.Like, exp.ILike), NamePrinter._like),
-    exp.Escape: NamePrinter._escaped,
-    exp.RegexpLike: lambda it, node: filled(
-        "RLIKE({}, {})", it.printed(node.this), it.printed(node.expression)
-    ),
+    **dict.fromkeys((exp.Like, exp.ILike, exp.Escape), NamePrinter._like),
     exp.Bracket: NamePrinter._element,
-    exp.DPipe: NamePrinter._joined,
     exp.Case: NamePrinter._case,
     **dict.fromkeys((exp.Subquery, exp.Exists), NamePrinter._subquery),
     exp.Anonymous: NamePrinter._call,
     exp.Tuple: NamePrinter._row,
     exp.Lambda: NamePrinter._lambda,
-    exp.Extract: NamePrinter._extract,
+    exp.Extract: lambda it, node: filled(
+        "extract({} FROM {})", node.this.name, it.printed(node.expression)
+    ),
     exp.Trim: NamePrinter._trim,
-    exp.StrPosition: NamePrinter._position,
-    exp.Collate: NamePrinter._collated,
+    exp.Collate: lambda it, node: filled(
+        "collate({}, {})", it.printed(node.this), node.expression.name
+    ),
     exp.Filter: NamePrinter._filter,
     exp.WithinGroup: NamePrinter._within_group,
     **dict.fromkeys((exp.IgnoreNulls, exp.RespectNulls), lambda it, node: it.text(node.this)),
