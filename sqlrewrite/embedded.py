@@ -18,8 +18,8 @@ from sqlrewrite.document import Decision, Document, decide, read
 from sqlrewrite.results import NOT_PARSED, Problem, Rewrite
 from sqlrewrite.rewriting import DocumentObserver, changes, result
 from sqlrewrite.settings.options import Options
-from sqlrewrite.sql.collector import at_rest
 from sqlrewrite.sql.ddl.definitions import defined_name
+from sqlrewrite.sql.interpreter import at_rest
 from sqlrewrite.sql.parse.scripts import pieces
 from sqlrewrite.sql.parse.statements import Statement, lex
 from sqlrewrite.stripping import taken_out

@@ -22,7 +22,7 @@ from sqlrewrite.find.reading import BUG, in_dialect
 from sqlrewrite.results import NOT_PARSED, Candidate, PlanDiff, Problem, Removed, Rewrite, Verdict
 from sqlrewrite.settings.forms import IN, VALUES
 from sqlrewrite.settings.options import Options, Resolve, make_options
-from sqlrewrite.sql.collector import at_rest
+from sqlrewrite.sql.interpreter import at_rest
 from sqlrewrite.sql.managed.same_text import comparable
 from sqlrewrite.sql.parse.statements import Failure, Statement, lex
 from sqlrewrite.sql.statements.directives import directives

@@ -22,7 +22,7 @@ from sqlrewrite.linting.merges import MERGED, whole
 from sqlrewrite.results import Candidate, Outcome, Rewrite, Verdict
 from sqlrewrite.rewriting import result
 from sqlrewrite.settings.options import LEFT_TO_ENGINE, Options
-from sqlrewrite.sql.collector import at_rest
+from sqlrewrite.sql.interpreter import at_rest
 from sqlrewrite.sql.statements.fingerprint import fingerprint, shape
 from sqlrewrite.text.limits import over
 from sqlrewrite.warehouse import Table, Warehouse

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from sqlrewrite.plan.memo import TooManyStepsError, within
 from sqlrewrite.results import ConfigError
 from sqlrewrite.settings.options import ResolveError
-from sqlrewrite.sql.deep import TOO_DEEP, deep
+from sqlrewrite.sql.interpreter import TOO_DEEP, deep
 from sqlrewrite.sql.managed.strip import RemovedPredicate, Stripped
 from sqlrewrite.sql.parse.statements import Failure, Statement, passed_over, statements
 from sqlrewrite.sql.statements.execution import targets, unknown

@@ -21,7 +21,8 @@ from sqlrewrite.warehouse import Name, Table
 
 @dataclass(frozen=True, slots=True)
 class ColumnRef:
-    """A column of the relation with a number; ``qualified``: the text names the relation, too."""
+    """A column of the relation of that number; ``qualified``: written with the relation's name
+    (``t.a``)."""
 
     relation: int
     name: str
@@ -32,8 +33,8 @@ class ColumnRef:
 @dataclass(frozen=True, slots=True)
 class Literal:
     """A constant: ``string``, ``number``, ``null``, ``boolean``, ``star``, ``typed`` (DATE '…',
-    with its ``type``), ``template`` (a string with a template in it, whose value is not known).
-    ``folded``: it is the cast of a constant, which is no literal to Spark's rules for types."""
+    with its ``type``), ``template`` (a string with a template in it, whose value is unknown).
+    ``folded``: computed from a cast, so Spark's typing rules do not treat it as a literal."""
 
     kind: str
     text: str = ""
@@ -78,20 +79,21 @@ class Subquery:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """The parameter at a ``place`` of the lambda with a ``number`` in a call of ``function``, whose
-    arguments before the lambdas are ``given``. A lambda is a Call of ``=>`` over its body."""
+    """A parameter of a lambda: parameter ``place`` of lambda ``number`` in a call of ``function``,
+    whose arguments before its lambdas are ``arguments``. A lambda is a Call of ``=>`` over its
+    body."""
 
     name: str
     function: str
-    given: tuple[Expression, ...]
+    arguments: tuple[Expression, ...]
     number: int
     place: int
 
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """An expression that is not understood: it is never copied and never reasoned about. Of a
-    ``merged`` one the type is known, which is the common type of its ``args``."""
+    """An expression that is not understood: it is never copied, and nothing is concluded from it. A
+    ``merged`` one has a known type: the common type of its ``args``."""
 
     reason: str
     args: tuple[Expression, ...] = ()
@@ -124,8 +126,8 @@ class Clause(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Condition:
-    """A conjunct of a ``clause``, which is None for the equalities of USING and NATURAL, or a
-    conjunct in one branch of an OR there (``in_or``); and its ``relations``."""
+    """A conjunct of a ``clause`` (None for the equalities of USING and NATURAL), with the
+    ``relations`` that it refers to. ``in_or``: a conjunct in one branch of an OR."""
 
     expression: Expression
     relations: frozenset[int]
@@ -162,9 +164,9 @@ class Scan:
 @dataclass(frozen=True, slots=True, eq=False)
 class Derived:
     """A subquery in FROM, a view (``view``: its name), the call of a table function (``span``: its
-    name), or the query of an IN that is more than a SELECT (``span``: the parenthesis before it).
-    ``columns`` rename its columns; ``listed`` are those in the alias at ``anchor``. ``outer`` are
-    its references to columns outside."""
+    name), or the query of an IN that is more than a SELECT (``span``: its opening parenthesis).
+    ``columns``: new names for its columns; ``listed``: those written in its alias, at offset
+    ``anchor``; ``outer``: its references to columns of enclosing queries."""
 
     relation: int
     query: Query
@@ -198,8 +200,9 @@ class CteReference:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Opaque:
-    """An unknown relation: a table, a function …; ``unread``: its syntax is not understood.
-    ``renamed``: the table whose columns its alias renames."""
+    """A relation of which little is known: a table that is not in the catalog, a function …;
+    ``unread``: its syntax is not understood. ``renamed``: the table whose columns its alias
+    renames."""
 
     relation: int
     alias: str
@@ -213,8 +216,8 @@ class Opaque:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Inline:
-    """VALUES: rows of constants. ``listed`` are the columns in its alias; ``span`` is from the
-    first word, or the parenthesis before it, to the last row."""
+    """VALUES: rows of constants. ``listed``: the columns in its alias; ``span``: from its first
+    word, or the parenthesis before that, to the last row."""
 
     relation: int
     rows: tuple[tuple[Expression, ...], ...]
@@ -230,11 +233,15 @@ Relation = Scan | Derived | CteReference | Inline | Opaque
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Join:
-    """A join: its type as ``declared``, and its ``type`` simplified by null-rejecting conditions;
-    ``at_first`` is its type as Spark takes it before it infers what is not NULL, None as declared.
-    ``comma``: a declared CROSS that is written as a comma, which engines plan as an inner join.
-    ``merge_known`` is False if it is not certain which columns it merges, or in which order.
-    ``memo`` keeps what was worked out about its columns (``memo.py``)."""
+    """A join.
+
+    ``declared``: its type as written; ``type``: the type after null-rejecting conditions;
+    ``at_first``: the type that Spark has before it infers IS NOT NULL, None for the declared one.
+    ``comma``: a CROSS JOIN written as a comma, which engines plan as an inner join.
+    ``merge_known``: False if it is uncertain which columns USING or NATURAL merges, or in which
+    order.
+    ``memo``: results about its columns (``memo.py``).
+    """
 
     type: JoinType
     left: Node
@@ -254,7 +261,8 @@ class Join:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Generate:
-    """LATERAL VIEW: a generator's columns beside its child's; None if the engine names them."""
+    """LATERAL VIEW: the columns of a generator (None if the engine names them) beside those of
+    ``child``."""
 
     relation: int
     child: Node
@@ -302,8 +310,8 @@ class Project:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Limit:
-    """LIMIT or OFFSET: ``order`` are the sort keys below it, ``most`` is the number of LIMIT, 0 if
-    that is not a literal."""
+    """LIMIT or OFFSET. ``order``: the sort keys below it; ``most``: the number of LIMIT, 0 if that
+    is no literal."""
 
     child: Node
     order: tuple[Expression, ...] = ()
@@ -322,7 +330,7 @@ class SetOperation:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Unreadable:
-    """A query that is not understood (TRANSFORM, a recursive CTE, VALUES …), with the reason."""
+    """A query that is not understood, with the reason: TRANSFORM, a recursive CTE, VALUES …"""
 
     reason: str
 
@@ -350,15 +358,14 @@ class Block:
 
     - ``role``: ``query``, ``merge`` (the join that a MERGE runs), ``change`` (the rows that a
       DELETE or UPDATE finds), ``derived``, ``lateral``, ``cte``, ``view``, or a subquery's kind
-    - ``required``: as a subquery, it is by itself a conjunct of ``parent``'s WHERE; ``negated``: it
-      is under NOT
+    - ``required``: this subquery alone is a conjunct of ``parent``'s WHERE; ``negated``: under NOT
     - ``aggregate``: the kind of its aggregation; ``order``: its sort or distribution keys
     - ``limit``: its own LIMIT, or that of a set operation above it
     - ``functions``: the names of functions called in it; ``ctes``: the names visible in it
-    - ``unknown_values``, ``unknown_syntax``: the parts that were not understood, as reasons
+    - ``unknown_values``, ``unknown_syntax``: why values, or parts of the text, are not understood
     - ``hints``: names of join hints, each with a relation, in lower case
     - ``select_offset``: the offset of its SELECT, if its FROM stands before that
-    - ``shared``: several SELECTs have its FROM, or all of its text
+    - ``shared``: its FROM, or its whole text, belongs to several SELECTs
     - ``no_where``: why no WHERE can be added to it
     - ``ranked``: the column by which all its windows rank rows; whether the greatest comes first
     """
@@ -393,8 +400,8 @@ class Block:
 @dataclass(frozen=True, slots=True, eq=False)
 class Cte:
     """A common table expression: its query, the offset of its definition, its columns, its
-    references to columns outside. A derived table that several SELECTs share is a CTE without a
-    name."""
+    references to columns of enclosing queries (``outer``). A derived table that several SELECTs
+    share is a CTE without a name."""
 
     number: int
     name: str
@@ -406,11 +413,14 @@ class Cte:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
-    """A bound statement. ``owner`` maps a relation to the block in whose FROM it stands;
-    ``unbound`` are the CTEs with references that are not part of the plan; ``read_elsewhere``: it
-    is the query of a view or a SQL function. Types are those that hold under all of the
-    ``settings``; ``columns_only``: it is asked for its columns alone. A plan never changes, so
-    answers about it are kept in ``memo``."""
+    """A bound statement. It never changes, so answers about it are kept in ``memo``.
+
+    ``owner``: the block in whose FROM each relation stands.
+    ``unbound``: the CTEs with references that are not part of the plan.
+    ``read_elsewhere``: it is the query of a view or a SQL function, which other statements read.
+    ``settings``: a type is known only if it is the same under all of them.
+    ``columns_only``: it serves the names and types of columns, and is never rewritten.
+    """
 
     query: Query
     blocks: tuple[Block, ...]

@@ -86,7 +86,7 @@ def type_of(plan: ra.Plan, expression: ra.Expression) -> Type | None:
         case _:
             key = ("type of", id(expression))
             kept: tuple[ra.Expression, Type | None] | None = plan.memo.get(key)
-            if kept is None:  # keeps the expression, too, so that its id is not used again
+            if kept is None:  # with the expression, so that its id is not used again
                 kind = _agreed(
                     _of_expression(plan, expression, setting) for setting in plan.settings
                 )
@@ -95,20 +95,19 @@ def type_of(plan: ra.Plan, expression: ra.Expression) -> Type | None:
 
 
 def _agreed(kinds: Iterable[Type | None]) -> Type | None:
-    """The type that is the same each time."""
+    """The one type among ``kinds``; None if they differ."""
     distinct = set(kinds)
     return distinct.pop() if len(distinct) == 1 else None
 
 
 def arithmetic(plan: ra.Plan, expression: ra.Expression) -> Wrapping | None:
-    """The form of integer arithmetic that cannot raise an error; None if it cannot anyhow, or there
-    is no such form."""
+    """The error-free form of integer arithmetic; None if it raises no error as it is, or has no
+    such form."""
     return wrapping(expression, partial(type_of, plan))
 
 
 def harmless(plan: ra.Plan, expression: ra.Expression) -> Wrapping | None:
-    """The form of a key that cannot raise an error; None if it cannot anyhow, or there is no such
-    form."""
+    """The error-free form of a key; None if it raises no error as it is, or has no such form."""
     return arithmetic(plan, expression) or attempted_day(expression, partial(type_of, plan))
 
 
@@ -177,7 +176,7 @@ _ZONE = re.compile(r"[A-Za-z]{2}|[Zz]$|\d[+-]\d+:\d+$")
 
 
 def _named_type(text: str, settings: ExactSettings) -> Type | None:
-    """The type of a cast or a constant by its name, where that means the same in every session."""
+    """The type of a cast or constant by its name; None if that depends on the session."""
     kind = parse(text) if text else None
     if settings.ntz and text.removesuffix("(6)") == "timestamp":
         return TIMESTAMP_NTZ
@@ -206,7 +205,7 @@ def _of_expression(
         case ra.Call(name="=>", args=(body,)):
             return _of_expression(plan, body, settings)
         case ra.Variable(name=name, number=number, place=place):
-            beside = tuple(_of_expression(plan, other, settings) for other in expression.given)
+            beside = tuple(_of_expression(plan, other, settings) for other in expression.arguments)
             lambdas = lambda_parameters(expression.function, Arguments(beside, settings))
             reaching = (kinds for kinds in lambdas[number:] if place < len(kinds))
             return next((kinds[place] for kinds in reaching), None)
@@ -242,8 +241,8 @@ def _of_expression(
 
 
 def _over_ordered(call: ra.Call, order: Sequence[ra.Expression]) -> ra.Call:
-    """A call before WITHIN GROUP with the value that it is ordered by, where that is its operand:
-    ``percentile_cont(0.5)`` and ``mode()``, not ``listagg(x)``."""
+    """A call before WITHIN GROUP, with the ORDER BY value as its first operand if it takes one:
+    ``percentile_cont(0.5)`` and ``mode()`` do, ``listagg(x)`` does not."""
     if takes(call.name, len(call.args)):
         return call
     while order and isinstance(order[0], ra.Call) and order[0].name in ("order", "ordered"):
@@ -252,14 +251,14 @@ def _over_ordered(call: ra.Call, order: Sequence[ra.Expression]) -> ra.Call:
 
 
 def _constant_text(arg: ra.Expression) -> str | None:
-    """The text of what is a literal to Spark's rules for types."""
+    """The text of a literal in the sense of Spark's typing rules; None for anything else."""
     if not isinstance(arg, ra.Literal) or arg.kind == "null" or arg.folded:
         return None
     return arg.text
 
 
 def _has_name(arg: ra.Expression) -> bool:
-    """Whether a value gives its field in a row a name, which is here in lower case alone."""
+    """Whether a value in a row names its field; the plan has that name in lower case alone."""
     return isinstance(arg, ra.ColumnRef | ra.Variable) or (
         isinstance(arg, ra.Call) and arg.name == "."
     )
@@ -271,7 +270,7 @@ def is_when(arg: ra.Expression) -> TypeGuard[ra.Call]:
 
 
 def _of_position(plan: ra.Plan, node: ra.Node, position: int) -> Type | None:
-    """The type of a query's column as the query returns it."""
+    """The type of a query's column for who reads it: CHAR has become STRING."""
     kind = _of_branches(plan, node, position)
     return None if kind is None else valued(kind)
 
@@ -282,15 +281,15 @@ def output_types(plan: ra.Plan, count: int) -> tuple[Type | None, ...]:
 
 
 def _of_branches(plan: ra.Plan, node: ra.Node, position: int) -> Type | None:
-    """The type of a query's column within a statement, where a CHAR stays one; in a set operation
+    """The type of a query's column inside a statement, where CHAR stays CHAR; for a set operation
     the common type of its branches."""
     kinds: list[Type | None] = []
     stack = [node]
     while stack:
         top = stack.pop()
         match top:
-            case ra.Project(outputs=found, complete=True) if position < len(found):
-                kinds.append(_shown(plan, found[position].expression))
+            case ra.Project(outputs=items, complete=True) if position < len(items):
+                kinds.append(_shown(plan, items[position].expression))
             case ra.SetOperation(left=left, right=right):
                 stack += [right, left]
             case ra.Limit(child=child) | ra.Aggregate(child=child):
@@ -301,7 +300,7 @@ def _of_branches(plan: ra.Plan, node: ra.Node, position: int) -> Type | None:
 
 
 def _shown(plan: ra.Plan, expression: ra.Expression) -> Type | None:
-    """The type of an item in a SELECT list: of a generator, the type of its only column."""
+    """The type of an item in a SELECT list; for a generator that of its only column."""
     kind = type_of(plan, expression)
     if kind is None or not isinstance(expression, ra.Call) or kind.name != "struct":
         return kind
@@ -312,7 +311,7 @@ def _shown(plan: ra.Plan, expression: ra.Expression) -> Type | None:
 
 
 def _common(plan: ra.Plan, kinds: Sequence[Type | None]) -> Type | None:
-    """The common type of rows, if it is the same with and without ANSI mode."""
+    """The common type of rows; None unless it is the same with and without ANSI mode."""
     if len(set(kinds)) == 1:
         return kinds[0]
     plain = [None if kind is None else valued(kind) for kind in kinds]

@@ -24,8 +24,8 @@ def children(expression: ra.Expression) -> tuple[ra.Expression, ...]:
 
 
 def operands(expression: ra.Expression) -> tuple[ra.Expression, ...]:
-    """The expressions that are evaluated for one: its operands; of a subquery, if it is one SELECT,
-    also its list (but not of EXISTS), its WHERE and its HAVING."""
+    """The expressions evaluated for an expression: its operands and, for a subquery that is one
+    SELECT, its list (except under EXISTS), WHERE and HAVING."""
     if not isinstance(expression, ra.Subquery):
         return children(expression)
     operand = () if expression.operand is None else (expression.operand,)
@@ -60,7 +60,7 @@ def walk(expression: ra.Expression) -> Iterator[ra.Expression]:
 
 
 def columns(expression: ra.Expression, *, inside: bool = True) -> tuple[ra.ColumnRef, ...]:
-    """All column references, with the outer references of subqueries unless ``inside`` is False."""
+    """All column references; with ``inside`` also the outer references of subqueries."""
     refs: list[ra.ColumnRef] = []
     stack = [expression]
     while stack:
@@ -97,7 +97,8 @@ def conjuncts(expression: ra.Expression) -> Iterator[ra.Expression]:
 def substitute(
     expression: ra.Expression, of: Callable[[ra.ColumnRef], ra.Expression]
 ) -> ra.Expression:
-    """The expression with its column references replaced, also those of subqueries to outside."""
+    """The expression with each column reference replaced by ``of`` it, outer references of
+    subqueries too."""
     match expression:
         case ra.ColumnRef():
             return of(expression)
@@ -111,16 +112,14 @@ def substitute(
                 operand=None if operand is None else substitute(operand, of),
                 outer=tuple(column for ref in outer for column in columns(of(ref))),
             )
-        case ra.Variable(given=given):
-            return replace(
-                expression, given=tuple(substitute(parameter, of) for parameter in given)
-            )
+        case ra.Variable(arguments=args):
+            return replace(expression, arguments=tuple(substitute(arg, of) for arg in args))
         case _:
             return expression
 
 
 def canonical(expression: ra.Expression) -> object:
-    """An expression as a value to compare: without relations and places, columns by name alone."""
+    """A key that is equal for expressions of the same form: columns count by name alone."""
     match expression:
         case ra.ColumnRef(name=name):
             return ("column", name)

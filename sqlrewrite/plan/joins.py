@@ -66,8 +66,8 @@ def simplify(
     above: tuple[ra.Condition, ...],
     at_first: tuple[ra.Condition, ...] | None = None,
 ) -> ra.Node:
-    """The join tree with outer joins simplified by conditions ``above`` that reject NULLs;
-    ``at_first`` are those that Spark has brought there before it infers any (default: all)."""
+    """The join tree with outer joins simplified by conditions ``above`` that reject NULLs.
+    ``at_first``: those that Spark pushes there before it infers new ones (default: all)."""
     at_first = above if at_first is None else at_first
     if isinstance(node, ra.Generate):
         return replace(node, child=simplify(node.child, above, at_first))
@@ -96,8 +96,8 @@ def simplify(
 def _simplified(
     join: ra.Join, kind: ra.JoinType, above: Sequence[ra.Condition], one_side: bool = False
 ) -> ra.JoinType:
-    """The type of a join below conditions; with ``one_side`` only those count that name no relation
-    but those of the side that they reject."""
+    """The type of a join under the conditions ``above``. With ``one_side`` a condition counts only
+    if all its relations are on the side whose NULLs it rejects."""
     rejects_left, rejects_right = (
         any(
             (not one_side or condition.relations <= side)
@@ -110,8 +110,8 @@ def _simplified(
 
 
 def _is_tested_at_first(condition: ra.Condition) -> bool:
-    """Whether a condition is a filter from the beginning, and no join that Spark makes of a
-    subquery."""
+    """Whether Spark filters by a condition from the beginning; one with a subquery becomes a
+    join."""
     subqueries = (node for node in walk(condition.expression) if isinstance(node, ra.Subquery))
     return all(subquery.kind == "scalar" and not subquery.outer for subquery in subqueries)
 
@@ -122,8 +122,8 @@ def conditions_below(
     above: tuple[ra.Condition, ...],
     kind: ra.JoinType | None = None,
 ) -> tuple[ra.Condition, ...]:
-    """The conditions that all rows of one side fulfil that contribute to the result of a join,
-    which is of another ``kind`` if that is given."""
+    """The conditions that hold for all rows of one side that contribute to the result of a join.
+    ``kind`` stands in for the join's own type."""
     kind = join.type if kind is None else kind
     kept = above if side in PRESERVED[kind] else ()
     return kept + (join.conditions if side in RESTRICTED_BY_ON[kind] else ())
@@ -132,8 +132,8 @@ def conditions_below(
 def reaching_conditions(
     node: ra.Node, above: tuple[ra.Condition, ...]
 ) -> Iterator[tuple[int, tuple[ra.Condition, ...]]]:
-    """For each relation of a join tree the conditions of WHERE (``above``) and of ONs that name it
-    and that all its rows fulfil that contribute to the result."""
+    """Each relation of a join tree, with the conditions of WHERE (``above``) and ON that name it
+    and hold for all its rows that contribute to the result."""
     match node:
         case ra.Generate(child=child, relation=relation):
             yield relation, ()
@@ -149,7 +149,7 @@ def reaching_conditions(
 
 
 def required_conditions(node: ra.Node, above: tuple[ra.Condition, ...]) -> tuple[ra.Condition, ...]:
-    """The conditions that all rows of the tree's result fulfil: WHERE, and ONs of joins that are
+    """The conditions that hold for all rows of the result: WHERE, and the ONs of joins that are
     never null-extended."""
     match node:
         case ra.Generate(child=child):
@@ -167,8 +167,8 @@ def required_conditions(node: ra.Node, above: tuple[ra.Condition, ...]) -> tuple
 
 
 def null_extended(node: ra.Node | None, relation: int) -> bool:
-    """Whether a join of the tree may null-extend a relation, or is of unknown type: then the result
-    may have NULLs for the relation's columns in rows that it does not have."""
+    """Whether a join of the tree may give NULLs for a relation's columns in place of its rows, or
+    is of unknown type."""
     while isinstance(node, ra.Join | ra.Generate):
         if isinstance(node, ra.Generate):
             node = node.child
@@ -181,8 +181,8 @@ def null_extended(node: ra.Node | None, relation: int) -> bool:
 
 
 def inner_late(node: ra.Node | None, relation: int) -> frozenset[int]:
-    """The relations on the sides of outer joins, down to a relation, that Spark takes for
-    null-extended until it has inferred what is not NULL."""
+    """The relations that Spark treats as null-extended until it has inferred IS NOT NULL: those on
+    a null-extended side of an outer join, if ``relation`` is on that side."""
     late: frozenset[int] = frozenset()
     while isinstance(node, ra.Join | ra.Generate):
         if isinstance(node, ra.Generate):
@@ -223,7 +223,7 @@ def simplify_inner_blocks(plan: ra.Plan) -> ra.Plan:
 
 
 class _Carried:
-    """The conditions that its reader puts on the rows of each block, worked out once."""
+    """The conditions that the query reading a block puts on its rows, computed once per block."""
 
     def __init__(self, plan: ra.Plan) -> None:
         self.plan = plan
@@ -255,8 +255,8 @@ class _Carried:
     def _below(
         self, expression: ra.Expression, block: ra.Block, reader: int
     ) -> ra.Expression | None:
-        """A condition on the columns of a reader as one on the relations of the block that it
-        reads, where nothing is in the way of one; a column of another relation stays as it is."""
+        """A condition on the columns of ``reader`` in terms of the block that it reads; None if a
+        barrier is between them. Columns of other relations stay as they are."""
         plan, relation = self.plan, self.plan.relations[reader]
         assert isinstance(relation, ra.Derived | ra.CteReference)
         names = column_names(relation)

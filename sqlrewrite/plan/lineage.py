@@ -26,10 +26,11 @@ _AGGREGATIONS = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LineagePath:
-    """One way down from a relation's column to a column of a relation below it.
+    """A path down from a relation's column to a column of a relation below it.
 
-    ``relations`` are those on the way, the top one first; ``barriers`` say why no predicate may be
-    moved down this way; ``computed``: the column is only a part of an expression.
+    ``relations``: those on the path, the top one first.
+    ``barriers``: why no predicate may be moved down this path.
+    ``computed``: the column is only part of an expression.
     """
 
     relations: tuple[ra.Relation, ...]
@@ -44,8 +45,8 @@ class LineagePath:
 
 
 def trace(plan: ra.Plan, ref: ra.ColumnRef) -> Iterator[LineagePath]:
-    """The ways down from a column, the column itself first, and each prefix of a way: through
-    derived tables, and through both sides of a set operation."""
+    """All paths down from a column through derived tables and both sides of set operations, with
+    every prefix of a path; the first ends at the column itself."""
     relation = plan.relations[ref.relation]
     if isinstance(relation, ra.Relation):
         yield from _from(plan, LineagePath((relation,), ref.name, _sampled(relation)))
@@ -54,8 +55,8 @@ def trace(plan: ra.Plan, ref: ra.ColumnRef) -> Iterator[LineagePath]:
 def trace_query(
     plan: ra.Plan, query: ra.Query, position: int, relation: ra.Relation | ra.Generate
 ) -> Iterator[LineagePath]:
-    """The ways down from a column of a query's result that lead through a ``relation`` in its FROM,
-    as ``trace`` gives them."""
+    """The paths of ``trace`` for a column of a query's result that lead through ``relation`` in its
+    FROM."""
     for step in _through(plan, query.node, position):
         if step.end is relation:
             yield from _from(plan, _further(LineagePath((), ""), step))
@@ -64,8 +65,8 @@ def trace_query(
 def ends_along(
     plan: ra.Plan, ref: ra.ColumnRef, way: tuple[ra.Relation, ...]
 ) -> frozenset[tuple[str, bool]]:
-    """The columns at the end of one ``way`` down from a column, each with whether the column is
-    only a part of what is computed on the way; those of ``trace``, without going all other ways."""
+    """The columns at the end of the path ``way`` down from a column, each with whether it is only
+    part of an expression. ``trace`` gives the same, but follows all other paths too."""
     if plan.relations[ref.relation] is not way[0]:
         return frozenset()
     ends = frozenset({(ref.name, False)})
@@ -127,7 +128,8 @@ def _sampled(relation: ra.Relation) -> tuple[str, ...]:
 
 
 def _through(plan: ra.Plan, node: ra.Node, position: int) -> Iterator[LineagePath]:
-    """The single steps from a column of a query, by position, to the relations of its blocks."""
+    """The paths of one step from a column of a query, by position, to the relations of its
+    blocks."""
     stack: list[tuple[ra.Node, tuple[str, ...]]] = [(node, ())]
     while stack:
         top, above = stack.pop()
@@ -147,7 +149,7 @@ def _through(plan: ra.Plan, node: ra.Node, position: int) -> Iterator[LineagePat
                         barriers = (*above, *_barriers(top.child, ref))
                         yield LineagePath((below,), ref.name, barriers, computed)
             case _:
-                pass  # no way down is no bound
+                pass  # without a path nothing is bounded
 
 
 def _barriers(node: ra.Node, ref: ra.ColumnRef) -> Iterator[str]:

@@ -1,9 +1,8 @@
-"""Answers about a value that never changes (a plan, a proposal), each worked out once; the steps
-that one statement takes: one that takes too many is left alone.
+"""Memoized functions of values that never change (plans, proposals), and the limit on the steps
+that one statement may take.
 
-Steps are counted and not timed, so that a statement is judged alike on a slow machine. What reads
-or makes a plan counts where it may be asked for the same once more: a relation, a column, an
-answer.
+Steps are counted and not timed, so that the outcome is the same on a slow machine. What reads or
+makes a plan counts one wherever it may do the same work again: a relation, a column, an answer.
 """
 
 from __future__ import annotations
@@ -13,58 +12,58 @@ import threading
 from collections.abc import Callable, Hashable
 from typing import Any, Protocol, TypeVar, cast
 
-Question = TypeVar("Question", bound=Callable[..., Any])
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class HasMemo(Protocol):
-    """A value that keeps what was worked out about it."""
+    """A value with a memo of its own."""
 
     @property
     def memo(self) -> dict[object, Any]:
-        """The answers, by question and arguments."""
+        """Results by function and arguments."""
 
 
 class HasShared(Protocol):
-    """A value that shares what was worked out with others of its kind."""
+    """A value that shares a memo with others of its kind."""
 
     @property
     def shared(self) -> dict[object, Any]:
-        """The answers that hold for all of them, by question and arguments."""
+        """Results that hold for all of them, by function and arguments."""
 
 
-def remembered(ask: Question) -> Question:
-    """The question, worked out once for each value and set of arguments, which have no names."""
+def remembered(function: Function) -> Function:
+    """The function, computed once for each value and its positional arguments."""
 
     def memo(value: HasMemo) -> dict[object, Any]:
         return value.memo
 
-    return _answered_once(ask, memo)
+    return _answered_once(function, memo)
 
 
-def shared(ask: Question) -> Question:
-    """The question, worked out once for all values that share their answers, and each set of
+def shared(function: Function) -> Function:
+    """The function, computed once for all values that share a memo, and each set of positional
     arguments."""
 
     def memo(value: HasShared) -> dict[object, Any]:
         return value.shared
 
-    return _answered_once(ask, memo)
+    return _answered_once(function, memo)
 
 
-def _answered_once(ask: Question, memo_of: Callable[[Any], dict[object, Any]]) -> Question:
-    # A name and not the function, which a pickled value could not hold.
-    name = f"{ask.__module__}.{ask.__qualname__}"
+def _answered_once(function: Function, memo_of: Callable[[Any], dict[object, Any]]) -> Function:
+    # Keys are names: a value with functions in its memo could not be pickled.
+    name = f"{function.__module__}.{function.__qualname__}"
 
-    def asked(value: object, *about: Hashable) -> Any:
+    def memoized(value: object, *arguments: Hashable) -> Any:
         count_steps()
-        memo, key = memo_of(value), (name, *about)
+        memo, key = memo_of(value), (name, *arguments)
         answer = memo.get(key, memo)  # the dict itself stands for "no answer"
         if answer is memo:
-            answer = memo[key] = ask(value, *about)
+            answer = memo[key] = function(value, *arguments)
         return answer
 
-    asked.__doc__ = ask.__doc__
-    return cast("Question", asked)
+    memoized.__doc__ = function.__doc__
+    return cast("Function", memoized)
 
 
 T = TypeVar("T")
@@ -75,7 +74,7 @@ class TooManyStepsError(Exception):
 
 
 class _Budget(threading.local):
-    """The steps that remain to the statement that this thread reads."""
+    """The steps left for the statement that this thread works on."""
 
     remaining = sys.maxsize
 

@@ -15,17 +15,17 @@ from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal, 
 from sqlrewrite.plan.facts.functions import function, tagged
 
 # Kinds of constants that are never NULL; a constant that is cast (`CAST('x' AS INT)`) can be.
-_GIVEN = ("string", "number", "boolean")
+_NEVER_NULL = ("string", "number", "boolean")
 
 _NULL, _TRUE, _FALSE = Literal("null"), Literal("boolean", "true"), Literal("boolean", "false")
 _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
     "=": eq, "<=>": eq, "<>": ne, "<": lt, "<=": le, ">": gt, ">=": ge,
 }  # fmt: skip
 
-# Whole numbers that every numeric type, FLOAT too, holds exactly if at all.
+# Integers that every numeric type, FLOAT too, holds exactly if it can hold them.
 _WHOLE = re.compile(r"\d{1,7}", re.ASCII)
 _DAY = re.compile(r"[12]\d{3}-\d\d-\d\d", re.ASCII)
-# Texts that are no value of any other type, except for the words in _VALUES.
+# Texts that cast to no other type, except for the words in _VALUES.
 _WORDS = re.compile(r"[A-Za-z]*(?:[ _/-][A-Za-z]+)*", re.ASCII)
 _VALUES = frozenset("t true y yes f false n no nan inf infinity interval epoch now today".split())
 _PRINTED = re.compile(r"[ -\[\]-~]*", re.ASCII)
@@ -42,7 +42,7 @@ def rejects_null(condition: Expression, relations: frozenset[int]) -> bool:
             return null_from(inner, relations)
         case Call(name="<=>", args=(one, other)):
             if any(
-                null_from(a, relations) and isinstance(b, Literal) and b.kind in _GIVEN
+                null_from(a, relations) and isinstance(b, Literal) and b.kind in _NEVER_NULL
                 for a, b in ((one, other), (other, one))
             ):
                 return True
@@ -96,10 +96,10 @@ def _value(expression: Expression, relations: frozenset[int]) -> Literal | None:
             return _of_case(args, relations)
         case Call(name="if", args=(_, _, _) as args):
             return _of_case((Call("if", args[:2]), args[2]), relations)
-        case Call(name="nvl2", args=(one, given, instead)):
+        case Call(name="nvl2", args=(one, then, otherwise)):
             value = _value(one, relations)
             return (
-                None if value is None else _value(instead if value == _NULL else given, relations)
+                None if value is None else _value(otherwise if value == _NULL else then, relations)
             )
         case Call(name="between", args=(one, low, high)):
             value, least, most = (_value(operand, relations) for operand in (one, low, high))

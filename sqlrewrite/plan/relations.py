@@ -39,8 +39,8 @@ def read_by(plan: ra.Plan, query: ra.Query) -> Iterator[ra.Relation]:
 
 
 def readers(plan: ra.Plan, block: int) -> list[int] | None:
-    """The relations that read a block's rows directly. None if not all readers are known: its rows
-    are results or values of a subquery, or a reference that is not bound reads its CTE."""
+    """The relations that read a block's rows directly. None if not all are known: the block is the
+    statement's or a subquery's result, or its CTE has a reference that is not bound."""
     if plan.blocks[block].role not in ("derived", "cte", "view"):
         return None
     if any(block in plan.ctes[cte].query.top for cte in plan.unbound):
@@ -136,8 +136,8 @@ def conditions_of(block: ra.Block) -> Iterator[ra.Condition]:
 
 
 def deciding_expressions(query: ra.Query) -> Iterator[tuple[ra.Expression, bool]]:
-    """The expressions that decide which rows a query returns, and whether each is a condition. Keys
-    of groups and windows, and the columns of a DISTINCT, are not conditions."""
+    """The expressions that decide which rows a query returns, each with whether it is a condition:
+    keys of groups and windows, and the columns of a DISTINCT, are none."""
     stack: list[tuple[ra.Node, bool]] = [(query.node, False)]
     while stack:
         node, once = stack.pop()

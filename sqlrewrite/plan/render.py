@@ -13,8 +13,8 @@ _FORMS = {("not", 1): "NOT {}", ("isnull", 1): "{} IS NULL", ("between", 3): "{}
 
 
 Filters = Mapping[int, Mapping[str, str]]
-"""By the number of a relation the predicates above it, each with its mark: ``+`` for one that this
-run adds, a blank for one that stands in the text."""
+"""The predicates above each relation, by its number, with their marks: ``+`` for one that this run
+adds, a blank for one that stands in the text."""
 
 
 def diff(plan: ra.Plan, filters: Filters) -> tuple[PlanLine, ...]:
@@ -31,7 +31,7 @@ def diff(plan: ra.Plan, filters: Filters) -> tuple[PlanLine, ...]:
 
 
 class _Painter:
-    """Draws nodes with guides; ``prefix`` is what stands left of a node's children."""
+    """Draws nodes as a tree; ``prefix`` stands at the left of each line."""
 
     def __init__(self, plan: ra.Plan, filters: Filters) -> None:
         self.plan = plan
@@ -40,7 +40,7 @@ class _Painter:
     def paint(
         self, lines: list[PlanLine], node: ra.Node, prefix: str, last: bool, *, root: bool = False
     ) -> None:
-        """Adds the lines of a node and all below it."""
+        """Adds the lines of a node and of all below it."""
         guide, below = ("", "") if root else (("└─ ", "   ") if last else ("├─ ", "│  "))
         number = getattr(node, "relation", None)
         own = self.filters.get(number, {}) if number is not None else {}

@@ -1,7 +1,7 @@
-"""What a text's directives leave as it is: scans, and the managed predicates that belong to them.
+"""What the directives in a text leave as it is: scans, and the managed predicates for them.
 
-Out: for a place in the text why nothing is written there, and whether a managed predicate stays. It
-belongs to a scan of its block that it names, or whose table is partitioned by a column it names.
+A managed predicate belongs to a scan of its block that it names, or whose table is partitioned by a
+column that it names.
 """
 
 from __future__ import annotations
@@ -26,25 +26,26 @@ class Suppressed:
     catalog: Warehouse
 
     def reason(self, offset: int) -> str | None:
-        """Why nothing is added to the scan at an offset of the original text; None where it may."""
-        return _said(self.directives.covering(offset, ADDING))
+        """Why nothing is added to the scan at an offset of the original text; None if something may
+        be."""
+        return _reason(self.directives.covering(offset, ADDING))
 
     def frozen(self, offset: int, mends: bool) -> str | None:
-        """Why nothing is inserted at an offset of the original text; None where something may be,
-        or where it ``mends`` what stood there. A predicate written into a region that keeps its own
-        would be kept there, and written again on the next run."""
+        """Why nothing is inserted at an offset of the original text; None if something may be, or
+        if it ``mends`` what stood there. A predicate written into a region that keeps its own would
+        stay, and be written again on the next run."""
         codes = MENDING if mends else ADDING | MENDING
-        return _said(self.directives.region(offset, codes))
+        return _reason(self.directives.region(offset, codes))
 
     def kept(
-        self, walk: Walk, found: Sequence[ManagedPredicate]
+        self, walk: Walk, predicates: Sequence[ManagedPredicate]
     ) -> dict[ManagedPredicate, Directive]:
-        """Those of a text's managed predicates that stay, each with the directive that says so: it
-        covers a line of the predicate, or the scan that it is for. With one of them all stay that
-        bound the same, as the ends of a range do."""
+        """The managed predicates that stay, each with the directive for it, which covers a line of
+        the predicate or the scan that it is for. With one of them all stay that bound the same
+        value, as the two ends of a range do."""
         own = {
             predicate: directive
-            for predicate in found
+            for predicate in predicates
             if (directive := self._covering(walk, predicate)) is not None
         }
         if not own:
@@ -52,12 +53,13 @@ class Suppressed:
         of = {_about(walk, predicate): directive for predicate, directive in own.items()}
         both = (
             (predicate, own.get(predicate) or of.get(_about(walk, predicate)))
-            for predicate in found
+            for predicate in predicates
         )
         return {predicate: directive for predicate, directive in both if directive is not None}
 
     def owners(self, text: str) -> dict[int, Directive]:
-        """The directive by which each managed predicate of a text stays, by where that begins."""
+        """The directive by which each managed predicate of a text stays, by the predicate's
+        offset."""
         walk = Walk(text, lex(text).tokens)
         kept = self.kept(walk, list(managed_predicates(walk)))
         return {predicate.span.start: directive for predicate, directive in kept.items()}
@@ -66,19 +68,20 @@ class Suppressed:
         first, span = managed.tokens.start, managed.span
         lines = (self.directives.covering(at, MENDING) for at in (span.start, span.end - 1))
         directive = next(filter(None, lines), None)
-        wanted, block = self._names(walk, managed), _block(walk, span.start)
+        names, block = self._names(walk, managed), _block(walk, span.start)
         if directive is not None or block is None:
             return directive
         for index, token in enumerate(walk.tokens[:first]):
-            # What a dot follows is a qualifier: `f` of `f.p` stands where a column is named.
-            if token.text.lower() in wanted and walk.kind(index + 1) is not TokenType.DOT:
+            # Before a dot it is a qualifier, as `f` in `f.p`, and no table in FROM.
+            if token.text.lower() in names and walk.kind(index + 1) is not TokenType.DOT:
                 directive = self.directives.covering(_named(walk, index), MENDING)
                 if directive is not None and _block(walk, token.start) == block:
                     return directive
         return None
 
     def _names(self, walk: Walk, managed: ManagedPredicate) -> frozenset[str]:
-        """What a FROM may call a predicate's scan: its qualifiers, or tables partitioned so."""
+        """The names of a predicate's scan in a FROM: its qualifiers, or tables partitioned by its
+        column."""
         names: set[str] = set()
         for index in range(*managed.value):
             name = walk.tokens[index].text.lower()
@@ -97,18 +100,18 @@ def _about(walk: Walk, managed: ManagedPredicate) -> tuple[int | None, str]:
 
 
 def _named(walk: Walk, index: int) -> int:
-    """The offset of a table's name, for the token of its alias or of the name itself."""
+    """The offset of a table's name, by the token of the name or of its alias."""
     before = index - 1 - (walk.kind(index - 1) is TokenType.ALIAS)
     named = walk.kind(before) in (TokenType.VAR, TokenType.IDENTIFIER)
     return walk.tokens[before if named else index].start
 
 
-def _said(directive: Directive | None) -> str | None:
+def _reason(directive: Directive | None) -> str | None:
     return f"kept as it is: line {directive.line} says `{directive}`" if directive else None
 
 
 def _block(walk: Walk, offset: int) -> int | None:
-    """The SELECT, DELETE or UPDATE to whose clauses the token at an offset belongs."""
+    """The SELECT, DELETE or UPDATE whose clauses hold the token at an offset; None for others."""
     try:
         lead = walk.lead(walk.index(offset))
     except NoFormError:

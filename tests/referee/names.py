@@ -23,7 +23,7 @@ from sqlrewrite.plan import columns
 from sqlrewrite.plan.facts.session import ExactSettings
 from sqlrewrite.results import Output
 from sqlrewrite.sql.bind.binder import bind
-from sqlrewrite.sql.deep import deep
+from sqlrewrite.sql.interpreter import deep
 from sqlrewrite.sql.parse.statements import lex, statements
 from sqlrewrite.text.limits import Limits
 

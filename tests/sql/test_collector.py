@@ -9,7 +9,7 @@ import pytest
 
 from sqlrewrite import Catalog, lint, rewrite
 from sqlrewrite.results import ConfigError
-from sqlrewrite.sql.collector import at_rest
+from sqlrewrite.sql.interpreter import at_rest
 
 
 @pytest.fixture(autouse=True)

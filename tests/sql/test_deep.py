@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from sqlrewrite.sql.deep import deep
+from sqlrewrite.sql.interpreter import deep
 
 
 def _depth(calls: int) -> int:

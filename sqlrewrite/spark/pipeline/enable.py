@@ -33,7 +33,7 @@ from sqlrewrite.spark.pipeline.live import (
     with_view_text,
 )
 from sqlrewrite.spark.values import resolver
-from sqlrewrite.sql.collector import at_rest
+from sqlrewrite.sql.interpreter import at_rest
 from sqlrewrite.sql.parse.statements import lex, statements
 from sqlrewrite.sql.statements.execution import (
     ANYTHING,

@@ -72,12 +72,11 @@ def bind(
     *,
     whole: bool = False,
 ) -> Bound | None:
-    """The plan of a statement, or None where it holds no query.
+    """The plan of a statement, or None if it holds no query.
 
-    ``possible_names``: the words of the statement that may be names, where it is not known whether
-    text in double quotes is one.
-    ``whole``: whether the expressions of the outermost SELECT list are bound too, and not its plain
-    columns alone.
+    ``possible_names``: the words of the statement that may be names, if text in double quotes may
+    be one.
+    ``whole``: bind all expressions of the outermost SELECT list, not only its plain columns.
     """
     query, role = query_run_by(tree)
     if query is None:
@@ -101,8 +100,8 @@ def bind(
 
 
 def _unbound(tree: exp.Expr, binder: Binder) -> frozenset[int]:
-    """The CTEs that the tree refers to more often than the plan does (from inside a recursive CTE,
-    a PIVOT or anything else that was not bound), and those that a name known only at run time may
+    """The CTEs that the tree refers to more often than the plan does (from a recursive CTE, a
+    PIVOT, or anything else that was not bound), and those that a name known only at run time may
     mean."""
     if not binder.ctes:
         return frozenset()
@@ -139,7 +138,7 @@ def _stacked(
     facts: Facts,
     qualify: tuple[ra.Condition, ...],
 ) -> ra.Node:
-    """What stands between the groups of a SELECT and its list."""
+    """HAVING, windows and QUALIFY above the groups of a SELECT."""
     top = ra.Filter(top, having, "having") if having else top
     top = ra.Window(top, tuple(facts.partitions)) if facts.partitions else top
     return ra.Filter(top, qualify, "qualify") if qualify else top
@@ -161,8 +160,8 @@ class Role:
 
     @property
     def skimmed(self) -> bool:
-        """Whether only the columns in its SELECT list are bound: the statement returns the rest,
-        and no clause of ours needs it."""
+        """Whether only the plain columns of its SELECT list are bound: the statement returns the
+        other items, and no predicate needs them."""
         return self.name in ("query", "merge", "change")
 
 
@@ -183,8 +182,7 @@ class Binder(FromBinder):
         self._fixed: frozenset[str] = frozenset()
 
     def query(self, node: exp.Expr, scope: Scope, role: str) -> ra.Query:
-        """A query that may refer to ``scope.parent``; such references are collected in
-        ``scope.outer``."""
+        """A query that may refer to ``scope.parent``; ``scope.outer`` collects such references."""
         enclosing = self._role
         inner = Role(role, enclosing.parent, enclosing.required, enclosing.negated)
         return self._query(node, scope, inner)
@@ -252,9 +250,8 @@ class Binder(FromBinder):
             )
             why = ""
             if name in self._fixed and name in outer:
-                # spark.sql.legacy.ctePrecedencePolicy decides which of the two the name means.
                 self.disputed |= {outer[name], len(self.ctes)}
-                why = f"{name} may mean a CTE further out"
+                why = f"`{name}` may mean an outer CTE (spark.sql.legacy.ctePrecedencePolicy)"
             if why:
                 query = unreadable(why)
             elif recursive:
@@ -276,7 +273,7 @@ class Binder(FromBinder):
     def _within(
         self, ctes: Mapping[str, int], node: exp.Expr, scope: Scope, role: Role
     ) -> ra.Query:
-        """A query inside a CTE or an expression: under a legacy policy a WITH in it may not hide
+        """A query inside a CTE or an expression. Under a legacy policy a WITH in it does not hide
         the CTEs around it."""
         before, self._fixed = self._fixed, frozenset(ctes)
         query = self._query(node, scope, role)
@@ -359,9 +356,9 @@ class Binder(FromBinder):
     def _generating(
         self, source: ra.Node, shown: SelectList, translator: Translator, *, alone: bool
     ) -> tuple[ra.Node, SelectList]:
-        """The FROM and the list of a SELECT whose list holds a generator: as LATERAL VIEW does, the
-        generator makes several rows of each row of FROM, if it stands ``alone``. What WHERE says of
-        a row holds of all rows made of it."""
+        """The FROM and the list of a SELECT whose list holds a generator. If it stands ``alone``,
+        it is bound as a LATERAL VIEW under WHERE: what WHERE says of a row holds for all rows made
+        of it."""
         if shown.generated is None:
             return source, shown
         (at, names), facts = shown.generated, translator.facts

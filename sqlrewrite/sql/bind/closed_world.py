@@ -1,9 +1,8 @@
 """The closed world: each kind of node that the binder understands, with the arguments it may have.
 
-Anything else in a block makes the block unknown, by the place where it stands: a syntax that a new
-Spark brings, an argument that a new sqlglot sets, a construct of another dialect. What stands in
-FROM is judged by ``relations``, which makes an unknown relation of it; nested queries are blocks of
-their own.
+Anything else in a block makes the block unknown: a syntax that a new Spark brings, an argument that
+a new sqlglot sets, a construct of another dialect. What stands in FROM is judged by
+``from_clause``, which makes an unknown relation of it; nested queries are blocks of their own.
 """
 
 from __future__ import annotations
@@ -59,20 +58,20 @@ UNDERSTOOD: dict[type[exp.Expr], frozenset[str]] = {
     for kind in kinds.split()
 }
 
-# What stands around blocks: set operations, queries in parentheses. Those in FROM may have more,
-# which is judged there.
+# Arguments of set operations and queries in parentheses. Those in FROM may have more, which
+# ``from_clause`` judges.
 _AROUND = frozenset(
     "this expression distinct with_ order sort distribute cluster limit offset alias".split()
 )
 
-# Relations and hints: what these hold is read, or made unknown, elsewhere.
+# Relations and hints, which the modules of FROM read or make unknown.
 _ELSEWHERE = frozenset(
     {exp.Table, exp.Lateral, exp.Values, exp.Unnest, exp.Pivot, exp.Hint, exp.With, exp.JSONPath}
 )
 
 _LEAVES = frozenset({exp.Identifier, exp.Literal})
 
-# What an argument must be, where it may be more than is understood.
+# Nodes that are understood only if their arguments are of this kind.
 _REFINED: dict[type[exp.Expr], Callable[[exp.Expr], bool]] = {
     exp.Alias: lambda node: isinstance(node.args.get("alias"), exp.Identifier),
     exp.Interval: lambda node: node.args.get("unit") is not None,
@@ -80,13 +79,13 @@ _REFINED: dict[type[exp.Expr], Callable[[exp.Expr], bool]] = {
 
 
 def is_plain_query(query: exp.Expr) -> bool:
-    """Whether a query around SELECTs (a set operation, parentheses) has no clause that is unknown
-    here."""
+    """Whether a query around SELECTs (a set operation, parentheses) has only clauses that are
+    understood."""
     return all(name in _AROUND or not value for name, value in query.args.items())
 
 
 def not_understood(select: exp.Select, text: str) -> Iterator[str]:
-    """The reasons why a block is not understood, each with its place; none if it is."""
+    """The reasons why a block is not understood, each with its line and text; none if it is."""
     stack: list[exp.Expr] = [select]
     while stack:
         node = stack.pop()
@@ -112,7 +111,7 @@ def not_understood(select: exp.Select, text: str) -> Iterator[str]:
 
 
 def syntax_reason(node: exp.Expr, text: str) -> str:
-    """Why nothing is known of a node: it names the place in the text and what stands there."""
+    """Why a node is unknown: the line in the text, and what stands there."""
     if isinstance(node, exp.QueryTransform):
         return "a script gives the rows (TRANSFORM, MAP or REDUCE)"
     start = next((part.meta["start"] for part in node.walk() if "start" in part.meta), None)

@@ -18,7 +18,7 @@ _OF_AN_UPDATE = _OF_A_DELETE | {"expressions"}
 
 
 def query_held(tree: exp.Expr) -> exp.Query | None:
-    """The query that a statement is, inserts, stores or gives a name to."""
+    """The query that a statement is, or that it inserts, stores or names; None if there is none."""
     query = tree
     if isinstance(tree, exp.Insert | exp.Create | exp.Cache):
         query = tree.args.get("expression") or tree
@@ -61,8 +61,8 @@ def _is_sparks(tree: exp.Delete | exp.Update) -> bool:
 
 
 def _join_of(tree: exp.Merge) -> exp.Select | None:
-    """The join of a MERGE: each row of the source, with the matching rows of the target. None where
-    rows of the target that match nothing count, and where the text might be misread."""
+    """The join of a MERGE: each row of the source with the matching rows of the target. None if
+    rows of the target without a match matter, or if the text may be misread."""
     condition, whens = tree.args.get("on"), tree.args.get("whens")
     if (
         condition is None

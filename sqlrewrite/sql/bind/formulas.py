@@ -65,8 +65,7 @@ def is_call(text: str) -> bool:
 
 
 def with_try_casts(text: str) -> str:
-    """The text with casts that give NULL where they would raise an error, in functions of Spark
-    3.5."""
+    """The text with casts that give NULL in place of an error, in functions that Spark 3.5 has."""
     for call in reversed(list(_CALLED.finditer(_without_strings(text)))):
         start, behind = call.start(), text[call.end() :]
         if call[1].lower() == "cast":
@@ -80,13 +79,13 @@ def with_try_casts(text: str) -> str:
 
 
 def _without_strings(text: str) -> str:
-    """The text, as long as before, with quotes in place of the characters in strings."""
+    """The text with each string blanked by quotes, so that offsets stay the same."""
     return _STRING.sub(lambda it: "'" * len(it[0]), text)
 
 
 def _arguments(call: str) -> tuple[int, bool]:
-    """The offset of the parenthesis that closes the first one of a call, and whether a comma stands
-    between them at the top."""
+    """The offset of the parenthesis that closes the first one of a call, and whether the call has
+    several arguments."""
     depth, comma = 0, False
     for at, sign in enumerate(call):
         depth += (sign == "(") - (sign == ")")
@@ -114,8 +113,8 @@ def _read(text: str) -> tuple[exp.Expr, str] | str:
     if _COMMENT.search(_STRING.sub("''", text)):
         return "it holds a comment or a semicolon"
     whole = f"{_BEFORE}{text}{_BEHIND}"
-    read: list[Statement] = list(statements(whole))
-    tree = read[0].tree if len(read) == 1 and read[0].failure is None else None
+    parts: list[Statement] = list(statements(whole))
+    tree = parts[0].tree if len(parts) == 1 and parts[0].failure is None else None
     return (tree, whole) if tree is not None and text.strip() else _NO_EXPRESSION
 
 

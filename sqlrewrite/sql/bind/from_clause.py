@@ -65,7 +65,7 @@ class FromBinder(TableBinder):
     ) -> tuple[ra.Condition, ...]: ...
 
     def from_clause(self, node: exp.Select, translator: Translator) -> tuple[ra.Node, bool]:
-        """The join tree of a SELECT, and whether several SELECTs share its FROM."""
+        """The join tree of a SELECT, and whether its FROM belongs to several SELECTs."""
         before, self.sharing = self.sharing, self.sharing or SHARED in node.meta
         shared, from_ = self.sharing, node.args.get("from_")
         tree: ra.Node
@@ -91,7 +91,7 @@ class FromBinder(TableBinder):
                 right = self._relation(join.this, translator)
                 tree = self._join(tree, right, join, translator, part)
             if join.args.get("pivots") or join.this.args.get("pivots"):
-                # Written behind the last relation, it takes in the whole join before it.
+                # Written behind the last relation, it applies to the whole join before it.
                 part = tree = self.opaque(join, "PIVOT or UNPIVOT of a join", alias="")
             elif comma or part is not None:
                 part = self._last_part(tree, None if comma else part)
@@ -99,8 +99,8 @@ class FromBinder(TableBinder):
         return tree
 
     def _last_part(self, tree: ra.Node, before: ra.Node | None) -> ra.Node:
-        """What stands behind the last comma of a FROM: the last relation of its join tree, joined
-        with what was there ``before``."""
+        """What stands behind the last comma of a FROM: the last relation of the join tree, joined
+        with ``before``, what stood there already."""
         match tree:
             case ra.Join(right=right):
                 return right if before is None else replace(tree, left=before)
@@ -118,8 +118,8 @@ class FromBinder(TableBinder):
         translator: Translator,
         part: ra.Node | None = None,
     ) -> ra.Node:
-        """A join. Of one behind a comma spark.sql.ansi.relationPrecedence decides whether its left
-        side is all that is before it, or only ``part``, what is behind the comma."""
+        """A join. For one behind a comma, spark.sql.ansi.relationPrecedence decides whether its
+        left side is all that is before it, or only ``part``, what is behind the comma."""
         method = (join.args.get("method") or "").upper()
         kind = (join.args.get("kind") or "").upper()
         side = (join.args.get("side") or "").upper()
@@ -139,7 +139,7 @@ class FromBinder(TableBinder):
             equal = [_using_equality(left, right, name) for name in using or ()]
             if part is not None:
                 sure = partial(_equal_in_both, left, part, natural=natural)
-                unsure = "which column `{}` is merged is not certain: " + PRECEDENCE
+                unsure = "it is uncertain which column `{}` is merged: " + PRECEDENCE
                 equal = [
                     equality if sure(name) else _condition(ra.Unknown(unsure.format(name)))
                     for equality, name in zip(equal, using or (), strict=True)
@@ -174,7 +174,7 @@ class FromBinder(TableBinder):
             return None
         other = Counter(name for name, _ in theirs)
         shared = tuple(name for name, _ in ours if name in other)
-        # Of a name that one side has twice Spark joins as many as the other has.
+        # A column that one side has twice is merged as often as the other side has it.
         return shared if len(set(shared)) == len(shared) else None
 
     def _with_laterals(
@@ -222,8 +222,7 @@ class FromBinder(TableBinder):
                 return self.keep(ra.Opaque(self.number(), alias_of(node), why, columns=columns))
 
     def _inline_values(self, node: exp.Values, translator: Translator) -> ra.Relation:
-        """VALUES, if all rows are constants and as long as each other; without an alias it has no
-        name."""
+        """VALUES, if all rows are constants and of one length; without an alias it has no name."""
         alias, number = alias_of(node), self.number()
         listed = alias_columns(node)
         plain = all(name in ("expressions", "alias") for name, value in node.args.items() if value)
@@ -249,7 +248,7 @@ class FromBinder(TableBinder):
         return all(_is_constant(cell) for row in cells for cell in row)
 
     def _joined(self, tree: ra.Node, node: exp.Expr, translator: Translator) -> ra.Node:
-        """A relation with the joins that sqlglot hangs on its node."""
+        """A relation with the joins that sqlglot attaches to its node."""
         scope = translator.scope
         outer, narrow, scope.narrow = scope.source, scope.narrow, None
         for join in node.args.get("joins") or []:
@@ -344,13 +343,13 @@ class FromBinder(TableBinder):
 def _using_equality(left: ra.Node, right: ra.Node, name: str) -> ra.Condition:
     ours, theirs = using_key(left, name), using_key(right, name)
     if ours is None or theirs is None:
-        return _condition(ra.Unknown(f"column {name} of USING is not known"))
+        return _condition(ra.Unknown(f"the column `{name}` of USING is not known"))
     return _condition(ra.Call("=", (ours, theirs)))
 
 
 def _equal_in_both(left: ra.Node, part: ra.Node, name: str, *, natural: bool) -> bool:
-    """Whether a merged column of the left side is the same where that is only a part of it, or
-    Spark refuses the query then, as it does for USING."""
+    """Whether USING or NATURAL merges the same column of the left side whether that is all of it or
+    only ``part``, or Spark refuses the query in the second case, as it does for USING."""
     if not natural and tree_lacks(part, name):
         return True
     return using_key(left, name) == using_key(part, name)
@@ -361,8 +360,8 @@ def _condition(expression: ra.Expression) -> ra.Condition:
 
 
 def _is_constant(expression: ra.Expression) -> bool:
-    """Whether an expression has one value throughout a query: constants and repeatable functions
-    alone."""
+    """Whether an expression has one value throughout a query: it holds only constants and
+    repeatable functions."""
     for node in walk(expression):
         match node:
             case ra.Literal(kind=kind) if kind not in ("star", "template"):

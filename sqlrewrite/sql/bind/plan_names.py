@@ -1,4 +1,5 @@
-"""What sqlglot's nodes are called in the plan: operators, functions, types, fields of intervals."""
+"""Names in the plan of what sqlglot has classes for: operators, functions, types, fields of
+intervals."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ OPERATORS: dict[type[exp.Expr], str] = {
     exp.RespectNulls: "respect nulls",
 }
 
-# A name of one of these that is no column calls the function (Spark's LiteralFunctionResolution).
+# Functions called without parentheses if no column has the name (LiteralFunctionResolution).
 LITERAL_FUNCTIONS = {
     **{name: name for name in ("current_date", "current_time", "current_timestamp", "localtime")},
     **dict.fromkeys(("current_user", "session_user", "user"), "current_user"),
@@ -36,12 +37,12 @@ _TYPE_NAMES = {
     "TIMESTAMPNTZ": "timestamp_ntz",
 }
 
-# Each of these casts to the type it is called by (Spark's FunctionRegistry.castAlias).
+# Functions that cast to the type of their name (Spark's FunctionRegistry.castAlias).
 CAST_FUNCTIONS = frozenset(
     "boolean tinyint smallint int bigint float double decimal date timestamp binary string".split()
 )
 
-# The field of an interval by the unit that it is written in (``IntervalUtils`` of Spark 4.3).
+# Fields of intervals by the units that they are written in (``IntervalUtils`` of Spark 4.3).
 _FIELDS = {
     **{unit: unit for unit in ("year", "month", "day", "hour", "minute", "second")},
     "week": "day",
@@ -51,10 +52,10 @@ _FIELDS = {
 
 
 def function_name(node: exp.Expr) -> str:
-    """The name of the function that is called: lower case, but a template as it is written."""
+    """The name of the function that is called, in lower case; a template as written."""
     name: str = node.name
     if is_template(name):
-        return name  # which is shorter in the tokens
+        return name
     # A function behind a qualifier (db.f) is the user's own, whatever its last name says.
     if isinstance(node.parent, exp.Dot) and node.parent.expression is node:
         return f"{node.parent.this.name.lower()}.{name.lower()}"
@@ -93,7 +94,7 @@ def _field(node: exp.Expr) -> str:
 
 
 def interval_name(unit: exp.Expr) -> str:
-    """The type of an interval of that unit, or an empty text for an unknown unit."""
+    """The type of an interval by its unit; empty for an unknown unit."""
     names = (unit.this, unit.expression) if isinstance(unit, exp.IntervalSpan) else (unit,)
     fields = [_FIELDS.get(name.name.lower().removesuffix("s"), "") for name in names]
     return f"interval {' to '.join(fields)}" if all(fields) else ""

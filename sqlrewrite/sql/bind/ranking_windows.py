@@ -1,8 +1,8 @@
-"""Windows that put the rows of a SELECT in the order of one column, from one end on.
+"""Windows that rank all rows of a SELECT by one column.
 
 In: a SELECT and what translates its expressions. Out: that column, and whether its greatest values
-come first, where each window of the SELECT ranks all rows so. Its first rows are then the same
-whether or not the last ones are there (docs/soundness.md, "The latest partition").
+come first, if each window ranks all rows so. The first rows are then the same whether or not the
+last ones are there (docs/soundness.md, "The latest partition").
 """
 
 from __future__ import annotations
@@ -16,19 +16,20 @@ from sqlrewrite.plan.facts.functions import tagged
 from sqlrewrite.sql.bind.translate import Translator
 
 _FIRST = {"max": True, "min": False}
-"""Functions over all rows of which the value is that of the first ones."""
+"""Functions over all rows that return the first value of a column, and whether that is the
+greatest."""
 
 OF_FIRST = frozenset({"first_value", "first"})
-"""Functions of which the value is that of the first row, in the order of the window."""
+"""Functions that return a value of the first row in the order of the window."""
 
 OF_LAST = frozenset({"last_value", "last"})
-"""Functions of which it is that of the last row, where the frame has all of them."""
+"""Functions that return a value of the last row, if the frame holds all rows."""
 
 
 def ranked(node: exp.Select, translator: Translator) -> tuple[ColumnRef, bool] | None:
-    """The column by which all windows of a SELECT rank its rows, and whether it descends; None
-    where they do not all rank by one column. All must put NULLs at the same end: otherwise rows at
-    one end would have another rank without the rows in between."""
+    """The column by which all windows of a SELECT rank its rows, and whether it descends; None if
+    they do not all rank by one column. All must put NULLs at the same end: otherwise removing rows
+    in the middle would change the rank of rows at one end."""
     alone = ("distinct", "group", "having", "laterals", "pivots")
     if any(node.args.get(clause) for clause in alone):
         return None
@@ -82,7 +83,7 @@ def _ranked(
     if name not in tagged("numbers") or arguments or frames:
         return None
     if name == "row_number" and len(keys) == 1:
-        return None  # of rows that are equal in its only key any may come first
+        return None  # rows with equal keys may come in any order
     return column
 
 
@@ -93,7 +94,7 @@ def _is_whole(frame: exp.Expr) -> bool:
 
 
 def _is_turned(window: exp.Window) -> bool:
-    """Whether a window asks for the last value of its order."""
+    """Whether a window asks for the last value in its order."""
     return isinstance(window.this, exp.Anonymous) and window.this.name.lower() in OF_LAST
 
 

@@ -1,7 +1,7 @@
 """Names to columns: what a column reference means at a place, as Spark resolves it.
 
-A scope is the join tree visible at that place and the scopes around it. Resolution never guesses:
-a name that more than one relation could have, or that only an unknown relation could have, is None.
+A scope is the join tree visible at that place and the scopes around it. Resolution never guesses: a
+name that several relations could have, or only a relation whose columns are unknown, is Unknown.
 The columns of a join tree, merged ones included, are those of Spark's
 NaturalAndUsingJoinResolution.
 """
@@ -20,14 +20,14 @@ from sqlrewrite.plan.memo import remembered
 from sqlrewrite.plan.relations import LEFT_ONLY, leaves
 from sqlrewrite.text.edits import Span
 
-# Of the parts of db.t.x.y, how many may name the relation; what is behind them is a column of it,
-# and then fields. Without any of them the first part is a column.
+# How many parts of db.t.x.y may name the relation, in the order tried: the next part is its column,
+# the rest are fields. If none fits, the first part is a column.
 _QUALIFIERS = (3, 2, 1)
 
 Spans = Sequence[Span | None]
 
 NAMELESS = "*"
-"""The alias of a relation whose alias is only known when it runs."""
+"""The alias of a relation whose real alias is known only at run time."""
 
 
 PRECEDENCE = "under spark.sql.ansi.relationPrecedence a JOIN binds more tightly than a comma"
@@ -35,9 +35,14 @@ PRECEDENCE = "under spark.sql.ansi.relationPrecedence a JOIN binds more tightly 
 
 @dataclass(slots=True)
 class Scope:
-    """What is visible at a place: a join tree (None before FROM is bound), the CTEs, and the scope
-    outside. ``outer`` collects the references of a query to the scopes around it. ``narrow`` is the
-    same place under spark.sql.ansi.relationPrecedence, where a join behind a comma sees less."""
+    """What is visible at a place.
+
+    ``source``: the join tree, None before FROM is bound.
+    ``parent``: the scope of the enclosing query.
+    ``outer``: collects the references of a query to enclosing scopes.
+    ``narrow``: the same place under spark.sql.ansi.relationPrecedence, where a join behind a comma
+    sees less.
+    """
 
     ctes: Mapping[str, int]
     parent: Scope | None = None
@@ -56,7 +61,7 @@ class Scope:
         return self._visible[1]
 
     def listed(self) -> list[_Listed] | None:
-        """The visible relations with their columns; None where USING or NATURAL merges some of
+        """The visible relations with their columns; None if USING or NATURAL merges some of
         these."""
         if self.source is None:
             return []
@@ -71,7 +76,7 @@ class Scope:
 
 
 _Listed = tuple[int, Mapping[str, int]]
-"""A relation, and how often it has a column of each name."""
+"""The number of a relation, and how often it has a column of each name."""
 
 
 @lru_cache(1024)  # of tables mostly, each of which is read by many queries
@@ -109,7 +114,8 @@ def _look_up(
     scope: Scope, parts: tuple[str, ...], spans: Spans
 ) -> tuple[ra.Expression | None, list[Scope]]:
     """What a name means in a scope or in those around it, None if nothing; and the scopes that lack
-    it. Where it means nothing under spark.sql.ansi.relationPrecedence, Spark refuses the query."""
+    it. A name that means nothing under spark.sql.ansi.relationPrecedence is ignored there: Spark
+    refuses the query."""
     crossed: list[Scope] = []
     current: Scope | None = scope
     while current is not None:
@@ -126,11 +132,11 @@ def _look_up(
 
 
 def _resolve_in(scope: Scope, parts: tuple[str, ...], spans: Spans) -> ra.Expression | None:
-    """What a name means in a scope's own FROM; None where it certainly means nothing there."""
+    """What a name means in a scope's own FROM; None if it certainly means nothing there."""
     candidates: list[ra.Expression] = []
     if len(parts) > 1:
         if any(leaf.alias == NAMELESS for leaf in scope.visible()):
-            return _cannot_be_told(parts)
+            return _undecidable(parts)
         for depth in _QUALIFIERS:
             if depth < len(parts):
                 candidates = _of_relation(scope, parts, depth, spans[depth])
@@ -141,11 +147,11 @@ def _resolve_in(scope: Scope, parts: tuple[str, ...], spans: Spans) -> ra.Expres
         return _only_one(candidates, parts, parts[1:])
     visible = scope.visible()
     if len(visible) == 1 and _partitions(visible[0], parts[0]):
-        # The innermost FROM comes first, and a table's columns have different names.
+        # The innermost FROM comes first, and no table has two columns of one name.
         return _only_one(
             [ra.ColumnRef(visible[0].relation, parts[0], spans[0], False)], parts, parts[1:]
         )
-    return _cannot_be_told(parts) if any(map(_may_have_more, visible)) else None
+    return _undecidable(parts) if any(map(_may_have_more, visible)) else None
 
 
 def _partitions(leaf: ra.Relation | ra.Generate, name: str) -> bool:
@@ -174,7 +180,7 @@ def _of_relation(
 
 
 def _may_be_a_struct(scope: Scope, but: ra.Relation | ra.Generate, name: str) -> bool:
-    """Whether another relation may have a column that is called like this relation."""
+    """Whether a relation other than ``but`` may have a column with the name of this relation."""
     return any(
         leaf is not but and (_may_have_more(leaf) or name in (column_names(leaf) or ()))
         for leaf in scope.visible()
@@ -188,12 +194,12 @@ def _may_have_more(leaf: ra.Relation | ra.Generate) -> bool:
     return names is None or "" in names
 
 
-def _cannot_be_told(parts: tuple[str, ...]) -> ra.Unknown:
+def _undecidable(parts: tuple[str, ...]) -> ra.Unknown:
     return ra.Unknown(f"column {'.'.join(parts)} cannot be told from the catalog")
 
 
 def columns_named(scope: Scope, name: str, span: Span | None) -> list[ra.Expression]:
-    """The columns of that name in a scope's own FROM; a merged pair counts once."""
+    """The columns of a name in a scope's own FROM; a merged pair counts once."""
     listed = scope.listed()
     if listed is None:
         return columns_in(scope.source, name, span) if scope.source is not None else []
@@ -226,13 +232,12 @@ def nowhere_in_sight(scope: Scope, name: str) -> bool:
 
 
 def _only_one(
-    found: list[ra.Expression], parts: tuple[str, ...], fields: tuple[str, ...]
+    candidates: list[ra.Expression], parts: tuple[str, ...], fields: tuple[str, ...]
 ) -> ra.Expression:
-    """The single column that was found, or the field of it that the parts behind it name; Unknown
-    if there are several."""
-    if len(found) > 1:
-        return ra.Unknown(f"{'.'.join(parts)} is ambiguous")
-    whole = found[0]
+    """The only candidate, or the field in it that ``fields`` name; Unknown if there are several."""
+    if len(candidates) > 1:
+        return ra.Unknown(f"the column `{'.'.join(parts)}` is ambiguous")
+    whole = candidates[0]
     for name in fields:
         whole = ra.Call(".", (whole, ra.Literal("string", name)))
     return whole
@@ -249,7 +254,7 @@ def _has_qualifier(leaf: ra.Relation | ra.Generate, qualifier: tuple[str, ...]) 
 
 
 def columns_in(node: ra.Node, name: str, span: Span | None = None) -> list[ra.Expression]:
-    """The columns of that name in a join tree; a pair merged by USING or NATURAL counts once."""
+    """The columns of a name in a join tree; a pair merged by USING or NATURAL counts once."""
     match node:
         case ra.Join():
             return _columns_in_join(node, name, span)
@@ -268,17 +273,17 @@ def columns_in(node: ra.Node, name: str, span: Span | None = None) -> list[ra.Ex
 def _columns_in_join(join: ra.Join, name: str, span: Span | None) -> list[ra.Expression]:
     if name in join.using:
         merged = merged_column(join, name, span)
-        return [merged or ra.Unknown(f"column {name} of USING is not known")]
+        return [merged or ra.Unknown(f"the column `{name}` of USING is not known")]
     sides = [join.left] if join.declared in LEFT_ONLY else [join.left, join.right]
     refs = [ref for side in sides for ref in columns_in(side, name, span)]
     if join.merge_known or not join.natural:
         return refs
-    return [ra.Unknown(f"column {name} may be merged by NATURAL", (ref,)) for ref in refs]
+    return [ra.Unknown(f"the column `{name}` may be merged by NATURAL", (ref,)) for ref in refs]
 
 
 def merged_column(join: ra.Join, name: str, span: Span | None = None) -> ra.Expression | None:
-    """The column that stands for both columns of a name in USING: the left one, for a RIGHT JOIN
-    the right one, for a FULL JOIN whichever is not NULL. None where it is not known."""
+    """The column that USING makes of two: the left one, for a RIGHT JOIN the right one, for a FULL
+    JOIN whichever is not NULL. None if unknown."""
     ours, theirs = using_key(join.left, name, span), using_key(join.right, name, span)
     if not join.merge_known:
         return None
@@ -294,9 +299,8 @@ def merged_column(join: ra.Join, name: str, span: Span | None = None) -> ra.Expr
 
 
 def using_key(side: ra.Node, name: str, span: Span | None = None) -> ra.Expression | None:
-    """The column of one side of a join that a name in USING means; None where it is not known. Of
-    several, Spark takes the first without an error, so no relation before it may have such a column
-    unknown to us."""
+    """The column of one side of a join that a name in USING means; None if unknown. Spark takes the
+    first of several without an error, so no relation before it may have unknown columns."""
     return _join_key(side, name, span) if isinstance(side, ra.Join) else _key(side, name, span)
 
 
@@ -323,7 +327,7 @@ NamedColumn = tuple[str, ra.Expression]
 
 
 def star_columns(node: ra.Node | None) -> list[NamedColumn] | None:
-    """The columns of ``*`` over a join tree in order; None if not known."""
+    """The columns of ``*`` over a join tree, in order; None if not all are known."""
     match node:
         case ra.Join():
             return _columns_of_join(node)
@@ -361,7 +365,7 @@ def _columns_of_join(join: ra.Join) -> list[NamedColumn] | None:
 
 
 def qualified_star(node: ra.Node | None, qualifier: tuple[str, ...]) -> list[NamedColumn] | None:
-    """The columns of ``t.*`` in order, those first that USING hides; None if not known."""
+    """The columns of ``t.*`` in order, first those that USING hides; None if not all are known."""
     relations = [leaf for leaf in leaves(node, named=True) if _has_qualifier(leaf, qualifier)]
     if len(relations) != 1 or node is None or isinstance(relations[0], ra.Generate):
         return None
@@ -370,17 +374,15 @@ def qualified_star(node: ra.Node | None, qualifier: tuple[str, ...]) -> list[Nam
     shown, number = star_columns(node), relations[0].relation
     if shown is None:
         return None
-    all_of_them = _hidden_by_using(node) + shown
     return [
-        (n, ref)
-        for n, ref in all_of_them
+        (name, ref)
+        for name, ref in _hidden_by_using(node) + shown
         if isinstance(ref, ra.ColumnRef) and ref.relation == number
     ]
 
 
 def _hidden_by_using(node: ra.Node) -> list[NamedColumn]:
-    """The columns that only a qualified name can reach, because USING puts another in their
-    place."""
+    """The columns that only a qualified name reaches, because USING puts another in their place."""
     match node:
         case ra.Join(left=left, right=right, declared=kind, using=using):
             if kind in LEFT_ONLY:

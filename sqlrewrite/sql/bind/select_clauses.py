@@ -15,16 +15,20 @@ from sqlrewrite.text.templates import is_template
 from sqlrewrite.warehouse import Name
 
 Generated = tuple[int, Name]
-"""Where in a SELECT list its generator stands, and the names that are written for its columns."""
+"""The position of the generator in a SELECT list, and the names written for its columns."""
 
 _GROUPING_SETS = (exp.GroupingSets, exp.Cube, exp.Rollup)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SelectList:
-    """The items of a SELECT list, whether these are all columns, and those that GROUP BY ALL groups
-    by: neither aggregates nor generators; its generator, if it has one; and the names that in
-    HAVING come before a column of FROM."""
+    """A SELECT list.
+
+    ``items``: its columns; ``complete``: whether these are all.
+    ``plain``: the expressions that GROUP BY ALL groups by: neither aggregates nor generators.
+    ``generated``: its generator, if it has one.
+    ``first``: the names that HAVING resolves before columns of FROM.
+    """
 
     items: tuple[OutputColumn, ...]
     complete: bool
@@ -36,8 +40,9 @@ class SelectList:
 def select_list(
     node: exp.Select, translator: Translator, *, skim: bool, in_full: bool
 ) -> SelectList:
-    """The list of a SELECT. Of items that are skimmed all but columns are nothing that is known;
-    ``in_full`` they are, and what is not understood in them stays there."""
+    """The list of a SELECT. With ``skim``, items other than plain columns become Unknown; with
+    ``in_full`` as well they are translated, but what is unknown in them does not make the block
+    unknown."""
     outputs: list[OutputColumn] = []
     plain: list[Expression] = []
     facts, complete = translator.facts, True
@@ -77,7 +82,7 @@ def select_list(
 
 
 def _star(item: exp.Expr) -> exp.Expr | None:
-    """``*`` or ``t.*``, which Spark expands in brackets as well."""
+    """``*`` or ``t.*``, which Spark expands in parentheses as well; None for other items."""
     while isinstance(item, exp.Paren):
         item = item.this
     marker = item.this if isinstance(item, exp.Column) else item
@@ -93,8 +98,8 @@ def _name(item: exp.Expr) -> str:
 
 
 def _first_in_having(node: exp.Select, aggregated: set[str]) -> frozenset[str]:
-    """The names that HAVING takes for an aggregate of the list, before any column of FROM: those
-    that GROUP BY does not group by."""
+    """The aliases of aggregates that HAVING resolves before columns of FROM: those that GROUP BY
+    does not name."""
     if not aggregated or node.args.get("having") is None:
         return frozenset()
     group = node.args.get("group")
@@ -117,7 +122,7 @@ def _generates(item: exp.Expr, expression: Expression) -> Name | None:
 
 
 def _by_position(item: exp.Expr, shown: tuple[OutputColumn, ...]) -> Expression | None:
-    """The column that a position in GROUP BY stands for."""
+    """The column that a position in GROUP BY stands for; None for anything else."""
     if isinstance(item, exp.Literal) and not item.is_string and item.name.isdigit():
         position = int(item.name) - 1
         if 0 <= position < len(shown):
@@ -157,7 +162,7 @@ def aggregation(
 
 
 def order_keys(node: exp.Select, translator: Translator) -> tuple[Expression, ...]:
-    """The keys of ORDER BY, in which an alias comes before a column of FROM. A number is left as a
+    """The keys of ORDER BY, in which an alias comes before a column of FROM. A number stays a
     constant: spark.sql.orderByOrdinal decides whether it is a position."""
     keys: list[Expression] = []
     for clause in ("order", "sort", "cluster", "distribute"):
@@ -173,7 +178,7 @@ def order_keys(node: exp.Select, translator: Translator) -> tuple[Expression, ..
 def limit_over(
     node: exp.Select, child: Node, order: tuple[Expression, ...], translator: Translator
 ) -> Limit | None:
-    """The LIMIT (or FETCH) and OFFSET of a block over ``child``, or None."""
+    """The LIMIT (or FETCH) and OFFSET of a block over ``child``; None without one."""
     limit: Limit | None = None
     for clause in (node.args.get("limit"), node.args.get("offset")):
         if clause is not None:
@@ -185,7 +190,7 @@ def limit_over(
 
 
 def limit_count(limit: exp.Expr | None) -> int:
-    """The number of a LIMIT; 0 where there is none, or it is not an INT written out."""
+    """The number of a LIMIT; 0 if there is none, or it is not an INT literal."""
     count = None if limit is None else limit.args.get("expression")
     text = count.args["this"] if isinstance(count, exp.Literal) else ""
     return row_count(text)

@@ -26,7 +26,7 @@ _CLAUSE_NAMES = {"pivots": "PIVOT or UNPIVOT"}
 _MAX_VIEW_DEPTH = 20
 _NO_QUERY = ra.Query(ra.Unreadable("not bound yet"), (), (), None)
 _IN_A_VIEW = 500
-"""The steps that a relation in a view is counted for: the view is bound anew for each reader."""
+"""The steps that a relation in a view counts as: each reference binds the view again."""
 
 
 class TableBinder:
@@ -36,7 +36,7 @@ class TableBinder:
         self.catalog = catalog
         self.text = text
         self.in_view = False
-        # The words around what is in double quotes in the text, where it may be a name.
+        # The words of the text that may be names, if text in double quotes may be one.
         self.possible_names: frozenset[str] | None = None
         self.relations: dict[int, ra.Relation | ra.Generate] = {}
         # For types of what is already bound.
@@ -46,8 +46,8 @@ class TableBinder:
         self.ctes: list[ra.Cte] = []
         self._numbered = 0
         self._views: tuple[Name, ...] = ()
-        # Whether what is bound stands in a FROM that several SELECTs have, and the CTEs that the
-        # derived tables of such a FROM are, since all of them read the one text.
+        # Whether the FROM being bound belongs to several SELECTs, and the CTEs that stand for the
+        # derived tables in it.
         self.sharing = False
         self._shared: dict[object, int] = {}
 
@@ -55,7 +55,7 @@ class TableBinder:
     def query(self, node: exp.Expr, scope: Scope, role: str) -> ra.Query: ...
 
     def table(self, node: exp.Table, translator: Translator) -> ra.Relation:
-        """The relation that a name in FROM stands for."""
+        """The relation that a name in FROM means."""
         number, alias = self.number(), alias_of(node)
         columns = alias_columns(node)
         span = None if self.in_view else self._name_span(node)
@@ -122,7 +122,7 @@ class TableBinder:
         before = self.catalog, self.text, self.in_view, self._views, self.possible_names
         self.catalog = self.catalog.within(view)
         self.text, self.in_view, self._views = view.query, True, (*self._views, view.name)
-        self.possible_names = names  # whatever setting it was made under
+        self.possible_names = names  # whatever the settings were when it was made
         query = self.inner(tree, Scope({}), "view")
         self.catalog, self.text, self.in_view, self._views, self.possible_names = before
         return ra.Derived(
@@ -139,7 +139,7 @@ class TableBinder:
         )
 
     def inner(self, node: exp.Expr, scope: Scope, role: str) -> ra.Query:
-        """A query in FROM. Its relations are not counted among those of the FROM itself."""
+        """A query in FROM. Its relations do not belong to the FROM around it."""
         before, self.pending = self.pending, []
         query = self.query(node, scope, role)
         self.pending = before
@@ -151,7 +151,7 @@ class TableBinder:
         return relation
 
     def opaque(self, node: exp.Expr, reason: str, *, alias: str | None = None) -> ra.Relation:
-        """A relation of a syntax that is not understood."""
+        """A relation whose syntax is not understood."""
         called = alias_of(node) if alias is None else alias
         return self.keep(ra.Opaque(self.number(), called, reason, unread=True))
 
@@ -164,7 +164,7 @@ class TableBinder:
         return number
 
     def _name_span(self, node: exp.Table) -> Span | None:
-        """The span of a table's name, with the time travel behind it; None in a view."""
+        """The span of a table's name, with its time travel; None in a view."""
         parts = names_of(node)
         if not parts or not all(isinstance(part, exp.Identifier) for part in parts):
             return None
@@ -182,8 +182,8 @@ class TableBinder:
 
 @lru_cache(maxsize=512)
 def _view_tree(query: str) -> tuple[exp.Expr | None, frozenset[str] | None]:
-    """The tree of a view's query, and its words that may be names if text in double quotes may be
-    one."""
+    """The tree of a view's query, and the words in it that may be names if text in double quotes
+    may be one; None twice if it is not understood."""
     pieces = list(statements(query))
     tree = pieces[0].tree if len(pieces) == 1 else None
     if tree is None or why_unreadable(pieces[0], query, None) is not None:

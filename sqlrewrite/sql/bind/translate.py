@@ -45,7 +45,7 @@ OF_UNITS = {
     **dict.fromkeys(("timestampadd", "dateadd", "date_add"), "timestampadd"),
     **dict.fromkeys(("timestampdiff", "datediff", "date_diff", "timediff"), "timestampdiff"),
 }
-"""What a function is whose first argument is a unit."""
+"""The function that each of these is when its first argument is a unit: ``DATEADD(day, 1, x)``."""
 
 # What may stand between a window and the function that it is of.
 _ABOVE_CALLS = (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls, exp.Dot)
@@ -56,9 +56,12 @@ _SKIMMED = ra.Unknown("an expression that nothing asks for")
 
 @dataclass(slots=True)
 class Facts:
-    """What the expressions of one block call, beside their values.
+    """What the expressions of one block do besides giving values.
 
-    ``uncertain``: whether a function is called that may be an aggregate or a generator.
+    ``functions``: the names of those called; ``unknowns``: reasons why the block is unknown.
+    ``partitions``: the PARTITION BY keys of its windows.
+    ``aggregates``, ``uncertain``: whether an aggregate is called, or a function that may be one or
+    a generator.
     """
 
     functions: set[str] = field(default_factory=set)
@@ -69,7 +72,7 @@ class Facts:
 
 
 Trees = dict[int, tuple[ra.Expression, exp.Expr]]
-"""The trees of expressions, by the ids of these."""
+"""Expressions with the trees that they are translated from, by the ids of the expressions."""
 
 BindSubquery = Callable[[exp.Expr, Scope, str, ra.Expression | None, bool, bool], ra.Subquery]
 
@@ -78,13 +81,14 @@ BindSubquery = Callable[[exp.Expr, Scope, str, ra.Expression | None, bool, bool]
 class Translator:
     """Translates the expressions of one block of a text, and collects its ``facts``.
 
-    ``in_view``: whether the text is that of a view, and no place in it is the author's.
+    ``in_view``: the text is that of a view, and no place in it is the author's.
     ``windows``: the named windows of the block.
     ``aliases``: its outputs, once they are known, for the clauses that may name them.
-    ``first``: the aliases that come before a column of FROM where HAVING is translated.
-    ``possible_names``: the words of the text that may be names, where "…" may be one.
+    ``first``: the aliases that HAVING resolves before columns of FROM.
+    ``possible_names``: the words of the text that may be names, if text in double quotes may be
+    one.
     ``variables``: the parameters of the lambdas around the place.
-    ``trees``: what each expression is translated from; nothing in a view.
+    ``trees``: the tree of each expression; none in a view.
     """
 
     text: str
@@ -101,15 +105,15 @@ class Translator:
     _under_over: exp.Expr | None = None
 
     def translate(self, node: exp.Expr | None) -> ra.Expression:
-        """The plan's expression for a tree, which may be None: sqlglot leaves out operands of texts
-        that are cut."""
+        """The plan's expression for a tree; Unknown for None, which sqlglot has in place of
+        operands that a cut text lacks."""
         if node is None:
             return ra.Unknown("an operand is missing", ())
         return self._of(node, HANDLERS.get(type(node), Translator._call)(self, node))
 
     def _of(self, node: exp.Expr, expression: ra.Expression) -> ra.Expression:
-        """The expression, noted as that of a tree. A column that stands for an alias is that of the
-        item of the list."""
+        """The expression, with ``node`` noted as its tree. That of an alias keeps the tree of its
+        item."""
         if not self.in_view:
             self.trees.setdefault(id(expression), (expression, node))
         return expression
@@ -126,18 +130,18 @@ class Translator:
             shown = star_columns(self.scope.source)
         left_out = marker.args.get("except_") or ()
         if any(isinstance(column, exp.Column) and column.table for column in left_out):
-            return None  # of one of several relations, or a field of a struct
+            return None  # EXCEPT (t.a): a column of one relation, or a field of a struct
         dropped = {column.name.lower() for column in left_out}
         if shown is None:
             return None
         return [ra.OutputColumn(name, ref) for name, ref in shown if name not in dropped]
 
     def label(self, item: exp.Expr) -> str | None:
-        """The name that Spark shows for an item of a SELECT list, where that is asked for."""
+        """The name that Spark shows for an item of a SELECT list; None if that is not asked for."""
         return None
 
     def may_be_several(self, item: exp.Expr, expression: ra.Expression) -> bool:
-        """Whether an item may be several columns: it is a generator, or may be one."""
+        """Whether an item may be several columns: it is, or may be, a generator."""
         if isinstance(item, exp.Aliases):
             return True
         alone = not isinstance(item, exp.Alias)
@@ -150,9 +154,8 @@ class Translator:
         return alone if called is None else called.generator
 
     def skim(self, node: exp.Expr) -> ra.Expression:
-        """The expression of an item whose value nothing needs: Unknown, with its functions
-        noted. One that holds a subquery or a window is translated in full, as these are part of
-        the plan."""
+        """Unknown, for an item whose value nothing needs; its functions are noted. An item with a
+        subquery or a window is translated in full, as these are part of the plan."""
         calls: list[exp.Expr] = []
         stack = [node]
         while stack:
@@ -170,8 +173,8 @@ class Translator:
         return _SKIMMED
 
     def conjunct(self, node: exp.Expr) -> ra.Expression:
-        """A conjunct of WHERE. An EXISTS or IN that it is, or negates, is marked as required: each
-        row that passes has an answer of it."""
+        """A conjunct of WHERE. If it is an EXISTS or IN, perhaps under NOT, that subquery is marked
+        as required: a row passes only by its answer."""
         return self._deciding(node, True, False)
 
     def _deciding(self, node: exp.Expr, required: bool, negated: bool) -> ra.Expression:
@@ -339,13 +342,13 @@ class Translator:
         return ra.Call("not", (whole,)) if negated else whole
 
     def window_definition(self, window: exp.Expr) -> exp.Expr | None:
-        """The definition that holds the partition and order of a window: the window itself, or the
-        one it names."""
+        """The definition of a window's partition and order: the window itself, or the one that it
+        names."""
         named = window.args.get("alias")
         return self.windows.get(named.name.lower()) if isinstance(named, exp.Expr) else window
 
     def _window(self, node: exp.Expr) -> ra.Expression:
-        # The function itself aggregates nothing; what it is given may: sum(sum(x)) OVER ().
+        # The function itself aggregates nothing, but its arguments may: sum(sum(x)) OVER ().
         called = node.this
         while isinstance(called, _ABOVE_CALLS):
             called = called.expression if isinstance(called, exp.Dot) else called.this
@@ -359,7 +362,7 @@ class Translator:
         rest = [self.translate(item) for item in order.expressions] if order is not None else []
         spec = node.args.get("spec") or (base.args.get("spec") if base is not None else None)
         if spec is not None and spec.args.get("kind") != "RANGE":
-            self.facts.functions.add("over")  # which of several equal rows come before is open
+            self.facts.functions.add("over")  # the order of rows with equal keys is arbitrary
         return ra.Call("over", (inner, *partition, *rest))
 
     def _call(self, node: exp.Expr) -> ra.Expression:
@@ -394,7 +397,8 @@ class Translator:
         return ra.Call(name, arguments)
 
     def _lambda(self, node: exp.Expr, function: str, before: list[ra.Expression]) -> ra.Expression:
-        """A lambda behind other arguments; its parameters hide columns of their names."""
+        """A lambda after the arguments ``before``; its parameters hide columns of the same
+        names."""
         others = tuple(
             takewhile(lambda it: not (isinstance(it, ra.Call) and it.name == "=>"), before)
         )
@@ -414,7 +418,7 @@ class Translator:
         return replace(variable) if variable else ra.Unknown(f"{name} is not understood")
 
     def _note(self, node: exp.Expr) -> str:
-        """Adds a function to the facts, and returns its name."""
+        """The name of a function, which is added to the facts."""
         name = function_name(node)
         self.facts.functions.add(name)
         if node is not self._under_over:
@@ -462,14 +466,14 @@ HANDLERS: dict[type[exp.Expr], Callable[[Translator, exp.Expr], ra.Expression]] 
 def _cast_of(operand: ra.Expression, kind: str, safe: bool = False) -> ra.Expression:
     """A cast; that of a constant is a typed literal if it certainly gives a value."""
     if isinstance(operand, ra.Literal) and operand.kind in ("string", "number"):
-        wanted = parse(kind)
-        if wanted is not None and cast_fits(operand.text, wanted):
+        target = parse(kind)
+        if target is not None and cast_fits(operand.text, target):
             return ra.Literal("typed", operand.text, kind, folded=True)
     return ra.Cast(operand, kind, safe)
 
 
 def _cast_in_turn(operand: ra.Expression, casts: list[exp.Expr]) -> ra.Expression:
-    """An operand under the casts ``::`` of a list, the first of which is applied last."""
+    """An operand under a list of casts ``::``, the last of which is applied first."""
     for cast in reversed(casts):
         operand = _cast_of(operand, type_name(cast.args["to"]))
     return operand

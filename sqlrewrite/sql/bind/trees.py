@@ -1,5 +1,5 @@
-"""What sqlglot's trees say by themselves, before anything is bound: conjuncts and operands, and of
-a relation its names, its alias, and whether a comma stands before it."""
+"""Questions about sqlglot's trees before they are bound: conjuncts and operands; the names and
+alias of a relation, and whether a comma stands before it."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ ANY = "*"
 
 _BEFORE_A_NAME = frozenset({"stream", "table"})
 
-# A name in IDENTIFIER('…'), where it surely has a single part.
+# A name in IDENTIFIER('…') that certainly has a single part.
 _NAME = re.compile(r"[A-Za-z_]\w*|`[A-Za-z_]\w*`")
 
 _WORD = re.compile(r"\w+")
 _OF_DBT = re.compile(r"\{\{[-+]?\s*(?:(?:ref|source)\s*\(|this\b)")
 
-# Most of a tree, and no table is below it; what a hint names is none.
+# Nodes without tables below them, which are most of a tree. A hint names tables, but reads none.
 _NO_TABLES = frozenset({exp.Column, exp.Literal, exp.Identifier, exp.Hint, exp.DataType})
 
 _OF_CONDITIONS = (exp.Where, exp.Having, exp.Qualify, exp.Join, exp.And, exp.Or, exp.Not)
 
 _NO_OPERANDS = frozenset({exp.Identifier, exp.Var, exp.DataType, exp.TableAlias})
 
-# How far before a relation's first name its comma is looked for, and what in between speaks against
-# one: a join's word, or a comment, which may hold anything.
+# How far before a relation's first name its comma is looked for. It is certain unless JOIN or a
+# comment, which may hold anything, stands in between.
 _NEAR = 200
 _COMMENT = re.compile(r"--|/\*|\*/")
 _CROSS_JOIN = re.compile(r"\bcross\s+join\s*[\s(]*$", re.IGNORECASE)
@@ -87,8 +87,8 @@ def _table_names(node: exp.Expr) -> Iterator[str]:
 
 
 def _names_in_template(node: exp.Expr) -> Iterator[str]:
-    """The tables that a variable in place of an expression may bring in with a subquery: any if it
-    is a whole condition, those in its text if it calls a macro, none if it is a value."""
+    """The tables that a template in place of an expression may read in a subquery: ``ANY`` if it is
+    a whole condition, the words in its text if it calls a macro, none if it is a value."""
     above = node.parent
     while isinstance(above, exp.Paren):
         above = above.parent
@@ -99,15 +99,15 @@ def _names_in_template(node: exp.Expr) -> Iterator[str]:
 
 
 def open_names(names: Iterable[str]) -> list[str]:
-    """The names that hold a variable or are known only at run time. What dbt renders a ``ref`` to
-    has a schema, and so is no CTE."""
+    """The names that hold a template or are known only at run time. dbt renders a ``ref`` to a name
+    with a schema, which is no CTE."""
     return [
         name for name in names if name == ANY or (has_template(name) and not _OF_DBT.match(name))
     ]
 
 
 def may_mean(opened: Iterable[str], name: str) -> bool:
-    """Whether one of the names may be this one at run time."""
+    """Whether one of the names may be ``name`` at run time."""
     return any(other == ANY or (other != name and may_render_to(other, name)) for other in opened)
 
 
@@ -164,19 +164,19 @@ def _is_operand(node: exp.Expr, names: bool) -> bool:
 
 
 def names_of(node: exp.Expr) -> list[exp.Expr]:
-    """The parts of a table's name as written; of another relation, what it consists of."""
+    """The parts of a table's name as written; for another relation its content."""
     return [node.args[key] for key in ("catalog", "db", "this") if node.args.get(key)]
 
 
 def behind_comma(node: exp.Expr, text: str) -> bool:
-    """Whether a relation certainly stands behind a comma, which sqlglot reads as a CROSS JOIN."""
+    """Whether a relation certainly stands behind a comma, which sqlglot reads as CROSS JOIN."""
     start = _first(node)
     _, comma, between = text[max(0, start - _NEAR) : start].rpartition(",")
     return bool(comma) and _NOT_A_COMMA.search(between) is None
 
 
 def may_be_comma(join: exp.Expr, text: str) -> bool:
-    """Whether a join may be a comma: CROSS JOIN does not stand right before its relation."""
+    """Whether a join may be a comma: no CROSS JOIN stands right before its relation."""
     if join.args.get("kind") != "CROSS":
         return False
     start = _first(join.this)
@@ -196,7 +196,7 @@ def _first(node: exp.Expr) -> int:
 
 
 def all_of(node: exp.Subquery) -> exp.Subquery:
-    """A join in parentheses with an alias, as the derived table of all its columns."""
+    """The derived table of all columns of a join in parentheses that has an alias."""
     joined = node.this.copy()
     select = exp.Select(expressions=[exp.Star()], from_=exp.From(this=joined))
     select.meta[NO_WHERE] = "a join under an alias has no WHERE"
@@ -207,7 +207,7 @@ def all_of(node: exp.Subquery) -> exp.Subquery:
 
 
 def is_beside(join: exp.Expr) -> bool:
-    """Whether the relation of a join is a generator that runs for each row before it: ``LATERAL
+    """Whether a join's relation is a generator that runs for each row before it: ``LATERAL
     explode(…) e``."""
     if not isinstance(join.this, exp.Lateral) or not isinstance(join.this.this, exp.Anonymous):
         return False
@@ -217,7 +217,7 @@ def is_beside(join: exp.Expr) -> bool:
 
 
 def is_generated(node: exp.Table) -> bool:
-    """Whether a relation is the call of a generator that is understood."""
+    """Whether a relation is the call of a known generator."""
     if not isinstance(node.this, exp.Anonymous):
         return False
     known = function(function_name(node.this))
@@ -226,7 +226,7 @@ def is_generated(node: exp.Table) -> bool:
 
 
 def all_generated(node: exp.Table) -> exp.Select:
-    """A generator in FROM, as the query of all its columns."""
+    """The query of all columns of a generator in FROM."""
     lateral = exp.Lateral(this=node.this.copy(), view=True)
     select = exp.Select(expressions=[exp.Star()], laterals=[lateral])
     select.meta[NO_WHERE] = "a table function has no WHERE"
@@ -234,8 +234,8 @@ def all_generated(node: exp.Table) -> exp.Select:
 
 
 def listed_whole(node: exp.Expr) -> exp.Expr:
-    """The query of an IN; a UNION, a query with groups or one with a generator becomes a derived
-    table in it."""
+    """The query of an IN. One whose rows are not rows of its FROM (a UNION, groups, a generator) is
+    wrapped as a derived table."""
     query = node.this if isinstance(node, exp.Subquery) else node
     first = query
     while isinstance(first, exp.SetOperation):
@@ -253,7 +253,7 @@ def listed_whole(node: exp.Expr) -> exp.Expr:
 
 
 def _makes_rows(query: exp.Expr) -> bool:
-    """Whether a query's rows are not those of its FROM one by one."""
+    """Whether a query returns other rows than those of its FROM, one by one."""
     if not isinstance(query, exp.Select):
         return isinstance(query, exp.SetOperation)
     calls = (node for item in query.expressions for node in item.find_all(exp.Anonymous))
@@ -310,8 +310,9 @@ def alias_columns(node: exp.Expr) -> tuple[str, ...] | None:
 
 
 def within_casts(node: exp.Expr) -> tuple[exp.Expr, list[exp.Expr]]:
-    """What stands before the casts ``::`` of an operand, and these, the last one first. sqlglot has
-    a sign and the type of a constant above them: ``DATE '…'::STRING`` is a DATE of a STRING."""
+    """An operand without its casts ``::``, and the casts, the last one first. sqlglot puts a sign,
+    or the type of a constant, above the casts: ``DATE '…'::STRING`` is parsed as the DATE of a
+    STRING."""
     casts: list[exp.Expr] = []
     while isinstance(node, exp.Cast) and node.meta.get(SPELLED) == "::":
         casts.append(node)
@@ -320,7 +321,7 @@ def within_casts(node: exp.Expr) -> tuple[exp.Expr, list[exp.Expr]]:
 
 
 def field_name(node: exp.Expr) -> str | None:
-    """The name, as written, of a value as a field of ``struct(…)``; None of one that has none."""
+    """The name that a value gives its field in ``struct(…)``, as written; None if it gives none."""
     match node:
         case exp.Alias():
             return node.alias

@@ -1,4 +1,4 @@
-"""How calls and windows are printed in the name of a column."""
+"""How calls, CASE, LIKE, subqueries and windows are printed in the name of a column."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ def is_star(node: exp.Expr) -> bool:
 
 
 class CallPrinter:
-    """Prints calls and windows; ``NamePrinter`` prints what is in them."""
+    """Prints calls, subqueries and windows; ``NamePrinter``, which derives from it, prints their
+    operands."""
 
     translator: Translator
     type_of: Callable[[ra.Expression], Type | None]
@@ -73,8 +74,8 @@ class CallPrinter:
         return [self.printed(node) for node in nodes]
 
     def field_names(self, row: exp.Expr) -> list[str]:
-        """The names of the fields of ``(a, 1 AS b, 2)``: a column's or an alias, else col and its
-        number."""
+        """The names of the fields of ``(a, 1 AS b, 2)``: each value's alias or column, else ``col``
+        and its number."""
         names: list[str] = []
         for at, node in enumerate(row.expressions, 1):
             cast = isinstance(inside(node), exp.Cast | exp.TryCast | exp.Anonymous)
@@ -83,7 +84,7 @@ class CallPrinter:
         return names
 
     def _call(self, node: exp.Expr) -> str | None:
-        """A call without what stands behind its parentheses."""
+        """A call without FILTER, OVER and other clauses after its parentheses."""
         name = function_name(node).removeprefix("system.").removeprefix("builtin.")
         nodes = list(node.expressions)
         distinct = bool(nodes) and isinstance(nodes[0], exp.Distinct)
@@ -163,7 +164,8 @@ class CallPrinter:
         return None if text is None or kept is None else f"{text} FILTER (WHERE {kept})"
 
     def _within_group(self, node: exp.Expr) -> str | None:
-        """A call with its WITHIN GROUP; None for those whose keys Spark prints without NULLS."""
+        """A call with its WITHIN GROUP; None for functions whose keys Spark prints without
+        NULLS."""
         if not isinstance(node.this, exp.Anonymous) or node.this.name.lower() not in _LISTS:
             return None
         text = self.text(node.this)
@@ -176,7 +178,7 @@ class CallPrinter:
     # --- what has a syntax of its own ----------------------------------------------------------
 
     def _like(self, node: exp.Expr) -> str | None:
-        """LIKE or ILIKE, perhaps in its ESCAPE."""
+        """LIKE or ILIKE, also with ESCAPE."""
         like = node.this if isinstance(node, exp.Escape) else node
         pattern, negated = like.expression, bool(like.args.get("negate"))
         if isinstance(pattern, exp.Any | exp.All) and like is node:
@@ -226,7 +228,8 @@ class CallPrinter:
         return filled(f"TRIM({side} {{}} FROM {{}})", characters, text)
 
     def _subquery(self, node: exp.Expr) -> str | None:
-        """A subquery with the outer column that it refers to; of several the order is unknown."""
+        """A subquery with the outer column that it refers to; None if there are several, whose
+        order is unknown."""
         meaning = self.meaning(node)
         if not isinstance(meaning, ra.Subquery) or len(meaning.outer) > 1:
             return None
@@ -299,13 +302,13 @@ class CallPrinter:
             text, same = self.text(bound), unit == "ROWS" or self._same_type(bound, ordered)
             if text is None or same is None:
                 return None
-            # Spark casts it to the type of the key, with its minus.
+            # Spark casts the bound to the type of the key, together with its minus.
             turned = not same and str(word).upper() == "PRECEDING"
             bounds.append(f"(- {text}) FOLLOWING" if turned else f"{text} {str(word).upper()}")
         return f"{unit} BETWEEN {bounds[0]} AND {bounds[1]}"
 
     def _same_type(self, bound: exp.Expr, ordered: Sequence[exp.Expr]) -> bool | None:
-        """Whether a bound needs no cast to the type of the only key; None if unknown."""
+        """Whether a bound needs no cast to the type of the only sort key; None if unknown."""
         key = self.kind(ordered[0].this) if ordered else None
         kind = self.printed(bound).kind
         if key is None or kind is None:

@@ -21,8 +21,11 @@ from sqlrewrite.sql.parse.spans import SPAN
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """An expression as ``toPrettySQL`` prints it (None if unknown), its type, and the value of a
-    number, string or boolean that is written as such."""
+    """An expression in the name of a column.
+
+    ``text``: as ``toPrettySQL`` prints it, None if unknown; ``kind``: its type.
+    ``constant``: the value of a number, string or boolean that is written as a literal.
+    """
 
     text: str | None
     kind: Type | None = None
@@ -38,7 +41,7 @@ _TIMESTAMP = re.compile(
 
 
 def number(text: str, kind: Type | None) -> Printed | None:
-    """A number of a type; None for one that Spark refuses."""
+    """A number of a type as printed; None for one that Spark refuses."""
     try:
         value = Decimal(text)
     except InvalidOperation:
@@ -87,7 +90,7 @@ def _single(value: Decimal) -> float:
 
 
 def typed_constant(text: str, kind: Type | None) -> str | None:
-    """``DATE '…'``, TIME or TIMESTAMP of a type as printed; None for an unusual form."""
+    """``DATE '…'``, TIME or TIMESTAMP as printed; None for an unusual form."""
     if kind == types.DATE:
         match = _DATE.fullmatch(text)
         return f"DATE '{_date(*match.groups())}'" if match else None
@@ -102,7 +105,7 @@ def typed_constant(text: str, kind: Type | None) -> str | None:
 
 
 def binary(digits: str) -> str | None:
-    """``X'1F'`` as printed; None if these are no digits."""
+    """``X'1F'`` as printed; None if a digit is not hexadecimal."""
     if not re.fullmatch("[0-9A-Fa-f]*", digits):
         return None
     return f"X'{'0' * (len(digits) % 2)}{digits.upper()}'"
@@ -140,11 +143,11 @@ _FIELD_FORMATS = {
     ("MINUTE", "SECOND"): r"([+-])?(\d+):(\d{1,2}(?:\.\d{1,9})?)",
 }
 Amount = tuple[str, str]
-"""A value of an interval and its unit, in upper case and without its S."""
+"""A value in an interval, and its unit in upper case without a final S."""
 
 
 def interval(amounts: tuple[Amount, ...]) -> Printed | None:
-    """An interval of values with their units; None for one that Spark refuses."""
+    """An interval of values and units; None for one that Spark refuses."""
     units = {unit for _, unit in amounts}
     if units <= set(_MONTHS):
         months = _total(amounts, _MONTHS)
@@ -157,7 +160,7 @@ def interval(amounts: tuple[Amount, ...]) -> Printed | None:
 
 
 def interval_text(text: str) -> Printed | None:
-    """``INTERVAL '1 day 2 hours'``, by its text."""
+    """The interval ``INTERVAL '1 day 2 hours'``, by its text."""
     words = text.lower().removeprefix("interval ").split()
     amounts = tuple(
         (value, unit.upper().removesuffix("S"))
@@ -167,7 +170,7 @@ def interval_text(text: str) -> Printed | None:
 
 
 def field_interval(text: str, start: str, end: str) -> Printed | None:
-    """``INTERVAL '1-2' YEAR TO MONTH`` and its like; None for one that Spark refuses."""
+    """``INTERVAL '1-2' YEAR TO MONTH`` and the like; None for one that Spark refuses."""
     pattern = _FIELD_FORMATS.get((start, end))
     outer = -1 if text.startswith("-") and text[1:2] in "+-" else 1
     match = re.fullmatch(pattern, text[1:] if outer < 0 else text) if pattern else None
@@ -183,7 +186,7 @@ def field_interval(text: str, start: str, end: str) -> Printed | None:
 
 
 def _total(amounts: tuple[Amount, ...], sizes: dict[str, int]) -> int | None:
-    """The sum of an interval's values in the smallest unit; None for one that Spark refuses."""
+    """The sum of an interval's values in its smallest unit; None for one that Spark refuses."""
     total = Decimal(0)
     for written, unit in amounts:
         value = re.sub(r"^(--|-\+|\+)", lambda signs: _SIGNS[signs[0]], written.strip())
@@ -235,7 +238,7 @@ def _of_fields(text: str, fields: tuple[str, ...]) -> Printed:
 
 
 def printed_interval(node: exp.Expr) -> Printed | None:
-    """``INTERVAL '1' DAY`` and its like, of constants; None if it is not understood."""
+    """``INTERVAL '1' DAY`` and the like, of constants; None if it is not understood."""
     value, unit = node.this, node.args.get("unit")
     sign = "-" if isinstance(value, exp.Neg) else ""
     value = value.this if sign else value
@@ -249,9 +252,9 @@ def printed_interval(node: exp.Expr) -> Printed | None:
     return interval(((text, unit.name.upper().removesuffix("S")),))
 
 
-def summed_interval(node: exp.Expr) -> tuple[tuple[str, str], ...] | None:
-    """The values and units of ``INTERVAL 1 DAY 2 HOURS``, which is a sum of intervals of which none
-    has a span; None for any other sum."""
+def summed_interval(node: exp.Expr) -> tuple[Amount, ...] | None:
+    """The values and units of ``INTERVAL 1 DAY 2 HOURS``, which sqlglot reads as a sum of intervals
+    without spans; None for any other sum."""
     parts = chained(node, exp.Add)
     if not all(isinstance(part, exp.Interval) and SPAN not in part.meta for part in parts):
         return None

@@ -1,8 +1,8 @@
 """The names and types of the columns that a query returns, by its bound plan.
 
-The binder here understands more than where a statement is rewritten: PIVOT and UNPIVOT, the rows of
-a script, recursive CTEs, functions in FROM. What it makes of them has the right columns and no
-right rows, so these plans are for names and types alone.
+The binder here understands more than the one for rewriting: PIVOT and UNPIVOT, the rows of a
+script, recursive CTEs, functions in FROM. Its plans have the right columns, but not the right rows,
+so they serve for names and types alone.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from sqlrewrite.sql.outputs.pivots_and_pipes import PIPES, pivoted, script_colum
 from sqlrewrite.warehouse import Name, Warehouse
 
 NamedType = tuple[str | None, Type | None]
-"""A column's name and type, None where they are not known."""
+"""A column's name and type, each None if unknown."""
 
 
 def output_columns(
     tree: exp.Expr, text: str, catalog: Warehouse, settings: Sequence[ExactSettings]
 ) -> tuple[NamedType, ...] | None:
     """The columns that a query returns, with the types that hold under all of the settings; None
-    for a statement that is no query, or is not understood."""
+    for a statement that is no query or is not understood."""
     if not isinstance(tree, exp.Query | exp.Values):
         return None
     binder = OutputBinder(catalog, text, tuple(settings))
@@ -50,8 +50,8 @@ def output_columns(
 
 
 def _branches(node: ra.Node) -> list[ra.Project] | None:
-    """The SELECTs whose rows a query returns; None if the columns of one are not known, or they
-    have not as many each."""
+    """The SELECTs whose rows a query returns; None if the columns of one are unknown, or their
+    numbers of columns differ."""
     branches: list[ra.Project] = []
     stack = [node]
     while stack:
@@ -80,7 +80,7 @@ class OutputBinder(Binder):
         self.cte_labels: dict[int, tuple[str, ...]] = {}
 
     def columns_of(self, number: int) -> list[ra.OutputColumn]:
-        """The columns of a relation, with their names as Spark shows them; none if unknown."""
+        """The columns of a relation with their names as Spark shows them; empty if unknown."""
         relation = self.relations[number]
         names, labels = column_names(relation) or (), self.labels_of(number) or ()
         if len(names) != len(labels):
@@ -98,7 +98,7 @@ class OutputBinder(Binder):
         return columns
 
     def understood(self, query: ra.Query) -> bool:
-        """Whether all is known that a query may refer to."""
+        """Whether all that a query may refer to is known."""
         blocks = [block for block in self.blocks if block.number in query.blocks]
         relations = (leaf for block in blocks for leaf in leaves(block.source))
         return all(
@@ -146,7 +146,7 @@ class OutputBinder(Binder):
     def _query_node(
         self, node: exp.Expr, scope: Scope, role: Role
     ) -> tuple[ra.Node, tuple[int, ...]]:
-        """The plan of a query; of VALUES as of a SELECT of all their columns."""
+        """The plan of a query; VALUES is bound as a SELECT of all its columns."""
         if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Values):
             node = node.this
         if isinstance(node, exp.Values):
@@ -154,7 +154,7 @@ class OutputBinder(Binder):
         return super()._query_node(node, scope, role)
 
     def select_list(self, node: exp.Select, translator: Translator, *, skim: bool) -> SelectList:
-        """The list of a SELECT, of a script's rows, or of an operator of the pipe syntax."""
+        """The columns of a SELECT, a script, or a pipe operator."""
         first, operator = node.expressions[0], node.args.get("kind")
         if isinstance(first, exp.QueryTransform):
             return SelectList(tuple(script_columns(first)), True, ())
@@ -162,8 +162,8 @@ class OutputBinder(Binder):
             columns = PIPES[operator](node, translator)
             return SelectList(tuple(columns or ()), columns is not None, ())
         shown = super().select_list(node, translator, skim=skim)
-        known = UNDERSTOOD[exp.Select]
-        strange = any(value and clause not in known for clause, value in node.args.items())
+        clauses = UNDERSTOOD[exp.Select]
+        strange = any(value and clause not in clauses for clause, value in node.args.items())
         return replace(shown, complete=False) if strange else shown
 
     def _generating(
@@ -198,7 +198,8 @@ class OutputBinder(Binder):
         return visible
 
     def recursive_query(self, node: exp.Expr, name: str, visible: Mapping[str, int]) -> ra.Query:
-        """The query of a recursive CTE: its columns are those of the part that does not recur."""
+        """The query of a recursive CTE: its columns are those of its anchor, the part without the
+        CTE."""
         while isinstance(node, exp.Subquery) and not node.args.get("with_"):
             node = node.this
         if not isinstance(node, exp.SetOperation):
@@ -220,7 +221,7 @@ class OutputBinder(Binder):
         return tree
 
     def _label(self, node: exp.Expr, tree: ra.Node) -> None:
-        """Notes the names that the alias of a relation gives to its columns."""
+        """Notes the names that a relation's alias gives to its columns."""
         alias = node.args.get("alias")
         names = tuple(column.name for column in alias.columns) if alias is not None else ()
         while isinstance(tree, ra.Join | ra.Generate) and not isinstance(node, exp.Lateral):
@@ -264,7 +265,7 @@ class OutputBinder(Binder):
     def _derived(
         self, columns: Sequence[ra.OutputColumn], alias: str, names: Name | None = None
     ) -> ra.Derived:
-        """A derived table of such columns."""
+        """A derived table of these columns."""
         project = ra.Project(ra.Unreadable("for its columns alone"), tuple(columns), -1)
         query = ra.Query(project, (), (), tuple(column.name for column in columns))
         return ra.Derived(self.number(), query, alias, None, names or (), listed=names or ())
@@ -272,7 +273,7 @@ class OutputBinder(Binder):
     def _pivoted_relation(
         self, node: exp.Expr, pivots: Sequence[exp.Expr], translator: Translator
     ) -> ra.Node:
-        """A relation with PIVOT or UNPIVOT behind it."""
+        """A relation with PIVOT or UNPIVOT after it."""
         plain = node.copy()
         plain.set("pivots", None)
         joins, plain.args["joins"] = plain.args.get("joins") or [], []

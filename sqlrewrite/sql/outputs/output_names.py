@@ -1,8 +1,8 @@
 """The names that Spark gives to columns without one (``toPrettySQL``), from tree and plan.
 
-Names are printed as ``usePrettyExpression`` has them: strings without quotes, no implicit cast, no
-qualifier of a column. How a call is printed is in ``rules/printed.toml``; each row was asked of
-Spark 4.3. What is not known to be printed so has no name here.
+As ``usePrettyExpression`` has it: strings without quotes, no implicit casts, no qualifiers. How
+calls are printed is in ``rules/printed.toml``; each row was asked of Spark 4.3. What is not known
+for certain has no name here.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from sqlrewrite.sql.parse.dialect import SPELLED
 from sqlrewrite.sql.parse.spans import SPAN
 
 BARE = LITERAL_FUNCTIONS.keys() | {"current_catalog", "current_database", "current_schema"}
-"""Functions that need no parentheses."""
+"""Functions that are called without parentheses."""
 
 UNNAMED = Printed(None)
 """An expression whose text and type are unknown."""
@@ -69,13 +69,15 @@ _FORMS: dict[type[exp.Expr], tuple[str, tuple[str, ...]]] = {
     exp.RegexpLike: ("RLIKE({}, {})", ("this", "expression")),
     exp.StrPosition: ("locate({}, {}, 1)", ("substr", "this")),
 }
-"""How a node is printed that is always printed alike, and the arguments that stand in it."""
+"""Nodes that are always printed by one format, with the arguments that fill it."""
 
 
 class NamePrinter(CallPrinter):
-    """Prints the expressions of one SELECT, which its ``translator`` has translated: ``meanings``
-    are their plans by the ids of their trees, ``type_of`` gives a plan's type, and ``understood``
-    says whether all is known that a subquery refers to."""
+    """Prints the expressions of one SELECT, which its ``translator`` has translated.
+
+    ``meanings``: their plans, by the ids of their trees; ``type_of``: the type of a plan.
+    ``understood``: whether all that a subquery refers to is known.
+    """
 
     def __init__(
         self,
@@ -99,7 +101,8 @@ class NamePrinter(CallPrinter):
         return self.own_name(node) or self.text(node)
 
     def own_name(self, node: exp.Expr) -> str | None:
-        """The name that an expression has by itself: a column, a field, the cast of a column."""
+        """The name that an expression has without printing: a column's, a field's, that of a column
+        under a cast; None for others."""
         node = inside(node)
         match node:
             case exp.Column() | exp.Identifier():
@@ -114,7 +117,8 @@ class NamePrinter(CallPrinter):
                 return None
 
     def _name_under(self, node: exp.Expr) -> str | None:
-        """The name of a column, of casts of it, or of a path into it, under a cast."""
+        """The name under a cast: a column's, that under more casts, or that of a path into a
+        column."""
         node = inside(node)
         if not isinstance(node, exp.Column):
             return None if isinstance(node, exp.Identifier) else self.own_name(node)
@@ -124,12 +128,12 @@ class NamePrinter(CallPrinter):
         return node.name if column and not self._is_alias(node) else None
 
     def meaning(self, node: exp.Expr) -> ra.Expression | None:
-        """The plan of a tree."""
+        """The plan of a tree; None if it was not translated."""
         noted = self.meanings.get(id(inside(node)))
         return None if noted is None else noted[1]
 
     def kind(self, node: exp.Expr) -> Type | None:
-        """The type of a tree's value, None if unknown."""
+        """The type of a tree's value; None if unknown."""
         meaning = self.meaning(node)
         kind = None if meaning is None else self.type_of(meaning)
         return None if kind is None else valued(kind)
@@ -151,7 +155,7 @@ class NamePrinter(CallPrinter):
     # --- names --------------------------------------------------------------------------------
 
     def _is_alias(self, node: exp.Expr) -> bool:
-        """Whether a column is an item of the same SELECT list."""
+        """Whether a column refers to an alias in the same SELECT list."""
         alias = self.translator.aliases.get(node.name.lower())
         return alias is not None and not node.args.get("table") and self.meaning(node) is alias
 
@@ -208,7 +212,7 @@ class NamePrinter(CallPrinter):
         return UNNAMED if kind != types.STRING else Printed(node.name, kind, node.name)
 
     def _strings(self, node: exp.Expr) -> Printed:
-        """Strings behind each other, which are one."""
+        """Adjacent string literals, which are one string."""
         if not all(isinstance(part, exp.Literal) and part.is_string for part in node.expressions):
             return UNNAMED
         text = "".join(part.name for part in node.expressions)
@@ -244,8 +248,9 @@ class NamePrinter(CallPrinter):
         within, casts = within_casts(node.this)
         if spelled is not None or not isinstance(within, exp.Literal):
             return _cast_of(self.printed(node.this), node, self.kind(node))
-        # DATE '…', whose type is under the casts behind it in the plan.
-        kind = self.type_of(ra.Literal("typed", within.name, type_name(node.args["to"])))
+        # DATE '…': in the plan its type is hidden by casts after it.
+        written = ra.Literal("typed", within.name, type_name(node.args["to"]))
+        kind = self.type_of(written) if casts else self.kind(node)
         constant = Printed(typed_constant(within.name, kind), kind)
         for cast in reversed(casts):
             constant = _cast_of(constant, cast, _type_in(cast))
@@ -257,7 +262,7 @@ class NamePrinter(CallPrinter):
     # --- operators ----------------------------------------------------------------------------
 
     def _connective(self, node: exp.Expr) -> str | None:
-        """Operands with AND or OR between them, of which Spark makes a balanced tree."""
+        """Operands of AND or OR, which Spark arranges in a balanced tree."""
         word = "AND" if isinstance(node, exp.And) else "OR"
         parts = self._all(chained(node, type(node)))
 
@@ -282,7 +287,7 @@ class NamePrinter(CallPrinter):
         return None if text is None else f"(NOT {text})"
 
     def _not(self, node: exp.Expr) -> str | None:
-        # The condition that is written as IS NOT NULL has no span without its NOT.
+        # IS NOT NULL is parsed as NOT over an IS NULL without a span.
         negated = isinstance(node.this, exp.Is) and SPAN not in node.this.meta
         if negated and isinstance(node.this.expression, exp.Null):
             return filled("({} IS NOT NULL)", self.printed(node.this.this))
@@ -304,7 +309,7 @@ class NamePrinter(CallPrinter):
         return filled(f"({{}} IN ({listed}))", *parts)
 
     def _computed(self, sign: str, node: exp.Expr) -> Printed:
-        """An operator of arithmetic or bits."""
+        """An arithmetic or bitwise operator with its operands."""
         amounts = summed_interval(node)
         if amounts is not None:
             return (interval(amounts) if self.kind(node) is not None else None) or UNNAMED
@@ -380,7 +385,7 @@ def _last_name(node: exp.Expr) -> str | None:
 
 
 def _type_in(cast: exp.Expr) -> Type | None:
-    """The type of a value of a cast, by the text of it."""
+    """The type of a cast's value, by its text alone."""
     kind = parse(type_name(cast.args["to"]))
     return None if kind is None else valued(kind)
 

@@ -11,7 +11,7 @@ from sqlrewrite.plan.facts.session import ExactSettings
 from sqlrewrite.plan.facts.types import Type
 from sqlrewrite.plan.memo import within
 from sqlrewrite.results import Output
-from sqlrewrite.sql.deep import deep
+from sqlrewrite.sql.interpreter import deep
 from sqlrewrite.sql.outputs.output_binder import output_columns
 from sqlrewrite.sql.parse.statements import lex, statements
 from sqlrewrite.sql.statements.two_readings import is_double_quoted
@@ -27,7 +27,7 @@ def query_output(
     settings: Sequence[ExactSettings],
     type_text: Callable[[Type], str] = str,
 ) -> Output | None:
-    """What a query returns that holds under all of the settings; None where it is not
+    """The names and types of a query's columns that hold under all settings; None if it is not
     understood."""
     answers = []
     for quoted in sorted({setting.double_quoted for setting in settings}):
@@ -49,7 +49,7 @@ def _output(
         columns = deep(
             lambda: within(_LIMITS.steps, lambda: output_columns(tree, query, catalog, settings))
         )
-    except Exception:  # a bug of ours, too many steps, too deep: it costs no more than this query
+    except Exception:  # a bug, too many steps or too deep: it costs only this query
         return None
     if columns is None:
         return None
@@ -67,7 +67,7 @@ def _tree(query: str, catalog: Warehouse, double_quoted: bool) -> exp.Expr | Non
 
 
 def _as_name(text: str, token: Token) -> Token:
-    """A token, where text in double quotes is a name."""
+    """The token, or a name in its place if it is text in double quotes."""
     if token.token_type is not TokenType.STRING or not is_double_quoted(text, token):
         return token
     name = token.text
@@ -75,8 +75,8 @@ def _as_name(text: str, token: Token) -> Token:
 
 
 def _agreed(answers: Sequence[Output | None]) -> Output | None:
-    """What several answers have in common: None in place of a name or type that differs, and of all
-    where one of them is None or has another number of columns."""
+    """The common part of several answers: None in place of a name or type that differs, and None if
+    an answer is None or has another number of columns."""
     known = [answer for answer in answers if answer is not None]
     if len(known) < len(answers) or len({len(answer) for answer in known}) != 1:
         return None

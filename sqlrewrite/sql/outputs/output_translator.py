@@ -1,8 +1,8 @@
 """Expressions of a query that is read for the names and types of its columns.
 
-No plan that is bound so is rewritten. So more is understood here than where a predicate may be
-carried through it: a cast by COLLATE, a path into a VARIANT, a star among the arguments of a call,
-a call of an unknown function, which is one column.
+No plan bound here is rewritten, so more is understood than a predicate may rely on: COLLATE, a path
+into a VARIANT, a star among the arguments of a call, a call of an unknown function, which is one
+column.
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ from sqlrewrite.warehouse import Name
 class OutputTranslator(Translator):
     """Translates the expressions of one SELECT, and prints the names of its columns.
 
-    ``columns_of``: the columns of a relation with their names as Spark shows them, by its number.
-    ``understood``: whether all is known that a subquery refers to.
+    ``columns_of``: the columns of a relation, by its number, with their names as Spark shows them.
+    ``type_of``: the type of an expression.
+    ``understood``: whether all that a subquery refers to is known.
     ``meanings``: the expression of each tree that was translated, by the tree's id.
-    ``unresolved``: the columns, by the ids of their trees, that mean nothing that is known.
-    ``generated_names``: the names that the list gives to columns of a generator, by these in lower
+    ``unresolved``: the ids of the trees of columns that are not known.
+    ``generated_names``: the names that the list gives to a generator's columns, by these in lower
     case.
     """
 
@@ -60,14 +61,14 @@ class OutputTranslator(Translator):
         if isinstance(item, exp.Alias):
             self.generated_names[item.alias.lower(),] = (item.alias,)
         name = self.printer().label(item)
-        return None if name is None or "\r" in name else name  # Spark's own answers lose a \r
+        return None if name is None or "\r" in name else name  # Spark itself loses a \r
 
     def printer(self) -> NamePrinter:
-        """What prints the expressions that were translated."""
+        """A printer of the expressions that were translated."""
         return NamePrinter(self, self.meanings, self.type_of, self.understood)
 
     def may_be_several(self, item: exp.Expr, expression: ra.Expression) -> bool:
-        """Whether an item may be several columns, or one that Spark may not know."""
+        """Whether an item may be several columns, or holds a column that is not known."""
         columns = item.find_all(exp.Column) if self.unresolved else ()
         return isinstance(item, exp.Aliases) or any(
             id(column) in self.unresolved for column in columns
@@ -86,8 +87,8 @@ class OutputTranslator(Translator):
         return columns
 
     def _column_shown(self, column: ra.OutputColumn, before: int) -> ra.OutputColumn:
-        """A column of a star with its name as Spark shows it, where so many of its relation's have
-        the same name and come before."""
+        """A column of a star under the name that Spark shows; ``before`` columns of its name come
+        before it."""
         expression = column.expression
         ref = expression
         while isinstance(ref, ra.Unknown) and ref.merged:
@@ -137,7 +138,7 @@ class OutputTranslator(Translator):
         return expression
 
     def _behind_pipe(self, node: exp.Expr) -> bool:
-        """Whether a column is named with the relation that it comes from before ``|>``."""
+        """Whether a column is qualified by a relation from before ``|>``."""
         table = node.args.get("table")
         if table is None or len(list(node.find_all(exp.Identifier))) != 2:
             return False
@@ -180,7 +181,7 @@ class OutputTranslator(Translator):
         return expression
 
     def _called(self, node: exp.Expr) -> ra.Expression:
-        """A call, with the columns of a star among its arguments."""
+        """A call; a star among its arguments stands for all its columns."""
         if not any(map(is_star, node.expressions)) or node.name.lower() == "count":
             return Translator._function(self, node)
         name = self._note(node)

@@ -28,8 +28,8 @@ def _tables() -> Mapping[str, Any]:
 
 
 def _texts(parts: Sequence[Printed]) -> list[str] | None:
-    """Operands as Spark prints them. None if one is not known, and if a constant string stands
-    beside a string with a collation, since Spark prints a cast there."""
+    """The printed operands. None if one is unknown, or if a constant string stands beside a string
+    with a collation, where Spark prints a cast."""
     if any(part.kind is not None and part.kind.collated for part in parts) and any(
         isinstance(part.constant, str) for part in parts
     ):
@@ -39,14 +39,13 @@ def _texts(parts: Sequence[Printed]) -> list[str] | None:
 
 
 def filled(form: str, *parts: Printed | str) -> str | None:
-    """A form of ``str.format`` with texts and printed expressions in it; None if one of these is
-    not known."""
+    """A format filled with texts and printed expressions; None if one of these is unknown."""
     texts = _texts([Printed(part) if isinstance(part, str) else part for part in parts])
     return None if texts is None else form.format(*texts)
 
 
 def printed(name: str, parts: Sequence[Printed], distinct: bool) -> str | None:
-    """A call as Spark prints it; None where that is not known."""
+    """A call as Spark prints it; None if that is unknown."""
     texts = _texts(parts)
     tables = _tables()
     if texts is None:
@@ -67,7 +66,8 @@ def printed(name: str, parts: Sequence[Printed], distinct: bool) -> str | None:
 
 
 def _by_type(name: str, parts: Sequence[Printed], texts: list[str]) -> str | None:
-    """A call that Spark prints as another function, by the type of its first argument."""
+    """A call that Spark prints as another function, which depends on the type of its first
+    argument."""
     kind = parts[0].kind if parts else None
     if kind is None or len(texts) < 2:
         return None
@@ -84,7 +84,7 @@ def _by_type(name: str, parts: Sequence[Printed], texts: list[str]) -> str | Non
 
 
 def replaced_by_analyzer(operator: str, one: Printed, other: Printed) -> bool:
-    """Whether the analyzer replaces a comparison, and so prints another: of an integer with a
+    """Whether the analyzer replaces a comparison and so prints another one: of an integer with a
     constant decimal (``DecimalPrecision``), of a boolean with a constant number
     (``BooleanEquality``)."""
     for literal, operand in ((one, other), (other, one)):
@@ -100,13 +100,13 @@ def replaced_by_analyzer(operator: str, one: Printed, other: Printed) -> bool:
 
 
 def is_datetime(kind: Type) -> bool:
-    """Whether a type is one of dates, times or intervals."""
+    """Whether a type is that of a date, time or interval."""
     return kind.name.startswith(("date", "time", "interval"))
 
 
 def datetime_arithmetic(operator: str, left: Printed, right: Printed) -> str | None:
-    """How arithmetic with dates, times and intervals is printed, which
-    ``BinaryArithmeticWithDatetimeResolver`` replaces; None where that is not known."""
+    """Arithmetic with dates, times and intervals as printed, which
+    ``BinaryArithmeticWithDatetimeResolver`` replaces by calls; None if unknown."""
     one, other = left.kind, right.kind
     assert one is not None
     assert other is not None
@@ -135,14 +135,15 @@ def datetime_arithmetic(operator: str, left: Printed, right: Printed) -> str | N
 
 
 def bare_call(name: str) -> str | None:
-    """The call of a function without parentheses (``current_date``), by its lower-case name."""
+    """A function called without parentheses (``current_date``) as printed, by its lower-case
+    name."""
     if name in ("user", "session_user"):
         name = "current_user"
     return printed(str(_tables()["renamed"].get(name, name)), [], False)
 
 
 def cast_text(operand: Printed, kind: Type | None, *, safe: bool) -> Printed:
-    """A cast to a type."""
+    """A cast to a type as printed."""
     if kind is None:
         return Printed(None)
     if kind.items or kind.name == "struct":

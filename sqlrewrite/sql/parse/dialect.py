@@ -22,7 +22,7 @@ SPELLED = "spelled"
 """In a cast's ``meta``: ``cast``, ``::`` or ``suffix`` (``1L``); nothing for ``DATE '…'``."""
 
 BY_WORDS = "by words"
-"""In a call's ``meta``: words stand between its arguments in place of commas."""
+"""In a call's ``meta``: its arguments are separated by words, not commas."""
 
 DIALECT = Spark()
 _SUFFIXES = frozenset(Spark.Tokenizer.NUMERIC_LITERALS)
@@ -31,7 +31,7 @@ _UNITS = frozenset(
 )
 _SIDES = frozenset({"BOTH", "LEADING", "TRAILING"})
 _TEXTS = (exp.DataType.Type.CHAR, exp.DType.VARCHAR)
-_HIVE: Any = next(it for it in PipeParser.__mro__ if it.__name__ == "HiveParser")
+_HIVE: Any = next(parser for parser in PipeParser.__mro__ if parser.__name__ == "HiveParser")
 
 
 class SparkSqlParser(PipeParser):
@@ -83,8 +83,8 @@ class SparkSqlParser(PipeParser):
         return self._parse_window(call)
 
     def build_cast(self, strict: bool, **kwargs: Any) -> exp.Expr:
-        """A cast, marked with how it was written. The number before a suffix (``1L``) stays as it
-        is."""
+        """A cast, marked with how it was written. The number before a suffix (``1L``) stays as
+        written."""
         suffix = self._prev.text.upper() in _SUFFIXES
         cast = super().build_cast(strict, **kwargs)
         if suffix:
@@ -117,9 +117,8 @@ class SparkSqlParser(PipeParser):
         allow_identifiers: bool = True,
         with_collation: bool = False,
     ) -> exp.Expr | None:
-        """A type, with CHAR and VARCHAR read as STRING outside of a schema, as sqlglot's Hive
-        parser does. That one parses two types to compare with each type it reads, which takes ten
-        times as long."""
+        """A type; outside of a schema CHAR and VARCHAR are read as STRING. So does sqlglot's Hive
+        parser, but it parses two more types for each, which takes ten times as long."""
         kind: exp.Expr | None = super(_HIVE, self)._parse_types(
             check_func, schema, allow_identifiers, with_collation
         )
@@ -145,8 +144,9 @@ def _call(token: Token, arguments: Sequence[exp.Expr | None]) -> exp.Expr:
     return exp.Anonymous(this=name, expressions=list(arguments)).update_positions(token)
 
 
-# --- what is written like a call and has a syntax of its own --------------------------------------
-# Each begins behind the parenthesis, with its name's token, and gives None for a plain call.
+# --- calls with a syntax of their own -------------------------------------------------------------
+# Each begins after the opening parenthesis, takes the token of the name, and returns None for a
+# plain call.
 
 
 def _cast(it: SparkSqlParser, token: Token) -> exp.Expr | None:
@@ -163,7 +163,7 @@ def _cast(it: SparkSqlParser, token: Token) -> exp.Expr | None:
 
 
 def _exists(it: SparkSqlParser, token: Token) -> exp.Expr | None:
-    """EXISTS (query), in however many parentheses; EXISTS(array, x -> …) is a call."""
+    """EXISTS (query), in any number of parentheses; EXISTS(array, x -> …) is a plain call."""
     nested = it._curr.token_type is TokenType.L_PAREN
     query = it._parse_primary() if nested else it._parse_select()
     return exp.Exists(this=query) if isinstance(query, exp.Query) else None
@@ -194,7 +194,7 @@ def _trim(it: SparkSqlParser, token: Token) -> exp.Expr | None:
 
 
 def _by_words(*words: str) -> _Special:
-    """Arguments with words between them in place of commas: ``SUBSTRING(x FROM 1 FOR 2)``."""
+    """Arguments separated by words, not commas: ``SUBSTRING(x FROM 1 FOR 2)``."""
 
     def special(it: SparkSqlParser, token: Token) -> exp.Expr | None:
         arguments = [it._parse_bitwise()]
@@ -210,7 +210,7 @@ def _by_words(*words: str) -> _Special:
 
 
 def _with_unit(it: SparkSqlParser, token: Token) -> exp.Expr | None:
-    """``DATEADD(day, 1, x)``: the unit is a word, and no column."""
+    """``DATEADD(day, 1, x)``, whose unit is a word and no column."""
     unit = it._curr
     if it._next.token_type is not TokenType.COMMA or unit.text.lower() not in _UNITS:
         return None

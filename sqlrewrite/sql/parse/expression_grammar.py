@@ -1,4 +1,4 @@
-"""Spark's grammar of expressions, where sqlglot's reads another tree without a word.
+"""Spark's grammar of expressions, where sqlglot silently reads another tree.
 
 ``booleanExpression``, ``predicate`` and ``valueExpression`` of SqlBaseParser.g4, rule for rule. A
 comparison binds tighter than BETWEEN, IN, LIKE and IS, whose operands may be comparisons; ``!`` is
@@ -77,7 +77,7 @@ class ExpressionParser(SparkParser):
         return value
 
     def _placed(self, start: int, node: E | None) -> E | None:
-        """The node, which the tokens since an offset make, with its span."""
+        """The node, with its span noted: from ``start`` to the last token that was read."""
         if node is not None and type(node) is not exp.Column:
             node.meta[SPAN] = start, self._prev.end + 1
         return node
@@ -102,7 +102,7 @@ class ExpressionParser(SparkParser):
             predicate = exp.RegexpLike(this=value, expression=self._operand(0))
         else:
             predicate = self._like(_LIKES[kind], value)
-            if negated:  # x NOT LIKE ANY (…) is no NOT of the other
+            if negated:  # x NOT LIKE ANY (…) is not NOT (x LIKE ANY (…))
                 like = predicate.this if isinstance(predicate, exp.Escape) else predicate
                 like.set("negate", True)
             return predicate
@@ -190,7 +190,7 @@ class ExpressionParser(SparkParser):
             self._placed(start, value)
 
     def _operand(self, least: int) -> exp.Expr:
-        """A value that must be there."""
+        """A value, which must be there."""
         return self._needed(self._value(least))
 
     def _needed(self, value: exp.Expr | None) -> exp.Expr:
@@ -218,7 +218,7 @@ class ExpressionParser(SparkParser):
             if sign is None:
                 return exp.Anonymous(this="positive", expressions=[operand])
             return self.expression(sign(this=operand))
-        # A column and a literal are tried first: so does sqlglot, but some calls further down.
+        # Columns and literals first, as in sqlglot, but with fewer calls in between.
         column = kind in self.IDENTIFIER_TOKENS or kind is TokenType.L_PAREN
         value = self._parse_column() if column else self._parse_atom()
         value = value or self._parse_type()
@@ -227,7 +227,8 @@ class ExpressionParser(SparkParser):
         return value
 
     def _parse_bracket(self, this: exp.Expr | None = None) -> exp.Expr | None:
-        """An element behind ``this``; sqlglot comes back here for the next one."""
+        """``this`` with the element in brackets after it; sqlglot calls this again for the next
+        one."""
         start = None if this is None else span_of(this)
         if start is None and isinstance(this, exp.Bracket):
             start = span_of(this.this)
@@ -248,7 +249,7 @@ class ExpressionParser(SparkParser):
         return cast
 
     def _parse_column_parts_fast(self) -> exp.Column | exp.Dot | None:
-        """A column that is a name, or a name behind its table's, as most are; others are left to
+        """A column that is a name, perhaps with its table's, as most are; others are left to
         sqlglot, which goes from dot to dot."""
         token, behind, table = self._curr, self._next, None
         if token.token_type not in self.IDENTIFIER_TOKENS:
@@ -277,12 +278,12 @@ class ExpressionParser(SparkParser):
         return column
 
     def _parse_colon_as_variant_extract(self, this: exp.Expr | None) -> exp.Expr | None:
-        """A path into a VARIANT; asked of every column, so the colon is looked for first."""
+        """A path into a VARIANT. It is called for every column, so the colon is checked first."""
         if self._curr.token_type is not TokenType.COLON:
             return this
         return super()._parse_colon_as_variant_extract(this)
 
-    # What the rest of the parser calls an operand.
+    # What the rest of the parser calls to read an operand.
 
     def _parse_comparison(self, this: exp.Expr | None = None) -> exp.Expr | None:
         return self._value(0)

@@ -1,5 +1,5 @@
-"""What is not parsed since it would take too long: statements too large, too deep, or of a kind
-that sqlglot reads by trying every way.
+"""Statements that are not parsed because it would take too long: too large, nested too deeply, or
+of a kind for which sqlglot tries every way of reading.
 
 It tries two ways for each join without a condition (the next may be nested in it) and for each call
 with the name of a type (``date(…)`` may be a cast): twenty in each other take seconds, thirty an
@@ -17,10 +17,10 @@ from sqlrewrite.sql.lex.keywords import token_types
 from sqlrewrite.text.limits import Limits, over
 
 _MOST_TRIED = 12
-"""So many take a tenth of a second, or half of one."""
+"""At most so many: they take a tenth to half of a second."""
 
 _NESTING = token_types("l_paren l_bracket case")
-_OPENING = "([<"  # what they, and types, are written with, but for CASE
+_OPENING = "([<"  # the signs that nest, CASE aside
 _CLOSING = token_types("r_paren r_bracket end")
 _NESTED_TYPES = token_types("array map struct")
 _TYPES = frozenset(Spark.Parser.TYPE_TOKENS)
@@ -35,7 +35,7 @@ _RELEVANT = token_types("join").union(
 
 
 def why_exceeded(text: str, tokens: Sequence[Token], limits: Limits) -> str | None:
-    """Why a statement is over the limits and not parsed; None if it is not."""
+    """Why a statement is over the limits; None if it is not."""
     if len(text) * 4 > limits.statement:  # else no letters could make so many bytes
         taken = len(text.encode("utf-8", "surrogateescape"))
         if taken > limits.statement:
@@ -56,7 +56,7 @@ def why_exceeded(text: str, tokens: Sequence[Token], limits: Limits) -> str | No
 
 
 def _depth_of_nesting(tokens: Sequence[Token]) -> int:
-    """How deep parentheses, brackets, CASE and types are nested."""
+    """How deeply parentheses, brackets, CASE and types are nested."""
     deepest = depth = types = 0
     before = None
     for token in tokens:
@@ -75,8 +75,8 @@ def _depth_of_nesting(tokens: Sequence[Token]) -> int:
 
 
 def _tries(tokens: Sequence[Token]) -> int:
-    """The number n such that the parser may read one token 2^n times: the most joins without a
-    condition yet, in one FROM and those around it, and calls around them that may be types."""
+    """The n for which the parser may read one token 2^n times: joins that have no condition yet, in
+    one FROM and those around it, and calls around them that may be types."""
     most, around, here, plain = 0, 0, 0, False
     outer: list[tuple[int, int, bool]] = []
     for index in [n for n, token in enumerate(tokens) if token.token_type in _RELEVANT]:

@@ -1,8 +1,8 @@
 """Spark's pipe syntax: ``FROM t |> JOIN d ON … |> WHERE … |> SELECT …``.
 
 ``operatorPipeRightSide`` of SqlBaseParser.g4. Operators in the order of one SELECT (FROM, JOIN,
-WHERE, SELECT) become one; each other is a SELECT over all before it. Names of relations are visible
-through operators without an alias: such a derived table has a name that nobody knows.
+WHERE, SELECT) become one SELECT; each other operator becomes a SELECT over all before it. Aliases
+of relations stay visible behind operators: such a derived table has an unknown alias.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from sqlrewrite.sql.lex.keywords import token_types
 from sqlrewrite.sql.parse.query_grammar import BARE, NO_WHERE, QueryParser
 
 PIPED = "piped"
-"""The key in the ``meta`` of a derived table that is what stands before ``|>``."""
+"""The key in the ``meta`` of a derived table that stands for all before a ``|>``."""
 
 _OPEN = "open"
 _NO_WHERE = "there is no |> WHERE to take a predicate"
@@ -72,7 +72,7 @@ class PipeParser(QueryParser):
             piped = self._other(query)
         return piped
 
-    def _selected(self, found: exp.Select) -> exp.Select:
+    def _selected(self, select: exp.Select) -> exp.Select:
         """``|> SELECT``: the list of a SELECT, and its windows."""
         listed = super()._parse_select_query(parse_set_operation=False)
         clauses = {key for key, value in listed.args.items() if value} if listed else set()
@@ -80,11 +80,11 @@ class PipeParser(QueryParser):
             self.raise_error("Expected nothing but a list behind |> SELECT")
         else:
             for key in clauses:
-                found.set(key, listed.args[key])
-        return _closed(found)
+                select.set(key, listed.args[key])
+        return _closed(select)
 
     def _other(self, query: exp.Query) -> exp.Select:
-        """An operator whose columns are not worked out: AGGREGATE, SET, DROP."""
+        """AGGREGATE, SET or DROP, whose columns only ``sql/outputs`` works out."""
         word = self._curr.text.upper()
         piped = _closed(_over(query))
         items: list[exp.Expr | None] = []
@@ -98,7 +98,7 @@ class PipeParser(QueryParser):
             items = self._parse_csv(self._parse_id_var)
         else:
             self.raise_error("Expected an operator behind |>")
-        # `kind` is in no table of what is understood, nor is a star of other names.
+        # `closed_world` lists neither `kind` nor `rename`: elsewhere the operator is unknown.
         piped.set("kind", word)
         piped.set("expressions", [exp.Star(rename=[exp.Identifier(this=word)]), *items])
         return piped
@@ -117,8 +117,8 @@ class PipeParser(QueryParser):
 
 
 def _opened(query: exp.Query, *without: str) -> exp.Select:
-    """The SELECT that an operator extends: the one before it, or a new one over it where that
-    already has one of the clauses ``without``, which come behind the operator's own."""
+    """The SELECT that an operator extends: ``query``, or a new one over it if it already has one of
+    the clauses ``without``, which are evaluated after the operator's own."""
     if not isinstance(query, exp.Select) or any(query.args.get(clause) for clause in without):
         return _all(_derived(query))
     return query if query.meta.get(_OPEN) else _over(query)
@@ -142,7 +142,7 @@ def _marked(select: exp.Select) -> exp.Select:
 
 
 def _closed(select: exp.Select) -> exp.Select:
-    """The SELECT, which later operators do not extend."""
+    """The SELECT, marked as one that later operators do not extend."""
     select.meta.pop(_OPEN, None)
     return select
 

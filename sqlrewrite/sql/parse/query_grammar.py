@@ -1,9 +1,9 @@
-"""Spark's grammar of statements and queries, where sqlglot's reads another one or none.
+"""Spark's grammar of statements and queries, where sqlglot's differs or lacks a rule.
 
-``dmlStatementNoWith`` and ``queryPrimary`` of SqlBaseParser.g4: where INSERT writes to, and queries
-that begin with their FROM. Of these each SELECT is a query of its own over the relations of the
-one FROM, which every tree of them has: Spark makes a UNION ALL of the SELECTs, and of the INSERTs
-one statement that runs them all (AstBuilder.visitFromStatement, visitMultiInsertQuery).
+``dmlStatementNoWith`` and ``queryPrimary`` of SqlBaseParser.g4: the targets of INSERT, and queries
+that begin with FROM. Of the latter each SELECT is a query of its own over a copy of the one FROM:
+Spark makes a UNION ALL of the SELECTs, and of the INSERTs one statement that runs them all
+(AstBuilder.visitFromStatement, visitMultiInsertQuery).
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ SELECT_OFFSET = "select offset"
 
 SHARED = "shared"
 """The key in the ``meta`` of a SELECT that shares its FROM with others, and of each derived table
-in there: the same value for all trees of one text."""
+in that FROM: the same value in all copies of one text."""
 
 NO_WHERE = "no where"
-"""The key in the ``meta`` of a SELECT whose text has no place for a new WHERE: why."""
+"""The key in the ``meta`` of a SELECT whose text has no place for a new WHERE; the value says
+why."""
 
 BARE = "FROM without SELECT has no WHERE"
 
@@ -40,7 +41,7 @@ _Clause = tuple[str, exp.Expr | list[exp.Expr] | None]
 
 
 def _placed_clause(parse: Callable[[Any], _Clause]) -> Callable[[Any], _Clause]:
-    """Parses a clause as ``parse`` does, and notes its span."""
+    """A function that parses a clause as ``parse`` does, and notes its span."""
 
     def placed(parser: QueryParser) -> _Clause:
         start = parser._curr.start
@@ -61,8 +62,7 @@ class QueryParser(ExpressionParser):
     }
 
     def _warn_unsupported(self) -> None:
-        """Keeps sqlglot from logging syntax that it does not parse: our reports name it where it
-        matters."""
+        """Does nothing, where sqlglot logs syntax that it does not parse: our reports name it."""
 
     def _parse_insert(self) -> exp.Insert | exp.MultitableInserts:
         index = self._index
@@ -75,7 +75,7 @@ class QueryParser(ExpressionParser):
         return exp.Insert(this=target, overwrite=True, expression=query)
 
     def _directory(self, local: bool) -> exp.Expr:
-        """A directory with the format of its files: that of a data source, or Hive's."""
+        """A directory with the format of its files: of a data source, or of Hive."""
         path = self._parse_string()
         if not self._match(TokenType.USING):
             rows = self._parse_row_format(match_row=True)
@@ -86,7 +86,7 @@ class QueryParser(ExpressionParser):
         return exp.Directory(this=path, local=local, row_format=exp.Tuple(expressions=options))
 
     def _option(self) -> exp.Expr | None:
-        """``'sep' '\\t'``, ``header = true``, ``a.b 1``: the value."""
+        """The value of an option: ``'sep' '\\t'``, ``header = true``, ``a.b 1``."""
         if self._parse_string() is None:
             self._parse_table_parts()
         self._match(TokenType.EQ)
@@ -104,16 +104,17 @@ class QueryParser(ExpressionParser):
         self._parse_exists(not_=True)  # PARTITION (…) IF NOT EXISTS
         return target
 
-    def _parse_table(self, *args: Any, **given: Any) -> exp.Expr | None:
-        """``STREAM t AS a`` and ``STREAM f(…)`` as what they are too, ``STREAM(t)`` and
-        ``STREAM(f(…))``; ``STREAM t`` is left for who reads an alias."""
+    def _parse_table(self, *args: Any, **options: Any) -> exp.Expr | None:
+        """A table. ``STREAM t AS a`` and ``STREAM f(…)`` are read as what they mean, ``STREAM(t)``
+        and ``STREAM(f(…))``; ``STREAM t`` is read as an alias (``streamed`` in
+        ``bind/trees.py``)."""
         if self._curr.text.upper() != "STREAM" or self._next.token_type not in _WORDS:
-            return super()._parse_table(*args, **given)
+            return super()._parse_table(*args, **options)
         behind = self._tokens[self._index + 2 : self._index + 3]
         if not behind or behind[0].token_type not in _BEHIND_STREAM:
-            return super()._parse_table(*args, **given)
+            return super()._parse_table(*args, **options)
         self._advance()
-        table = super()._parse_table(*args, **given)
+        table = super()._parse_table(*args, **options)
         if isinstance(table, exp.Table):
             what = table.this
             if isinstance(what, exp.Identifier):
@@ -125,9 +126,9 @@ class QueryParser(ExpressionParser):
             table.set("this", exp.Anonymous(this="stream", expressions=[what]))
         return table
 
-    def _parse_derived_table_values(self, *args: Any, **given: Any) -> exp.Values | None:
+    def _parse_derived_table_values(self, *args: Any, **options: Any) -> exp.Values | None:
         start = self._curr
-        values = super()._parse_derived_table_values(*args, **given)
+        values = super()._parse_derived_table_values(*args, **options)
         if values is not None and values.expressions:
             end = values.expressions[-1].meta[SPAN][1]
             if start.token_type is TokenType.L_PAREN:  # it closes right behind the last row
@@ -136,7 +137,7 @@ class QueryParser(ExpressionParser):
         return values
 
     def _parse_value(self, values: bool = True) -> exp.Tuple | None:
-        """A row of VALUES. An alias behind a row without parentheses is left for the whole."""
+        """A row of VALUES. An alias after a row without parentheses is that of all rows."""
         start = self._curr.start
         if self._curr.token_type is TokenType.L_PAREN:
             row = super()._parse_value(values)
@@ -167,7 +168,7 @@ class QueryParser(ExpressionParser):
         return query
 
     def _parse_query_modifiers(self, this: Any) -> Any:
-        """The clauses behind the list of a SELECT, or behind another query."""
+        """The clauses after the list of a SELECT, or after another query."""
         if isinstance(this, exp.Select) and FROM_END in this.meta:
             # sqlglot would add joins behind WHERE to the FROM, which Spark's grammar refuses.
             behind = self._curr
@@ -181,9 +182,9 @@ class QueryParser(ExpressionParser):
             this.meta[FROM_END] = self._prev.end + 1
         return super()._parse_query_modifiers(this)
 
-    def _parse_from(self, *args: Any, **given: Any) -> exp.From | None:
+    def _parse_from(self, *args: Any, **options: Any) -> exp.From | None:
         start = self._curr.start
-        from_: exp.From | None = super()._parse_from(*args, **given)
+        from_: exp.From | None = super()._parse_from(*args, **options)
         return self._placed(start, from_)
 
     def _parse_statement(self) -> exp.Expr | None:
@@ -210,7 +211,7 @@ class QueryParser(ExpressionParser):
         return table and (name is TokenType.IDENTIFIER or name in self.ID_VAR_TOKENS)
 
     def _table_statement(self) -> exp.Expr:
-        """``TABLE t``: all of it."""
+        """``TABLE t``, read as SELECT * FROM t."""
         self._advance()
         select = exp.Select(
             expressions=[exp.Star()], from_=exp.From(this=self._parse_table_parts())
@@ -222,7 +223,8 @@ class QueryParser(ExpressionParser):
         return select
 
     def _from_statement(self) -> exp.Expr:
-        """``FROM …`` with the SELECTs, or INSERTs, behind it; each has the FROM as its own."""
+        """``FROM …`` with the SELECTs or INSERTs after it, each of which gets the FROM as its
+        own."""
         start = self._curr.start
         relations = exp.Select(from_=self._parse_from(), joins=list(self._parse_joins()))
         relations.set("laterals", list(iter(self._parse_lateral, None)))
@@ -231,14 +233,14 @@ class QueryParser(ExpressionParser):
         bodies: list[exp.Expr] = []
         while self._begins_body():
             bodies.append(self._body())
-        if not bodies:  # FROM t is all of it
+        if not bodies:  # FROM t alone
             relations.set("expressions", [exp.Star()])
             relations.meta[NO_WHERE] = BARE
             return relations
         return _all_of(_over(relations, bodies, start))
 
     def _inserts(self, relations: exp.Select, start: int) -> exp.Insert:
-        """INSERT … SELECT …, several times: one statement that runs all of their queries."""
+        """Several INSERT … SELECT …: one statement that runs all of their queries."""
         bodies: list[exp.Expr] = []
         targets: list[exp.Expr | None] = []
         while self._match(TokenType.INSERT):
@@ -270,7 +272,7 @@ class QueryParser(ExpressionParser):
         if self._match_text_seq("RECORDWRITER"):
             transform.set("record_writer", self._parse_string())
         if not self._match(TokenType.USING):
-            self.raise_error("Expected USING behind what a script is given")
+            self.raise_error("Expected USING behind the values that a script reads")
         transform.set("command_script", self._parse_string())
         if self._match(TokenType.ALIAS):
             wrapped = self._curr.token_type is TokenType.L_PAREN
@@ -296,7 +298,7 @@ class QueryParser(ExpressionParser):
         return body.subquery(copy=False) if any(map(body.args.get, _ENDS)) else body
 
 
-# Spark's grammar, ``transformClause``: what is not SELECT TRANSFORM (…).
+# ``transformClause`` of SqlBaseParser.g4: words that begin a script as SELECT TRANSFORM (…) does.
 _SCRIPTS = frozenset({"MAP", "REDUCE"})
 
 

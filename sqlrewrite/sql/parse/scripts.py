@@ -3,7 +3,7 @@
 ``compoundStatement`` of SqlBaseParser.g4. In: the tokens of a text. Out: its statements; those of a
 script without the words before them (IF … THEN, ELSE, WHILE … DO, a label), and the query of FOR r
 AS query DO. A query means in a script what it means outside, since columns come before variables;
-but not if it reads what the script makes, as that depends on the way taken.
+but not if it reads what the script makes, as that depends on which branch runs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ UNREAD = (
 
 _CELL_END = "COMMAND"  # in the comment that ends a cell
 _BLOCKS = frozenset({"if", "case", "while", "loop", "repeat", "for"})
-# What leads to a statement, and the word before that begins.
+# Words before a statement in a script, and the word after which it begins.
 _LEADS = {"if": "then", "elseif": "then", "when": "then", "case": "then", "while": "do"}
 _TRANSACTION = frozenset({"transaction", "tran", "work"})
 _DEFINES = frozenset({"create", "replace", "drop", "alter", "cache", "uncache"})
@@ -41,8 +41,11 @@ _LOOPS = frozenset({"loop", "repeat", "while", "for"})
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Piece:
-    """A statement's tokens and the stretch of text that is its own; ``why`` a part of a script is
-    left alone, and whether it ``defines`` what the script makes."""
+    """Tokens between semicolons, and the stretch of text that is theirs.
+
+    ``why``: why a part of a script is left alone.
+    ``defines``: it makes, changes or drops what others may read.
+    """
 
     tokens: list[Token]
     since: int
@@ -53,8 +56,8 @@ class Piece:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Script:
-    """A script, BEGIN … END, of a text, by its pieces between semicolons; ``ended`` says whether
-    its END is there."""
+    """A script, BEGIN … END, by its pieces between semicolons; ``ended``: whether its END is
+    there."""
 
     pieces: tuple[Piece, ...]
     text: str
@@ -62,7 +65,7 @@ class Script:
 
     @property
     def statements(self) -> Iterator[Piece]:
-        """The statements in it, each without the words that lead to it."""
+        """The statements in it, each without the words before it."""
         if self.ended:
             return _statements(self.pieces, self.text)
         return (replace(piece, why=ENDLESS) for piece in self.pieces)
@@ -77,7 +80,7 @@ _CHANGES_NO_NAME = re.compile(
 
 def runs_unread(tokens: Sequence[Token]) -> bool:
     """Whether this is EXECUTE IMMEDIATE of a text that may define, drop or set something: one that
-    is not written there, or that begins with another word than a query or a change of rows does."""
+    is no literal, or that begins neither a query nor a change of rows."""
     if word(tokens, 0) != "execute" or len(tokens) < 2:
         return False
     return _CHANGES_NO_NAME.match(tokens[1].text) is None  # sqlglot has one token for the rest
@@ -118,11 +121,11 @@ def _between_semicolons(text: str, tokens: Sequence[Token]) -> Iterator[Piece]:
         yield Piece(piece, since, len(text))
 
 
-def _with_scripts(found: Iterable[Piece], text: str) -> Iterator[Piece | Script]:
-    """The pieces, those of a script as one."""
+def _with_scripts(parts: Iterable[Piece], text: str) -> Iterator[Piece | Script]:
+    """The pieces, with those of each script put together."""
     script: list[Piece] = []
     depth = 0
-    for piece in found:
+    for piece in parts:
         if not script and not _begins(piece.tokens):
             yield piece
             continue
@@ -144,7 +147,7 @@ def _begins(tokens: Sequence[Token]) -> bool:
 
 
 def _deeper(tokens: Sequence[Token]) -> int:
-    """How many blocks BEGIN … END a piece opens, less those that it closes."""
+    """The number of blocks BEGIN … END that a piece opens, less those that it closes."""
     depth, before, handler = 0, "", False
     for index in range(len(tokens)):
         first = word(tokens, index)
@@ -169,7 +172,7 @@ def _statements(script: Sequence[Piece], text: str) -> Iterator[Piece]:
         for statement in script
         for at in range(len(statement.tokens))
     ):
-        # What a loop makes under a name that is no literal hides tables from what stands before it.
+        # What a loop makes under a computed name may hide tables from the statements before it.
         opened = {name[-1] for statement in led for name in open_names(statement.tokens, text)}
         words = (
             {token.text.lower() for statement in led for token in statement.tokens}
@@ -177,9 +180,7 @@ def _statements(script: Sequence[Piece], text: str) -> Iterator[Piece]:
             else set()
         )
         defined |= {
-            statement
-            for statement in words
-            if any(may_render_to(name, statement) for name in opened)
+            name for name in words if any(may_render_to(template, name) for template in opened)
         }
     for piece in led:
         first = word(piece.tokens, 0)
@@ -223,13 +224,14 @@ def _dotted(tokens: Sequence[Token], index: int) -> Iterator[Token]:
 
 
 def _declares_handler(tokens: Sequence[Token], index: int) -> bool:
-    """Whether the DECLARE of a handler of errors or other conditions stands here."""
+    """Whether DECLARE … HANDLER, of errors or other conditions, stands here."""
     first, *behind = (word(tokens, at) for at in range(index, index + 3))
     return first == "declare" and "handler" in behind
 
 
 def _led(piece: Piece) -> Iterator[Piece]:
-    """The statement that a piece of a script leads to, and a query on the way to it."""
+    """The statement in a piece of a script, without the words before it, and any query among
+    those."""
     tokens, index = piece.tokens, 0
     while index < len(tokens):
         first = word(tokens, index)
@@ -255,12 +257,13 @@ def _led(piece: Piece) -> Iterator[Piece]:
         yield replace(piece, tokens=tokens[index:])
 
 
-def _behind(tokens: Sequence[Token], index: int, wanted: str) -> int:
-    """The index behind a word outside of parentheses and CASE, or beyond the last token."""
+def _behind(tokens: Sequence[Token], index: int, end: str) -> int:
+    """The index after a word outside of parentheses and CASE; without such a word after the last
+    token."""
     depth = 0
     for at in range(index + 1, len(tokens)):
         kind, first = tokens[at].token_type, word(tokens, at)
-        if first == wanted and depth == 0:
+        if first == end and depth == 0:
             return at + 1
         if kind is TokenType.L_PAREN or first == "case":
             depth += 1

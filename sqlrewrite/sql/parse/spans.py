@@ -1,4 +1,4 @@
-"""Where the nodes of a tree stand in the text: noted by the parser as it makes them."""
+"""Spans of a tree's nodes in the text, noted by the parser as it makes them."""
 
 from __future__ import annotations
 
@@ -8,22 +8,21 @@ from sqlrewrite.sql.lex.template_tokens import WEAKENED
 from sqlrewrite.text.edits import Span
 
 SPAN = "span"
-"""The key in the ``meta`` of an expression or a clause: where it begins and ends. Columns have
-none: their names have places. Of VALUES it is without their alias, of the query of an IN with its
-parentheses."""
+"""The key in the ``meta`` of an expression or clause: its start and end. Columns have none: their
+names have places. That of VALUES is without an alias, that of an IN's query has its parentheses."""
 
 FROM_END = "from end"
-"""The key in the ``meta`` of a SELECT: where its FROM ends, and a WHERE may begin."""
+"""The key in the ``meta`` of a SELECT: the offset where its FROM ends and a WHERE may begin."""
 
 
 def unweakened(tree: exp.Expr) -> exp.Expr:
-    """What stands in the text for a tree that templates have made unknown."""
+    """The tree as parsed, before templates in it made it unknown."""
     original: exp.Expr = tree.meta.get(WEAKENED, tree)
     return original
 
 
 def span_of(tree: exp.Expr) -> Span | None:
-    """Where an expression or a clause stands in the text; None if unknown."""
+    """The span of an expression or a clause; None if unknown."""
     tree = unweakened(tree)
     if SPAN in tree.meta:
         return Span(*tree.meta[SPAN])

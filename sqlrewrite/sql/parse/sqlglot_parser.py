@@ -1,14 +1,14 @@
-"""sqlglot's Spark parser, and all that we lean on in it though no documentation promises it.
+"""sqlglot's Spark parser, with all in it that we rely on though no documentation promises it.
 
-The grammars beside this module override the methods of ``OVERRIDDEN``, call those of ``CALLED`` and
-read the tables of ``TABLES``. tests/sql/test_sqlglot_facts.py holds that these are all, that each
-is there with the parameters that we take. Besides we lean on the positions of names and literals,
-and on the kinds of tokens; their tests stand there too.
+The grammars in this folder override the methods of ``OVERRIDDEN``, call those of ``CALLED`` and
+read the tables of ``TABLES``; tests/sql/test_sqlglot_facts.py holds that these lists are complete,
+and that each method has the parameters that we use. The positions of names and literals, and the
+kinds of tokens, are tested there too.
 
-mypyc's classes refuse subclasses that are interpreted (sqlglot pull request 7265), but their wheels
-carry the sources as well. Where the parser is compiled, as it may be beside SQLMesh, its sources
-and those of the parsers that it derives from are loaded once more, as modules of our own; those of
-sqlglot stay as they are.
+mypyc's classes refuse interpreted subclasses (sqlglot pull request 7265), but their wheels carry
+the sources as well. If the parser is compiled, as it may be beside SQLMesh, its sources and those
+of its base classes are loaded once more, as modules of our own; sqlglot's own modules stay as they
+are.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ OVERRIDDEN = frozenset(
     _warn_unsupported build_cast
     """.split()
 )
-"""Methods of the parser of which ours are other ones."""
+"""Methods of the parser that ours override."""
 
 CALLED = frozenset(
     """
@@ -49,7 +49,7 @@ CALLED = frozenset(
     _parse_where _parse_window _parse_wrapped_csv _prev _prev_comments _retreat _tokens
     """.split()
 )
-"""Methods and attributes of the parser that ours call, beside those that they override."""
+"""Methods and attributes of the parser that ours use, beside those that they override."""
 
 TABLES = frozenset(
     """
@@ -58,13 +58,13 @@ TABLES = frozenset(
     NO_PAREN_FUNCTION_PARSERS QUERY_MODIFIER_PARSERS RESERVED_TOKENS STRICT_CAST
     """.split()
 )
-"""Tables of the parser that are read, or replaced."""
+"""Tables of the parser that ours read or replace."""
 
 _SOURCES = ("parser", "parsers.base", "parsers.hive", "parsers.spark2", "parsers.spark")
 
 
 def from_sources() -> type[_SparkParser]:
-    """The parser's class, loaded once more from the sources."""
+    """The parser's class, loaded again from its sources."""
     modules: dict[str, ModuleType] = {}
 
     def import_(name: str, *rest: Any) -> Any:

@@ -1,6 +1,5 @@
-"""Statements by their first word: which are parsed, which are passed over, and which of these join
-and so must be reported.
-"""
+"""Statements by their first word: which are parsed, which are passed over, and which of the latter
+hold a join and so must be reported."""
 
 from __future__ import annotations
 
@@ -18,11 +17,11 @@ from sqlrewrite.text.templates import DEFINES
 _QUERY_OPENERS = token_types(
     "select with l_paren insert create cache merge delete update from values table use drop"
 )
-"""A statement that opens with one of these may hold a query that can be rewritten, or changes what
-names mean; any other (SET, DROP FUNCTION, GRANT …) is not for us, whatever it says."""
+"""Statements that begin so may hold a query that can be rewritten, or change what names mean. No
+other statement (SET, DROP FUNCTION, GRANT …) is parsed."""
 
 _ALSO_OPENERS = {TokenType.REPLACE: TokenType.TABLE, TokenType.ALTER: TokenType.VIEW}
-"""With a SELECT behind them these do as well: REPLACE TABLE … AS, ALTER VIEW … AS."""
+"""So do these, with this second word and a SELECT: REPLACE TABLE … AS, ALTER VIEW … AS."""
 
 _COMMANDS = DEFINES | frozenset(
     """
@@ -34,20 +33,20 @@ _COMMANDS = DEFINES | frozenset(
     model audit on_virtual_update_begin on_virtual_update_end
     """.split()
 )
-"""Statements of Spark, Hive, Impala, Delta, Databricks and SQLMesh without a query: not parsed."""
+"""Statements of Spark, Hive, Impala, Delta, Databricks and SQLMesh without a query; not parsed."""
 
 _DEFINITIONS = frozenset({TokenType.CREATE, TokenType.DROP, TokenType.USE})
 _BEGIN_QUERY = frozenset({TokenType.SELECT, TokenType.FROM, TokenType.VALUES})
-"""A definition without one of these, nor AS TABLE, holds no query either. What it defines is read
-from its tokens (``definitions``): more than any parser knows is written there."""
+"""A definition without one of these, or AS TABLE, holds no query either. What it defines is read
+from its tokens (``definitions``), which hold more than any parser knows."""
 
-# Of all that is not parsed, what cannot hold a query.
+# Statements, of those not parsed, that cannot hold a query.
 _NO_QUERY = frozenset("comment grant revoke show ! source add list dfs load model audit".split())
 
-# Behind a WITH, what the statement is.
+# The kind of a statement that begins with WITH.
 _CHANGE = frozenset({TokenType.MERGE, TokenType.UPDATE, TokenType.DELETE})
 
-# Behind these no line begins with the word of another statement, but for AS and its query.
+# In these no line begins with the first word of another statement, except after AS.
 _HOLD_NO_STATEMENT = frozenset("alter create drop msck refresh set truncate use".split())
 MISSING_SEMICOLON = "a statement begins here, and the one before it has no end: is a ; missing?"
 _BEGIN_LINES = token_types("create drop insert select use alter merge delete truncate")
@@ -102,8 +101,8 @@ def _defines_alone(tokens: Sequence[Token]) -> bool:
 def reason_to_report(
     text: str, tokens: Sequence[Token], tree: exp.Expr | None
 ) -> tuple[int, str] | None:
-    """Why a statement that is passed over must be reported all the same, and where: it joins, or
-    runs a text that nobody has read. None where it need not be, or may be rewritten: a caller that
+    """Why, and where, a statement that is passed over must be reported all the same: it joins, or
+    runs a text that nobody has read. None if it need not be, or may be rewritten: a caller that
     finds that a MERGE, DELETE or UPDATE is not rewritten asks again without its ``tree``."""
     if tree is not None and (query_held(tree) is not None or changes_rows(tree)):
         return None

@@ -1,7 +1,7 @@
-"""Text in, statements out: each with its own tokens and tree, so that a bad one costs only itself.
+"""Text to statements, each with its own tokens and tree, so that a broken one costs only itself.
 
-Templates are masked before the text is lexed. What sqlglot reads wrongly without complaint
-(``t@v1``) is found among the tokens, before parsing, and left alone with a reason.
+Templates are masked before the text is lexed. What sqlglot silently misreads (``t@v1``) is detected
+among the tokens, before parsing, and left alone with a reason.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sqlglot.errors import TokenError as TokenError
 
 from sqlrewrite.results import NOT_PARSED
 from sqlrewrite.sql.ddl.head import without_clauses
-from sqlrewrite.sql.deep import TOO_DEEP, deep
+from sqlrewrite.sql.interpreter import TOO_DEEP, deep
 from sqlrewrite.sql.lex import template_tokens
 from sqlrewrite.sql.lex import tokens as lexer
 from sqlrewrite.sql.lex.computed_names import computes_names, with_computed_names
@@ -63,10 +63,10 @@ class Statement:
     """One statement of a text.
 
     ``index``: its number in the text.
-    ``start``, ``end``: its offsets; comments behind it are a part of it.
+    ``start``, ``end``: its offsets; comments after it are part of it.
     ``tokens``: with offsets in the whole text.
-    ``tree``: None for a statement that is no query, and for one with a ``failure``.
-    ``refer``: what resolved its templates.
+    ``tree``: None for a statement without a query, and for one with a ``failure``.
+    ``refer``: the function that resolved its templates.
     ``maybe``: whether it is a definition in a script, which may run or not.
     """
 
@@ -86,15 +86,15 @@ class Statement:
 
     @property
     def last_words(self) -> frozenset[str]:
-        """The same, with the last part of each name with dots in backquotes."""
+        """The words, and the last part of each name in backquotes that has dots."""
         words = self.words
         return words | {word.rpartition(".")[2] for word in words if "." in word}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lexed:
-    """The tokens of a text, semicolons included; what is ``unreadable`` in it; its templates, and
-    those that could not be made tokens (``obstacles``)."""
+    """The tokens of a text, semicolons included; its ``unreadable`` parts; its templates, and what
+    keeps templates from being read (``obstacles``)."""
 
     tokens: Sequence[Token]
     unreadable: tuple[UnreadableText, ...] = ()
@@ -109,7 +109,7 @@ class Lexed:
 
 
 def lex(text: str, refer: Refer = no_name) -> Lexed:
-    """The tokens of a text; ``refer`` resolves its templates."""
+    """The tokens of a text, its templates resolved by ``refer``."""
     masked = mask(text)
     tokens, unreadable = read(masked.text)
     if untouched(masked, text) and not masked.obstacles:
@@ -128,7 +128,7 @@ def statements(
     for index, piece in enumerate(pieces(text, lexed.tokens)):
         tokens, start = piece.tokens, piece.tokens[0].start
         while unreadable and unreadable[0].offset < piece.since:
-            unreadable.popleft()  # where no statement is left
+            unreadable.popleft()  # it belongs to no statement
         within = bool(unreadable) and unreadable[0].offset < piece.until
         unread = unreadable[0] if within else None
         if piece.why or piece.defines:
@@ -136,7 +136,7 @@ def statements(
             continue
         while obstacles and obstacles[0].end <= piece.since:
             obstacles.popleft()
-        # The first that is left ends behind the beginning; all others begin no earlier.
+        # The first one left ends in or after this piece, and all others begin later.
         blocked = bool(obstacles) and obstacles[0].start < piece.until
         over = _over(text, tokens, limits)
         if over is not None:
@@ -146,7 +146,7 @@ def statements(
 
 
 def tokenize(text: str, refer: Refer = no_name) -> list[Token]:
-    """Spark's tokens, templates read with ``refer``. Raises sqlglot's TokenError."""
+    """Spark's tokens, templates resolved by ``refer``. Raises sqlglot's TokenError."""
     masked = mask(text)
     tokens = lexer.tokenize(masked.text)
     if not untouched(masked, text):
@@ -160,12 +160,12 @@ def _named(tokens: Sequence[Token], text: str, refer: Refer) -> Sequence[Token]:
 
 def parse_tokens(tokens: list[Token], text: str) -> exp.Expr:
     """The tree of one statement's tokens. Raises sqlglot's ParseError."""
-    return _parsed(tokens, lambda it: _tree(it, text))[0]
+    return _parsed(tokens, lambda these: _tree(these, text))[0]
 
 
 def parse_condition(tokens: list[Token], text: str) -> exp.Expr:
     """The tree of one condition, given its tokens. Raises sqlglot's errors."""
-    return _parsed(tokens, lambda it: _one(parser().parse_into(exp.Condition, it, text)))[0]
+    return _parsed(tokens, lambda these: _one(parser().parse_into(exp.Condition, these, text)))[0]
 
 
 def _tree(tokens: list[Token], text: str) -> exp.Expr:
@@ -181,8 +181,8 @@ def _one(trees: Sequence[exp.Expr | None]) -> exp.Expr:
 def _parsed(
     tokens: list[Token], tree: Callable[[list[Token]], exp.Expr]
 ) -> tuple[exp.Expr, list[Token]]:
-    """The tree of tokens, and the tokens: where they do not parse, keywords that may be names are
-    made names. Raises ParseError."""
+    """The tree of tokens, and the tokens: if they do not parse, keywords that may be names are
+    tried as names. Raises ParseError."""
     try:
         return tree(tokens), tokens
     except ParseError:
@@ -194,7 +194,7 @@ def _parsed(
 
 
 def _of_script(text: str, index: int, piece: Piece) -> Statement:
-    """A part of a script that is left alone; of a definition only a join in it is reported."""
+    """A part of a script that is left alone; in a definition only a join is reported."""
     tokens, start = piece.tokens, piece.tokens[0].start
     failure = Failure(start, piece.why, True) if piece.why else None
     if piece.defines and (at := first_join(text, start, piece.until)) is not None:
@@ -232,14 +232,16 @@ def _statement(
         return Statement(index, start, tokens, None, failure, end=piece.until)
     if not parses:
         why = Failure(start, _no_beginning(text, start, tokens[0]))
-        failure = _told(text, tokens, None) if passed else _excused(why, templates)
+        failure = _unrewritten(text, tokens, None) if passed else _excused(why, templates)
         return Statement(index, start, tokens, None, failure, end=piece.until)
     try:
         tree, tokens = _parsed(
-            tokens, lambda it: deep(lambda: _tree(without_clauses(it, text), text))
+            tokens, lambda these: deep(lambda: _tree(without_clauses(these, text), text))
         )
     except ParseError as error:  # a MERGE may be what only its engine can read
-        failure = _told(text, tokens, None) if passed else _parse_failure(error, text, tokens)
+        failure = (
+            _unrewritten(text, tokens, None) if passed else _parse_failure(error, text, tokens)
+        )
     except RecursionError:
         failure = Failure(start, f"{TOO_DEEP} to be parsed")
     except Exception as error:  # a parser's own bug must cost no more than this statement
@@ -247,7 +249,7 @@ def _statement(
     else:
         if templates:
             template_tokens.weaken_templates(tree)
-        failure = _told(text, tokens, tree)
+        failure = _unrewritten(text, tokens, tree)
         return Statement(index, start, tokens, tree, failure, lexed.refer, piece.until)
     return Statement(index, start, tokens, None, _excused(failure, templates), end=piece.until)
 
@@ -260,25 +262,26 @@ def _no_beginning(text: str, start: int, first: Token) -> str:
 
 
 def _over(text: str, tokens: Sequence[Token], limits: Limits) -> Failure | None:
-    """The failure of a statement that is over the limits, or None."""
+    """The failure of a statement over the limits; None if it is not."""
     start = tokens[0].start
     why = why_exceeded(text[start : tokens[-1].end + 1], tokens, limits)
     return None if why is None else Failure(start, why, True)
 
 
 def passed_over(statement: Statement, text: str) -> Failure | None:
-    """What is reported about a statement that turned out to hold no query that is rewritten."""
-    return _told(text, statement.tokens, None)
+    """What is reported about a statement that turned out to hold no query to rewrite; None if
+    nothing."""
+    return _unrewritten(text, statement.tokens, None)
 
 
-def _told(text: str, tokens: Sequence[Token], tree: exp.Expr | None) -> Failure | None:
+def _unrewritten(text: str, tokens: Sequence[Token], tree: exp.Expr | None) -> Failure | None:
     reason = reason_to_report(text, tokens, tree)
     return None if reason is None else Failure(*reason, True)
 
 
 def _excused(failure: Failure | None, templates: Sequence[Template]) -> Failure | None:
-    """The failure of a statement with templates, turned into one left alone: the SQL that they
-    render to may be right."""
+    """The failure; in a statement with templates it becomes one left alone on purpose, as the SQL
+    that they render to may be right."""
     if failure is None or failure.parsed or not templates:
         return failure
     return replace(failure, message=f"template text: {failure.message}: left alone", parsed=True)
@@ -302,7 +305,7 @@ def _in_words(message: str) -> str:
     message = _TOKEN_SHOWN.sub(r"'\1'", message)
     message = message.replace(" but got 'SENTINEL'", ", but the statement ends")
     return _INCOMPLETE.sub(
-        lambda found: f"{_CLASSES.get(found[1], found[1].upper())} is not complete", message
+        lambda match: f"{_CLASSES.get(match[1], match[1].upper())} is not complete", message
     )
 
 
@@ -311,7 +314,8 @@ def _first_line(error: BaseException) -> str:
 
 
 def misread(text: str, tokens: Sequence[Token]) -> Failure | None:
-    """The part of a statement that sqlglot would read wrongly without an error, or None."""
+    """A failure for a part of a statement that sqlglot would misread without an error; None if
+    there is none."""
     if text.find("@", tokens[0].start, tokens[-1].end + 1) < 0:
         return None
     for token in tokens:

