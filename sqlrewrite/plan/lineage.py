@@ -20,7 +20,7 @@ _AGGREGATIONS = {
     "global": "a global aggregate",
     "grouping sets": "grouping sets",
     "distinct": "a DISTINCT inside a SELECT",
-    "unknown": "a function that may be an aggregate, or GROUP BY ALL over items not all known",
+    "unknown": "a function that may be an aggregate, or GROUP BY ALL over unknown columns",
 }
 
 

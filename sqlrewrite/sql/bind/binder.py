@@ -201,7 +201,7 @@ class Binder(FromBinder):
         if with_ is not None:
             scope = replace(scope, ctes=self.with_clause(with_, scope.ctes))
         if not isinstance(node, exp.Select) and not is_plain_query(node):
-            return ra.Unreadable("a query of a kind that is not understood"), ()
+            return ra.Unreadable("this kind of query is not understood"), ()
         match node:
             case exp.Select():
                 return self._select(node, scope, role)

@@ -113,10 +113,10 @@ def not_understood(select: exp.Select, text: str) -> Iterator[str]:
 def syntax_reason(node: exp.Expr, text: str) -> str:
     """Why a node is unknown: the line in the text, and what stands there."""
     if isinstance(node, exp.QueryTransform):
-        return "a script gives the rows (TRANSFORM, MAP or REDUCE)"
+        return "an external script computes the rows (TRANSFORM, MAP or REDUCE)"
     start = next((part.meta["start"] for part in node.walk() if "start" in part.meta), None)
     if start is None:
         return "a part of this statement is not understood"
     line = text.count("\n", 0, start) + 1
     excerpt = " ".join(text[start : start + 30].split())
-    return f"the syntax at line {line}, by {excerpt!r}, is not understood"
+    return f"the syntax `{excerpt}` in line {line} is not understood"

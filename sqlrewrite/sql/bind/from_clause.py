@@ -174,7 +174,7 @@ class FromBinder(TableBinder):
             return None
         other = Counter(name for name, _ in theirs)
         shared = tuple(name for name, _ in ours if name in other)
-        # A column that one side has twice is merged as often as the other side has it.
+        # If one side has a column twice, Spark merges as many as the other side has.
         return shared if len(set(shared)) == len(shared) else None
 
     def _with_laterals(
@@ -237,7 +237,7 @@ class FromBinder(TableBinder):
             for row in (rows if len(widths) == 1 and len(rows) <= self.most_rows else ())
         ]
         if not (plain and cells and self.reads_rows(cells) and len(rows) == len(node.expressions)):
-            why = f"VALUES other than up to {self.most_rows} rows of constants"
+            why = f"VALUES with more than {self.most_rows} rows, or not of constants"
             return ra.Opaque(number, alias, why, columns=listed)
         columns = listed or tuple(f"col{at}" for at in range(1, widths.pop() + 1))
         span = None if self.in_view else span_of(node)

@@ -30,7 +30,7 @@ NAMELESS = "*"
 """The alias of a relation whose real alias is known only at run time."""
 
 
-PRECEDENCE = "under spark.sql.ansi.relationPrecedence a JOIN binds more tightly than a comma"
+PRECEDENCE = "with spark.sql.ansi.relationPrecedence a JOIN binds tighter than a comma"
 
 
 @dataclass(slots=True)
@@ -104,7 +104,7 @@ def resolve(scope: Scope, parts: tuple[str, ...], spans: Spans) -> ra.Expression
     """
     column, crossed = _look_up(scope, parts, spans)
     if column is None:
-        return ra.Unknown(f"column {'.'.join(parts)} is not known")
+        return ra.Unknown(f"the column `{'.'.join(parts)}` is not known")
     for inner in crossed:
         inner.outer += columns(column)
     return column
@@ -173,7 +173,7 @@ def _of_relation(
         if names is not None and "" not in names:
             refs += [ref] * names.count(name)
         elif len(parts) > depth + 1 or _may_be_a_struct(scope, leaf, parts[0]):
-            refs.append(ra.Unknown(f"{'.'.join(parts)} cannot be told from the catalog", (ref,)))
+            refs.append(ra.Unknown(f"the catalog does not say what `{'.'.join(parts)}` is", (ref,)))
         else:
             refs.append(ref)
     return refs
@@ -195,7 +195,7 @@ def _may_have_more(leaf: ra.Relation | ra.Generate) -> bool:
 
 
 def _undecidable(parts: tuple[str, ...]) -> ra.Unknown:
-    return ra.Unknown(f"column {'.'.join(parts)} cannot be told from the catalog")
+    return ra.Unknown(f"the catalog does not say what `{'.'.join(parts)}` is")
 
 
 def columns_named(scope: Scope, name: str, span: Span | None) -> list[ra.Expression]:

@@ -51,7 +51,7 @@ OF_UNITS = {
 _ABOVE_CALLS = (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls, exp.Dot)
 
 _PART_OF_THE_PLAN = (exp.Query, exp.Window, exp.Placeholder, exp.Lambda)
-_SKIMMED = ra.Unknown("an expression that nothing asks for")
+_SKIMMED = ra.Unknown("an expression that no predicate needs")
 
 
 @dataclass(slots=True)

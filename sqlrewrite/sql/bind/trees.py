@@ -248,7 +248,7 @@ def listed_whole(node: exp.Expr) -> exp.Expr:
     table = exp.Subquery(this=query, alias=exp.TableAlias(columns=names))
     table.meta[SPAN] = node.meta[SPAN]
     select = exp.Select(expressions=[exp.Star()], from_=exp.From(this=table))
-    select.meta[NO_WHERE] = "the query of an IN is read as a whole"
+    select.meta[NO_WHERE] = "an IN's query with groups or a UNION is read as a derived table"
     return select
 
 

@@ -93,7 +93,7 @@ class OutputBinder(Binder):
                 values = tuple(
                     branch.outputs[at].expression for branch in _branches(query.node) or ()
                 )
-                expression = ra.Unknown("one of several of its name", values, merged=True)
+                expression = ra.Unknown("one of several columns of this name", values, merged=True)
             columns.append(ra.OutputColumn(name, expression, label))
         return columns
 

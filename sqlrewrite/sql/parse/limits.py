@@ -49,8 +49,8 @@ def why_exceeded(text: str, tokens: Sequence[Token], limits: Limits) -> str | No
     tried = lowered.count("join") + sum([token.token_type in _TYPES for token in tokens])
     if tried > _MOST_TRIED and _tries(tokens) > _MOST_TRIED:
         return (
-            f"more than {_MOST_TRIED} joins without ON or USING, or calls with the name of a type "
-            "(date(…)) in each other: write CROSS JOIN, a condition, or CAST"
+            f"more than {_MOST_TRIED} joins without ON or USING, or nested calls of a type's name "
+            "(date(…)), take too long to parse: write CROSS JOIN, a condition, or CAST"
         )
     return None
 

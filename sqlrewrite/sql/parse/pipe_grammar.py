@@ -77,7 +77,7 @@ class PipeParser(QueryParser):
         listed = super()._parse_select_query(parse_set_operation=False)
         clauses = {key for key, value in listed.args.items() if value} if listed else set()
         if not isinstance(listed, exp.Select) or not clauses <= _OF_A_SELECT:
-            self.raise_error("Expected nothing but a list behind |> SELECT")
+            self.raise_error("Expected only a list after |> SELECT")
         else:
             for key in clauses:
                 select.set(key, listed.args[key])

@@ -291,7 +291,7 @@ class QueryParser(ExpressionParser):
             return self._script()
         body = super()._parse_select_query(parse_set_operation=False)
         if not isinstance(body, exp.Select) or body.args.get("from_") or body.args.get("joins"):
-            self.raise_error("Expected SELECT without FROM, behind the FROM of all")
+            self.raise_error("Expected SELECT without a FROM of its own, after the first FROM")
             raise AssertionError("errors are raised at once")  # ErrorLevel.IMMEDIATE
         body.meta[SELECT_OFFSET] = start
         # ORDER BY and LIMIT are the SELECT's own, also behind a UNION.

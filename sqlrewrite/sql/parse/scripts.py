@@ -18,12 +18,12 @@ from sqlrewrite.sql.ddl.head import open_names
 from sqlrewrite.sql.lex.keywords import word
 from sqlrewrite.warehouse import may_render_to
 
-ENDLESS = "a SQL script without its END is not read, nor what follows it"
-MADE = "the script makes, changes or drops what this reads: it is left alone"
+ENDLESS = "BEGIN without END: the script is not read, nor what follows it"
+MADE = "the script creates, changes or drops what this statement reads: it is left alone"
 MOVED = "the script changes its schema with USE: its statements are left alone"
 UNREAD = (
-    "the script runs a text that is a value, which may change what names mean: its statements are "
-    "left alone"
+    "EXECUTE IMMEDIATE in this script runs a computed text, which may change what names mean: its "
+    "statements are left alone"
 )
 
 _CELL_END = "COMMAND"  # in the comment that ends a cell

@@ -48,7 +48,7 @@ _CHANGE = frozenset({TokenType.MERGE, TokenType.UPDATE, TokenType.DELETE})
 
 # In these no line begins with the first word of another statement, except after AS.
 _HOLD_NO_STATEMENT = frozenset("alter create drop msck refresh set truncate use".split())
-MISSING_SEMICOLON = "a statement begins here, and the one before it has no end: is a ; missing?"
+MISSING_SEMICOLON = "another statement begins here: is a ; missing before it?"
 _BEGIN_LINES = token_types("create drop insert select use alter merge delete truncate")
 
 _AFTER_FROM = frozenset(
@@ -57,10 +57,10 @@ _AFTER_FROM = frozenset(
 )
 
 _CALLED = (
-    "is left alone: it is a part of the texts that call it (as dbt compiles them, in "
-    "target/compiled, they can be read)"
+    "is left alone: it becomes part of the files that call it, which can be checked as dbt "
+    "compiles them, in target/compiled"
 )
-_EXECUTED = "EXECUTE IMMEDIATE runs a text that is a value: the query in it is not read"
+_EXECUTED = "EXECUTE IMMEDIATE runs a computed text: the query in it is not read"
 
 
 def opens_query(tokens: Sequence[Token]) -> bool:

@@ -198,7 +198,7 @@ def _of_script(text: str, index: int, piece: Piece) -> Statement:
     tokens, start = piece.tokens, piece.tokens[0].start
     failure = Failure(start, piece.why, True) if piece.why else None
     if piece.defines and (at := first_join(text, start, piece.until)) is not None:
-        failure = Failure(at, "a join in a definition that a script makes is left alone", True)
+        failure = Failure(at, "a join in a definition inside a script is left alone", True)
     return Statement(index, start, tokens, None, failure, end=piece.until, maybe=piece.defines)
 
 
@@ -257,7 +257,7 @@ def _statement(
 def _no_beginning(text: str, start: int, first: Token) -> str:
     """Why no statement begins with a token."""
     if text.startswith("//", start):
-        return "// begins no comment in SQL, and so is a part of the statement: write --"
+        return "// does not begin a comment in SQL: write --"
     return f"no statement begins with {first.text!r}"
 
 
