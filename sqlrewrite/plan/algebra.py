@@ -147,8 +147,8 @@ class OutputColumn:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scan:
-    """A table that is read: ``parts`` is its name as written, ``span`` the name with any time
-    travel (``version``) in the text; ``aliased``: an alias hides the name."""
+    """A table that is read. ``parts``: its name as written; ``span``: the name in the text with its
+    time travel (``version``); ``aliased``: an alias hides the name."""
 
     relation: int
     table: Table
@@ -282,8 +282,8 @@ class Filter:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Aggregate:
-    """``kind``: ``group by``, ``grouping sets``, ``distinct``, ``global``, or ``unknown``: any of
-    these, or none."""
+    """Aggregation. ``kind``: ``group by``, ``grouping sets``, ``distinct``, ``global``, or
+    ``unknown``: any of these, or none."""
 
     child: Node
     keys: tuple[Expression, ...]

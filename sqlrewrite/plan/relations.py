@@ -60,7 +60,7 @@ def direct_readers(plan: ra.Plan) -> dict[int, list[int]]:
 
 
 def one_row(plan: ra.Plan, query: ra.Query) -> bool:
-    """Whether a query returns at most one row: by a global aggregate, or by LIMIT 1."""
+    """Whether a query certainly returns at most one row: by a global aggregate, or by LIMIT 1."""
     tops = [plan.blocks[number] for number in query.top]
     if len(tops) == 1 and isinstance(query.node, ra.Limit) and query.node.most == 1:
         return True

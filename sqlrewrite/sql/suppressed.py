@@ -20,7 +20,7 @@ from sqlrewrite.warehouse import Warehouse
 
 @dataclass(frozen=True, slots=True)
 class Suppressed:
-    """The directives of a text as they bear on rewriting it."""
+    """The directives of a text, and what they keep from being written or taken out."""
 
     directives: Directives
     catalog: Warehouse

@@ -1,7 +1,7 @@
-"""The expression that a derived column is computed by, read as Spark reads it.
+"""The expression that computes a derived column, read as Spark reads it.
 
-In: a table and the text of an expression over its columns. Out: a ``Formula``, which gives the same
-text over something else in place of the column; or why it cannot be read.
+In: a table, and the text of an expression over its columns. Out: a ``Formula``, which gives the
+text with something else in place of the column; or why it cannot be read.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _arguments(call: str) -> tuple[int, bool]:
 
 
 def with_bigint_casts(text: str) -> str | None:
-    """The text with its casts to INT or BIGINT made casts to BIGINT; None where it has none."""
+    """The text with its casts to INT or BIGINT made casts to BIGINT; None if it has none."""
     casts = [match for match in _TO_INT.finditer(text) if match[1] is None]
     return _TO_INT.sub(lambda it: it[1] or "AS BIGINT)", text) if casts else None
 

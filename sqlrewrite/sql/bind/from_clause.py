@@ -165,7 +165,7 @@ class FromBinder(TableBinder):
         return ra.Join(declared, left, right, conditions, declared, comma=comma)
 
     def _using(self, left: ra.Node, right: ra.Node, join: exp.Expr) -> tuple[str, ...] | None:
-        """The names of the columns that a join merges, in order; None where they are not known."""
+        """The names of the columns that a join merges, in order; None if unknown."""
         written = join.args.get("using")
         if written:
             return tuple(item.name.lower() for item in written)
@@ -197,7 +197,7 @@ class FromBinder(TableBinder):
         return generator
 
     def generated(self, expression: ra.Expression) -> Name | None:
-        """The names of a generator's columns, where the type of its result tells them."""
+        """The names of a generator's columns, by the type of its result; None if unknown."""
         kind = type_of(self.so_far, expression)
         names = kind.names if kind is not None and kind.name == "struct" else ()
         return tuple([name.lower() for name in names]) or None

@@ -99,8 +99,8 @@ def resolve(scope: Scope, parts: tuple[str, ...], spans: Spans) -> ra.Expression
     """What a column reference means in a scope: a ColumnRef, a field of a struct in such a column,
     or Unknown with the reason.
 
-    ``parts`` are lower case and without backquotes; ``spans`` are those of the first part, of the
-    first two, and so on. A name that a scope certainly lacks is looked for in the scope around it.
+    ``parts`` are in lower case and without backquotes; ``spans`` are those of the first part, the
+    first two, and so on. A name that a scope certainly lacks is looked up in the scope around it.
     """
     column, crossed = _look_up(scope, parts, spans)
     if column is None:

@@ -133,7 +133,7 @@ def _by_position(item: exp.Expr, shown: tuple[OutputColumn, ...]) -> Expression 
 def aggregation(
     node: exp.Select, child: Node, shown: SelectList, translator: Translator
 ) -> Aggregate | None:
-    """The aggregation of a block over ``child``, if there is one."""
+    """The aggregation of a block over ``child``; None without one."""
     group, facts = node.args.get("group"), translator.facts
     if group is None:
         # HAVING alone makes a single group of all rows, too.

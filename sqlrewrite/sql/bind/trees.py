@@ -47,8 +47,8 @@ def conjunct_trees(tree: exp.Expr) -> list[exp.Expr]:
 
 
 def short_names(tree: exp.Expr) -> Iterator[str]:
-    """The names without a schema by which a tree refers to tables, without those in hints, and
-    ``ANY`` for a name that is known only at run time."""
+    """The names without a schema by which a tree refers to tables, those in hints aside; ``ANY``
+    for a name known only at run time."""
     stack = [tree]
     while stack:
         node = stack.pop()

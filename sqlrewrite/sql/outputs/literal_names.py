@@ -216,7 +216,7 @@ def _year_month_interval(months: int, units: set[str]) -> Printed:
 
 
 def _day_time_interval(micros: int, units: set[str]) -> Printed:
-    """As ``IntervalUtils.toDayTimeIntervalString`` writes it."""
+    """An interval of days to seconds, as ``IntervalUtils.toDayTimeIntervalString`` writes it."""
     fields = _fields(units)
     sign, rest = "-" * (micros < 0), abs(micros)
     text = ""

@@ -238,7 +238,7 @@ class OutputBinder(Binder):
         return tree
 
     def reads_rows(self, cells: Sequence[Sequence[ra.Expression]]) -> bool:
-        """Whether the rows of VALUES are understood."""
+        """True: for names and types any rows will do."""
         return True
 
     def _lateral(self, node: exp.Lateral, scope: Scope) -> ra.Relation:
