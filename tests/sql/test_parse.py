@@ -105,7 +105,7 @@ def test_a_missing_semicolon_is_reported(first: str, second: str) -> None:
     text = f"{first}\n{second} a.x FROM a JOIN b ON a.x = b.x"
     (statement,) = statements(text)
     assert statement.failure is not None
-    assert "is a ; missing?" in statement.failure.message
+    assert "is a ; missing before it?" in statement.failure.message
     assert statement.failure.offset == text.index("\n") + 1
 
 
