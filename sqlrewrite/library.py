@@ -48,7 +48,7 @@ def outputs(
     """
     from sqlrewrite.document import tokenized
     from sqlrewrite.output_columns import outputs_of
-    from sqlrewrite.plan.facts.session import SessionSettings
+    from sqlrewrite.plan.facts.types import SessionSettings
 
     if timestamp_type not in _TIMESTAMP_TYPES:
         raise ConfigError(f"timestamp_type is TIMESTAMP_LTZ or TIMESTAMP_NTZ, not {timestamp_type}")

@@ -15,7 +15,7 @@ from typing import Any
 from sqlrewrite.catalog.ddl import followed, query_columns
 from sqlrewrite.document import Document
 from sqlrewrite.plan.facts.functions import function
-from sqlrewrite.plan.facts.session import ExactSettings
+from sqlrewrite.plan.facts.types import ExactSettings
 from sqlrewrite.results import Output
 from sqlrewrite.sql.ddl import definitions
 from sqlrewrite.sql.lex.keywords import word

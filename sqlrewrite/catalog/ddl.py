@@ -16,7 +16,7 @@ from typing import Any
 
 from sqlrewrite.catalog import postgres_partitions
 from sqlrewrite.catalog.sources import Where, decoded, in_folder, may_define, read_bytes, texts
-from sqlrewrite.plan.facts.session import ExactSettings, SessionSettings
+from sqlrewrite.plan.facts.types import ExactSettings, SessionSettings
 from sqlrewrite.sql.ddl import definitions
 from sqlrewrite.sql.ddl.clauses import find_column
 from sqlrewrite.sql.ddl.created_table import in_star_order

@@ -1,7 +1,7 @@
 """The columns that a scan may be pruned by, and which of them are computed from others.
 
-In: a scan. Out: a ``DerivedColumn`` for each computed one, with what is known of its expression, or
-why nothing is. A bound on its source column may then bound it.
+In: a scan. Out: a ``DerivedColumn`` for each computed column, with what its expression keeps of the
+source, or why nothing can be derived. A bound on the source then bounds the column.
 """
 
 from __future__ import annotations
@@ -20,15 +20,16 @@ from sqlrewrite.sql.bind.formulas import Formula, formula
 from sqlrewrite.warehouse import Derivation
 
 SOURCE, SAME, DAY, THROUGH = "source", "same", "day", "through"
-"""What a condition compares: the source column; the expression of the derived column; the day of
-the source; or something that this day decides, where the derived column is the day."""
+"""What one side of a comparison is, for a derived column: its source; its own expression; the day
+of the source; or an expression of which this day decides the value, where the derived column is the
+day."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DerivedColumn:
-    """A partition column and its expression. Without a ``shape`` nothing follows for it, and
-    ``why`` says why. ``ends``: it is the source itself, of which each file has the smallest and the
-    largest value."""
+    """A partition column that is computed from its ``source``. Without a ``shape`` no bound follows
+    for it, and ``why`` says why. ``ends``: it is not computed, but the source itself, of which the
+    format keeps each file's minimum and maximum."""
 
     column: str
     source: str
@@ -45,7 +46,7 @@ class DerivedColumn:
 
     @property
     def strict(self) -> bool:
-        """Whether it surely is NULL where its source is."""
+        """Whether it is certainly NULL where its source is."""
         if self.formula is None:
             return False
         expression = self.formula.expression
@@ -53,25 +54,19 @@ class DerivedColumn:
 
     @property
     def shown(self) -> str:
-        """The declaration and its origin, as a message shows them."""
+        """The column's declaration and where it was declared, for a message."""
         if self.ends:
             return f"each file tells its smallest and its largest {self.column}"
         return f"{self.column} = {self.derivation.expression}, declared by {self.derivation.origin}"
 
     def hidden(self, why: str) -> DerivedColumn:
-        """The same column where nothing follows for it."""
+        """The same column, for which no bound follows because of ``why``."""
         return replace(self, formula=None, shape=None, why=self.why or why)
 
 
-def derived_columns(plan: Plan, scan: Scan) -> tuple[DerivedColumn, ...]:
-    """The columns that a scan's table is partitioned by and computes from others."""
-    if not scan.table.derived:
-        return ()
-    return _derived_columns(plan, scan)
-
-
 @remembered
-def _derived_columns(_: Plan, scan: Scan) -> tuple[DerivedColumn, ...]:
+def derived_columns(_: Plan, scan: Scan) -> tuple[DerivedColumn, ...]:
+    """The partition columns of a scan's table that are computed from other columns."""
     fields = (field for field in scan.table.partitioned_by if field.transform == "identity")
     identities = {field.column.lower() for field in fields}
     computed = (
@@ -88,17 +83,17 @@ def _read(derivation: Derivation, scan: Scan) -> list[DerivedColumn]:
             DerivedColumn(name, source, derivation, why=source_formula)
             for source in derivation.sources
         ]
-    known = shape(source_formula.expression, source_formula.of)
-    if known is None:
+    derived_shape = shape(source_formula.expression, source_formula.of)
+    if derived_shape is None:
         why = "it may give another value when it is computed again"
         return [DerivedColumn(name, source_formula.source, derivation, why=why)]
-    return [DerivedColumn(name, source_formula.source, derivation, source_formula, known)]
+    return [DerivedColumn(name, source_formula.source, derivation, source_formula, derived_shape)]
 
 
 @remembered
 def columns_with_ends(_: Plan, scan: Scan) -> tuple[DerivedColumn, ...]:
-    """The date and time columns whose bounds a format keeps for each file: those that rows are
-    clustered by, and Iceberg's partition columns."""
+    """The date and time columns of which a format keeps each file's minimum and maximum: those that
+    rows are clustered by, and Iceberg's partition columns."""
     table = scan.table
     fields = (field.column.lower() for field in table.partitioned_by if table.provider == "iceberg")
     with_ends: list[DerivedColumn] = []
@@ -121,12 +116,13 @@ def derived_from(plan: Plan, scan: Scan, column: str) -> tuple[DerivedColumn, ..
 
 
 _SMALLER = {"year": ("month", "quarter"), "month": ("day",), "day": ("hour",)}
-"""The units that may follow a unit in the order of time; the first that there is counts."""
+"""The units that refine a unit, so that both together are in the order of time; the first that the
+table has counts."""
 
 
 def smaller_units(plan: Plan, scan: Scan, of: DerivedColumn) -> tuple[DerivedColumn, ...]:
-    """The derived columns of the month, the day and the hour that go with a column of the year:
-    together they are in the order of time, which alone only the year is."""
+    """The derived columns of the month, day and hour that refine a column of years: without the
+    year they are not in the order of time."""
     others = {
         _unit_of(derived_column): derived_column
         for derived_column in derived_columns(plan, scan)
@@ -142,14 +138,15 @@ def smaller_units(plan: Plan, scan: Scan, of: DerivedColumn) -> tuple[DerivedCol
 
 
 def _unit_of(column: DerivedColumn) -> tuple[str, object] | None:
-    """The unit that a column is (year, month …) and of which expression, to be compared."""
+    """The unit (year, month …) that a column holds and the expression that it is of, to be
+    compared."""
     its_unit = None if column.formula is None else unit(column.formula.expression)
     return None if its_unit is None else (its_unit[0], canonical(its_unit[1]))
 
 
 def stands_for(side: Expression, of: DerivedColumn, kind: Type | None) -> str | None:
-    """Which of SOURCE, SAME, DAY and THROUGH an expression over the source of a derived column is;
-    None for any other. ``kind`` is the type of the source."""
+    """Which of SOURCE, SAME, DAY and THROUGH one side of a comparison is; None for any other
+    expression. ``kind`` is the type of the source column."""
     if isinstance(side, ColumnRef):
         return SOURCE
     if kind in (TIMESTAMP, TIMESTAMP_NTZ) and is_day(side):
@@ -162,7 +159,7 @@ def stands_for(side: Expression, of: DerivedColumn, kind: Type | None) -> str | 
 
 
 def is_day(expression: Expression) -> bool:
-    """Whether an expression is just the day of a column."""
+    """Whether an expression is the day of a column and nothing else."""
     match expression:
         case Cast(operand=ColumnRef(), type="date") | Call(name="to_date", args=(ColumnRef(),)):
             return True
@@ -171,11 +168,11 @@ def is_day(expression: Expression) -> bool:
 
 
 _MONTHLY = frozenset("yM")
-"""The letters of a date pattern for units longer than a day."""
+"""The letters of date patterns for years and months."""
 
 
 def decided_by_weeks(side: Expression) -> bool:
-    """Whether an expression is the same for all days of a week, or of a longer unit."""
+    """Whether an expression has one value for all days of a week, a month or a longer unit."""
     match side:
         case Call(name="trunc"):
             return True
@@ -188,7 +185,7 @@ def decided_by_weeks(side: Expression) -> bool:
 
 
 def _by_day(side: Expression) -> bool:
-    """Whether the day alone decides an expression over a date or time, which raises no error."""
+    """Whether an expression over a date or time depends on its day alone and raises no error."""
     match side:
         case Call(name=name, args=(inner,)):
             decided = name in tagged("year") or name in tagged("days")
@@ -202,7 +199,8 @@ def _by_day(side: Expression) -> bool:
 
 
 def may_prune(plan: Plan, ref: ColumnRef) -> bool:
-    """Whether a column may come from a partition column of a fact; most do not."""
+    """Whether a column may come from a column that its scan can be pruned by: a quick test, which
+    rules most columns out."""
     relation = plan.relations[ref.relation]
     return not isinstance(relation, Scan) or partitioned(plan, relation, ref.name)
 
@@ -213,13 +211,13 @@ def prunable(plan: Plan, path: LineagePath) -> bool:
 
 
 def partitioned(plan: Plan, scan: Scan, column: str) -> bool:
-    """Whether a bound on a column bounds the table's partitions, or a column computed from it
-    does."""
+    """Whether a bound on a column prunes its table: the column is ``bounded``, or a partition
+    column is computed from it."""
     return bounded(scan, column) or bool(derived_from(plan, scan, column))
 
 
 def bounded(scan: Scan, column: str) -> bool:
-    """Whether a table is partitioned by a column, plainly or transformed, or clustered by it."""
+    """Whether a table is partitioned by a column (or a transform of it), or clustered by it."""
     table = scan.table
     fields = (field.column.lower() for field in table.partitioned_by)
     return column in table.clustered_by or column in fields

@@ -1,8 +1,8 @@
 """Pairs for filters on a column that a partition column is computed from: ``ts >= '2024-03-01'``.
 
 In: a plan. Out: a ``Pair`` for each comparison with a constant that filters a scan, and each
-partition column that is computed from the compared column. The scan is its own dimension: the
-author's condition bounds its partitions, and no join.
+partition column that is computed from the compared column. There is no join: the scan is its own
+dimension, and the author's condition bounds its partitions.
 """
 
 from __future__ import annotations
@@ -49,9 +49,8 @@ def find_filter_pairs(plan: Plan) -> tuple[Pair, ...]:
         block = plan.blocks[plan.owner[number]]
         if scan.sampled or scan.streaming or (scan.span is None and not block.in_view):
             continue
-        strange = block.role == "change" and scan.table.provider != "iceberg"
-        if block.role == "merge" or strange:  # nothing is written into their conditions
-            continue
+        if block.role == "merge" or (block.role == "change" and scan.table.provider != "iceberg"):
+            continue  # nothing is written into their conditions
         derived = (*derived_columns(plan, scan), *columns_with_ends(plan, scan))
         if not derived:
             continue
@@ -82,8 +81,8 @@ def _in_same_and(one: Conjunct, other: Conjunct) -> bool:
 def _source_path(
     plan: Plan, scan: Scan, item: Conjunct, derived: DerivedColumn
 ) -> LineagePath | None:
-    """The path from the relation of the author's condition down to the scan's source column, if
-    nothing on it is computed or in the way."""
+    """The path from the relation that the author's condition names down to the source column of the
+    scan; None if something on it is computed or a barrier."""
     if item.condition.relations == {scan.relation}:
         return LineagePath((scan,), derived.source)
     for ref in columns(item.condition.expression):
@@ -129,7 +128,7 @@ def _pairs(
         comparisons += [(op, day, 0, end, None) for op, end in end_comparisons(days)]
     begins = list(prefix_bounds(item.expression, derived)) if kind == STRING and not steps else []
     comparisons = [(op, side, 0, text, None) for op, side, text in begins] or comparisons
-    for operator, side, at, constant, its in comparisons:
+    for operator, side, fact_operand, constant, key_operand in comparisons:
         refs = columns(side)
         edge = JoinEdge(block, item.condition, operator, FILTER, None, True)
         yield Pair(
@@ -138,19 +137,19 @@ def _pairs(
             side=FILTER,
             path=path,
             fact=refs[0],
-            fact_side=Side(side, at),
+            fact_side=Side(side, fact_operand),
             target=target,
             target_column=name,
             dimension=scan,
             key=refs[0],
-            key_side=Side(constant, its),
+            key_side=Side(constant, key_operand),
             derived=shown,
         )
 
 
 def restricts(plan: Plan, condition: Expression, pair: Pair) -> bool:
-    """Whether a condition bounds the column of a filter's pair directly, or its day, on the same
-    side."""
+    """Whether a condition bounds the source column of a filter's pair, or its day, on the same side
+    as the pair does."""
     derived, operators = pair.derived, (pair.operator[0], "=", "in")
     kind = type_of(plan, pair.stored)
     return derived is not None and any(
@@ -170,7 +169,7 @@ def _is_of(column: str, comparison: ColumnComparison) -> bool:
 
 
 ColumnComparison = tuple[str, Expression, int, Expression, int | None]
-"""Operator, one side, its position in the condition, the other side, its position."""
+"""Operator, the column's side, its operand number, the other side, its operand number."""
 
 
 def _comparisons(condition: Expression) -> Iterator[ColumnComparison]:

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 
 from sqlrewrite.find.derived_columns import DerivedColumn
 from sqlrewrite.find.join_edges import FLIPPED
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal
+from sqlrewrite.plan.facts.constants import is_instant
 from sqlrewrite.plan.facts.derivations import unit
 from sqlrewrite.plan.facts.functions import tagged
-from sqlrewrite.plan.facts.literals import is_instant
 from sqlrewrite.plan.facts.types import DATE, TIMESTAMP, Type
 
 DayRange = tuple[date | None, date | None]
@@ -42,34 +42,21 @@ _FIELDS = ("year", "month", "day")
 
 
 def day_range(condition: Expression, column: str, *, kind: Type) -> DayRange | None:
-    """The days of a column, whose type is ``kind``, for which a condition may hold; None where
-    nothing is known of them."""
+    """The days for which a condition on a column of the type ``kind`` may hold; None if unknown."""
     match condition:
         case Call(name="and", args=args):
-            known_of = [days for arg in args if (days := day_range(arg, column, kind=kind))]
-            return _intersection(known_of) if known_of else None
+            return _intersection(day_range(arg, column, kind=kind) for arg in args)
         case Call(name="or", args=args):
-            parts = [day_range(arg, column, kind=kind) for arg in args]
-            return (
-                _union([part for part in parts if part is not None]) if None not in parts else None
-            )
+            return _union(day_range(arg, column, kind=kind) for arg in args)
         case Call(name="in", args=(side, *constants)):
-            ranges = [
+            return _union(
                 _allowed_days("=", side, constant, column, kind=kind) for constant in constants
-            ]
-            return (
-                _union([days for days in ranges if days is not None])
-                if None not in ranges
-                else None
             )
         case Call(name="between", args=(side, low, high)):
             ends = (("<=", high), (">=", low))
-            both = [
-                days
-                for op, end in ends
-                if (days := _allowed_days(op, side, end, column, kind=kind))
-            ]
-            return _intersection(both) if both else None
+            return _intersection(
+                _allowed_days(operator, side, end, column, kind=kind) for operator, end in ends
+            )
         case Call(name="not", args=(Call() as inner,)):
             opposite = _negation(inner)
             return None if opposite is None else day_range(opposite, column, kind=kind)
@@ -100,31 +87,35 @@ def _negation(condition: Call) -> Expression | None:
             return None
 
 
-def _union(parts: list[DayRange]) -> DayRange | None:
-    firsts, lasts = [part[0] for part in parts], [part[1] for part in parts]
-    first = None if None in firsts else min(day for day in firsts if day)
-    last = None if None in lasts else max(day for day in lasts if day)
+def _union(ranges: Iterable[DayRange | None]) -> DayRange | None:
+    """The smallest range around all; None if one is None, or nothing bounds it."""
+    firsts, lasts = zip(*((None, None) if days is None else days for days in ranges), strict=True)
+    first = None if None in firsts else min(firsts)
+    last = None if None in lasts else max(lasts)
     return (first, last) if first or last else None
 
 
-def _intersection(parts: list[DayRange]) -> DayRange:
-    firsts, lasts = [part[0] for part in parts if part[0]], [part[1] for part in parts if part[1]]
-    return max(firsts, default=None), min(lasts, default=None)
+def _intersection(ranges: Iterable[DayRange | None]) -> DayRange | None:
+    """The days in all ranges that are not None; None if all are."""
+    known_ranges = [days for days in ranges if days is not None]
+    first = max((days[0] for days in known_ranges if days[0]), default=None)
+    last = min((days[1] for days in known_ranges if days[1]), default=None)
+    return (first, last) if known_ranges else None
 
 
-def narrowed(found: DayRange, beside: Sequence[Expression], column: str) -> DayRange:
-    """A range of one whole year, narrowed to a month or day of it by the conditions ``beside`` it:
-    ``year(ts) = 2024 AND month(ts) = 2``."""
-    first, last = found
-    if first is None or last is None or _calendar_period([first.year]) != found:
-        return found
+def narrowed(days: DayRange, beside: Sequence[Expression], column: str) -> DayRange:
+    """The range of one whole year narrowed to the month or day that the conditions ``beside`` it
+    fix: ``year(ts) = 2024 AND month(ts) = 2``; any other range as it is."""
+    first, last = days
+    if first is None or last is None or _calendar_period([first.year]) != days:
+        return days
     fields = [first.year]
     for name in _FIELDS[1:]:
         number = next(filter(None, (_value_of_unit(name, other, column) for other in beside)), None)
         if number is None:
             break
         fields.append(number)
-    return _calendar_period(fields) or found
+    return _calendar_period(fields) or days
 
 
 def _value_of_unit(name: str, condition: Expression, column: str) -> int | None:
@@ -249,14 +240,14 @@ def _calendar_period(fields: list[int]) -> tuple[date, date] | None:
     return first, date(first.year, month, monthrange(first.year, month)[1])
 
 
-def end_comparisons(found: DayRange) -> Iterator[tuple[str, Literal]]:
-    """The range as comparisons: ``>=`` the first day, ``<=`` the last."""
-    for operator, day in zip((">=", "<="), found, strict=True):
+def end_comparisons(days: DayRange) -> Iterator[tuple[str, Literal]]:
+    """A range as comparisons: ``>=`` its first day, ``<=`` its last."""
+    for operator, day in zip((">=", "<="), days, strict=True):
         if day is not None:
             yield operator, Literal("typed", day.isoformat(), "date")
 
 
-# Characters that stand for themselves in a string and in a pattern of LIKE.
+# Characters without a special meaning in a string or a pattern of LIKE.
 _PLAIN = re.compile(r"[\w .-]*")
 _LAST = 0x10FFFF
 _SURROGATES = range(0xD800, 0xE000)

@@ -15,18 +15,18 @@ from sqlrewrite.plan.expressions import columns, conjuncts, relations
 from sqlrewrite.plan.joins import required_conditions
 from sqlrewrite.plan.relations import joins, numbers
 
-# Each comparison with what it is when read from its other side.
+# Each comparison operator with the one that says the same with the sides swapped.
 FLIPPED = {"=": "=", "<=>": "<=>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
-# What BETWEEN says of its first operand and each of the others; how many others there are.
+# BETWEEN as comparisons of its first operand; the number of operands behind the first.
 _BETWEEN = (">=", "<=")
 _OTHERS = {**dict.fromkeys(FLIPPED, 1), "between": 2}
 
 RANK = "rank"
-"""The kind of a condition on the rank of a scan's rows."""
+"""The kind of an edge that is a condition on the rank of a scan's rows."""
 
 FILTER = "filter"
-"""The kind of a condition that a query puts on a scan by itself, in place of a join's."""
+"""The kind of an edge that is a filter on a scan alone, and no join."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,19 +72,21 @@ def join_edges(plan: ra.Plan, block: ra.Block) -> Iterator[tuple[JoinEdge, Side,
 
 
 def _equalities_of_or(condition: ra.Condition) -> Iterator[ra.Condition]:
-    """The equalities of two columns that each branch of an OR has: the OR says them, too."""
+    """The equalities of two columns that every branch of an OR repeats: the OR implies them."""
     expression = condition.expression
     if not isinstance(expression, ra.Call) or expression.name != "or":
         return
     first, *others = (tuple(conjuncts(branch)) for branch in expression.args)
     rest = [{_equal_columns(part) for part in other} for other in others]
     for part in first:
-        if _equal_columns(part) is not None and all(_equal_columns(part) in them for them in rest):
+        if _equal_columns(part) is not None and all(
+            _equal_columns(part) in equalities for equalities in rest
+        ):
             yield replace(condition, expression=part, relations=relations(part), in_or=True)
 
 
 def _equal_columns(part: ra.Expression) -> frozenset[tuple[int, str]] | None:
-    """The two columns that an equality is of."""
+    """The two columns that an equality compares; None for any other condition."""
     match part:
         case ra.Call(name="=", args=(ra.ColumnRef() as one, ra.ColumnRef() as other)):
             return frozenset({(one.relation, one.name), (other.relation, other.name)})
@@ -136,7 +138,7 @@ def _may_bound(plan: ra.Plan, side: ra.Expression) -> bool:
 
 
 def _outputs_at(plan: ra.Plan, query: ra.Query, place: int, of: int) -> Iterator[ra.Expression]:
-    """One of the columns of an IN's subquery, in each branch of a set operation."""
+    """The column at a ``place`` of an IN's subquery, in each branch of a set operation."""
     for number in query.top:
         outputs = plan.blocks[number].outputs
         if len(outputs) == of and plan.blocks[number].complete:
@@ -189,8 +191,8 @@ def scan_joins(plan: ra.Plan) -> Iterator[ScanJoin]:
 
 
 def _joins_of_subquery(plan: ra.Plan, block: ra.Block) -> Iterator[ScanJoin]:
-    """A block that is the subquery of an EXISTS or IN that its parent's WHERE asks for, or of a
-    NOT EXISTS: a semi-join or an anti-join of the two. NOT IN is neither, for its NULLs."""
+    """The scan joins of a block that is the subquery of an IN or EXISTS in its parent's WHERE (a
+    semi-join), or of a NOT EXISTS (an anti-join). NOT IN is neither, because of its NULLs."""
     if block.parent is None or block.role not in ("exists", "in") or not block.required:
         return
     if block.negated and block.role == "in":
@@ -207,7 +209,7 @@ def _joins_of_subquery(plan: ra.Plan, block: ra.Block) -> Iterator[ScanJoin]:
 
 
 def _equalities_of_in(where: Sequence[ra.Condition], block: ra.Block) -> Iterator[ra.Expression]:
-    """What an IN says: each of its operands is the column in its place."""
+    """An IN as equalities: each of its operands equals the column in the same place."""
     for condition in where:
         match condition.expression:
             case ra.Subquery(kind="in", operand=operand, query=query) if operand is not None:
@@ -237,6 +239,6 @@ def _joins_by_equalities(
                     key = JoinKey(one.name, other.name, name == "<=>")
                     keys_by_scans.setdefault((one.relation, other.relation), []).append(key)
     for (first, second), keys in keys_by_scans.items():
-        left, right = plan.relations[first], plan.relations[second]
-        if isinstance(left, ra.Scan) and isinstance(right, ra.Scan):
-            yield ScanJoin(block, kind, left, right, tuple(dict.fromkeys(keys)))
+        one_scan, other_scan = plan.relations[first], plan.relations[second]
+        if isinstance(one_scan, ra.Scan) and isinstance(other_scan, ra.Scan):
+            yield ScanJoin(block, kind, one_scan, other_scan, tuple(dict.fromkeys(keys)))

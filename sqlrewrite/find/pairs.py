@@ -29,7 +29,7 @@ from sqlrewrite.plan.memo import remembered
 from sqlrewrite.plan.relations import joins, leaves, numbers, readers
 from sqlrewrite.sql.bind.scope import NAMELESS, PRECEDENCE
 
-# CTEs that each read the one before twice have exponentially many paths: later ones are not tried.
+# CTEs that each read the one before twice have exponentially many paths: no more than these count.
 MOST_PATHS = 1000
 
 _NOT_READ = "a join here is not understood: "
@@ -85,7 +85,7 @@ class Pair:
 
     @property
     def at(self) -> int | None:
-        """The offset in the text at which the target stands: of its name, or of its alias."""
+        """The offset in the text of the target's name, or of its alias; None if it has neither."""
         if self.target.span is not None:
             return self.target.span.start
         return self.target.anchor if isinstance(self.target, ra.Derived) else None
@@ -186,8 +186,8 @@ def _paths(plan: ra.Plan, relation: int, column: str) -> list[LineagePath]:
 
 
 def _target(path: LineagePath, paths: list[LineagePath], plain: bool) -> tuple[ra.Relation, str]:
-    """Where a predicate for the scan can be written: at the scan, or at the first view above it.
-    What is computed on the path, or is no plain column, has its values only at the join."""
+    """Where a predicate for the scan can be written, and the column's name there: at the scan, or
+    at the first view above it. An expression has its values only at the join."""
     if path.computed or not plain:
         return path.relations[0], paths[0].column
     for depth, relation in enumerate(path.relations, 1):
@@ -199,7 +199,7 @@ def _target(path: LineagePath, paths: list[LineagePath], plain: bool) -> tuple[r
 
 def at_reference(plan: ra.Plan, pair: Pair) -> Pair | None:
     """The same pair with its predicate at the reference to a shared CTE, where it filters the rows
-    of this reference alone. None where no such reference is on the path."""
+    of this reference alone; None if no such reference is on the path."""
     path = pair.path
     for depth, relation in enumerate(path.relations, 1):
         if isinstance(relation, ra.CteReference) and pair.target is not relation:
@@ -213,8 +213,8 @@ def at_reference(plan: ra.Plan, pair: Pair) -> Pair | None:
 
 
 def by_day(pair: Pair) -> bool:
-    """Whether the join compares the day of a column that files or hidden partitions have bounds
-    of."""
+    """Whether the join compares the day of a column that is clustered or transformed, whose minimum
+    and maximum prune."""
     return pair.derived is None and _is_by_day(pair.path, pair.fact_side.expression)
 
 
@@ -228,7 +228,7 @@ def derived_target(
     plan: ra.Plan, path: LineagePath, derived: DerivedColumn
 ) -> tuple[ra.Relation, str, DerivedColumn]:
     """Where a predicate for a derived column can be written: at the scan, or at the first view
-    above it, if that has the column as an output; else the derived column is ``hidden``."""
+    above it, if that selects the column; else the derived column is ``hidden``."""
     for depth, relation in enumerate(path.relations, 1):
         if isinstance(relation, ra.Derived) and relation.view:
             below = path.relations[depth - 1 :]
@@ -250,8 +250,8 @@ def derived_target(
 
 def _side(plan: ra.Plan, edge: JoinEdge, fact: ra.ColumnRef, key: ra.ColumnRef) -> tuple[str, str]:
     """Where the fact stands in a join edge, and the edge's kind as seen from there."""
-    here, block = plan.owner, edge.block
-    at_fact, at_key = here[fact.relation], here[key.relation]
+    block = edge.block
+    at_fact, at_key = plan.owner[fact.relation], plan.owner[key.relation]
     if edge.kind in ("in", "not in", "in (not required)"):
         if at_fact != block.number:
             return "inside", edge.kind
@@ -317,7 +317,7 @@ def _meeting(node: ra.Node, one: ra.ColumnRef, other: ra.ColumnRef) -> ra.Node:
 
 
 def unread_join(plan: ra.Plan) -> tuple[int | None, str] | None:
-    """Why a join of a statement was not understood, and the offset where; None where each was."""
+    """Why a join of a statement was not understood, and the offset where; None if each was."""
     for block in plan.blocks:
         if block.in_view or not isinstance(block.source, ra.Join):
             continue
@@ -344,12 +344,12 @@ def _not_understood(plan: ra.Plan, block: ra.Block) -> Iterator[str]:
                 yield from plan.blocks[number].unknown_syntax
 
 
-# CTEs that each read the one before twice have exponentially many paths: later ones are not tried.
-_MOST_PATHS = 100
+# As above: paths are exponentially many, and so are the pairs on them.
+_MOST_COVERING = 100
 
 
 def coverings(plan: ra.Plan, pairs: Sequence[Pair]) -> list[tuple[Pair, ...]]:
-    """The sets of ``pairs`` that together stand on every path to a fact."""
+    """The sets of ``pairs`` that bound a fact together, one on every path to it."""
     sets: list[tuple[Pair, ...]] = []
     facts: dict[tuple[int, str], dict[tuple[int, ...], Pair]] = {}
     for pair in pairs:
@@ -367,7 +367,7 @@ def coverings(plan: ra.Plan, pairs: Sequence[Pair]) -> list[tuple[Pair, ...]]:
 def _cover(
     plan: ra.Plan, path: tuple[int, ...], by_path: Mapping[tuple[int, ...], Pair]
 ) -> list[Pair] | None:
-    """The pairs on every path that ends with ``path``; None where a path has none."""
+    """A pair for every path that ends with ``path``; None if a path has none."""
     if path in by_path:
         return [by_path[path]]
     block = plan.owner[path[0]]
@@ -377,7 +377,7 @@ def _cover(
     pairs: list[Pair] = []
     for reader in reading:
         covering = _cover(plan, (reader, *path), by_path)
-        if covering is None or len(pairs) > _MOST_PATHS:
+        if covering is None or len(pairs) > _MOST_COVERING:
             return None
         pairs += covering
     return pairs or None

@@ -18,15 +18,15 @@ from sqlrewrite.find.pairs import MOST_PATHS, Pair
 from sqlrewrite.find.reducers import conditions_reaching
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import column_names
+from sqlrewrite.plan.facts.constants import row_count
 from sqlrewrite.plan.facts.functions import tagged
-from sqlrewrite.plan.facts.literals import row_count
 from sqlrewrite.plan.joins import null_extended
 from sqlrewrite.plan.lineage import LineagePath, same_column, trace
 from sqlrewrite.plan.relations import generates, joins
 from sqlrewrite.sql.bind.ranking_windows import OF_FIRST, OF_LAST
 
-MOST = 100
-"""The largest rank that is used."""
+_MOST_RANKS = 100
+"""The greatest rank that is used: more of the first values would hardly prune."""
 
 
 def find_rank_pairs(plan: ra.Plan) -> Iterator[Pair]:
@@ -44,14 +44,14 @@ def find_rank_pairs(plan: ra.Plan) -> Iterator[Pair]:
             continue
         for condition, resolve in _required_conditions(plan, block):
             count = _greatest_rank(condition.expression, resolve, ref)
-            if 0 < count <= MOST:
+            if 0 < count <= _MOST_RANKS:
                 edge = JoinEdge(block, condition, ">=" if descends else "<=", RANK, None, True)
                 yield _pair(edge, path, (source, ref), (source, ref), count)
                 break
 
 
 def conditions_on_ranked_rows(plan: ra.Plan, pair: Pair) -> tuple[ra.Condition, ...]:
-    """The conditions on the rows whose first values bound a scan."""
+    """The conditions on the rows whose first values bound the fact of a pair."""
     join = pair.edge.join
     conditions = (
         plan.blocks[plan.owner[pair.key.relation]].where if join is None else join.conditions
@@ -60,8 +60,8 @@ def conditions_on_ranked_rows(plan: ra.Plan, pair: Pair) -> tuple[ra.Condition, 
 
 
 def _path_to_scan(plan: ra.Plan, source: ra.Relation, ref: ra.ColumnRef) -> LineagePath | None:
-    """The path from the column that ranks down to a scan that it prunes, if a condition on that
-    column may go down it. Where an outer join extends the scan by NULLs it may not."""
+    """The path from the ranking column down to a scan that it prunes, if a condition on the column
+    may be moved down it; None if an outer join extends the scan by NULLs."""
     if ref.relation != source.relation:
         return None
     for path in islice(trace(plan, ref), MOST_PATHS):
@@ -107,7 +107,7 @@ def _pair(
 
 
 _FIRST = {">": ">=", "<": "<="}
-"""The operator to later rows, and the one to the first value where no later row exists."""
+"""The comparison with later rows, and the one with the first value if no later row exists."""
 
 
 def _pairs_without_later_row(plan: ra.Plan, block: ra.Block) -> Iterator[Pair]:
@@ -237,10 +237,10 @@ def _condition_of(expression: ra.Expression, value: ra.Literal) -> ra.Expression
     number, or NULL."""
     match expression:
         case ra.Call(
-            name="case", args=(ra.Call(name="if", args=(asked, ra.Literal() as then)), *rest)
+            name="case", args=(ra.Call(name="if", args=(when, ra.Literal() as then)), *rest)
         ):
             pass
-        case ra.Call(name="if", args=(asked, ra.Literal() as then, *rest)):
+        case ra.Call(name="if", args=(when, ra.Literal() as then, *rest)):
             pass
         case _:
             return None
@@ -254,7 +254,7 @@ def _condition_of(expression: ra.Expression, value: ra.Literal) -> ra.Expression
     if any(literal.kind != "number" or not literal.text.isdecimal() for literal in (value, then)):
         return None
     rank = int(value.text)
-    return asked if int(then.text) == rank and rank not in others else None
+    return when if int(then.text) == rank and rank not in others else None
 
 
 def _window_function(expression: ra.Expression) -> str:

@@ -92,7 +92,8 @@ def read_statement(
 
 
 def missing_relation(statement: Statement, catalog: Warehouse) -> Failure | None:
-    """Reports a relation that is not known: what an earlier run wrote beside it stays."""
+    """A report of a relation that is not in the catalog, because of which predicates of an earlier
+    run stay; None if there is none."""
     relation = None if statement.tree is None else unknown(statement.tree, catalog)
     if relation is None:
         return None
@@ -148,13 +149,13 @@ def guarded(action: Callable[[], T], at: int, limits: Limits) -> T | Failure:
 @dataclass(frozen=True, slots=True, eq=False)
 class StatementContext:
     """What affects a statement from outside it: its ``catalog``; the ``text`` without what an
-    earlier run wrote into it; and, where they are heeded, the author's comments that ask to leave
-    something alone (``suppressed``).
+    earlier run wrote into it; and the author's comments that ask to leave something alone
+    (``suppressed``; None if they are to be ignored).
 
     ``literals`` are predicates of literals that an earlier run wrote, by what they bound and their
     key query (``comparable``). ``changed`` are words that may name what the text itself changes.
-    ``mended`` is what predicates bound that were taken out of the statement: to write such a one
-    again adds nothing.
+    ``mended``: what the predicates bounded that were taken out of the statement; writing one of
+    these again adds nothing.
     """
 
     catalog: Warehouse
@@ -165,13 +166,14 @@ class StatementContext:
     mended: frozenset[str] = frozenset()
 
     def suppresses(self, offset: int) -> str | None:
-        """Why nothing is to be added to the scan at an offset, if nothing is."""
+        """Why nothing is to be added to the scan at an offset; None if it may be."""
         if self.suppressed is None:
             return None
         return self.suppressed.reason(self.text.original_offset(offset))
 
     def keeps(self, offset: int, mends: bool) -> str | None:
-        """Why nothing may be inserted at an offset; ``mends``: it was there before."""
+        """Why nothing may be inserted at an offset; None if it may be. ``mends``: the same
+        predicate was there before."""
         if self.suppressed is None:
             return None
         return self.suppressed.frozen(self.text.original_offset(offset), mends)
@@ -183,13 +185,13 @@ _FLINK = "flink"
 
 
 def to_spark(sql: str, limits: Limits) -> Transliteration | None:
-    """A text as Spark's grammar has it; None for one of Spark's own."""
+    """The text in Spark's grammar; None if it is written for Spark."""
     dialect = _dialect(limits)
     return None if dialect is None else dialect.to_spark(sql)
 
 
 def in_dialect(result: T, limits: Limits) -> T:
-    """A result of reading a text, every string in it back in the author's dialect."""
+    """A result of reading a text, with every string in it back in the author's dialect."""
     dialect = _dialect(limits)
     return result if dialect is None else dialect.in_dialect(result)
 
@@ -201,7 +203,7 @@ def cross_checked(
     limits: Limits,
     catalog: Warehouse,
 ) -> Statement:
-    """The statement, or a failed one where its dialect's own parser reads something else."""
+    """The statement; a failed one if its dialect's own parser reads something else in it."""
     from sqlrewrite.sql.statements.two_readings import disagreement
 
     start, end = map(text.original_offset, (statement.start, statement.end))
@@ -213,9 +215,8 @@ def cross_checked(
 
 
 def with_views_of(text: str, catalog: Warehouse, limits: Limits) -> Warehouse:
-    """The catalog, with the queries of views that the text may name as Spark's grammar has them.
-
-    The queries are in the text's dialect; a view whose query does not pass is unknown."""
+    """The catalog, with the queries of views that the text may name in Spark's grammar. A view
+    whose query cannot be read is taken out."""
     dialect = _dialect(limits)
     if dialect is None:
         return catalog
@@ -229,10 +230,8 @@ def with_views_of(text: str, catalog: Warehouse, limits: Limits) -> Warehouse:
 
 
 def with_temporaries_of(before: Warehouse, after: Warehouse, limits: Limits) -> Warehouse:
-    """The catalog after a statement, as far as its dialect agrees on temporary views.
-
-    Flink's stand in the schema that was current, and hide the table there from each of its names;
-    Spark's stand in none."""
+    """The catalog after a statement, with temporary views as its dialect has them. Flink's stand in
+    the current schema and hide its table of that name; Spark's stand in no schema."""
     if limits.dialect != _FLINK or after is before:
         return after
     temporaries = [name for name in after.relations if len(name) == 1]
@@ -245,7 +244,7 @@ def with_temporaries_of(before: Warehouse, after: Warehouse, limits: Limits) -> 
 
 
 def _view_query(dialect: Dialect, query: str) -> str | None:
-    """The query of a view as Spark's grammar has it; None where it is not understood."""
+    """The query of a view in Spark's grammar; None if it is not understood."""
     from sqlrewrite.sql.statements.two_readings import disagreement
 
     query_text = dialect.to_spark(query)

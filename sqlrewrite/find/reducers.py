@@ -238,11 +238,11 @@ def _from_readers(plan: ra.Plan, relation: int, reach: Reach) -> Iterator[Restri
 
 
 def _moved_down(
-    plan: ra.Plan, asked: tuple[Restriction, ...], reader: int, relation: int
+    plan: ra.Plan, items: tuple[Restriction, ...], reader: int, relation: int
 ) -> Iterator[Restriction]:
     """The conditions on a reader's columns pushed down to a relation below; those that cannot go
     down are left out, which only widens the bound."""
-    for item in asked:
+    for item in items:
         match item:
             case AnyOf(branches=branches):
                 moved = [tuple(_moved_down(plan, branch, reader, relation)) for branch in branches]

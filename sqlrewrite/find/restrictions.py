@@ -21,9 +21,9 @@ Forms = tuple[tuple[Path, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Attempts:
-    """The forms in a condition. ``doubtful``: the NULL of one may stand for any value, so the key
-    query asks that the condition is not false, instead of true. ``merged``: one stands in a scalar
-    subquery, which Spark computes together with the author's."""
+    """The forms in a condition. ``doubtful``: a form gives NULL where the value is unknown, so the
+    key query tests that the condition IS NOT FALSE. ``merged``: a form is in a scalar subquery,
+    which Spark computes together with the author's."""
 
     forms: Forms
     doubtful: bool
@@ -42,8 +42,7 @@ class Conjunct:
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
-    """A disjunction: a branch for each of several references to a CTE, or for each side of an
-    OR."""
+    """A disjunction: a branch for each reference to a CTE, or for each operand of an OR."""
 
     branches: tuple[tuple[Restriction, ...], ...]
 
@@ -63,10 +62,11 @@ Restriction = Conjunct | AnyOf | SemiJoin
 
 
 def any_of(branches: Sequence[tuple[Restriction, ...]]) -> tuple[Restriction, ...]:
-    """The restrictions that follow if all restrictions of at least one branch hold.
+    """The restrictions that follow if all restrictions of at least one branch hold; empty if a
+    branch has none.
 
     What all branches share stays as it is; semi-joins with the same neighbour become one with a
-    disjunction inside, which Spark plans best (docs/spark.md, q2). None if a branch has none.
+    disjunction inside, which Spark plans best (docs/spark.md, q2).
     """
     if len(branches) == 1:
         return branches[0]
@@ -119,9 +119,9 @@ def same_rows(one: ra.Relation, other: ra.Relation) -> bool:
     return False
 
 
-def flattened(found: Sequence[Restriction]) -> Iterator[Conjunct | SemiJoin]:
+def flattened(restrictions: Sequence[Restriction]) -> Iterator[Conjunct | SemiJoin]:
     """The conjuncts and semi-joins among restrictions, those of disjunctions included."""
-    for item in found:
+    for item in restrictions:
         if isinstance(item, AnyOf):
             for branch in item.branches:
                 yield from flattened(branch)
@@ -129,27 +129,26 @@ def flattened(found: Sequence[Restriction]) -> Iterator[Conjunct | SemiJoin]:
             yield item
 
 
-def neighbours(found: Sequence[Restriction]) -> Iterator[ra.Relation]:
+def neighbours(restrictions: Sequence[Restriction]) -> Iterator[ra.Relation]:
     """The relations that the semi-joins among restrictions read."""
-    for item in flattened(found):
+    for item in flattened(restrictions):
         if isinstance(item, SemiJoin):
             yield item.relation
             yield from neighbours(item.inner)
 
 
-def merges_subqueries(found: Sequence[Restriction]) -> bool:
-    """Whether Spark would merge a scalar subquery in the restrictions with the author's: then an IN
-    prunes nothing, since its broadcast is no longer the one in the plan."""
+def merges_subqueries(restrictions: Sequence[Restriction]) -> bool:
+    """Whether Spark would compute a scalar subquery in the restrictions together with the author's:
+    then an IN prunes nothing, since its broadcast is no longer the one in the plan."""
     return any(
         merges_subqueries(item.inner)
         if isinstance(item, SemiJoin)
         else item.attempts is not None and item.attempts.merged
-        for item in flattened(found)
+        for item in flattened(restrictions)
     )
 
 
-def columns_named(found: Sequence[Restriction]) -> Iterator[ra.ColumnRef]:
-    """The columns that restrictions name; inside a semi-join they are the neighbour's and left
-    out."""
-    for item in flattened(found):
+def columns_named(restrictions: Sequence[Restriction]) -> Iterator[ra.ColumnRef]:
+    """The columns of the restricted relation that the restrictions name."""
+    for item in flattened(restrictions):
         yield from (item.key,) if isinstance(item, SemiJoin) else columns(item.expression)

@@ -31,9 +31,9 @@ _QUERIES = frozenset({"select", "with", "(", "from", "values", "table"})
 @dataclass(frozen=True, slots=True)
 class StatementSummary:
     """One statement: its lines, its kind, whether it was understood, the relations that it reads
-    with whether each is in the catalog, why it has no candidate, if so, and whether it joins.
-    ``alike`` is the reason without names, by which like reasons are counted; ``remedy`` is what a
-    person can do about it, if anything."""
+    with whether each is in the catalog, whether it joins; and, if it has no candidate, the
+    ``reason``, the reason without names by which like ones are counted (``alike``), and what a
+    person can do about it (``remedy``)."""
 
     line: int
     end_line: int
@@ -52,8 +52,8 @@ def summarize(
     place: Callable[[int], tuple[int, int]],
     candidates: Iterable[tuple[int, int]],
 ) -> Iterator[StatementSummary]:
-    """Summarizes statements that were read with their names; ``place`` gives the line and column of
-    an offset, and ``candidates`` are the places of candidates."""
+    """Summaries of statements that were read with their names. ``place`` gives the line and column
+    of an offset, ``candidates`` are the places of candidates."""
     at = sorted(candidates)
     for reading in readings:
         if reading.statement.tokens:
@@ -84,7 +84,7 @@ def _kind(statement: Statement) -> str:
 
 
 def remedy_for_unknown(name: str, catalog: Warehouse) -> str:
-    """How to make a table known: by its DDL, or by the schema in which the catalog has it."""
+    """How to make a table known: by its DDL, or by the schema that the catalog has it in."""
     if has_template(name):
         return f"give the variable in {name} a value, in [tool.dpp-rewrite.variables]"
     others = catalog.by_last.get(name.lower(), ())
@@ -95,7 +95,7 @@ def remedy_for_unknown(name: str, catalog: Warehouse) -> str:
 
 
 def _reason(reading: Reading, joins: bool) -> tuple[str, str, str]:
-    """Why a statement without a candidate has none; the same without names; and a remedy."""
+    """Why a statement has no candidate; the same without names; and a remedy."""
     names, catalog = reading.names, reading.catalog
     unknown = [".".join(name) for name in names if catalog.resolve(name) is None]
     if "identifier" in reading.words and names_unread(reading.statement.tokens):
@@ -134,8 +134,7 @@ def _joined_on(columns: Sequence[str]) -> str:
 
 
 def _joined_columns(reading: Reading) -> dict[str, tuple[str, ...]]:
-    """By the name of each partitioned table the columns that conditions compare with those of
-    other relations."""
+    """The columns of each partitioned table that conditions compare with another relation's."""
     from sqlrewrite.plan.algebra import Scan  # only where a plan was made
     from sqlrewrite.plan.expressions import columns
     from sqlrewrite.plan.relations import joins
@@ -157,8 +156,8 @@ def _joined_columns(reading: Reading) -> dict[str, tuple[str, ...]]:
 
 
 def _held(reading: Reading) -> dict[str, str]:
-    """The partitioned tables whose every scan has a condition on partition columns alone, each with
-    such a column: Spark lists no other partitions for them."""
+    """A partition column of each partitioned table whose scans all have a condition on partition
+    columns alone: Spark reads no other partitions."""
     from sqlrewrite.find.reducers import conditions_on  # only where a plan was made
     from sqlrewrite.find.restrictions import Conjunct
     from sqlrewrite.plan.algebra import Scan

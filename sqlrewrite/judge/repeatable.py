@@ -16,8 +16,8 @@ from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import column_names, computed_as, expression_type, type_of
 from sqlrewrite.plan.expressions import columns, walk
 from sqlrewrite.plan.facts.coercion import identical
+from sqlrewrite.plan.facts.constants import number_type
 from sqlrewrite.plan.facts.functions import function, tagged
-from sqlrewrite.plan.facts.literals import number_type
 from sqlrewrite.plan.lineage import among
 from sqlrewrite.plan.memo import remembered
 from sqlrewrite.plan.relations import deciding_expressions, relations_of

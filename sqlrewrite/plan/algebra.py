@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, NamedTuple
 
-from sqlrewrite.plan.facts.session import USUAL_SETTINGS, ExactSettings
+from sqlrewrite.plan.facts.types import USUAL_SETTINGS, ExactSettings
 from sqlrewrite.text.edits import Span
 from sqlrewrite.warehouse import Name, Table
 

@@ -9,16 +9,15 @@ from typing import TypeGuard
 
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.facts.coercion import common_of_known
+from sqlrewrite.plan.facts.constants import number_type
 from sqlrewrite.plan.facts.error_free import Wrapping, attempted_day, wrapping
 from sqlrewrite.plan.facts.functions import function
-from sqlrewrite.plan.facts.literals import number_type
 from sqlrewrite.plan.facts.result_types import (
     fixed_result,
     lambda_parameters,
     result_type,
     takes,
 )
-from sqlrewrite.plan.facts.session import ExactSettings
 from sqlrewrite.plan.facts.signatures import Arguments
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import (
@@ -26,6 +25,7 @@ from sqlrewrite.plan.facts.types import (
     STRING,
     TIMESTAMP_NTZ,
     VOID,
+    ExactSettings,
     Type,
     field_of,
     valued,

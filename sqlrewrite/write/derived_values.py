@@ -1,8 +1,9 @@
 """Converts a key to the value of a derived column: ``p IN (SELECT date_format(a.k, 'yyyy-MM') …)``.
 
-The text of a key goes in, that of the derived column's value comes out: computed by the column's
-own expression, over days before and behind where time zones differ; and around a predicate the rows
-that may be elsewhere. Why each is right is in docs/soundness.md, "Derived partition columns".
+In: the text of a key. Out: the text of the derived column's value for it, by the column's own
+expression; where time zones differ, for the days around the key too. Rows that may have another
+value are let through by an OR. Why each is right is in docs/soundness.md, "Derived partition
+columns".
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from sqlrewrite.write.repeated_text import AuthorText
 
 
 def checked_bound(proposal: Proposal) -> DerivedBound:
-    """The way of a proposal that passed. Raises NoPlaceError for one that did not."""
+    """How a proposal that passed bounds its derived column. Raises NoPlaceError for any other."""
     bound = derived_bound(proposal)
     if isinstance(bound, tuple):
         raise NoPlaceError(bound[1])
@@ -41,10 +42,10 @@ def derived_value(
     in_range: bool = False,
     of: DerivedColumn | None = None,
 ) -> str:
-    """The value of the derived column for a key. ``end`` is ``>`` for a bound from below, ``<`` for
-    one from above; ``day`` is the number of days to be added, for all of some days around the key;
-    ``in_range`` says that the key surely is of a year from 1 to 9999. ``of`` is another column that
-    is computed from the same."""
+    """The value of the derived column for a key. ``end`` is ``>`` for a lower bound, ``<`` for an
+    upper one, else empty; ``day`` is the number of days to add to the key; ``in_range``: the key is
+    certainly of a year from 1 to 9999; ``of`` is another column that is computed from the same
+    source."""
     derived = of or proposal.pair.derived
     if derived is None:
         return key
@@ -68,16 +69,16 @@ def derived_value(
 
 
 def _shifted(
-    proposal: Proposal, found: DerivedBound, author: AuthorText, key: str, end: str, day: str
+    proposal: Proposal, bound: DerivedBound, author: AuthorText, key: str, end: str, day: str
 ) -> str:
-    if not (found.days or (found.more and end == "<")):
+    if not (bound.days or (bound.more and end == "<")):
         return key
-    # What is compared, as which type: of a constant that is the type of the column.
+    # A constant is compared as the column's type.
     kind = proposal.type_of(proposal.pair.fact_side.expression)
     date = key if kind == DATE else author.word("CAST({} AS DATE)").replace("{}", key)
     if end == ">":
-        return f"date_sub({date}, {found.days})"
-    return f"date_add({date}, {found.days + found.more if end == '<' else day})"
+        return f"date_sub({date}, {bound.days})"
+    return f"date_add({date}, {bound.days + bound.more if end == '<' else day})"
 
 
 def unit_bound(
@@ -89,8 +90,8 @@ def unit_bound(
     *,
     in_range: bool = False,
 ) -> str:
-    """``column >= value``, and with columns of smaller units the order of all of them: ``(y > 2024
-    OR (y = 2024 AND m >= 3))``."""
+    """``column >= value``; with columns of smaller units their common order: ``(y > 2024 OR (y =
+    2024 AND m >= 3))``."""
     steps = [(column, derived_value(proposal, author, key, end, in_range=in_range))]
     for unit in smaller_units_of(proposal):
         there = replace(
@@ -108,8 +109,8 @@ def unit_bound(
 
 
 def smaller_units_of(proposal: Proposal) -> tuple[DerivedColumn, ...]:
-    """The columns of smaller units that a bound on a year goes on with; none that is not surely a
-    whole number."""
+    """The columns of smaller units that refine a bound on a year, up to the first that is not
+    certainly a whole number."""
     pair = proposal.pair
     derived = pair.derived
     if derived is None or pair.target is not pair.scan:
@@ -127,14 +128,14 @@ def smaller_units_of(proposal: Proposal) -> tuple[DerivedColumn, ...]:
     )
 
 
-def _is_alike(it: tuple[DerivedColumn, Type | None]) -> bool:
-    """Whether a column surely is of the type of what it is computed by."""
-    derived, kind = it
+def _is_alike(typed: tuple[DerivedColumn, Type | None]) -> bool:
+    """Whether a column compares as its expression does, whose type may differ from its own."""
+    derived, kind = typed
     return kind is not None and derived.type is not None and compare_alike(kind, derived.type)
 
 
 def days_around(proposal: Proposal) -> int:
-    """By how many days each key stands for those before and behind it."""
+    """The number of days before and behind each key that the key stands for, too."""
     derived = proposal.pair.derived
     if derived is None:
         return 0
@@ -151,9 +152,9 @@ def or_stray_rows(
     *,
     in_range: bool = False,
 ) -> str:
-    """A predicate on the derived column, and the rows that may have another value there: NULL, and
-    where it says that values are below or above one, those of years outside of 1 to 9999; which is
-    needless where the bound is ``in_range``, and they are on that side."""
+    """A predicate on the derived column, by an OR also true for rows whose value there may differ:
+    NULL; and for a bound (``end``), years outside of 1 to 9999, unless the bound is ``in_range``
+    and they are not on its side."""
     if proposal.pair.derived is None:
         return text
     bound, others = checked_bound(proposal), list[str]()

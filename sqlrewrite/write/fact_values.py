@@ -22,8 +22,8 @@ from sqlrewrite.write.repeated_text import AuthorText, quoted, repeated_side, sp
 
 
 def fact_value(proposal: Proposal, author: AuthorText) -> str:
-    """The fact's column as it is to be named where the predicate stands, or the author's own
-    expression over it, which stands in the same block."""
+    """The fact's column as it is named where the predicate stands, or the author's own expression
+    over it, which stands in the same block."""
     pair = proposal.pair
     _refuse_struct_fields(proposal.target_block.source, pair.target.alias.lower())
     refuse_lost_columns(proposal, author.places)
@@ -44,7 +44,7 @@ def fact_value(proposal: Proposal, author: AuthorText) -> str:
 
 
 def fact_values(proposal: Proposal, author: AuthorText) -> list[str]:
-    """The same; of a day that may be another elsewhere, for each that it may be."""
+    """``fact_value``; of a day that differs between time zones one for each day that it may be."""
     bound = derived_bound(proposal) if proposal.pair.derived is not None else None
     if not isinstance(bound, DerivedBound) or not bound.apart:
         return [fact_value(proposal, author)]
@@ -61,7 +61,7 @@ def _instead(day: str, _: ra.ColumnRef) -> str:
 
 
 def disjunction(author: AuthorText, texts: Sequence[str]) -> str:
-    """Predicates of which one holds."""
+    """Predicates joined by OR, in parentheses if there are several."""
     joined = f" {author.word('OR')} ".join(texts)
     return joined if len(texts) == 1 else f"({joined})"
 
@@ -82,7 +82,8 @@ def _column(proposal: Proposal, places: Places) -> str:
 
 
 def _is_phrase(node: ra.Expression) -> bool:
-    """Whether words stand side by side in a node, by whose first a predicate is not told."""
+    """Whether a node is written as several words, so that a later run would not recognise a
+    predicate that begins with it."""
     match node:
         case ra.Literal(type=kind):
             return kind.startswith("interval")
@@ -93,19 +94,19 @@ def _is_phrase(node: ra.Expression) -> bool:
 
 
 def _refuse_struct_fields(source: ra.Node, alias: str) -> None:
-    """Raises NoPlaceError where ``alias.k`` could be the field k of a column: Spark takes it for
-    one before it looks among the columns that USING and NATURAL have hidden."""
+    """Raises NoPlaceError where ``alias.k`` may be the field k of a column: Spark tries that before
+    the columns that USING and NATURAL have hidden."""
     if not any(join.using or join.natural for join in joins(source)):
         return
     for names in map(column_names, leaves(source)):
         if names is None or alias in names:
             may = "may be" if names is None else "is"
-            raise NoPlaceError(f"{alias} {may} the name of a column, too")
+            raise NoPlaceError(f"`{alias}` {may} the name of a column, too")
 
 
 def _unambiguous(proposal: Proposal, places: Places, ref: ra.ColumnRef) -> str:
-    """A column of the fact in the author's expression. Written without its table in an ON, it is
-    clear in WHERE only where no relation joined later has the name."""
+    """A column of the fact in the author's expression, with the alias of its table where the name
+    alone is ambiguous in WHERE: a relation that is joined behind the ON may have it, too."""
     assert ref.span is not None
     written = places.copy(ref.span)
     if written != spelled(ref, places) or _is_unique_name(proposal.target_block.source, ref.name):
@@ -114,7 +115,7 @@ def _unambiguous(proposal: Proposal, places: Places, ref: ra.ColumnRef) -> str:
 
 
 def _unnamed(target: ra.Relation) -> bool:
-    """Whether a relation has no alias that the author would use: a table goes by its own name."""
+    """Whether a relation has no alias but its own name."""
     if not target.alias:
         return True
     parts = target.parts if isinstance(target, ra.Scan | ra.Derived) else ()
@@ -142,7 +143,8 @@ _RIGHT = frozenset(JoinType) - {JoinType.RIGHT}
 
 
 def refuse_lost_columns(proposal: Proposal, places: Places) -> None:
-    """Raises NoPlaceError where the predicate could make Spark lose a hidden column."""
+    """Raises NoPlaceError where the predicate could make Spark lose a column that USING or NATURAL
+    hides."""
     plan, block = proposal.plan, proposal.target_block
     _refuse_below(proposal, places)
     _refuse_beside(proposal, places)
@@ -184,8 +186,9 @@ def _refuse_below(proposal: Proposal, places: Places) -> None:
 
 
 def _refuse_beside(proposal: Proposal, places: Places) -> None:
-    """Raises NoPlaceError where the predicate may come to stand on the left of a join or union with
-    such a column, or a window that QUALIFY alone computes, of one of its tables on the right."""
+    """Raises NoPlaceError where the predicate may come to stand on the left of a join or union
+    whose right side reads one of its tables and has a hidden column that is named, or a window in
+    QUALIFY."""
     plan, block = proposal.plan, proposal.target_block
     only = clause_for(proposal.pair) is ClauseKind.WHERE and not block.no_where
     if only and block.number in plan.query.top and len(plan.query.top) == 1:
@@ -209,7 +212,7 @@ def _refuse_beside(proposal: Proposal, places: Places) -> None:
 
 
 def _losable_column(block: ra.Block, places: Places) -> str:
-    """What of a block's columns Spark may lose, if anything; of a view it has its own."""
+    """Which of a block's columns Spark may lose; empty if none. A view's are its own."""
     if block.in_view:
         return ""
     nodes = (node for condition in block.having for node in walk(condition.expression))
@@ -222,7 +225,8 @@ def _losable_column(block: ra.Block, places: Places) -> str:
 
 
 def _reads_its_tables(proposal: Proposal, other: ra.Block) -> bool:
-    """Whether a block, none of which is on the left of the fact, reads a table of the predicate."""
+    """Whether a block reads a table of the predicate and does not stand wholly on the left of the
+    fact."""
     spans = [relation.span for relation in relations_of(proposal.plan, other.number)]
     if proposal.pair.at is not None and all(
         span is not None and span.start < proposal.pair.at for span in spans
@@ -240,13 +244,13 @@ def _reads_its_tables(proposal: Proposal, other: ra.Block) -> bool:
     return asks or None in ours | theirs or not ours.isdisjoint(theirs)
 
 
-def _tables(plan: Plan, found: Iterable[Relation]) -> set[Name | None]:
-    """The tables that relations read, however deep; None is one that is not known."""
+def _tables(plan: Plan, relations: Iterable[Relation]) -> set[Name | None]:
+    """The tables that relations read at any depth; None for one that is not known."""
     tables: set[Name | None] = set()
-    for item in found:
-        inner = (
-            read_by(plan, item.query) if isinstance(item, ra.Derived | ra.CteReference) else (item,)
-        )
+    for relation in relations:
+        inner: Iterable[Relation | Generate] = (relation,)
+        if isinstance(relation, ra.Derived | ra.CteReference):
+            inner = read_by(plan, relation.query)
         tables |= {
             leaf.table.name if isinstance(leaf, ra.Scan) else None
             for leaf in inner
@@ -256,7 +260,7 @@ def _tables(plan: Plan, found: Iterable[Relation]) -> set[Name | None]:
 
 
 def _enclosing_blocks(plan: Plan, number: int | None) -> Iterator[int]:
-    """A block and those enclosing it."""
+    """A block and the blocks around it."""
     while number is not None:
         yield number
         number = plan.blocks[number].parent
@@ -268,13 +272,13 @@ def _cte_bodies(plan: Plan, number: int) -> set[int]:
 
 
 def _hidden(source: Node) -> Iterator[tuple[Relation | Generate, frozenset[str]]]:
-    """The relations of a FROM that have hidden columns, and which (none named: any)."""
+    """The relations of a FROM of which USING or NATURAL hides columns, and which (empty: any)."""
     for join in joins(source):
         yield from _hidden_by(join)
 
 
 def _hidden_by(join: Join) -> Iterator[tuple[Relation | Generate, frozenset[str]]]:
-    """The relations of which one join hides columns, and which (none named: any)."""
+    """The relations of which one join hides columns, and which (empty: any)."""
     if join.using or join.natural:
         keys = frozenset(name.lower() for name in join.using)
         sides = [join.left] * (join.declared in _LEFT) + [join.right] * (join.declared in _RIGHT)

@@ -16,12 +16,12 @@ from sqlrewrite.warehouse import BoundValue, Parts
 from sqlrewrite.write.repeated_text import quoted
 
 Cut = Callable[[str, int], str]
-"""The condition on a column by which its rows are those of a group, by its number from 0."""
+"""The condition on a column for the rows of a group, by its number from 0."""
 
 
 def by_hash(count: int, *, cast: bool) -> Cut:
-    """Groups of Spark's, by the hash of a value; that of NULL is one, too. As the condition has no
-    other column, Spark chooses the partitions by it when it plans."""
+    """Groups by Spark's hash of a value; NULL has one, too. The condition names no other column, so
+    Spark chooses the partitions by it when it plans."""
     value = "CAST({} AS BIGINT)" if cast else "{}"
     return lambda column, group: f"pmod(hash({value.format(column)}), {count}) = {group}"
 
@@ -53,7 +53,7 @@ def by_bounds(parts: Sequence[Parts], count: int) -> Cut:
 
 
 def _between(column: str, group: int, ends: Sequence[str]) -> str:
-    """The values up to, between or from on some; NULL is with the largest."""
+    """The values below the first bound, between two, or from the last on; NULL is with the last."""
     if group == 0:
         return f"{column} < {ends[0]}"
     if group == len(ends):
@@ -62,7 +62,7 @@ def _between(column: str, group: int, ends: Sequence[str]) -> str:
 
 
 def _among(column: str, group: int, chunks: Sequence[Sequence[str]]) -> str:
-    """The values of a list; what is in none of them, and NULL, is with the last."""
+    """The values of a list; the last group has NULL and all values that are in no list."""
     if group < len(chunks) - 1:
         return f"{column} IN ({', '.join(chunks[group])})"
     others = [value for chunk in chunks[:-1] for value in chunk]
@@ -117,7 +117,7 @@ def _behind(scan: Scan, column: str, cut: Cut, group: int) -> str:
 
 
 def _check(split: Split, places: Places, select: Span) -> None:
-    """Raises Unsplit for what cannot be copied, or would be no more found in a derived table."""
+    """Raises Unsplit for what cannot be copied, or would not be found in a derived table."""
     words = [
         token.text.lower() for token in places.tokens if select.start <= token.start < select.end
     ]
@@ -150,9 +150,10 @@ ALIAS = "by_groups"
 
 @dataclass(frozen=True, slots=True)
 class Surround:
-    """What is written around and into the branches of a SELECT: texts at offsets ``inside`` the
-    first, which ends by ``closing``; what another one is a copy of, with ``more`` columns behind
-    those of the author's list; and what stands ``behind`` them all."""
+    """What is written around and into the branches of a SELECT. ``inside`` are insertions into the
+    author's SELECT, the first branch, which ends by ``closing``; each further branch is a copy of
+    the pieces in ``branch``, with the columns ``more`` behind those of the author's list;
+    ``behind`` follows the last branch."""
 
     branch: tuple[Span, ...]
     inside: tuple[tuple[int, str], ...] = ()
@@ -194,13 +195,13 @@ def frame(split: Split, places: Places, select: Span) -> Surround:
 
 
 class _Writer:
-    """What is written over the ``columns`` of the branches; those behind the author's are added as
-    they are asked for. ``aggregates_found`` are those found in the text."""
+    """Writes the SELECT over all branches and collects their ``columns``, those behind the author's
+    list as they are needed. ``aggregates_found`` are the places of aggregates in the text."""
 
     def __init__(
-        self, split: Split, found: Combination, places: Places, items: list[tuple[Span, Span]]
+        self, split: Split, combined: Combination, places: Places, items: list[tuple[Span, Span]]
     ) -> None:
-        self._found, self._places, self._split = found, places, split
+        self._combination, self._places, self._split = combined, places, split
         self._items = items
         self.columns = [places.copy(bare) for bare, _ in items]
         self.aggregates_found: list[Span] = []
@@ -220,9 +221,9 @@ class _Writer:
 
     def key(self, number: int) -> str:
         """The column that is a key, one of the author's list if it is there. Raises Unsplit."""
-        if number in self._found.items:
-            return self.name(self._found.items.index(number))
-        key = self._found.keys[number]
+        if number in self._combination.items:
+            return self.name(self._combination.items.index(number))
+        key = self._combination.keys[number]
         if not isinstance(key, ColumnRef) or key.span is None:
             raise Unsplit("a key of its GROUP BY is computed, and stands not in its SELECT list")
         return self._column(self._places.copy(key.span))
@@ -230,26 +231,27 @@ class _Writer:
     def item(self, number: int) -> str:
         """An item of the author's list over all groups, under its name. Raises Unsplit."""
         bare, whole = self._items[number]
-        key = self._found.items[number]
+        key = self._combination.items[number]
         written = self.text(bare) if key is None else self.key(key)
         return f"{written} AS {self._named(self._split.block.outputs[number], whole)}"
 
     def _named(self, output: OutputColumn, item: Span) -> str:
-        """The name of an item, the author's or the one that the engine makes up. Raises Unsplit."""
+        """The name of an item: the author's, or the one that the engine gives it. Raises
+        Unsplit."""
         last = self._places.index(item.end - 1)
         if output.name:
             return self._places.raw(last)
         match output.expression:
-            case Call(name=name, args=(Literal(kind="star") | ColumnRef() as given,)):
+            case Call(name=name, args=(Literal(kind="star") | ColumnRef() as arg,)):
                 if self._split.postgresql:
                     return name
-                column = isinstance(given, ColumnRef)
+                column = isinstance(arg, ColumnRef)
                 of = self._places.raw(last - 1).strip("`") if column else "1"
                 return quoted(f"{name}({of})")
         raise Unsplit("an item of its SELECT list has no name: give it one with AS")
 
     def text(self, span: Span) -> str:
-        """What the author wrote, over the columns of the branches. Raises Unsplit."""
+        """The author's text, over the columns of the branches. Raises Unsplit."""
         places = self._places
         replaced: dict[Span, str] = {}
         index = places.index(span.start)
@@ -263,15 +265,15 @@ class _Writer:
             index += 1
         replaced |= {
             span: self.key(key)
-            for span, key in self._found.columns.items()
+            for span, key in self._combination.columns.items()
             if not any(place.start <= span.start < place.end for place in replaced)
         }
         return places.copy(span, replaced)
 
     def _aggregate_at(self, index: int) -> tuple[int, int] | None:
-        """The first token of the call of an aggregate that a token begins, with its FILTER, and the
-        one behind it."""
-        names = {aggregate.name for aggregate in self._found.aggregates}
+        """The first token of an aggregate's call with its FILTER, and the token behind it, if a
+        call begins at a token; else None."""
+        names = {aggregate.name for aggregate in self._combination.aggregates}
         if self._word(index) not in names or self._word(index + 1) != "(":
             return None
         end = self._places.closing(index + 1) + 1
@@ -280,18 +282,18 @@ class _Writer:
         return index, end
 
     def _word(self, index: int) -> str:
-        """A token in lower case, without backquotes; nothing behind the last."""
+        """A token in lower case, without backquotes; empty behind the last."""
         there = index < len(self._places.tokens)
         return self._places.raw(index).lower().strip("`") if there else ""
 
     def _combined(self, start: int, end: int) -> str:
-        """An aggregate over all groups, from its first token up to another. Raises Unsplit."""
+        """The aggregate over all groups for the call in a range of tokens. Raises Unsplit."""
         places, tokens = self._places, self._places.tokens
         place = Span(tokens[start].start, tokens[end - 1].end + 1)
         close, name = places.closing(start + 1), self._word(start)
         aggregates = {
             (aggregate.partial, aggregate.whole)
-            for aggregate in self._found.aggregates
+            for aggregate in self._combination.aggregates
             if aggregate.name == name and _inside(place, aggregate.spans)
         }
         if len(aggregates) != 1:

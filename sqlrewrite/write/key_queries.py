@@ -40,9 +40,9 @@ from sqlrewrite.write.repeated_text import (
 
 @dataclass(frozen=True, slots=True)
 class KeyQueries:
-    """Writes the key queries of a predicate, each with its parentheses. ``words`` are those of the
-    statement, in lower case, none of which an alias may be; ``union``: several references each
-    allow what one of the proposals says."""
+    """Writes the key queries of a predicate, each in parentheses. ``words`` are those of the
+    statement, in lower case, which no alias may be. ``union``: a key that any of the proposals
+    allows is allowed."""
 
     author: AuthorText
     words: frozenset[str]
@@ -58,9 +58,8 @@ class KeyQueries:
         not_null: bool = False,
         end: str = "",
     ) -> str:
-        """The key query of proposals, its keys ``wrapped`` in a function; ``not_null`` asks of one
-        case for those that are not NULL; ``end`` says which end of them is asked for, if one is.
-        """
+        """The key query of proposals, its keys ``wrapped`` in a function. ``not_null``: without
+        NULL keys. ``end`` is ``>`` or ``<`` if only the smallest or largest key is needed."""
         writer = KeyQueryWriter(self.author, self.words)
         if self.union:
             return f"({writer.union(proposals, wrapped, hint=hint, end=end)})"
@@ -85,7 +84,7 @@ class KeyQueries:
         return f"({query})"
 
     def whole(self, proposals: Sequence[Proposal], wrapped: str = "{}") -> str:
-        """As ``over``; where the key is what the whole subquery of an author's IN gives, of that
+        """``over``; if the key is all that the subquery of an author's IN gives, a query of that
         subquery, and of its columns the one that is the key."""
         if not is_whole_in_query(proposals[0]):
             return self.over(proposals, wrapped)
@@ -112,8 +111,8 @@ Value = Callable[[str], str]
 
 @dataclass(slots=True)
 class KeyQueryWriter:
-    """Writes the key queries of one predicate; ``taken`` are the aliases it has used, ``day`` the
-    name of the days around a key, where there are any."""
+    """Writes the key queries of one predicate. ``taken`` are the aliases that it has used, ``day``
+    is the name of the number of days that is added to keys, if there is one."""
 
     author: AuthorText
     words: frozenset[str]
@@ -124,7 +123,7 @@ class KeyQueryWriter:
         self,
         relation: ra.Relation,
         values: Sequence[Value],
-        found: Sequence[Restriction],
+        restrictions: Sequence[Restriction],
         *,
         source: str | None = None,
         days: int = 0,
@@ -132,11 +131,11 @@ class KeyQueryWriter:
         distinct: bool = False,
         not_null: Sequence[Value] = (),
     ) -> str:
-        """``SELECT a.key FROM relation AS a WHERE …``, without parentheses; ``source`` is the
-        relation's text where it is not simply what the author wrote, ``not_null`` are values that
-        may not be NULL (an author's IN that says the same would be kept in place of it), ``days``
-        those on either side of each key that it stands for."""
-        alias, word = self.alias(relation, found), self.author.word
+        """``SELECT a.key FROM relation AS a WHERE …``, without parentheses. ``source`` is the
+        relation's text if it is not just the author's; ``not_null`` are values that may not be NULL
+        (an author's IN that says the same would be kept instead); ``days`` is the number of days
+        before and behind each key that it stands for, too."""
+        alias, word = self.alias(relation, restrictions), self.author.word
         broadcast = f"/*+ {word('BROADCAST')}({alias}) */ " if hint else ""
         shown = (f"{word('DISTINCT')} " if distinct else "") + ", ".join(v(alias) for v in values)
         source = source or _source(relation, self.author.places)
@@ -148,7 +147,7 @@ class KeyQueryWriter:
             numbers = ", ".join(map(str, range(-days, days + 1)))
             name = self.days()
             query += f" {word('LATERAL VIEW')} explode(array({numbers})) {name} {word('AS')} {name}"
-        conditions = dict.fromkeys(self.restriction(item, alias) for item in found)
+        conditions = dict.fromkeys(self.restriction(item, alias) for item in restrictions)
         conditions |= {f"{value(alias)} {word('IS NOT NULL')}": None for value in not_null}
         if conditions:
             query += f" {word('WHERE')} " + f" {word('AND')} ".join(conditions)
@@ -190,8 +189,8 @@ class KeyQueryWriter:
         )
 
     def source(self, proposals: Sequence[Proposal]) -> str:
-        """The dimension's text, in which sums that a derived table computes for a key are written
-        so that they raise no error."""
+        """The dimension's text, in which expressions that a derived table computes for a key are
+        written so that they raise no error."""
         relation = proposals[0].pair.dimension
         anew: dict[Span, str] = {}
         for proposal in proposals:
@@ -209,8 +208,8 @@ class KeyQueryWriter:
     def anew(
         self, proposal: Proposal, expression: ra.Expression, *, grouped: bool = False
     ) -> dict[Span, str]:
-        """The text of what can raise an error in a SELECT list, or in a GROUP BY, and, for it, what
-        does not."""
+        """The form without errors of an item of a SELECT list or GROUP BY, by its place; empty if
+        it raises none."""
         wrapping = arithmetic(proposal.plan, expression)
         forms = None if wrapping is not None else exact_attempts(proposal, expression)
         if wrapping is None and not forms:
@@ -224,13 +223,13 @@ class KeyQueryWriter:
         return {span: text}
 
     def as_written(self, ref: ra.ColumnRef) -> str:
-        """A column as the author has it."""
+        """A column as the author wrote it."""
         assert ref.span is not None
         return self.author.places.copy(ref.span)
 
     def value(self, side: Side, proposal: Proposal, wrapped: str = "{}", end: str = "") -> Value:
-        """A key, as a column or as the author's own text of an expression; of a derived column what
-        is computed of it."""
+        """A key, as a column or as the author's own text of an expression; for a derived column the
+        value that is computed from it."""
         day = self.days() if days_around(proposal) and not end else ""
         if proposal.pair.derived is not None:
             plain = self.key(side, proposal)
@@ -241,7 +240,7 @@ class KeyQueryWriter:
         return self.key(side, proposal, wrapped.replace("{}", key))
 
     def key(self, side: Side, proposal: Proposal, wrapped: str = "{}") -> Value:
-        """A key by itself."""
+        """A key, without what a derived column computes from it."""
         if isinstance(side.expression, ra.ColumnRef):
             column = self.column(side.expression)
             return lambda alias: wrapped.replace("{}", column(alias))
@@ -255,8 +254,8 @@ class KeyQueryWriter:
         return lambda alias: f"{alias}.{name}"
 
     def alias(self, relation: ra.Relation, repeated: Sequence[Restriction]) -> str:
-        """A short alias for a relation, its initials: no word of the statement, and no column that
-        a subquery in what is ``repeated`` reads, where it would be taken for the column."""
+        """A short alias for a relation, its initials: no word of the statement, and no column of a
+        subquery in the ``repeated`` restrictions, which would hide it."""
         name = relation.table.name[-1] if isinstance(relation, ra.Scan) else relation.alias
         words = [word for word in re.split(r"[^a-z0-9]+", name.lower()) if word]
         stem = "".join(word[0] for word in words if not word[0].isdigit()) or "k"
@@ -264,7 +263,7 @@ class KeyQueryWriter:
         return self.unused(stem, {*(column_names(relation) or ()), *inside})
 
     def unused(self, stem: str, avoid: set[str]) -> str:
-        """An alias that begins so and is used nowhere else."""
+        """An alias that begins with ``stem`` and occurs nowhere else."""
         for number in count(1):
             alias = stem if number == 1 else f"{stem}{number}"
             if not any(alias in words for words in (avoid, self.taken, self.words, WORDS)):

@@ -35,30 +35,31 @@ from sqlrewrite.write.fact_values import fact_value
 from sqlrewrite.write.key_queries import KeyQueries
 from sqlrewrite.write.query_forms import END, Predicate
 
-# A parameter: what stands for it the author knows, and Spark does not, as of a template.
+# A parameter, whose value Spark does not know when it is asked for the keys.
 _PARAMETER = re.compile(r"\?|(?<![:\w]):[A-Za-z_]")
 _STRING = re.compile(r"'[^']*'|\"[^\"]*\"")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _UNQUALIFIED = re.compile(r"(?<![.\w])\w+")
 
-# What stands for another day on another day, in DATE '…'.
+# Words in DATE '…' that mean another day tomorrow.
 _SPECIAL_DAY = re.compile(r"['\"]\s*(now|today|tomorrow|yesterday)\b", re.IGNORECASE)
 
 _SIGNS = frozenset("{}$%@&#:?")
-"""Of templates and parameters: Jinja's, Python's ``%`` and ``format``, Hive's, SQL*Plus's …"""
+"""Signs of templates and parameters: Jinja's, Python's ``%`` and ``format``, Hive's, SQL*Plus's
+…"""
 
 _INTEGERS = frozenset({"tinyint", "smallint", "int", "bigint"})
 _MOMENTS = (TIMESTAMP, TIMESTAMP_NTZ)
 _LAST_YEAR = 9998
 _MOST_PERIODS = 20
-"""Of days that are apart, beyond which one from the first to the last is written."""
+"""The most separate periods of days; with more, one from the first day to the last is written."""
 _DECIMAL = re.compile(r"decimal\(\d+,\s*(\d+)\)")
 
 
 @dataclass(frozen=True, slots=True)
 class _Bound:
-    """What is bounded, in the author's words, by the keys of a query: ``sign`` is IN, or the
-    comparison with the one key that there is."""
+    """The text of the bounded value and the query of its keys; ``sign`` is IN, or the comparison
+    with a single key."""
 
     fact: str
     sign: str
@@ -83,7 +84,7 @@ def write_values(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Pre
 
 
 def _literal_predicate(bound: _Bound, proposals: Sequence[Proposal]) -> tuple[str, str] | None:
-    """A predicate of literals and the note beside it; None where another form is asked for, and no
+    """A predicate of literals and the note beside it; None if another form was chosen and no
     earlier run has written this one. Raises RefusedError, and what ``resolve`` raises."""
     options = proposals[0].options
     noted: tuple[str, str] | None = None
@@ -108,7 +109,7 @@ def _literal_predicate(bound: _Bound, proposals: Sequence[Proposal]) -> tuple[st
 
 
 def _in_dialect(query: str, options: Options) -> str:
-    """A key query in the words of the text's dialect, which whoever is asked for its keys reads."""
+    """A key query in the text's dialect, for whoever looks up its keys."""
     if options.limits.dialect == SPARK:
         return query
     from sqlrewrite.dialects import dialect  # Spark's own texts do without this import
@@ -120,7 +121,8 @@ def _in_dialect(query: str, options: Options) -> str:
 def _resolved(
     bound: _Bound, proposals: Sequence[Proposal], options: Options
 ) -> tuple[str, str] | None:
-    """The predicate with the keys that the query gives now, and the time; None: nobody is asked."""
+    """The predicate with the keys that the query gives now, and the time; None if nobody can be
+    asked."""
     keys = options.resolve(
         _in_dialect(bound.query, options), proposals[0].context.catalog.namespace
     )
@@ -154,8 +156,8 @@ def _resolved(
 
 
 def _read_by_a_template(literals: Sequence[str], text: str) -> str:
-    """Why a program that fills in the templates of a text may change a key; empty if none may. What
-    begins a template is not always known: each sign counts that stands elsewhere in the text."""
+    """Why a program that fills in the templates of a text may change a key; empty if none may. How
+    a template begins is not always known: any sign counts that stands elsewhere in the text."""
     signs = _SIGNS.intersection(text)
     for literal in literals if signs else ():
         for sign in sorted(signs.intersection(literal)):
@@ -166,8 +168,9 @@ def _read_by_a_template(literals: Sequence[str], text: str) -> str:
 
 
 def _of_days(proposal: Proposal, bound: _Bound, keys: Keys) -> str:
-    """The same of the day of a column: as ends, which Spark turns into those of the column and does
-    not do for a list (``UnwrapCastInBinaryComparison``). Raises RefusedError."""
+    """The predicate for the day of a column, by ranges: Spark turns their ends into bounds of the
+    column, which it does not do for a list (``UnwrapCastInBinaryComparison``). Raises RefusedError.
+    """
     more = timedelta(day_may_recur(proposal, proposal.type_of(proposal.pair.fact)))
     days = [date.fromisoformat(literal.split("'")[1]) for literal in keys.literals]
     if days[-1].year > _LAST_YEAR:
@@ -194,7 +197,7 @@ def _day(day: date) -> str:
 
 
 def _refusal(query: str, proposals: Sequence[Proposal]) -> str | None:
-    """Why the keys of a query are not to be asked for, or None."""
+    """Why the keys of a query must not be looked up; None if they may."""
     plan, context = proposals[0].plan, proposals[0].context
     if templated(query) or "%%" in query or _PARAMETER.search(_without_strings(query)):
         return "its query holds a template or a parameter, whose value is not known here"
@@ -241,8 +244,8 @@ def _refusal(query: str, proposals: Sequence[Proposal]) -> str | None:
 
 
 def _types_that_meet(proposals: Sequence[Proposal]) -> Iterator[str]:
-    """The types that meet: of the fact's column, as it is stored and as it is joined, and of the
-    key."""
+    """The types that are compared: of the fact's column, as it is stored and as it is joined, and
+    of the key."""
     for proposal in proposals:
         pair = proposal.pair
         if pair.derived is not None:
@@ -256,9 +259,9 @@ def _types_that_meet(proposals: Sequence[Proposal]) -> Iterator[str]:
 
 
 def _literal_kind(name: str) -> str | None:
-    """What types have in common whose values compare with a literal just as with each other: any
-    integers; decimals of one scale (others may be rounded to meet); dates; strings, without CHAR
-    and VARCHAR, which are padded. None for all else."""
+    """The kind of types whose values compare with a literal just as with each other: any integers;
+    decimals of one scale (others may be rounded first); dates; strings, without CHAR and VARCHAR,
+    which are padded. None for any other type."""
     if name in _INTEGERS:
         return "integer"
     decimal = _DECIMAL.fullmatch(name)
@@ -268,8 +271,7 @@ def _literal_kind(name: str) -> str | None:
 
 
 def _relations_named(plan: Plan, query: str) -> list[Scan | Derived]:
-    """The tables and views that a query names, of those that the statement does, with those inside
-    of the views."""
+    """The tables and views of the statement that a query names, and those inside of the views."""
     read: list[Scan | Derived] = []
     for relation in plan.relations.values():
         if not isinstance(relation, Scan | Derived) or not relation.parts:
@@ -290,24 +292,24 @@ def _mentions(text: str, name: str) -> bool:
 
 
 def _unqualified_words(text: str) -> set[str]:
-    """The words of a text, in lower case, but for what a dot makes a column."""
+    """The words of a text, in lower case, without those behind a dot."""
     words = _UNQUALIFIED.findall(_without_strings(text).replace("`", ""))
     return {word.lower() for word in words}
 
 
 def _functions_that_vary(text: str, within: str) -> set[str]:
-    """The functions of a text that give the same value only ``within`` a query, or a time zone."""
+    """The functions in a text that give the same value only ``within`` a query, or a time zone."""
     rows = {name: function(name) for name in _unqualified_words(text)}
     return {name for name, row in rows.items() if row is not None and row.again == within}
 
 
 def _without_strings(text: str) -> str:
-    """A text with its strings empty; as it is where a backslash leaves open where one ends."""
+    """A text with its strings empty; unchanged if a backslash makes it unsure where one ends."""
     return text if "\\" in text else _STRING.sub("''", text)
 
 
 def _timestamps(text: str, read: Sequence[Scan | Derived]) -> set[str]:
-    """The columns of tables that a text names and that hold a time, or may."""
+    """The columns that a text names and that hold a timestamp, or may."""
     text = _without_strings(text)
     return {
         column.name.lower()

@@ -29,8 +29,8 @@ _INDENT = re.compile(r"[ \t]*")
 
 
 class Slot(NamedTuple):
-    """A clause to insert into, an ON or else the WHERE of a block; equal for all predicates that go
-    to the same one."""
+    """A clause to insert into: an ON, or else the WHERE of a block. Equal for all predicates that
+    go to the same clause."""
 
     clause: ConditionClause
     block: int
@@ -65,8 +65,8 @@ def slot(proposal: Proposal, places: Places) -> Slot:
 
 
 def _authors_clause(proposal: Proposal, places: Places) -> Slot | None:
-    """The clause that the author's own condition stands in, for what follows from it; None where
-    that is in a block around."""
+    """The clause of the author's own condition, for what follows from it; None if that is in a
+    block around the target's."""
     condition, block = proposal.pair.edge.condition, proposal.target_block
     if condition.relations != {proposal.pair.target.relation} or condition.clause is None:
         return None
@@ -89,9 +89,9 @@ def author_text(slot: Slot, places: Places) -> AuthorText:
     return AuthorText(places, lower=places.raw(places.index(slot.clause.lead)).islower())
 
 
-def edits(found: Slot, predicates: Sequence[Predicate], places: Places) -> list[Edit]:
+def edits(slot: Slot, predicates: Sequence[Predicate], places: Places) -> list[Edit]:
     """The insertions that add the predicates to a clause, in the order of their offsets."""
-    clause, words = found.clause, author_text(found, places)
+    clause, words = slot.clause, author_text(slot, places)
     marked = [predicate.marked for predicate in predicates]
     conjunction = words.word("AND")
     if clause.disjunction:
@@ -114,8 +114,8 @@ def edits(found: Slot, predicates: Sequence[Predicate], places: Places) -> list[
 
 
 def _end_with_markers(places: Places, offset: int) -> int:
-    """Where a clause ends, with the markers behind it and their notes: of a predicate that stays
-    because its scan is suppressed, or the author has put one more."""
+    """The end of a clause with the markers and notes behind it: of a predicate that stays because
+    its scan is suppressed, or that the author has copied."""
     while (marker := marker_behind(places.text, offset)) is not None:
         note = read_keys_note(places.text, marker.end)
         offset = marker.end if note is None else note[2]
@@ -123,8 +123,8 @@ def _end_with_markers(places: Places, offset: int) -> int:
 
 
 def _and_at_line_end(clause: ConditionClause, places: Places) -> str | None:
-    """The new line and indentation behind an AND at the end of a line, where the author writes it
-    there."""
+    """The line end and indentation behind an AND at the end of a line, if the author writes it
+    there; else None."""
     if len(clause.conjuncts) < 2:
         return None
     behind = clause.conjuncts[-1].start
@@ -173,7 +173,7 @@ def _newline(text: str, offset: int) -> str:
 
 
 def check(
-    found: Slot,
+    slot: Slot,
     predicates: Sequence[Predicate],
     edits: Sequence[Edit],
     places: Places,
@@ -181,12 +181,11 @@ def check(
     parsed: set[str],
     refer: Refer,
 ) -> str | None:
-    """What is wrong with the edits of one clause, or None; ``parsed`` collects the key queries that
-    have been parsed, each of which several clauses of a statement may share; ``refer`` is what the
-    statement's templates were read with."""
-    clause, text = found.clause, places.text
-    # What has to be seen: the FROM (or SELECT) before a new WHERE, the whole of a condition that
-    # gets parentheses, else its last conjunct, which the predicates follow.
+    """What is wrong with the edits of one clause, or None. ``parsed`` collects the key queries that
+    were parsed: several clauses may share one. ``refer`` is what the statement's templates were
+    read with."""
+    clause, text = slot.clause, places.text
+    # Parsed again is the text from the FROM (or SELECT) on for a new WHERE, else the last conjunct.
     if clause.keyword is None:
         behind = clause.opening == clause.lead  # and the FROM before the SELECT
         lead, start = "" if behind else "SELECT 1 ", clause.opening
@@ -215,15 +214,15 @@ def check(
     if read.bare != bare:
         return "a second run would not find the text as it was"
     if clause.keyword is None:
-        gained = verify.where_gained(bound.selects[found.block], read.tree, len(predicates))
+        gained = verify.where_gained(bound.selects[slot.block], read.tree, len(predicates))
     else:
-        tree = bound.condition(found.block, found.on)
+        tree = bound.condition(slot.block, slot.on)
         gained = verify.condition_gained(tree, read.tree, len(predicates))
     return None if gained else "the result does not read as the query and the predicate"
 
 
 def _with_placeholders(text: str, queries: Sequence[str]) -> str:
-    """An insertion with something in place of each key query that is quickly parsed."""
+    """An insertion with a short placeholder for each key query, which is parsed by itself."""
     for query in sorted(queries, key=len, reverse=True):  # one may hold another
         text = text.replace(query, QUERY_PLACEHOLDER)
     return text

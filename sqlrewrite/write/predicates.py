@@ -1,4 +1,4 @@
-"""The predicates of the proposals that share one, each in its form."""
+"""The predicates of proposals that share one, each in its form."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ WRITERS: Mapping[str, Callable[[Sequence[Proposal], KeyQueries], list[Predicate]
     RANKED: query_forms.write_ranked,
     FILTERED: query_forms.write_filtered,
 }
-"""What writes each form. ``constants`` and ``values`` are not here: they may write nothing."""
+"""The function of each form. ``constants`` and ``values`` are not here: they may write nothing."""
 
 
 def write(
     proposals: Sequence[Proposal], author: AuthorText, words: frozenset[str], *, union: bool = False
 ) -> list[Predicate]:
-    """The predicates for a proposal, each on one line, without their markers.
+    """The predicates for proposals, each on one line, without markers.
 
-    Several proposals are the columns of a tuple, with one dimension and ``in`` as their form; or,
-    with ``union``, what each of several references allows one column to be. ``words`` are those of
-    the statement, in lower case. Raises NoPlaceError where a part of one is not found in it.
+    Several proposals are the columns of a tuple, with one dimension and ``in`` as their form; with
+    ``union``, one column for several references, each of which allows some keys. ``words`` are
+    those of the statement, in lower case. Raises NoPlaceError if the text lacks a part of one.
     """
     first = proposals[0]
     if not union:
@@ -62,11 +62,11 @@ def _may_stay(proposal: Proposal) -> bool:
     )
 
 
-def _in_dialect(found: list[Predicate], proposal: Proposal) -> list[Predicate]:
-    """The predicates, where the dialect of the text has words for them. Raises NoPlaceError."""
+def _in_dialect(predicates: list[Predicate], proposal: Proposal) -> list[Predicate]:
+    """The predicates in the dialect of the text. Raises NoPlaceError if it cannot say one."""
     name, pair = proposal.options.limits.dialect, proposal.pair
     if name == SPARK:
-        return found
+        return predicates
     if pair.derived is not None:
         raise NoPlaceError(f"what {pair.pruned} is computed from is said in Spark's words")
     from sqlrewrite.dialects import dialect  # Spark's own texts do without this import
@@ -76,22 +76,22 @@ def _in_dialect(found: list[Predicate], proposal: Proposal) -> list[Predicate]:
     merged = {column for join in joins(proposal.target_block.source) for column in join.using}
     if not written_in.qualifies_merged and pair.target_column in merged:
         raise NoPlaceError(f"{pair.target_column}, which USING merges, has no table there")
-    for why in filter(None, (written_in.why_unwritable(item.text) for item in found)):
+    for why in filter(None, (written_in.why_unwritable(item.text) for item in predicates)):
         raise NoPlaceError(why)
     quoted = written_in.with_quotes
     return [
         Predicate(
             quoted(item.text), quoted(item.value), tuple(map(quoted, item.queries)), item.note
         )
-        for item in found
+        for item in predicates
     ]
 
 
 def _distinct(
     proposals: Sequence[Proposal], author: AuthorText, words: frozenset[str]
 ) -> Sequence[Proposal]:
-    """The proposals without those that say the same as an earlier one: an equality that is written
-    twice, an expression over two partition columns, a column that a view reads in two places."""
+    """The proposals without those that say the same as an earlier one: an equality written twice,
+    an expression over two partition columns, a column that a view selects twice."""
     if len(proposals) == 1:
         return proposals
     writer = KeyQueryWriter(author, words)

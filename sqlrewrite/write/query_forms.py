@@ -36,9 +36,9 @@ from sqlrewrite.write.repeated_text import AuthorText
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """A predicate without its marker, the value that it bounds (of several under an OR that of the
-    first), and the key queries in it, each with its parentheses; the ``note`` is what stands behind
-    the marker of one of literals."""
+    """A predicate without its marker; the value that it bounds (of several under an OR the first);
+    the key queries in it, each in parentheses; and the ``note`` behind the marker of a predicate of
+    literals."""
 
     text: str
     value: str
@@ -90,10 +90,10 @@ def write_single(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Pre
 
 
 END = {">": "min({})", "<": "max({})"}
-"""Of the keys that the fact is to be above, or below, the one that the others imply."""
+"""The key that bounds a fact which must be above some key, or below some key."""
 
 LARGEST_OF_ALL = "array_max(collect_set({}))"
-"""The largest key as well, by an aggregate that Spark merges with no other kind."""
+"""The largest key by another aggregate than ``max``, which Spark does not merge with ``min``."""
 
 
 def write_range(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predicate]:
@@ -134,9 +134,9 @@ def _unmerged_query(proposals: Sequence[Proposal], queries: KeyQueries) -> str:
 
 
 def _may_be_null(proposal: Proposal) -> bool:
-    """Whether Spark infers of neither query by itself that the key is not NULL: it does of a column
-    that is declared so, and of one that a condition speaks of. Beside an IN of the author's both
-    ask for those that are not."""
+    """Whether Spark does not infer by itself that the key is not NULL, as it does for a column that
+    is declared so or that a condition names. Beside an IN of the author's both queries ask for keys
+    that are not NULL."""
     pair = proposal.pair
     if not isinstance(pair.dimension, Scan) or not pair.key_plain or is_authors_in(pair):
         return False
@@ -150,7 +150,7 @@ _LAST = {
     ">=": "array_min(slice(sort_array(collect_set({}), false), 1, %d))",
     "<=": "array_max(slice(sort_array(collect_set({})), 1, %d))",
 }
-"""The last of several first values; neither holds NULL."""
+"""The last of several first values; none is NULL."""
 
 
 def write_ranked(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predicate]:
@@ -165,7 +165,7 @@ def write_ranked(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Pre
 
 
 def write_filtered(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predicate]:
-    """The predicates of one comparison: one, or that of either end."""
+    """The predicates of one comparison with constants: one, or one for either end."""
     proposal, author = proposals[0], queries.author
     columns, bound = fact_values(proposal, author), checked_bound(proposal)
     texts = _constant_texts(proposal, author)
@@ -195,7 +195,7 @@ def write_filtered(proposals: Sequence[Proposal], queries: KeyQueries) -> list[P
 
 
 def _subqueries(proposal: Proposal, places: Places) -> Iterator[str]:
-    """The subqueries of what the column is compared with, outermost ones alone."""
+    """The outermost subqueries in the constants that the column is compared with."""
     if not any(isinstance(node, Subquery) for one in constants(proposal) for node in walk(one)):
         return
     for constant in constants(proposal):
@@ -231,7 +231,7 @@ def _predicate_text(
 
 
 def _as_call(proposal: Proposal, author: AuthorText, bound: str) -> str:
-    """A bound as a call, by which a later run tells that it is ours."""
+    """A bound as a call, by which a later run recognises that it is ours."""
     derived = proposal.pair.derived
     kind = derived.type if derived is not None else None
     kind = compared_type(proposal) if checked_bound(proposal).step == THROUGH else kind

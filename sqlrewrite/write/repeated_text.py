@@ -20,7 +20,7 @@ from sqlrewrite.text.edits import Span
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
-# Short words that are no good as an alias.
+# Short words that must not be an alias, as they are keywords somewhere.
 WORDS = frozenset(
     """
     all and any as asc at both by case cast cross desc div else end except false fetch for
@@ -55,8 +55,8 @@ def computed(
     named: Callable[[ColumnRef], str],
     wrapping: Wrapping | None = None,
 ) -> str:
-    """The author's own text of an expression, each of its columns ``named`` anew; with ``wrapping``
-    it is written so that it gives a value, or NULL, where it would raise an error."""
+    """The author's own text of an expression, with each column ``named`` anew; with ``wrapping`` in
+    a form that gives a value, or NULL, where it would raise an error."""
     if wrapping is not None and wrapping.anew:
         return wrapping.whole.format(*map(named, columns(expression)))
     column, whole = ("{}", "{}") if wrapping is None else (wrapping.column, wrapping.whole)
@@ -67,8 +67,8 @@ def computed(
 
 
 def named_in(span: Span, expression: Expression) -> Iterator[tuple[Span, ColumnRef]]:
-    """The columns of an expression that stands in a span, each with its place. Raises NoPlaceError
-    for one that is named elsewhere, or nowhere."""
+    """The columns of an expression, each with its place in the span of the expression. Raises
+    NoPlaceError for a column whose name is not in the span."""
     for ref in columns(expression):
         if ref.span is None or not span.start <= ref.span.start < ref.span.end <= span.end:
             raise NoPlaceError("a column that the text does not name")
@@ -76,7 +76,7 @@ def named_in(span: Span, expression: Expression) -> Iterator[tuple[Span, ColumnR
 
 
 def spelled(ref: ColumnRef, places: Places) -> str:
-    """A column's own name, as the author wrote it where that is still its name."""
+    """A column's name, spelled as by the author if its reference has that name."""
     if ref.span is not None:
         written = places.raw(places.index(ref.span.end - 1))
         if written.strip("`").lower() == ref.name:
@@ -94,8 +94,8 @@ def quoted(name: str) -> str:
 def repeated_side(
     proposal: Proposal, side: Side, author: AuthorText, named: Callable[[ColumnRef], str]
 ) -> str:
-    """The author's text of one side of a join, each column ``named`` anew, so that it raises no
-    error and gives what the join compares."""
+    """The author's text of one side of a join, each column ``named`` anew, in a form that raises no
+    error and gives the value that the join compares."""
     expression = side.expression
     span = _side_span(side, author.places)
     wrapping = arithmetic(proposal.plan, expression)
@@ -107,12 +107,12 @@ def repeated_side(
 
 
 def _side_span(side: Side, places: Places) -> Span:
-    """Where a side stands: an operand of the condition, or what an IN's subquery gives."""
+    """The place of a side: an operand of the condition, or an item of an IN's subquery."""
     return places.item(side.expression) if side.operand is None else places.span(side.expression)
 
 
 class _Missing:
-    """An operand that the text does not have: the unit of a time, which no form repeats."""
+    """An operand that is not in the text (the unit of a time); to repeat it is an error."""
 
     def __format__(self, _: str) -> str:
         raise NoPlaceError("an operand that the text does not have")
@@ -126,12 +126,12 @@ def attempted(
     named: Callable[[ColumnRef], str],
     written: Expression | None = None,
 ) -> str:
-    """The author's text of an expression, each column ``named`` anew and what can raise an error
-    in its form. ``written`` is the expression in the text, where ``expression`` is that over other
-    columns."""
+    """The author's text of an expression, each column ``named`` anew and each node that can raise
+    an error in its form. ``written`` is the expression in the text if ``expression`` is the same
+    one over other columns."""
     places = author.places
     replaced = {place: named(ref) for place, ref in named_in(span, expression)}
-    for path, form in sorted(forms, key=lambda it: len(it[0]), reverse=True):  # from the inside
+    for path, form in sorted(forms, key=lambda it: len(it[0]), reverse=True):  # innermost first
         node = written or expression
         for step in path:
             node = operands(node)[step]
@@ -142,20 +142,20 @@ def attempted(
 
 
 def steadied_texts(proposal: Proposal, author: AuthorText) -> dict[Span, str]:
-    """The forms of a dimension's aggregates that may give another value in another order of their
-    rows, where HAVING or a condition asks for them, by their places; and of that HAVING."""
-    found = {id(attempted_aggregate) for attempted_aggregate in attempted_aggregates(proposal)}
+    """The text, by place, of a dimension's aggregates that may give another value in another order
+    of their rows, and of a HAVING over them, where HAVING or a condition needs them."""
+    aggregates = {id(aggregate) for aggregate in attempted_aggregates(proposal)}
     dimension = proposal.pair.dimension
-    if not found or not isinstance(dimension, Derived | CteReference):
+    if not aggregates or not isinstance(dimension, Derived | CteReference):
         return {}
     block = proposal.plan.blocks[dimension.query.top[0]]
     names = {ref.name for ref in columns_named(proposal.restrictions)}
-    shown = zip(column_names(dimension) or (), block.outputs, strict=False)
-    asked = [finding.expression for name, finding in shown if name in names]
+    columns_shown = zip(column_names(dimension) or (), block.outputs, strict=False)
+    outputs = [output.expression for name, output in columns_shown if name in names]
     replaced: dict[Span, str] = {}
-    for call in _among(found, asked):
+    for call in _among(aggregates, outputs):
         replaced |= _steadied(proposal, call, author)
-    for call in _among(found, [it.expression for it in block.having]):
+    for call in _among(aggregates, [condition.expression for condition in block.having]):
         replaced |= _steadied(proposal, call, author)
         clause = author.places.having(block)
         if clause is not None:
@@ -166,15 +166,15 @@ def steadied_texts(proposal: Proposal, author: AuthorText) -> dict[Span, str]:
     return replaced
 
 
-def _among(found: set[int], expressions: Iterable[Expression]) -> Iterator[Call]:
-    """The calls of those ids in expressions."""
+def _among(ids: set[int], expressions: Iterable[Expression]) -> Iterator[Call]:
+    """The calls in expressions whose ids are given."""
     for node in chain.from_iterable(map(walk, expressions)):
-        if isinstance(node, Call) and id(node) in found:
+        if isinstance(node, Call) and id(node) in ids:
             yield node
 
 
 def _steadied(proposal: Proposal, call: Call, author: AuthorText) -> dict[Span, str]:
-    """The form of an aggregate, by the place of the call."""
+    """The form of an aggregate's call, by its place."""
     (span, inside), form = author.places.call(call), form_of(proposal, call)
     if form is None:
         raise NoPlaceError("an aggregate without a form")

@@ -12,6 +12,7 @@ from sqlrewrite.find import implied_ranges
 from sqlrewrite.find.derived_columns import decided_by_weeks
 from sqlrewrite.judge.partition_wise import aggregates
 from sqlrewrite.plan.algebra import Call, ColumnRef, Literal
+from sqlrewrite.plan.facts.constants import row_count
 from sqlrewrite.plan.facts.functions import (
     AGAIN,
     KINDS,
@@ -21,7 +22,6 @@ from sqlrewrite.plan.facts.functions import (
     names,
     tagged,
 )
-from sqlrewrite.plan.facts.literals import row_count
 from sqlrewrite.results import ConfigError
 from sqlrewrite.rulebook import rules_folder
 

@@ -20,7 +20,7 @@ from sqlrewrite.catalog import Catalog
 from sqlrewrite.document import tokenized
 from sqlrewrite.output_columns import SessionState
 from sqlrewrite.plan import columns
-from sqlrewrite.plan.facts.session import ExactSettings
+from sqlrewrite.plan.facts.types import ExactSettings
 from sqlrewrite.results import Output
 from sqlrewrite.sql.bind.binder import bind
 from sqlrewrite.sql.interpreter import deep

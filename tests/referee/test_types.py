@@ -9,9 +9,8 @@ import pytest
 
 from sqlrewrite.plan.facts.coercion import common_of_all, comparison_type, in_list
 from sqlrewrite.plan.facts.operator_types import binary, unary
-from sqlrewrite.plan.facts.session import ExactSettings
 from sqlrewrite.plan.facts.type_text import collation, parse
-from sqlrewrite.plan.facts.types import Type
+from sqlrewrite.plan.facts.types import ExactSettings, Type
 from tests.referee.matrix import analysed, create, result_types
 
 if TYPE_CHECKING:

@@ -27,6 +27,7 @@ from sqlrewrite.judge.repeatable import has_order_sensitive, objections_to_block
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import arithmetic, computed_as, is_when
 from sqlrewrite.plan.expressions import canonical, columns, operands, walk, written_in
+from sqlrewrite.plan.facts.constants import CHECKS, reads_moments, stays_in_range
 from sqlrewrite.plan.facts.error_free import (
     Attempt,
     attempt,
@@ -36,7 +37,6 @@ from sqlrewrite.plan.facts.error_free import (
     legacy_sum,
     moved,
 )
-from sqlrewrite.plan.facts.literals import CHECKS, reads_moments, stays_in_range
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import TIMESTAMP, TIMESTAMP_NTZ
 from sqlrewrite.text.limits import SPARK

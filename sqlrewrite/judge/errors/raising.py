@@ -18,9 +18,9 @@ from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import computed_as, type_of
 from sqlrewrite.plan.expressions import walk
 from sqlrewrite.plan.facts.coercion import is_numeric, never_fails
+from sqlrewrite.plan.facts.constants import CHECKS, is_instant
 from sqlrewrite.plan.facts.error_free import in_range
 from sqlrewrite.plan.facts.functions import Function, tagged
-from sqlrewrite.plan.facts.literals import CHECKS, is_instant
 from sqlrewrite.plan.facts.operand_checks import never_raises
 from sqlrewrite.plan.facts.signatures import signature
 from sqlrewrite.plan.facts.type_text import parse
@@ -249,7 +249,7 @@ def _accepted(plan: ra.Plan, found: Function, args: tuple[ra.Expression, ...]) -
         parameter = form.parameter(at, len(args))
         if parameter is None:
             return False
-        if parameter.given:  # the parameter takes a lambda
+        if parameter.lambda_parameters:  # the parameter takes a lambda
             if parameter.pattern == "boolean" and type_of(plan, arg) != BOOLEAN:
                 return False
             continue

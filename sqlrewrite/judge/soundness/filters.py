@@ -32,8 +32,8 @@ from sqlrewrite.judge.soundness.derived_column import (
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal, Parameter, Scan
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.facts.coercion import compare_alike, identical, is_integral, lossless, read_as
+from sqlrewrite.plan.facts.constants import is_instant
 from sqlrewrite.plan.facts.functions import tagged
-from sqlrewrite.plan.facts.literals import is_instant
 from sqlrewrite.plan.facts.types import DATE, STRING, TIMESTAMP, TIMESTAMP_NTZ, Type
 from sqlrewrite.settings.options import ALONE
 

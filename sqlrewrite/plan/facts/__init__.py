@@ -1,13 +1,13 @@
 """What is known of an expression, by itself. One module a question:
 
-- What data types are there, and how are they written? ``types``, ``type_text``
-- Which settings of a session matter? ``session``
+- Which data types are there, which settings of a session decide them (``types``), and how are they
+  written (``type_text``)?
 - What does the table of functions say (``rules/functions/spark.toml``)? ``functions``: nothing else
   reads that file
-- Which type has a constant (``literals``), an operator (``operator_types``), a call
+- Which type has a constant (``constants``), an operator (``operator_types``), a call
   (``result_types``, by the table's ``signatures`` and by ``result_rules``)?
 - Which type do two types meet in, and do all comparisons agree on it (``coercion``)?
-- Can a call raise an error, given its literals (``literals``) or the types of its operands
+- Can a call raise an error, given its constants (``constants``) or the types of its operands
   (``operand_checks``)? Is there a form of it that cannot (``error_free``)?
 - How does an expression depend on one column: does it keep the order, the NULLs, the period
   (``derivations``)?

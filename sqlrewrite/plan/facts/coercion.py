@@ -258,7 +258,7 @@ def _nested(one: Type, other: Type, ansi: bool, both: Common) -> Type | None:
 
 
 def _never_null(given: Type, wanted: Type) -> bool:
-    """Whether no key of a map becomes NULL when cast (the reverse of ``Cast.forceNullable``)."""
+    """Whether no key of a map can become NULL by a cast (the reverse of ``Cast.forceNullable``)."""
     if given in (wanted, types.VOID):
         return True
     if is_decimal(wanted):
@@ -293,16 +293,16 @@ def _has_string(kind: Type) -> bool:
 
 
 MODES = (False, True)
-"""Without ANSI mode, and with it."""
+"""The values of ``ansi``: without ANSI mode, and with it."""
 
-# A DATE is compared with a TIMESTAMP as its first moment. With TIMESTAMP_NTZ it is, too, but not in
-# arrays; and TIMESTAMP and TIMESTAMP_NTZ have no common order.
+# A DATE compares with a TIMESTAMP as midnight, everywhere; with a TIMESTAMP_NTZ not in arrays, and
+# TIMESTAMP and TIMESTAMP_NTZ have no common order.
 _DAYS = {"date", "timestamp"}
 
 
 def family(kind: Type) -> str | None:
-    """The family of comparable types that a type is in; None if its values do not compare plainly:
-    floats (NaN, -0.0), collations, nested types, types without an order."""
+    """The family of types with which a type compares plainly; None if it does with none: floats
+    (NaN, -0.0), collations, nested types, types without an order."""
     if is_integral(kind) or is_decimal(kind):
         return "number"
     if kind in (types.STRING, types.BOOLEAN, types.BINARY, *types.MOMENTS):
@@ -321,10 +321,12 @@ def compare_alike(one: Type, other: Type) -> bool:
     if None in families or (len(families) > 1 and families != _DAYS):
         return False
     one, other = read_as(one), read_as(other)
-    met = {meet(one, other, ansi) for meet in _MEETINGS for ansi in MODES}
-    at = met.pop()
+    common_types = {common(one, other, ansi) for common in _COMMON_TYPES for ansi in MODES}
+    common_type = common_types.pop()
+    if common_types or common_type is None:
+        return False
     # array_contains casts no array of keys where a key could become NULL (Cast.forceNullable).
-    return not met and at is not None and lossless(one, at) and lossless(other, at)
+    return lossless(one, common_type) and lossless(other, common_type)
 
 
 @lru_cache(maxsize=4096)
@@ -356,18 +358,18 @@ def stored_alike(stored: Type, joined: Type, key: Type) -> bool:
 
 
 def identical(kind: Type) -> bool:
-    """Whether equal values are identical, so that any condition gives the same for both. 0.0 and
-    -0.0 are not, nor are strings that a collation equates."""
+    """Whether equal values of a type are identical, so that any condition gives the same for both:
+    not 0.0 and -0.0, nor strings that a collation equates."""
     return family(kind) is not None
 
 
-_MEETINGS: tuple[Callable[[Type, Type, bool], Type | None], ...] = (
+_COMMON_TYPES: tuple[Callable[[Type, Type, bool], Type | None], ...] = (
     comparison_type,
     lambda one, other, ansi: comparison_type(one, other, ansi, equality=False),
     lambda one, other, ansi: in_list((one, other), ansi),
     lambda one, other, ansi: common_without_strings((one, other), ansi),
 )
-"""``=`` and ``<=>``, ``<`` and the like, IN, array_contains."""
+"""The types at which Spark compares by ``=`` and ``<=>``, ``<`` etc., IN, array_contains."""
 
 
 def read_as(kind: Type) -> Type:

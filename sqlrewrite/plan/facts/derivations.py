@@ -2,7 +2,7 @@
 
 For a derived column ``p = f(x)`` the shape of ``f`` says what follows for ``p`` from a condition on
 ``x``: whether ``f`` keeps the order of ``x``, may give NULL, depends on the session's time zone. An
-expression that is in no table here or of the functions has none. Each row is proved in
+expression without a row here or in the table of functions has no shape. Each row is proved in
 docs/soundness.md, "Derived partition columns", and measured by ``tests/spark/test_spark_derived``.
 """
 
@@ -65,7 +65,8 @@ _IN_ORDER = frozenset(
 )
 _OF_DAYS = re.compile(r"[yMdDEQLqu\W_]*")
 TEXT, NUMBER = "'0'", "0"
-"""Literals above the text, and the number, of any date outside of the years 1 to 9999."""
+"""Literals that are greater than the text, and the number, of any date outside of the years 1 to
+9999."""
 
 
 def in_order_of_days(pattern: str) -> bool:
@@ -110,15 +111,14 @@ UNITS: Mapping[str, tuple[str, str]] = {
     "dayofmonth": ("day", ""),
     "hour": ("hour", "HH"),
 }
-"""By the functions that give them: units of time, and the format that writes each in full length.
-"""
+"""Units of time by the functions that give them, and the format that writes each at full length."""
 _PARTS = frozenset(UNITS) - {"dayofmonth"}
 _WRITTEN = {pattern: unit for unit, pattern in UNITS.values() if pattern}
 
 
 def unit(expression: Expression) -> tuple[str, Expression] | None:
-    """The unit of time that an expression gives, as a number or as a text of full length, so that a
-    later one is greater; and the expression of the time."""
+    """The unit of time that an expression gives, as a number or a text of full length (a later one
+    is greater), and the expression of the time; None for any other expression."""
     match part(expression):
         case Call(name=name, args=(moment,)) if name in UNITS:
             return UNITS[name][0], moment
@@ -131,7 +131,8 @@ def unit(expression: Expression) -> tuple[str, Expression] | None:
 
 
 def _year_of(expression: Call) -> Expression | None:
-    """The year in ``year(x) * 100 + month(x)``, which no year makes too great for an INT."""
+    """The year in ``year(x) * 100 + month(x)``, whose order the sum keeps; no year overflows an
+    INT."""
     match expression:
         case Call(name="+", args=(Call(name="*", args=(Call() as year, by)), Call() as month)):
             units, times = (unit(year), unit(month)), _number(by) or 0
@@ -164,20 +165,20 @@ def _has_room(cast: Cast, of: TypeOf) -> bool:
     return dividend != BIGINT and lossless(dividend, wanted)
 
 
-def _cast(below: Shape, given: Type | None, wanted: Type | None) -> Shape | None:
-    if given is None or wanted is None:
+def _cast(below: Shape, source: Type | None, target: Type | None) -> Shape | None:
+    if source is None or target is None:
         return None
-    if wanted == DATE and given in MOMENTS:
-        return _and(below, Shape(zoned=given == TIMESTAMP))
-    if wanted == STRING and given == DATE:
+    if target == DATE and source in MOMENTS:
+        return _and(below, Shape(zoned=source == TIMESTAMP))
+    if target == STRING and source == DATE:
         return _and(below, Shape(stray=TEXT, daily=False))
-    if below.digits and wanted in (INT, BIGINT):
+    if below.digits and target in (INT, BIGINT):
         # A text of ten digits may be too great for an INT, from the year 2148 on.
-        nulls = wanted == INT or below.nulls
+        nulls = target == INT or below.nulls
         return replace(below, nulls=nulls, stray=NUMBER, digits=False)
-    if given == wanted or (given == INT and wanted == BIGINT):
+    if source == target or (source == INT and target == BIGINT):
         return below
-    zoned = TIMESTAMP in (given, wanted) and given != wanted
+    zoned = TIMESTAMP in (source, target)  # they differ
     return _and(below, Shape(ordered=False, nulls=True, zoned=zoned, daily=False))
 
 
@@ -286,8 +287,8 @@ def _and(below: Shape, own: Shape) -> Shape:
 
 
 def safe(node: Expression, of: TypeOf) -> bool:
-    """Whether a node never raises an error in a derivation, although the table of functions says
-    that the function may."""
+    """Whether a node raises no error in a derivation, where the table of functions says that its
+    function may."""
     match node:
         case Call(name="floor", args=(Call(name="/"),)):
             return True

@@ -1,14 +1,14 @@
 """Forms of an expression that cannot raise an error.
 
-An ``Attempt`` gives NULL where a function or operator raises an error, as ``try_divide``: it is
-looked up by name and types in the table of functions (``rules/functions/spark.toml``, ``attempt``);
-None if no form is known to give the same values for arguments of these types.
+An ``Attempt`` gives NULL where a function or operator raises an error, as ``try_divide`` does. It
+is looked up by name and types in the table of functions (``rules/functions/spark.toml``,
+``attempt``); None if no form is known to give the same values for arguments of these types.
 
-A ``Wrapping`` is integer arithmetic in wider numbers, brought back into the range. Whether
-``k + 3`` over INT overflows with an error or wraps around is a session's setting; the form wraps
-around under both: where the original raises an error, it only adds a key. Spark's
-ReorderAssociativeOperator cannot turn it into an overflow, as it
-does with ``if(k > …, k - 2147483647 - …, k + 3)``.
+A ``Wrapping`` is integer arithmetic in wider numbers, brought back into the range. Whether ``k +
+3`` over INT overflows with an error or wraps around is a session's setting; the form wraps around
+under both: where the original raises an error, it only adds a key. Spark's
+ReorderAssociativeOperator could make ``if(k > …, k - 2147483647 - …, k + 3)`` overflow, but not
+this form.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal
 from sqlrewrite.plan.facts import functions, types
 from sqlrewrite.plan.facts.coercion import is_decimal, is_integral, is_numeric
+from sqlrewrite.plan.facts.constants import FORMATS
 from sqlrewrite.plan.facts.functions import part_range
-from sqlrewrite.plan.facts.literals import FORMATS
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import (
     BIGINT,
@@ -46,10 +46,10 @@ Types = Sequence[Type | None]
 class Attempt:
     """A form: ``text`` with ``{0}`` for the first argument.
 
-    ``exact``: it gives what the function gives without ANSI mode, NULL or a value; else its NULL
-    stands for any value. ``plain``: the optimizer concludes the same from the function and from the
-    form; in ANSI mode it takes some functions for never NULL, since they raise an error instead.
-    ``check`` names one that the arguments must pass (``literals.CHECKS``).
+    ``exact``: it gives what the function gives without ANSI mode, NULL or a value; if not, its NULL
+    may stand for any value. ``plain``: the optimizer concludes the same from the function and from
+    the form; in ANSI mode it takes some functions for never NULL, since they raise an error
+    instead. ``check`` names a check that the arguments must pass (``constants.CHECKS``).
     """
 
     text: str
@@ -77,8 +77,8 @@ def attempt(name: str, kinds: Types) -> Attempt | None:
 
 
 def attempted_comparison(name: str, kinds: Types, given: Sequence[int]) -> Attempt | None:
-    """The form of a comparison of STRINGs with constants of unknown type, which are the arguments
-    ``given``: if such a constant is no STRING, the comparison would cast the others to its type."""
+    """The form of a comparison of STRINGs with the arguments at ``given``, constants of unknown
+    type: if one is no STRING, the comparison would cast the others to its type."""
     row = functions.attempts().get(name)
     if row is None or row[1] != "text":
         return None
@@ -91,8 +91,8 @@ def attempted_comparison(name: str, kinds: Types, given: Sequence[int]) -> Attem
 
 
 def attempted_cast(given: Type | None, wanted: Type | None) -> Attempt | None:
-    """The form of a cast if both modes give the same values: a cast of a STRING, or of a number to
-    a number. No other cast to these types can raise an error."""
+    """The form of a cast of a STRING, or of a number to a number, for which both modes give the
+    same values; None for any other cast."""
     if given is None or wanted is None:
         return None
     number = is_integral(wanted) or is_decimal(wanted)
@@ -229,9 +229,8 @@ _CLASSES: Mapping[str, Callable[[Types], bool]] = {
 
 
 def attempted_day(expression: Expression, of: TypeOf) -> Wrapping | None:
-    """The form of a STRING column read as a date that raises no error: what is no date becomes
-    NULL, with ANSI mode and without. It uses functions that Spark 3.5 has (``try_to_date`` is
-    younger)."""
+    """The form of a STRING column read as a date: a text that is no date becomes NULL, with and
+    without ANSI mode. It uses functions that Spark 3.5 has (``try_to_date`` is younger)."""
     form = "try_cast({} AS DATE)"
     match expression:
         case Call(name="to_date", args=(ColumnRef() as column,)):
@@ -255,7 +254,8 @@ _RING = ("+", "-", "*")
 @dataclass(frozen=True, slots=True)
 class Wrapping:
     """A form without errors: the template for each ``column``, and the one for the ``whole``
-    expression; with ``anew`` that stands around the column and not around the author's text."""
+    expression. With ``anew`` the whole is written around the column, and not around the author's
+    text."""
 
     column: str
     whole: str

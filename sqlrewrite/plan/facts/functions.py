@@ -20,9 +20,8 @@ KINDS = ("operator", "scalar", "aggregate", "window", "generator", "table", "syn
 AGAIN = ("same", "zone", "query", "exact", "order", "varies")
 RAISES = ("never", "ansi", "always")
 DECLARED = ("deterministic", "total")
-"""What the settings can declare of a user's function: that it gives one value for one input,
-wherever and how often it is computed; and that besides it never raises an error. Neither is an
-aggregate."""
+"""What the settings can declare a user's function to be: it gives one value for one input, wherever
+and how often it is computed; and it also never raises an error. Neither is an aggregate."""
 
 _LAST_LETTER = "\U0001d000"
 """The letters of other dialects' alphabets come after this one."""
@@ -95,15 +94,15 @@ def function(name: str) -> Function | None:
 
 @cache
 def tagged(tag: str) -> frozenset[str]:
-    """The functions that have a tag in the table; of no other is that known."""
+    """The functions with a tag in the table."""
     rows = (row.split() for row in _table()["tags"].splitlines())
     return frozenset(name for own, *listed in rows for name in listed if own == tag)
 
 
 @cache
 def reaggregation(name: str) -> str | None:
-    """The expression that makes an aggregate over all rows of its values over groups of rows
-    (``{}``); None where the table has none that is right for all types of its argument."""
+    """The expression (``{}``) that computes an aggregate over all rows from its values over groups
+    of rows; None unless it is right for all types of its argument."""
     rows = (row.split(None, 1) for row in _table()["groups"].splitlines())
     return next((whole for aggregate, whole in rows if aggregate == name), None)
 
@@ -120,8 +119,8 @@ def part_range(name: str) -> tuple[int, int] | None:
 
 @cache
 def attempts() -> dict[str, tuple[str, str, str]]:
-    """The rows of the table's ``attempt``: what a function gives without ANSI mode, for which
-    types, and the form, by its name."""
+    """The rows of the table's ``attempt`` by name: what a function gives without ANSI mode, for
+    which types, and its form."""
     rows = (row.split(None, 3) for row in _table()["attempt"].splitlines())
     return {name: (legacy, of, text) for name, legacy, of, text in rows}
 
@@ -152,7 +151,7 @@ def _function(kind: str, row: str) -> Function:
 @dataclass(frozen=True, slots=True)
 class DialectNames:
     """The functions of another dialect: those that are the ``same`` as Spark's of that name, its
-    ``own``, and the small and capital letters with which names of its own begin."""
+    ``own``, and the small and capital letters that names of its own begin with here."""
 
     same: frozenset[str]
     own: frozenset[str]

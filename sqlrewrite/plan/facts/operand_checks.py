@@ -1,8 +1,5 @@
-"""Calls that cannot raise an error by the types of their operands: sums, divisions, dates, CASE,
-maps.
-
-A row in the table of functions says what holds for all types; this is for what depends on them.
-"""
+"""Calls that cannot raise an error because of the types of their operands: sums, divisions, dates,
+CASE, maps. A row in the table of functions says what holds for all types."""
 
 from __future__ import annotations
 
@@ -13,13 +10,13 @@ from typing import TypeGuard
 from sqlrewrite.plan.algebra import Call, Expression, Literal
 from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.coercion import as_decimal, is_decimal, is_integral
+from sqlrewrite.plan.facts.constants import CHECKS, stays_in_range
 from sqlrewrite.plan.facts.error_free import TypeOf
 from sqlrewrite.plan.facts.functions import tagged
-from sqlrewrite.plan.facts.literals import CHECKS, stays_in_range
 from sqlrewrite.plan.facts.types import Type
 
 _LONG_UNITS = frozenset("millisecond second minute hour day week month quarter year".split())
-"""Units of which a BIGINT can count all between any two times."""
+"""Units that a BIGINT can count between any two times."""
 
 _DIGITS = re.compile(r"S?\$?[09]+(?:[,G][09]{3})*(?:[.D][09]+)?")
 _CONVERSION = re.compile(
@@ -134,8 +131,8 @@ def _alike(of: TypeOf, args: Sequence[Expression]) -> bool:
 
 
 def _has_room(sign: str, kinds: Sequence[Type | None]) -> bool:
-    """Whether each sum or product of two decimals, or of a decimal and an integer, fits the
-    result's type without losing digits."""
+    """Whether the result's type has room for every sum or product of two decimals, or of a decimal
+    and an integer, without losing digits."""
     if len(kinds) != 2 or not any(map(_is_decimal, kinds)):
         return False
     known = [as_decimal(kind) for kind in kinds if _is_exact(kind)]
@@ -161,7 +158,7 @@ def _is_number(kind: Type | None) -> bool:
 
 
 def _of_one_type(args: tuple[Expression, ...], of: TypeOf) -> bool:
-    """Whether no comparison and no value of a CASE needs a cast that can fail."""
+    """Whether no comparison and no value of a CASE needs a cast that could fail."""
     value_types, condition_type = set(), types.BOOLEAN
     for arg in args:
         match arg:

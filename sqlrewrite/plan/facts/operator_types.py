@@ -1,4 +1,5 @@
-"""The type of an operator's result from the types of its operands; None: an error, or not known.
+"""The type of an operator's result from the types of its operands; None if Spark refuses them, or
+the type is not known.
 
 Sources: ``BinaryArithmetic``, ``BinaryArithmeticWithDatetimeResolver`` and the coercion rules of
 Spark 4.3; all pairs of types are asked of Spark in ``tests/referee/test_types.py``.
@@ -19,8 +20,7 @@ from sqlrewrite.plan.facts.coercion import (
     is_numeric,
     tightest_type,
 )
-from sqlrewrite.plan.facts.session import ExactSettings
-from sqlrewrite.plan.facts.types import Type, fields_of, is_day_time, is_year_month
+from sqlrewrite.plan.facts.types import ExactSettings, Type, fields_of, is_day_time, is_year_month
 
 _MIN_ADJUSTED_SCALE = 6
 

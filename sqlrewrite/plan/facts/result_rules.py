@@ -1,8 +1,5 @@
-"""Rules for result types that no pattern of types can say, by their names in the table of
-functions.
-
-The result of a generator is a struct of its columns.
-"""
+"""Rules for result types that a pattern of types cannot express, by their names in the table of
+functions. The result of a generator is a struct of its columns."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import Type, is_day_time, is_year_month
 
 ResultRule = Callable[[Arguments], Argument]
-"""How the type of a result follows from a call."""
+"""The type of a call's result, from its arguments."""
 
 # --- rules that take the type of the first argument -----------------------------------------------
 
@@ -97,7 +94,7 @@ def _middle(kind: Type) -> Type:
 
 
 def _for_each(call: Arguments, kind: Type) -> Argument:
-    """A value for the second argument, or an array of them for an array."""
+    """The type of one result, or an array of it if the second argument is an array."""
     if len(call.types) < 2:
         return kind
     wanted = call.types[1]
@@ -411,4 +408,4 @@ RESULTS: Mapping[str, ResultRule] = {
     "@sql_keywords": lambda _: parse("struct<keyword:string,reserved:boolean>"),
     "@range": lambda _: parse("struct<id:bigint>"),
 }
-"""The rule of each result that begins with ``@``; a result without a rule is not known."""
+"""The rule for each result in the table that begins with ``@``."""

@@ -1,9 +1,8 @@
-"""The type of a function's result, from the types of its arguments.
+"""The type of a function's result, from the types of its arguments, as Spark's analyzer finds it;
+None if it is not known.
 
-In: a name and the arguments of a call. Out: the type that Spark's analyzer gives it; None if that
-is not known. Most results follow from the signature in the table of functions; one that no pattern
-can say (``@round``) is a rule in ``result_rules``. ``python -m benchmarks.functions`` compares the
-answers with Spark's.
+Most results follow from the signature in the table of functions; ``@round`` and others are rules in
+``result_rules``. ``python -m benchmarks.functions`` compares the answers with Spark's.
 """
 
 from __future__ import annotations
@@ -38,8 +37,8 @@ _FIXED = {
 
 @cache
 def fixed_result(name: str, count: int) -> Argument:
-    """The type of a call with ``count`` arguments if it does not depend on their types, as BOOLEAN
-    for a comparison; else None."""
+    """The type of a call with ``count`` arguments if it does not depend on their types, as that of
+    a comparison; else None."""
     row = function(name)
     if row is None or not takes(name, count):
         return None
@@ -90,14 +89,14 @@ def lambda_parameters(name: str, call: Arguments) -> tuple[tuple[Argument, ...],
     form = signature(row.signature)
     known = letter_types(form, tuple(map(_plain, call.types)), call.settings)
     return tuple(
-        tuple(type_of_pattern(part, known) for part in parameter.given)
+        tuple(type_of_pattern(part, known) for part in parameter.lambda_parameters)
         for parameter in form.parameters
-        if parameter.given
+        if parameter.lambda_parameters
     )
 
 
 def _operator(sign: str, call: Arguments) -> Argument:
-    """The type of an operator's result; a literal integer beside a decimal is a decimal of its own
+    """The type of an operator's result. A literal integer beside a decimal is a decimal of its own
     digits."""
     kinds = call.known()
     if kinds is None:
@@ -119,14 +118,13 @@ def _of_digits(kind: Type, text: str | None) -> Type:
 
 
 def _plain(kind: Argument) -> Argument:
-    """CHAR and VARCHAR are strings in an expression."""
+    """The type of an argument in an expression, where CHAR and VARCHAR are strings."""
     return None if kind is None else valued(kind)
 
 
 def _is_open(kind: Type, call: Arguments) -> bool:
-    """Whether the result may have another type for a reason that is not in the arguments: which of
-    several collations a string gets depends on which is explicit, and what the difference of two
-    dates is, on a setting."""
+    """Whether the result may be of another type because of something other than the types of its
+    arguments: which of several collations is explicit, or the setting of legacy intervals."""
     text = str(kind)
     if call.settings.legacy_interval is not False and "interval" in text:
         return not any("interval" in str(argument) for argument in call.types)

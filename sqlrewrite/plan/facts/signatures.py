@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from sqlrewrite.plan.facts.coercion import common_of_known
-from sqlrewrite.plan.facts.session import ExactSettings
 from sqlrewrite.plan.facts.type_text import parse
-from sqlrewrite.plan.facts.types import Type
+from sqlrewrite.plan.facts.types import ExactSettings, Type
 
 Argument = Type | None
 """The type of an argument or a result; None: not known."""
@@ -60,13 +59,13 @@ _LAMBDA = re.compile(r"\(?([\w,?]+)\)?=>(.+)")
 
 @dataclass(frozen=True, slots=True)
 class SignatureParameter:
-    """A parameter in a signature: a pattern of types, which may be optional or repeated. The
-    pattern of a lambda is that of its value; ``given`` are the patterns of its parameters."""
+    """A parameter in a signature: a pattern of types, which may be optional or repeated; for a
+    lambda the pattern of its value, and those of its ``lambda_parameters``."""
 
     pattern: str
     optional: bool = False
     repeated: bool = False
-    given: tuple[str, ...] = ()
+    lambda_parameters: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
-"""Parses the text of a data type, as in DDL, a cast or a catalog, to a ``Type``.
+"""Parses the text of a data type, as in DDL, a cast or a catalog, to a ``Type``; None if Spark 4.3
+does not read it as one (a user's type, another engine's).
 
-None: Spark 4.3 does not read the text as a type (a user's type, another engine's). Nullability,
-comments and defaults of nested fields are read and dropped: no comparison depends on them. Sources:
-``dataTypes`` of Spark's SqlBaseParser.g4, ``DataTypeAstBuilder``, ``CollationFactory``.
+Nullability, comments and defaults of nested fields are dropped: no comparison depends on them.
+Sources: ``dataTypes`` of Spark's SqlBaseParser.g4, ``DataTypeAstBuilder``, ``CollationFactory``.
 """
 
 from __future__ import annotations
@@ -210,7 +210,7 @@ class _Reader:
         return self.name().lower()
 
     def take(self, *wanted: str) -> bool:
-        """Reads these words and signs if they follow; returns whether they do."""
+        """Reads words and signs if they come next; returns whether they did."""
         tokens = self.tokens[self.at : self.at + len(wanted)]
         if [token.lower() for token in tokens] != [*wanted]:
             return False

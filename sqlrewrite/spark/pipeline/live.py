@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
 
-from sqlrewrite.plan.facts.session import SessionSettings
+from sqlrewrite.plan.facts.types import SessionSettings
 from sqlrewrite.rulebook import Engine, engine
 from sqlrewrite.settings.spark_conf import engine_under
 from sqlrewrite.spark import describe

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlrewrite.plan.algebra import Aggregate, Call, Expression, Limit, Node, OutputColumn
+from sqlrewrite.plan.facts.constants import row_count
 from sqlrewrite.plan.facts.functions import function
-from sqlrewrite.plan.facts.literals import row_count
 from sqlrewrite.sql.bind.scope import lacks
 from sqlrewrite.sql.bind.translate import Translator
 from sqlrewrite.text.templates import is_template

@@ -15,8 +15,8 @@ from itertools import takewhile
 from sqlglot import exp
 
 from sqlrewrite.plan import algebra as ra
+from sqlrewrite.plan.facts.constants import cast_fits
 from sqlrewrite.plan.facts.functions import function
-from sqlrewrite.plan.facts.literals import cast_fits
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.sql.bind.closed_world import syntax_reason
 from sqlrewrite.sql.bind.plan_names import (

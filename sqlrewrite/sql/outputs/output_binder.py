@@ -15,8 +15,7 @@ from sqlglot import exp
 
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import column_names, output_types, outputs, type_of
-from sqlrewrite.plan.facts.session import ExactSettings
-from sqlrewrite.plan.facts.types import Type
+from sqlrewrite.plan.facts.types import ExactSettings, Type
 from sqlrewrite.plan.relations import leaves
 from sqlrewrite.sql.bind.binder import Binder, Role, unreadable
 from sqlrewrite.sql.bind.closed_world import UNDERSTOOD

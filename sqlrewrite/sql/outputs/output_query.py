@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from sqlglot import Token, TokenType, exp
 
-from sqlrewrite.plan.facts.session import ExactSettings
-from sqlrewrite.plan.facts.types import Type
+from sqlrewrite.plan.facts.types import ExactSettings, Type
 from sqlrewrite.plan.memo import within
 from sqlrewrite.results import Output
 from sqlrewrite.sql.interpreter import deep

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from sqlglot import exp
 
 from sqlrewrite.plan import algebra as ra
-from sqlrewrite.plan.facts.literals import number_type
+from sqlrewrite.plan.facts.constants import number_type
 from sqlrewrite.plan.facts.types import INT, STRING, VOID
 from sqlrewrite.sql.bind.plan_names import type_name
 from sqlrewrite.sql.bind.translate import Translator

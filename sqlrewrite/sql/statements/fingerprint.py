@@ -16,7 +16,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from itertools import pairwise
 
-from sqlrewrite.plan.facts.literals import cast_fits
+from sqlrewrite.plan.facts.constants import cast_fits
 from sqlrewrite.plan.facts.types import DATE, TIMESTAMP
 from sqlrewrite.sql.lex.lexemes import Lexeme, LexemeKind, lexemes
 

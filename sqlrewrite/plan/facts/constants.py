@@ -1,8 +1,8 @@
 """Constants: their types, whether they can be cast without an error, and the checks on literal
-arguments with which a function cannot raise one.
+arguments by which a call raises no error.
 
-The table of functions names a check behind ``raises`` where a function can raise an error in
-general. Each check takes the arguments of a call.
+The table of functions names a check behind ``raises`` where a function may raise an error. Each
+check takes the arguments of a call.
 """
 
 from __future__ import annotations
@@ -45,13 +45,12 @@ def number_type(text: str) -> Type | None:
 
 
 def row_count(text: str) -> int:
-    """A literal number of rows, of nine digits at most; 0 for any other text."""
+    """The number of rows that a literal of at most nine digits says; 0 for any other text."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
 
 
 def cast_fits(text: str, kind: Type) -> bool:
-    """Whether a cast of this text to the type certainly raises no error: it is in the plainest
-    form."""
+    """Whether a cast of a text to a type certainly raises no error: it is in the plainest form."""
     number = _NUMBER.fullmatch(text.strip()) is not None
     if is_integral(kind):
         return number and text.strip().lstrip("-").isdigit() and _holds(int(text), kind)
@@ -88,7 +87,7 @@ _DIGITS = 9
 
 _FEW = 4
 _NODES = 12
-"""So few numbers of so few digits each move a date by less than 200,000 years."""
+"""With at most this many numbers of so few digits, a date moves by less than 200,000 years."""
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d:\d\d(\.\d{1,6})?)?", re.ASCII)
 _UNITS = frozenset("year yyyy yy quarter q month mon mm week day dd hour minute second".split())
 FORMATS = {"yyyy-MM-dd": "%Y-%m-%d", "yyyyMMdd": "%Y%m%d", "yyyy/MM/dd": "%Y/%m/%d"}
@@ -133,8 +132,8 @@ def _pattern(args: Args) -> bool:
 
 
 def reads_moments(pattern: Expression) -> bool:
-    """Whether a pattern is certainly valid for dates or times; for an invalid one even a try
-    function raises an error."""
+    """Whether a pattern is certainly valid for reading dates or times; an invalid one raises an
+    error even in a try function."""
     return (
         isinstance(pattern, Literal)
         and pattern.kind == "string"
@@ -199,7 +198,7 @@ def _listed(pattern: Expression) -> Args:
 
 
 def is_instant(text: str) -> bool:
-    """Whether a text is a date or a time that any cast reads."""
+    """Whether a text is a date or time that every cast can read."""
     try:
         datetime.fromisoformat(text) if len(text) > 10 else date.fromisoformat(text)
     except ValueError:
@@ -220,8 +219,8 @@ def _small(args: Args) -> bool:
 
 
 def stays_in_range(args: Args) -> bool:
-    """Dates, the clock, and small amounts that move them: sums of these stay in the range of a
-    type."""
+    """Whether arguments are dates, the current time, and small amounts, whose sums stay in the
+    range of their type."""
     nodes = [node for arg in args for node in walk(arg)]
     return len(nodes) <= _NODES and all(map(_in_range, nodes))
 
