@@ -170,7 +170,7 @@ class _Before:
 
 def _has(catalog: Warehouse, last: str) -> bool:
     """Whether a table, view or temporary view has a name that ends in this part."""
-    return last in catalog.by_last or (last,) in catalog.relations
+    return bool(catalog.relations.named(last)) or (last,) in catalog.relations
 
 
 def _number(definition: _Definition) -> int:

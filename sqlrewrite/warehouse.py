@@ -8,16 +8,15 @@ Everything is frozen: a statement that creates or drops a relation yields a new 
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from sqlrewrite.relations import Name as Name
+from sqlrewrite.relations import PersistentMap, Relations
+
 if TYPE_CHECKING:
     from typing import Self
-
-
-Name = tuple[str, ...]
-"""A qualified name, catalog first, lower case: ``("spark_catalog", "default", "sales")``."""
 
 Reference = tuple[str, ...]
 """A reference in a template: ``("ref", "sales")``, ``("source", "raw", "sales")``."""
@@ -162,6 +161,16 @@ class Table:
         """Whether a row's columns decide in which part of the table it is stored."""
         return bool(self.partitioned_by or self.clustered_by or self.buckets or self.parts)
 
+    @property
+    def prunable(self) -> bool:
+        """Whether it has partitions to prune."""
+        return self.laid_out
+
+    @property
+    def query(self) -> str:
+        """No query, as a view has."""
+        return ""
+
     def column(self, name: str) -> Column | None:
         """The column of that name, compared without case, or None."""
         wanted = name.lower()
@@ -196,6 +205,11 @@ class View:
     source: str = ""
     temporaries: tuple[Name, ...] = ()
 
+    @property
+    def prunable(self) -> bool:
+        """Whether the tables that it reads may have partitions to prune."""
+        return True
+
 
 TableOrView = Table | View
 
@@ -212,23 +226,23 @@ class LeftOut:
 class Warehouse:
     """All known relations by qualified name, and the namespace of short names.
 
-    Names of one part are those of temporary views; one that is ``forgotten``, of which nothing is
-    known any more, may stand before a table. ``references`` are what dbt's ``ref`` and ``source``
+    Names of one part are those of temporary views. Of the tables and views that are ``forgotten``,
+    and of the ``hidden`` temporary views, nothing is known any more, not even whether they exist; a
+    temporary view may stand before a table. ``references`` are what dbt's ``ref`` and ``source``
     mean, ``declared`` the derived columns of the settings, by table. ``variables`` are the values
     that the project gives to variables in names, ``settings`` those of the sessions, as far as they
     are known, ``reset_settings`` those that a RESET brings back. ``open_names`` are names with a
     template that a text has made or dropped. ``zone_set``: the text sets another time zone.
     ``streaming``: the text sets a mode of Flink's, None: it sets none. ``schema_named``: the text
-    has named its schema, and no other is meant. ``prunable`` are the last names of tables with a
-    layout, and of views; ``by_last`` the qualified names by their last; ``schemas`` those with a
-    relation.
+    has named its schema, and no other is meant.
     """
 
-    relations: Mapping[Name, TableOrView] = field(default_factory=dict)
+    relations: Relations[TableOrView] = field(default_factory=Relations)
     namespace: Name = DEFAULT_NAMESPACE
     sources: tuple[str, ...] = ()
     references: Mapping[Reference, Name] = field(default_factory=dict)
-    forgotten: frozenset[Name] = field(default=frozenset(), compare=False)
+    forgotten: PersistentMap[Name, bool] = field(default_factory=PersistentMap, compare=False)
+    hidden: PersistentMap[Name, bool] = field(default_factory=PersistentMap, compare=False)
     left_out: tuple[LeftOut, ...] = field(default=(), compare=False)
     declared: Mapping[Name, Mapping[str, str]] = field(default_factory=dict)
     zone_set: bool = False
@@ -239,25 +253,6 @@ class Warehouse:
     reset_settings: Mapping[str, str] | None = None
     open_names: tuple[Name, ...] = ()
     schema_named: bool = False
-    prunable: frozenset[str] = field(init=False, compare=False, repr=False)
-    by_last: Mapping[str, tuple[Name, ...]] = field(init=False, compare=False, repr=False)
-    schemas: frozenset[str] = field(init=False, compare=False, repr=False)
-
-    def __post_init__(self) -> None:
-        if self.declared:
-            object.__setattr__(self, "relations", _with_declared(self.relations, self.declared))
-        prunable: set[str] = set()
-        by_last: dict[str, tuple[Name, ...]] = {}
-        for name, relation in self.relations.items():
-            last = name[-1]
-            if isinstance(relation, View) or relation.laid_out:
-                prunable.add(last)
-            if len(name) > 1:
-                by_last[last] = (*by_last.get(last, ()), name)
-        object.__setattr__(self, "prunable", frozenset(prunable))
-        object.__setattr__(self, "by_last", by_last)
-        schemas = frozenset(name[-2] for name in self.relations if len(name) > 1)
-        object.__setattr__(self, "schemas", schemas)
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -297,16 +292,17 @@ class Warehouse:
         if temporary and self.may_hide(temporary):
             return None
         last = name[-1:]
-        if (last in self.relations or last in self.forgotten) and may_be_temporary(parts):
+        if (last in self.relations or last in self.hidden) and may_be_temporary(parts):
             return None
         if relation is not None or name in self.forgotten:
             return relation
         named = len(written_apart(parts)) > 1
-        others = self.by_last.get(name[-1], ())
+        others = self.relations.named(name[-1])
         if len(others) != 1 or (temporary if named else self.schema_named):
             return None
-        same = _may_be(name, others[0], self.schemas, named=named)
-        return self.relations[others[0]] if same else None
+        (other,) = others
+        same = _may_be(name, other, self.relations, named=named)
+        return self.relations[other] if same else None
 
     def _may_be_open(self, parts: Name) -> bool:
         """Whether a name as written may be one of the ``open_names``."""
@@ -320,7 +316,7 @@ class Warehouse:
 
     def may_hide(self, temporary: Name) -> bool:
         """Whether a temporary view of this name, of which nothing is known, may be there."""
-        return temporary in self.forgotten or self._may_be_open(temporary)
+        return temporary in self.hidden or self._may_be_open(temporary)
 
     def within(self, view: View) -> Self:
         """This catalog as the query of a view reads it: its namespace, its temporary views."""
@@ -329,12 +325,8 @@ class Warehouse:
         kept = self.any_temporary() if unsure else self
         return replace(
             kept,
-            relations={
-                name: relation
-                for name, relation in kept.relations.items()
-                if len(name) > 1 or name in seen
-            },
-            forgotten=frozenset(name for name in kept.forgotten if len(name) > 1 or name in seen),
+            relations=kept.relations.with_temporaries(seen),
+            hidden=PersistentMap({name: True for name in seen if name in kept.hidden}),
             namespace=view.namespace,
             schema_named=self.schema_named and view.namespace != DEFAULT_NAMESPACE,
         )
@@ -353,7 +345,7 @@ class Warehouse:
         if known is not None or self.references:
             return known
         last = reference[-1].lower()
-        names = [name for name in self.relations if name[-1] == last and len(name) > 1]
+        names = list(self.relations.named(last))
         if reference[0] == "source":
             schema = reference[1].lower()
             exact = [name for name in names if name[-2] == schema]
@@ -369,56 +361,69 @@ class Warehouse:
 
     def with_relation(self, relation: TableOrView) -> Self:
         """This catalog with one relation added or replaced."""
-        relations = {**self.relations, relation.name: relation}
-        return replace(self, relations=relations, forgotten=self.forgotten - {relation.name})
+        if self.declared and isinstance(relation, Table):
+            relation = _with_declared(relation, self.declared)
+        return self._changed(relation.name, relation, unknown=False)
+
+    def with_relations(self, relations: Mapping[Name, TableOrView]) -> Self:
+        """This catalog with these relations in place of all that it has."""
+        if self.declared:
+            relations = {
+                name: _with_declared(relation, self.declared)
+                if isinstance(relation, Table)
+                else relation
+                for name, relation in relations.items()
+            }
+        return replace(self, relations=Relations(relations))
 
     def without(self, name: Name) -> Self:
         """This catalog, with nothing known of a name any more, not even whether it is there."""
-        kept = {key: value for key, value in self.relations.items() if key != name}
-        return replace(self, relations=kept, forgotten=self.forgotten | {name})
+        return self._changed(name, None, unknown=True)
 
     def uncovered(self, temporary: Name) -> Self:
         """This catalog without a temporary view, behind which a table of its name is seen again."""
-        after = self.without(temporary)
-        return replace(after, forgotten=after.forgotten - {temporary})
+        return self._changed(temporary, None, unknown=False)
+
+    def _changed(self, name: Name, relation: TableOrView | None, *, unknown: bool) -> Self:
+        relations = self.relations.changed(name, relation)
+        temporary = len(name) == 1
+        names = self.hidden if temporary else self.forgotten
+        names = names.with_item(name, True) if unknown else names.without(name)
+        return replace(
+            self,
+            relations=relations,
+            hidden=names if temporary else self.hidden,
+            forgotten=self.forgotten if temporary else names,
+        )
 
     def any_temporary(self) -> Self:
         """This catalog after a temporary view of an unknown name was made, renamed or dropped."""
-        kept = {name: relation for name, relation in self.relations.items() if len(name) > 1}
-        return replace(self, relations=kept, open_names=(*self.open_names, ANY_NAME))
+        relations = self.relations.with_temporaries(())
+        return replace(self, relations=relations, open_names=(*self.open_names, ANY_NAME))
 
-    def temporaries(self, words: Container[str]) -> tuple[Name, ...]:
+    def temporaries(self, words: Iterable[str]) -> tuple[Name, ...]:
         """The temporary views that a query of these words may mean; ANY_NAME where unsure."""
-        unsure = any(len(name) == 1 and name[0] in words for name in self.forgotten)
-        names = (name for name in self.relations if len(name) == 1 and name[-1] in words)
-        return (*((ANY_NAME,) if unsure else ()), *sorted(names))
+        names = [(word,) for word in words]
+        unsure = any(name in self.hidden for name in names)
+        known = sorted(name for name in names if name in self.relations)
+        return (*((ANY_NAME,) if unsure else ()), *known)
 
 
 GENERATED, DECLARED = "GENERATED ALWAYS AS", "the settings"
 """The origins of derivations: the table's definition, or the settings."""
 
 
-def _with_declared(
-    relations: Mapping[Name, TableOrView], declared: Mapping[Name, Mapping[str, str]]
-) -> Mapping[Name, TableOrView]:
-    """The relations with declared derived columns, which replace those in a definition."""
-    with_declared = dict(relations)
-    for name, columns in declared.items():
-        for other, table in relations.items():
-            if other[-len(name) :] != name or not isinstance(table, Table):
-                continue
-            names = table.names or tuple(column.name.lower() for column in table.columns)
-            ours = tuple(
-                derivation(column, text, DECLARED, names) for column, text in columns.items()
-            )
-            theirs = {derived.column.lower() for derived in ours}
-            derived = (
-                *(derived for derived in table.derived if derived.column.lower() not in theirs),
-                *ours,
-            )
-            if derived != table.derived:
-                with_declared[other] = replace(table, derived=derived)
-    return with_declared
+def _with_declared(table: Table, declared: Mapping[Name, Mapping[str, str]]) -> Table:
+    """The table with declared derived columns, which replace those in its definition."""
+    names = table.names or tuple(column.name.lower() for column in table.columns)
+    for start in reversed(range(len(table.name))):
+        columns = declared.get(table.name[start:], {})
+        ours = tuple(derivation(column, text, DECLARED, names) for column, text in columns.items())
+        replaced = {derived.column.lower() for derived in ours}
+        theirs = (derived for derived in table.derived if derived.column.lower() not in replaced)
+        if ours:
+            table = replace(table, derived=(*theirs, *ours))
+    return table
 
 
 ANY_NAME: Name = ("${}",)
@@ -451,14 +456,20 @@ _DEFAULT, _GLOBAL = DEFAULT_NAMESPACE[-1], "global_temp"
 _TEMPLATE_SIGNS = ("$", "{", "}", "@", "#", "&", "%")
 
 
-def _may_be(name: Name, other: Name, schemas: Container[str], *, named: bool) -> bool:
+def _may_be(name: Name, other: Name, relations: Relations[TableOrView], *, named: bool) -> bool:
     """Whether a qualified name may be that of a relation with the same last part: the other parts
     are equal, or one of them may be any. A name of two parts has no catalog. What the text has
-    ``named`` is no other schema, and what the catalog has in none is in none of its ``schemas``."""
+    ``named`` is no other schema, and what the catalog has in none is in no schema that has
+    ``relations``."""
     one, two = name[-2], other[-2]
     if _GLOBAL in (one, two):
         return False
-    if one != two and named and not has_template(one) and (one == _DEFAULT or one in schemas):
+    if (
+        one != two
+        and named
+        and not has_template(one)
+        and (one == _DEFAULT or relations.has_schema(one))
+    ):
         return False
     pairs = zip(reversed(name[:-1]), reversed(other[:-1]), strict=False)
     return all(one == two or _any(one) or _any(two) for one, two in pairs)

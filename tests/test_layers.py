@@ -46,6 +46,7 @@ ROOMS = (
     "rulebook",
     "text",
     "warehouse",
+    "relations",
     "results",
 )
 

@@ -74,7 +74,7 @@ def read(data: Mapping[str, Any], path: Path, catalog: Warehouse) -> Warehouse:
         if relation is not None:
             counted = replace(relation, size_in_bytes=details.bytes, row_count=details.rows)
             relations[relation.name] = counted
-    return replace(catalog, relations=relations, references=references)
+    return replace(catalog.with_relations(relations), references=references)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +198,7 @@ def _created(
         text += f" USING {using}"
     if partitions:
         text += f" PARTITIONED BY ({', '.join(partitions)})"
-    tables = read_ddl(text, path, replace(catalog, relations={})).tables
+    tables = read_ddl(text, path, catalog.with_relations({})).tables
     return tables[0] if len(tables) == 1 else None
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from sqlrewrite.catalog import postgres_partitions
 from sqlrewrite.catalog.sources import Where, decoded, in_folder, may_define, read_bytes, texts
 from sqlrewrite.plan.facts.types import ExactSettings, SessionSettings
+from sqlrewrite.relations import PersistentMap
 from sqlrewrite.sql.ddl import definitions
 from sqlrewrite.sql.ddl.clauses import find_column
 from sqlrewrite.sql.ddl.created_table import in_star_order
@@ -95,8 +96,7 @@ class _Findings:
         """The catalog with the columns of these tables, as far as they are known in the end."""
         catalog = completed(catalog, self.columnless)
         left_out = (*catalog.left_out, *self.left_out, *_without_columns(self.columnless, catalog))
-        forgotten = frozenset(name for name in catalog.forgotten if len(name) > 1)
-        return replace(catalog, left_out=left_out, forgotten=forgotten, schema_named=False)
+        return replace(catalog, left_out=left_out, hidden=PersistentMap(), schema_named=False)
 
 
 def _folded(text: str, at: Where, catalog: Warehouse, findings: _Findings) -> Warehouse:
@@ -114,8 +114,10 @@ def _folded(text: str, at: Where, catalog: Warehouse, findings: _Findings) -> Wa
             if definitions.sets_variable(statement, text):
                 after = replace(after, relations=catalog.relations)
             elif definitions.renames(statement, text):
-                both = {**catalog.relations, **after.relations}
-                after = replace(after, relations=both, forgotten=catalog.forgotten)
+                for _, old, new in catalog.relations.changes(after.relations):
+                    if old is not None and new is None:
+                        after = after.with_relation(old)
+                after = replace(after, forgotten=catalog.forgotten, hidden=catalog.hidden)
             findings.left_out += _forgotten(statement, text, catalog, after, at)
             catalog = after
     return replace(catalog, variables=variables, open_names=())
@@ -284,7 +286,8 @@ def completed(catalog: Warehouse, columnless: Sequence[ColumnlessTable]) -> Ware
         }
         if not tables:
             break
-        catalog = replace(catalog, relations={**catalog.relations, **tables})
+        for table in tables.values():
+            catalog = catalog.with_relation(table)
         waiting = [
             columnless_table for columnless_table in waiting if columnless_table.name not in tables
         ]

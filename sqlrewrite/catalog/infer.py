@@ -72,7 +72,7 @@ def infer(files: Iterable[str], start: Warehouse) -> tuple[Warehouse, dict[Name,
     tables = {
         name: _table(mention, catalog.relations.get(name)) for name, mention in guessed.items()
     }
-    return replace(catalog, relations={**catalog.relations, **tables}), guessed
+    return catalog.with_relations({**catalog.relations, **tables}), guessed
 
 
 def _may_show_tables(file: Path) -> bool:

@@ -79,7 +79,7 @@ def load(
     costs_only_itself = (path.endswith(".json") or Path(path).is_dir() for path in paths)
     if not relations and not all(costs_only_itself):
         raise CatalogError(f"{', '.join(paths)}: {_nothing_found(paths)}")
-    return replace(catalog, relations=relations, namespace=namespace, sources=tuple(paths))
+    return replace(catalog.with_relations(relations), namespace=namespace, sources=tuple(paths))
 
 
 def _of_folder(folder: Path, catalog: Warehouse, start: Warehouse) -> Warehouse:
@@ -149,8 +149,7 @@ def _merged(catalog: Warehouse, later: Warehouse) -> Warehouse:
     references = {**catalog.references, **later.references}
     settings = {**catalog.settings, **later.settings}
     return replace(
-        catalog,
-        relations=relations,
+        catalog.with_relations(relations),
         references=references,
         settings=settings,
         left_out=(*catalog.left_out, *later.left_out),
@@ -197,7 +196,7 @@ def declaring(catalog: W, derived: Mapping[str, Mapping[str, str]]) -> W:
                 shown = f"{'.'.join(name)}.{column} = {expression!r}"
                 raise CatalogError(f"derived: {shown}: {why}")
         declared[name] = {**declared.get(name, {}), **columns}
-    return replace(catalog, declared=declared)
+    return replace(catalog, declared=declared).with_relations(catalog.relations)
 
 
 def _check(table: Table, columns: Mapping[str, str]) -> None:

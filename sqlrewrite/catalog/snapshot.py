@@ -128,7 +128,7 @@ def read(text: str, source: str) -> Warehouse:
         if relation.name in relations:
             raise CatalogError(f"{where}: {quoted_name(relation.name)} is defined twice")
         relations[relation.name] = relation
-    return replace(empty, relations=relations, settings=root.settings or {})
+    return replace(empty.with_relations(relations), settings=root.settings or {})
 
 
 def generated(text: str) -> dict[str, str]:

@@ -316,7 +316,9 @@ def pull_command(
             if partial:
                 partial.end()
             raise CommandFailure("nothing is written: none of these tables could be read")
-        catalog = Warehouse(relations, live.namespace(running), settings=live.settings(running))
+        catalog = Warehouse(
+            namespace=live.namespace(running), settings=live.settings(running)
+        ).with_relations(relations)
         now = datetime.now(UTC).isoformat(timespec="seconds")
         origin = {"by": f"dpp-rewrite {__version__}", "at": now, "from": where.name}
         write_to(output, snapshot.write(catalog, origin, proposed))

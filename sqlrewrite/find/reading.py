@@ -71,12 +71,12 @@ def read_statement(
     if group_insertions(text[statement.start : statement.end + 1]):
         by_groups = Failure(statement.start, _BY_GROUPS, parsed=True)
         return Reading(replace(statement, tree=None), catalog, changes=changes, failure=by_groups)
-    words = statement.last_words if catalog.prunable else frozenset()
+    words = statement.last_words if catalog.relations.any_prunable else frozenset()
     unbound = Reading(statement, catalog, words, changes, failure=statement.failure)
     if statement.failure is not None or statement.tree is None:
         return unbound
     bound: Reading | Failure | None = None
-    if not words.isdisjoint(catalog.prunable):  # it names a partitioned table or a view
+    if catalog.relations.prunable(words):  # it names a partitioned table or a view
         bound = why_unreadable(statement, text, limits.double_quoted)
         known = limits.double_quoted is False
         around = None if known or bound is not None else possible_names(statement, text)
@@ -209,7 +209,7 @@ def cross_checked(
     start, end = map(text.original_offset, (statement.start, statement.end))
     why = next((reason for at, reason in transliteration.unreadable if start <= at < end), None)
     failed = statement.failure is not None or statement.tree is None
-    if why is None and not failed and not statement.words.isdisjoint(catalog.prunable):
+    if why is None and not failed and catalog.relations.prunable(statement.words):
         why = disagreement(statement, text.text, limits.dialect)
     return statement if why is None else left_alone(statement, why)
 
@@ -234,11 +234,12 @@ def with_temporaries_of(before: Warehouse, after: Warehouse, limits: Limits) -> 
     the current schema and hide its table of that name; Spark's stand in no schema."""
     if limits.dialect != _FLINK or after is before:
         return after
-    temporaries = [name for name in after.relations if len(name) == 1]
-    for name in temporaries:
-        if after.namespace != before.namespace:
+    if after.namespace != before.namespace:
+        for name in after.relations.temporary:
             after = after.without(name)
-        elif name not in before.relations:
+        return after
+    for name, old, _ in before.relations.changes(after.relations):
+        if len(name) == 1 and old is None:
             after = after.without(after.qualify(name))
     return after
 

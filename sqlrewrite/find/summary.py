@@ -87,7 +87,7 @@ def remedy_for_unknown(name: str, catalog: Warehouse) -> str:
     """How to make a table known: by its DDL, or by the schema that the catalog has it in."""
     if has_template(name):
         return f"give the variable in {name} a value, in [tool.dpp-rewrite.variables]"
-    others = catalog.by_last.get(name.lower(), ())
+    others = catalog.relations.named(name.lower())
     schemas = sorted({other[-2] for other in others if len(other) > 1})
     if schemas:
         return f"say which schema is meant, with --schema: {' or '.join(schemas)}"

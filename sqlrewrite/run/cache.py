@@ -101,7 +101,7 @@ def cache_for(request: Request, job_key: tuple[object, ...] | None) -> Cache | N
             name: replace(relation, source="")
             for name, relation in request.catalog.relations.items()
         }
-        placeless = replace(request.catalog, relations=relations, sources=(), left_out=())
+        placeless = replace(request.catalog.with_relations(relations), sources=(), left_out=())
         return Cache(fingerprint(placeless, job_key, request.strip, choices))
     except (OSError, UnreadFileError):  # the current folder is gone, or the engine's file
         return None

@@ -245,7 +245,7 @@ class Partial:
 
 
 def _line(relation: TableOrView) -> str:
-    return json.dumps(json.loads(snapshot.write(Warehouse({relation.name: relation}))))
+    return json.dumps(json.loads(snapshot.write(Warehouse().with_relation(relation))))
 
 
 ROWS = 1_000

@@ -25,6 +25,7 @@ from sqlrewrite.audit.summary import (
     KeptPartitions,
     Total,
 )
+from sqlrewrite.relations import PersistentMap
 from sqlrewrite.report import Printer
 from sqlrewrite.report.audit import audit_json, audit_page, print_audit
 from sqlrewrite.settings.options import make_options
@@ -96,7 +97,7 @@ def test_outcomes(text: str, schema: str | None, when: str, outcome: str) -> Non
 @pytest.mark.parametrize(
     ("catalog", "given"),
     [({"variables": {"db": "dw"}}, {}), ({"settings": {"spark.sql.ansi.enabled": "false"}}, {}),
-     ({"forgotten": frozenset({("x", "y", "z")})}, {}), ({}, {"time_zone": "UTC"}),
+     ({"forgotten": PersistentMap({("x", "y", "z"): True})}, {}), ({}, {"time_zone": "UTC"}),
      ({}, {"when": "missed"})],
     ids=str,
 )  # fmt: skip

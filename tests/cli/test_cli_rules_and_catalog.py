@@ -73,7 +73,7 @@ def relations() -> Mapping[Name, TableOrView]:
 
 
 def test_catalog_show(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Catalog, "load", lambda *_, **__: Catalog(relations()))
+    monkeypatch.setattr(Catalog, "load", lambda *_, **__: Catalog().with_relations(relations()))
     assert run("catalog", "show", "-c", "x").out.decode() == (
         "name              kind     columns   partitioned by"
         "                      rows       size   source\n"
@@ -88,7 +88,7 @@ def test_catalog_show(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_catalog_show_in_a_narrow_terminal(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Catalog, "load", lambda *_, **__: Catalog(relations()))
+    monkeypatch.setattr(Catalog, "load", lambda *_, **__: Catalog().with_relations(relations()))
     monkeypatch.setenv("COLUMNS", "60")
     out = run("catalog", "show", "-c", "x", "--color").out.decode()
     assert "…" not in out  # folded, never cut off

@@ -91,7 +91,7 @@ class Lake:
             if read_relation.relation is not None
         }
         assert set(counts) == set(names), set(names) - set(counts)
-        return Warehouse(counts)
+        return Warehouse().with_relations(counts)
 
 
 def _qualified(table: str) -> tuple[str, ...]:

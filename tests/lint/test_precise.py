@@ -36,7 +36,7 @@ def known() -> Catalog:
     snap = catalog.relations[name]
     assert isinstance(snap, Table)
     half = replace(snap, columns=(Column("pd"),), complete=False)
-    return replace(catalog, relations={**catalog.relations, name: half})
+    return catalog.with_relation(half)
 
 
 def _found(text: str, catalog: Catalog) -> list[Finding]:

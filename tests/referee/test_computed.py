@@ -56,7 +56,9 @@ def tables(spark: SparkSession) -> Iterator[tuple[SparkSession, Catalog]]:
     names = {name: ("spark_catalog", SCHEMA, name) for name in ("f", "d")}
     fact = Table(names["f"], (Column("id", "int"), Column("p", "int")), (PartitionField("p"),))
     dimension = Table(names["d"], (Column("k", "int"), Column("y", "int")))
-    catalog = Catalog({table.name: table for table in (fact, dimension)}, ("spark_catalog", SCHEMA))
+    catalog = (
+        Catalog(namespace=("spark_catalog", SCHEMA)).with_relation(fact).with_relation(dimension)
+    )
     yield spark, catalog
     spark.sql("USE default")
     spark.sql(f"DROP DATABASE {SCHEMA} CASCADE")

@@ -61,7 +61,7 @@ def test_transforms_of_a_v2_table() -> None:
 
 def test_what_is_pulled_can_be_read_again() -> None:
     read = table(NAME, description_of(ICEBERG), None)
-    text = snapshot.write(Catalog({NAME: read}))
+    text = snapshot.write(Catalog().with_relations({NAME: read}))
     assert snapshot.read(text, "x").relations[NAME].name == NAME
 
 

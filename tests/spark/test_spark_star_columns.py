@@ -141,7 +141,7 @@ def _written(plan: Plan, expression: Expression) -> str:
             raise AssertionError(expression)
 
 
-_CATALOG = Catalog(
+_CATALOG = Catalog().with_relations(
     {
         ("spark_catalog", "default", table): Table(
             ("spark_catalog", "default", table), tuple(Column(name, "int") for name in names)

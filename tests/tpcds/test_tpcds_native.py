@@ -58,7 +58,7 @@ def known(settings: dict[str, str], dimension: int) -> Catalog:
         for name, relation in catalog().relations.items()
         if isinstance(relation, Table)
     }
-    return replace(catalog(), relations=sized, settings=settings)
+    return replace(catalog().with_relations(sized), settings=settings)
 
 
 THRESHOLD = "spark.sql.autoBroadcastJoinThreshold"

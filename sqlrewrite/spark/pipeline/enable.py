@@ -286,7 +286,7 @@ class Enabled(AbstractContextManager["Enabled"]):
         asks = options.form == VALUES  # the keys are looked up each time
         if before is not None and before.basis == basis and not asks:
             return replace(before, epoch=epoch, until=until)
-        if not catalog.prunable:
+        if not catalog.relations.any_prunable:
             self._events.left(text, "it names no partitioned table that is known")
             return _Decided(None, parsed.effect, epoch, until, basis)
         sql = self._rewritten(text, whole, catalog, options)

@@ -125,7 +125,7 @@ def formula(text: str, table: Table) -> Formula | str:
     if isinstance(read, str):
         return read
     bare = Table(_NAME, table.columns, complete=table.complete)
-    bound = bind(*read, Warehouse({_NAME: bare}))
+    bound = bind(*read, Warehouse().with_relation(bare))
     if bound is None or len(bound.plan.blocks) != 1 or len(bound.plan.blocks[0].where) != 1:
         return _NO_EXPRESSION
     block = bound.plan.blocks[0]

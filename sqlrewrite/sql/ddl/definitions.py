@@ -14,6 +14,7 @@ from itertools import takewhile
 
 from sqlglot import Token
 
+from sqlrewrite.relations import Relations
 from sqlrewrite.settings.spark_conf import known_setting
 from sqlrewrite.sql.ddl.alter_table import altered
 from sqlrewrite.sql.ddl.clauses import read_clauses, type_text
@@ -108,7 +109,7 @@ def apply(statement: Statement, text: str, catalog: Warehouse, source: str) -> W
 
 def _unknown(catalog: Warehouse) -> Warehouse:
     """The catalog behind what may have done anything."""
-    return _in_namespace(replace(catalog, relations={}).any_temporary(), UNKNOWN_NAMESPACE)
+    return _in_namespace(replace(catalog, relations=Relations()).any_temporary(), UNKNOWN_NAMESPACE)
 
 
 def _apply_uncertain(cursor: Cursor, catalog: Warehouse) -> Warehouse:
@@ -290,7 +291,7 @@ def _drop(cursor: Cursor, catalog: Warehouse, *, certain: bool = True) -> Wareho
             temporary = temporary_name(parts)
             if certain and temporary in catalog.relations:
                 catalog = catalog.uncovered(temporary)
-            elif certain and temporary not in catalog.forgotten:
+            elif certain and temporary not in catalog.hidden:
                 name = catalog.qualify(written_apart(parts)) if parts else ()
                 catalog = catalog.without(name) if parts else catalog
             else:
@@ -328,7 +329,7 @@ def _namespace_of_use(cursor: Cursor, catalog: Warehouse) -> Name:
     is_catalog = kind == "catalog"
     if not kind:
         # As Spark does: a name that is a catalog's means the catalog.
-        is_catalog = any(name[0] == parts[0] for name in catalog.relations if name[2:])
+        is_catalog = catalog.relations.has_catalog(parts[0])
     return (*parts, _DEFAULT_SCHEMA) if is_catalog else (catalog.namespace[0], *parts)
 
 
@@ -354,7 +355,7 @@ def _set(cursor: Cursor, catalog: Warehouse) -> Warehouse:
         return replace(catalog, zone_set=True)
     if match is not None and _changes_meaning(cursor.text, match):
         return _unknown(catalog)
-    for name in catalog.relations if variable else ():
+    for name in catalog.relations.variable if variable else ():
         if _contains(name, variable):
             catalog = catalog.without(name)
     if variable and _contains(catalog.namespace, variable):
@@ -445,22 +446,20 @@ def without_stale(before: Warehouse, after: Warehouse) -> Warehouse:
     """The catalog without the views that read, however deep, what a statement has changed."""
     if after is before or len(after.relations) > len(before.relations):
         return after  # nothing is new, or nothing else is
-    changed = {
-        name: (relation, after.relations.get(name))
-        for name, relation in before.relations.items()
-        if after.relations.get(name) is not relation
-    }
+    changes = before.relations.changes(after.relations)
+    changed = {name: (old, new) for name, old, new in changes if old is not None}
     while changed:
-        stale = [
-            view
-            for view in after.relations.values()
+        stale = {
+            view.name: (view, None)
+            for name, change in changed.items()
+            for view in after.relations.readers(name[-1])
             if isinstance(view, View)
             and view is before.relations.get(view.name)
-            and any(_reads(view, name, *change) for name, change in changed.items())
-        ]
-        changed = {view.name: (view, None) for view in stale}
-        for view in stale:
-            after = after.without(view.name)
+            and _reads(view, name, *change)
+        }
+        for name in stale:
+            after = after.without(name)
+        changed = {**stale}
     return after
 
 
