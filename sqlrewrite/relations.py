@@ -95,7 +95,7 @@ def _differences(old: Mapping[K, V], new: Mapping[K, V]) -> Iterator[tuple[K, V 
             yield key, old.get(key), new.get(key)
 
 
-class Relation(Protocol):
+class NamedRelation(Protocol):
     """A table or view."""
 
     @property
@@ -111,7 +111,7 @@ class Relation(Protocol):
         """The query of a view; empty for a table."""
 
 
-R = TypeVar("R", bound=Relation)
+R = TypeVar("R", bound=NamedRelation)
 _WORD = re.compile(r"\w+")
 
 
@@ -264,7 +264,7 @@ def _with(items: PersistentMap[K, V], key: K, value: V | None) -> PersistentMap[
 
 
 def _with_words(
-    readers: PersistentMap[str, PersistentMap[Name, None]], relation: Relation
+    readers: PersistentMap[str, PersistentMap[Name, None]], relation: NamedRelation
 ) -> PersistentMap[str, PersistentMap[Name, None]]:
     """The names of views by the words of their queries, with those of one more."""
     for word in set(_WORD.findall(relation.query.lower())):
