@@ -108,9 +108,9 @@ def _predictions(sql: str, catalog: Catalog, engine: str) -> Iterator[tuple[str,
         for relation in decided.plan.relations.values():
             if isinstance(relation, Scan) and relation.table.partitioned_by:
                 yield relation.parts[-1], False, ""
-        for item in decided.judged:
-            rule = next(rule for rule in item.rules if rule.code == MISSED.code)
-            table = item.proposal.pair.scan.parts[-1]
+        for proposal in decided.proposals:
+            rule = next(rule for rule in proposal.rules if rule.code == MISSED.code)
+            table = proposal.pair.scan.parts[-1]
             yield table, rule.outcome is Outcome.FAIL, rule.message
 
 

@@ -290,7 +290,7 @@ def changes(decision: Decision) -> Iterator[tuple[Span, str]]:
 
 def candidates(document: Document, decided: StatementDecision) -> list[Candidate]:
     """The candidates of one statement: each of its pairs, with its verdict."""
-    if not decided.judged:
+    if not decided.proposals:
         return []
     from sqlrewrite.decision.record import candidates  # only where something was judged
 
@@ -308,7 +308,7 @@ def errors(decision: Decision) -> tuple[Problem, ...]:
 
 
 def _plan_diff(document: Document, decided: StatementDecision) -> PlanDiff | None:
-    if not decided.judged:
+    if not decided.proposals:
         return None
     from sqlrewrite.decision.record import plan_diff  # only where something was judged
 

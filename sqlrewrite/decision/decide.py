@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlrewrite.decision.statement_decision import (
-    PairDecision,
     StatementDecision,
     as_they_stand,
     stands_in,
@@ -21,7 +20,7 @@ from sqlrewrite.find.reducers import alternatives
 from sqlrewrite.find.restrictions import any_of, same_rows
 from sqlrewrite.judge.benefit.keys import has_one_key, is_whole_in_query
 from sqlrewrite.judge.form import chosen_form
-from sqlrewrite.judge.proposal import Proposal
+from sqlrewrite.judge.proposal import Predicate, Proposal, Slot
 from sqlrewrite.judge.rules import (
     CLAUSE,
     LITERALS,
@@ -30,7 +29,7 @@ from sqlrewrite.judge.rules import (
     OF_THE_DIMENSION,
     SHARED,
     Rule,
-    examine,
+    judge_pair,
 )
 from sqlrewrite.plan.algebra import Plan
 from sqlrewrite.results import Outcome, RuleResult, Verdict
@@ -50,7 +49,6 @@ from sqlrewrite.text.markers import MARKER
 from sqlrewrite.write import placement
 from sqlrewrite.write.derived_values import days_around
 from sqlrewrite.write.predicates import write
-from sqlrewrite.write.query_forms import Predicate
 
 _OF_ONE = frozenset((SHARED.code, MISSED.code))
 """What may speak against one of several references to a CTE, and not against them all together."""
@@ -75,11 +73,11 @@ def decide_statement(
     plan = bound.plan
     if not pairs:
         return StatementDecision(reading, matters=True, failure=reading.unread_join)
-    judged = [PairDecision(*examine(plan, pair, pairs, options, context)) for pair in pairs]
-    judged += _alternatives(plan, judged, pairs)
-    unions = _unions(plan, judged)
-    judged = list(_at_references(plan, judged, unions, pairs))
-    groups = _groups(judged) + unions
+    proposals = [judge_pair(plan, pair, pairs, options, context) for pair in pairs]
+    proposals += _alternatives(plan, proposals, pairs)
+    unions = _unions(plan, proposals)
+    proposals = list(_at_references(plan, proposals, unions, pairs))
+    groups = _groups(proposals) + unions
     statement, words = reading.statement, reading.words
     places = Places(context.text.text, statement.tokens, bound)
     walk = None
@@ -87,7 +85,7 @@ def decide_statement(
         walk = Walk(places.text, statement.tokens)
         words = _unmanaged_words(walk, words)
     text = _Text(places, words, clauses, statement.end, walk)
-    return _insertions(reading, bound, _with_predicates(judged, groups, text), text)
+    return _insertions(reading, bound, _with_predicates(proposals, groups, text), text)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,7 +100,7 @@ class _Text:
     end: int
     walk: Walk | None
 
-    def managed_clause(self, slot: placement.Slot) -> ManagedClause | None:
+    def managed_clause(self, slot: Slot) -> ManagedClause | None:
         """What an earlier run wrote into the clause of a slot. A WHERE that was all ours is looked
         for where a new one would go."""
         clause = slot.clause
@@ -125,25 +123,23 @@ def _unmanaged_words(walk: Walk, words: frozenset[str]) -> frozenset[str]:
 
 
 def _alternatives(
-    plan: Plan, judged: Sequence[PairDecision], pairs: tuple[Pair, ...]
-) -> Iterator[PairDecision]:
+    plan: Plan, proposals: Sequence[Proposal], pairs: tuple[Pair, ...]
+) -> Iterator[Proposal]:
     """For each fact's column that a relation ties and does not bound, the first one in its place
     that does."""
     bounded = {
-        _column(item.proposal.pair)
-        for item in judged
-        if item.verdict is not Verdict.REJECTED or item.failing == {MISSED.code}
+        _column(proposal.pair)
+        for proposal in proposals
+        if proposal.verdict is not Verdict.REJECTED or proposal.failing == {MISSED.code}
     }
     seen = {(pair.target.relation, pair.dimension.relation, pair.key.name) for pair in pairs}
-    for item in judged:
-        if _column(item.proposal.pair) in bounded or not item.failing <= OF_THE_DIMENSION:
+    for proposal in proposals:
+        if _column(proposal.pair) in bounded or not proposal.failing <= OF_THE_DIMENSION:
             continue
-        for pair in alternatives(plan, item.proposal.pair):
+        for pair in alternatives(plan, proposal.pair):
             if (pair.target.relation, pair.dimension.relation, pair.key.name) in seen:
                 continue
-            other = PairDecision(
-                *examine(plan, pair, pairs, item.proposal.options, item.proposal.context)
-            )
+            other = judge_pair(plan, pair, pairs, proposal.options, proposal.context)
             if other.verdict is Verdict.REWRITTEN:
                 bounded.add(_column(pair))
                 yield other
@@ -156,24 +152,25 @@ def _column(pair: Pair) -> tuple[int, str]:
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Pairs, by their numbers, that share their predicates; as columns of a tuple, or as what each
-    of several references to a CTE allows (``union``)."""
+    """Proposals, by their numbers, that share their predicates; as columns of a tuple, or as what
+    each of several references to a CTE allows (``union``)."""
 
     numbers: tuple[int, ...]
     union: bool = False
 
 
-def _groups(judged: Sequence[PairDecision]) -> list[_Group]:
-    """The pairs that passed; several partition columns that one dimension bounds are one group."""
+def _groups(proposals: Sequence[Proposal]) -> list[_Group]:
+    """The proposals that passed; those for several partition columns that one dimension bounds are
+    one group."""
     groups: dict[object, list[int]] = {}
-    for number, item in enumerate(judged):
-        if item.verdict is Verdict.REWRITTEN:
-            groups.setdefault(_group_key(item.proposal), []).append(number)
+    for number, proposal in enumerate(proposals):
+        if proposal.verdict is Verdict.REWRITTEN:
+            groups.setdefault(_group_key(proposal), []).append(number)
     return [_Group(tuple(numbers)) for numbers in groups.values()]
 
 
 def _group_key(proposal: Proposal) -> object:
-    """What the pairs that share a predicate have in common."""
+    """What the proposals that share a predicate have in common."""
     pair = proposal.pair
     if chosen_form(proposal) != IN or pair.operator != "=":
         return pair
@@ -188,81 +185,79 @@ def _group_key(proposal: Proposal) -> object:
     )
 
 
-def _unions(plan: Plan, judged: Sequence[PairDecision]) -> list[_Group]:
-    """The pairs that fail only because their fact is in a CTE with several references, where there
-    is one for each of these, and one at least that the engine misses. What is said of the value of
-    one reference (``p = (SELECT max(p) …)``), or of its whole IN, is said of no other."""
+def _unions(plan: Plan, proposals: Sequence[Proposal]) -> list[_Group]:
+    """The proposals that fail only because their fact is in a CTE with several references, where
+    there is one for each of these, and one at least that the engine misses. What is said of the
+    value of one reference (``p = (SELECT max(p) …)``), or of its whole IN, is said of no other."""
     numbers = {
-        item.proposal.pair: number
-        for number, item in enumerate(judged)
-        if SHARED.code in item.failing <= _OF_ONE
-        and not (has_one_key(item.proposal) or is_whole_in_query(item.proposal))
+        proposal.pair: number
+        for number, proposal in enumerate(proposals)
+        if SHARED.code in proposal.failing <= _OF_ONE
+        and not (has_one_key(proposal) or is_whole_in_query(proposal))
     }
     sets = coverings(plan, tuple(numbers)) if numbers else []
     groups = [_Group(tuple(numbers[pair] for pair in pairs), True) for pairs in sets]
     return [
-        group for group in groups if any(judged[n].failing == {SHARED.code} for n in group.numbers)
+        group
+        for group in groups
+        if any(proposals[n].failing == {SHARED.code} for n in group.numbers)
     ]
 
 
 def _at_references(
-    plan: Plan, judged: Sequence[PairDecision], unions: Sequence[_Group], pairs: tuple[Pair, ...]
-) -> Iterator[PairDecision]:
-    """The pairs, each that fails because its fact is in a CTE with several references, which are
-    not all bounded, as one whose predicate stands at its own reference."""
+    plan: Plan, proposals: Sequence[Proposal], unions: Sequence[_Group], pairs: tuple[Pair, ...]
+) -> Iterator[Proposal]:
+    """The proposals, each that fails because its fact is in a CTE with several references, which
+    are not all bounded, as one whose predicate stands at its own reference."""
     together = {number for group in unions for number in group.numbers}
-    for number, item in enumerate(judged):
-        alone = SHARED.code in item.failing and number not in together
-        pair = at_reference(plan, item.proposal.pair) if alone else None
+    for number, proposal in enumerate(proposals):
+        alone = SHARED.code in proposal.failing and number not in together
+        pair = at_reference(plan, proposal.pair) if alone else None
         if pair is None:
-            yield item
+            yield proposal
             continue
-        other = PairDecision(
-            *examine(plan, pair, pairs, item.proposal.options, item.proposal.context)
-        )
-        yield item if SHARED.code in other.failing else other
+        other = judge_pair(plan, pair, pairs, proposal.options, proposal.context)
+        yield proposal if SHARED.code in other.failing else other
 
 
 def _with_predicates(
-    judged: Sequence[PairDecision], groups: Sequence[_Group], text: _Text
-) -> tuple[PairDecision, ...]:
-    """The pairs with the predicates of those in ``groups``."""
+    proposals: Sequence[Proposal], groups: Sequence[_Group], text: _Text
+) -> tuple[Proposal, ...]:
+    """The proposals, those in ``groups`` with their predicates."""
     places = text.places
-    decisions = list(judged)
+    decided = list(proposals)
     for group in groups:
-        items = [decisions[number] for number in group.numbers]
-        proposals = [item.proposal for item in items]
+        members = [decided[number] for number in group.numbers]
         try:
-            slots = {placement.slot(proposal, places) for proposal in proposals}
+            slots = {placement.slot(proposal, places) for proposal in members}
             slot = slots.pop()
             if slots:
                 raise NoPlaceError("the columns have different places")
             author = placement.author_text(slot, places)
-            proposals = _merged(proposals, group)
-            union = group.union and len(proposals) > 1
-            predicates = tuple(write(proposals, author, text.words, union=union))
+            merged = _merged(members, group)
+            union = group.union and len(merged) > 1
+            predicates = tuple(write(merged, author, text.words, union=union))
         except NoPlaceError as error:
-            written = [_without_place(item, f"not written: {error}") for item in items]
+            members = [_without_place(proposal, f"not written: {error}") for proposal in members]
         except RefusedError as error:
-            names = [item.proposal.dimension_name for item in items]
-            written = [
-                _rejected(item, LITERALS, f"no literals of {name}: {error}")
-                for item, name in zip(items, names, strict=True)
+            unasked = normalized_value(error.fact) if isinstance(error, NotAskedError) else None
+            members = [
+                _rejected(
+                    proposal, LITERALS, f"no literals of {proposal.dimension_name}: {error}"
+                ).decided(unasked=unasked)
+                for proposal in members
             ]
-            if isinstance(error, NotAskedError):
-                unasked = normalized_value(error.fact)
-                written = [replace(item, unasked=unasked) for item in written]
         else:
-            comment = _forbidding_comment(proposals, predicates, slot, text)
-            written = [
-                _accepted(item, predicates, slot)
+            comment = _forbidding_comment(merged, predicates, slot, text)
+            members = [
+                _accepted(proposal, predicates, slot)
                 if comment is None
-                else _rejected(item, NOT_SUPPRESSED, comment)
-                for item in items
+                else _rejected(proposal, NOT_SUPPRESSED, comment)
+                for proposal in members
             ]
-        for number, item in zip(group.numbers, written, strict=True):
-            decisions[number] = item
-    return tuple(decisions)
+        for number, proposal in zip(group.numbers, members, strict=True):
+            decided[number] = proposal
+    return tuple(decided)
 
 
 def _merged(proposals: list[Proposal], group: _Group) -> list[Proposal]:
@@ -278,73 +273,75 @@ def _merged(proposals: list[Proposal], group: _Group) -> list[Proposal]:
     return [replace(first, restrictions=any_of([proposal.restrictions for proposal in proposals]))]
 
 
-def _accepted(
-    item: PairDecision, found: tuple[Predicate, ...], slot: placement.Slot
-) -> PairDecision:
-    """A pair whose predicates are to be written."""
-    rules = item.rules
-    if item.verdict is Verdict.REJECTED:  # as one of several references
+def _accepted(proposal: Proposal, predicates: tuple[Predicate, ...], slot: Slot) -> Proposal:
+    """A proposal whose predicates are to be written."""
+    rules = proposal.rules
+    if proposal.verdict is Verdict.REJECTED:  # as one of several references
         why = "each reference bounds it: what any of them allows is let through"
         rules = tuple(
             replace(rule, outcome=Outcome.PASS, message=why) if rule.code in _OF_ONE else rule
             for rule in rules
         )
-    return PairDecision(item.proposal, rules, Verdict.REWRITTEN, found, slot)
+    return proposal.decided(
+        rules=rules, verdict=Verdict.REWRITTEN, predicates=predicates, slot=slot
+    )
 
 
 def _forbidding_comment(
-    proposals: Sequence[Proposal], found: tuple[Predicate, ...], slot: placement.Slot, text: _Text
+    proposals: Sequence[Proposal], predicates: tuple[Predicate, ...], slot: Slot, text: _Text
 ) -> str | None:
     """Why a comment of the author's forbids predicates, if one does."""
     context = proposals[0].context
     if context.suppressed is None:
         return None
-    mends = all(item.bounded in context.mended for item in found)
+    mends = all(predicate.bounded in context.mended for predicate in predicates)
     for proposal in proposals:
         at = proposal.pair.at
         if at is not None and not mends and (why := context.suppresses(at)):
             return why
     walk, conjuncts = text.walk, slot.clause.conjuncts
-    if walk and any(has_managed_predicate(walk, conjuncts, predicate.value) for predicate in found):
+    if walk and any(
+        has_managed_predicate(walk, conjuncts, predicate.value) for predicate in predicates
+    ):
         return "an earlier predicate for it is kept as it is"
     clause = text.managed_clause(slot)
-    if clause is not None and all(stands_in(predicate, clause) for predicate in found):
+    if clause is not None and all(stands_in(predicate, clause) for predicate in predicates):
         return None  # and nothing is written at another place
-    offsets = [edit.offset for edit in placement.edits(slot, found, text.places)]
+    offsets = [edit.offset for edit in placement.edits(slot, predicates, text.places)]
     return next((why for offset in offsets if (why := context.keeps(offset, mends))), None)
 
 
-def _rejected(judged: PairDecision, rule: Rule, why: str) -> PairDecision:
-    """A pair whose rules passed, rejected by one that can only be judged of what is written."""
+def _rejected(proposal: Proposal, rule: Rule, why: str) -> Proposal:
+    """A proposal whose rules passed, rejected by one that can only be judged of what is written."""
     result = RuleResult(rule.code, rule.name, Outcome.FAIL, why)
-    return PairDecision(judged.proposal, (*judged.rules, result), Verdict.REJECTED)
+    return proposal.decided(rules=(*proposal.rules, result), verdict=Verdict.REJECTED)
 
 
-def _without_place(judged: PairDecision, message: str) -> PairDecision:
-    """A pair whose rules passed and which has no place in the text after all. A filter's pair has
-    not been asked for its clause before."""
+def _without_place(proposal: Proposal, message: str) -> Proposal:
+    """A proposal whose rules passed and which has no place in the text after all. One for a filter
+    has not been asked for its clause before."""
     result = RuleResult(CLAUSE.code, CLAUSE.name, Outcome.FAIL, message)
-    rules = tuple(result if rule.code == CLAUSE.code else rule for rule in judged.rules)
+    rules = tuple(result if rule.code == CLAUSE.code else rule for rule in proposal.rules)
     if result not in rules:
         rules = (*rules, result)
-    return PairDecision(judged.proposal, rules, Verdict.REJECTED)
+    return proposal.decided(rules=rules, verdict=Verdict.REJECTED, predicates=(), slot=None)
 
 
 def _insertions(
-    reading: Reading, bound: Bound, judged: tuple[PairDecision, ...], text: _Text
+    reading: Reading, bound: Bound, proposals: tuple[Proposal, ...], text: _Text
 ) -> StatementDecision:
     """The insertions of a statement, clause by clause, each checked; a bad one is discarded. Where
     an earlier run wrote the same into a clause, it stays as and where the author has it."""
-    slots: dict[placement.Slot, list[Predicate]] = {}
-    for item in judged:
-        if item.slot is not None:
-            predicates = slots.setdefault(item.slot, [])
-            predicates += [one for one in item.predicates if one not in predicates]
+    slots: dict[Slot, list[Predicate]] = {}
+    for proposal in proposals:
+        if proposal.slot is not None:
+            predicates = slots.setdefault(proposal.slot, [])
+            predicates += [one for one in proposal.predicates if one not in predicates]
     places, refer = text.places, reading.statement.refer
     edits: list[Edit] = []
     bugs: list[tuple[int, str]] = []
     queries: set[str] = set()
-    standing: dict[placement.Slot, Mapping[Predicate, Predicate]] = {}
+    standing: dict[Slot, Mapping[Predicate, Predicate]] = {}
     written: dict[int, Mapping[str, str]] = {}
     # Where an ON and a new WHERE go to the same place in the text, the ON comes first.
     for slot, predicates in sorted(slots.items(), key=lambda item: item[0].clause.keyword is None):
@@ -367,17 +364,17 @@ def _insertions(
             continue
         message = f"a predicate was discarded, please report this: {wrong}"
         bugs.append((insertions[0].offset, message))
-        judged = tuple(
-            _without_place(item, message) if item.slot == slot else item for item in judged
+        proposals = tuple(
+            _without_place(proposal, message) if proposal.slot == slot else proposal
+            for proposal in proposals
         )
-    judged = tuple(
-        replace(
-            item,
-            predicates=tuple(standing[item.slot][predicate] for predicate in item.predicates),
+    proposals = tuple(
+        proposal.decided(
+            predicates=tuple(standing[proposal.slot][one] for one in proposal.predicates),
             stands=True,
         )
-        if item.slot in standing
-        else item
-        for item in judged
+        if proposal.slot in standing
+        else proposal
+        for proposal in proposals
     )
-    return StatementDecision(reading, True, judged, tuple(edits), tuple(bugs), written)
+    return StatementDecision(reading, True, proposals, tuple(edits), tuple(bugs), written)

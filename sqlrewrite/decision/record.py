@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from sqlrewrite.decision.statement_decision import PairDecision, StatementDecision
+from sqlrewrite.decision.statement_decision import StatementDecision
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.find.reading import guarded
 from sqlrewrite.judge.benefit.benefit import estimate
@@ -33,16 +33,16 @@ Locate = Callable[[int], tuple[int, int]]
 
 def candidates(result: StatementDecision, place: Locate) -> list[Candidate]:
     """The candidates of a statement."""
-    return [_candidate(result, item, place) for item in result.judged]
+    return [_candidate(result, proposal, place) for proposal in result.proposals]
 
 
 def plan_diff(result: StatementDecision, place: Locate) -> PlanDiff | None:
     """The explain diff of a statement; None where nothing is inserted."""
     filters: dict[int, dict[str, str]] = {}
-    for item in result.judged:
-        own = filters.setdefault(item.proposal.pair.target.relation, {})
-        for predicate in item.predicates:
-            own.setdefault(_shown(predicate.text), " " if item.stands else "+")
+    for proposal in result.proposals:
+        own = filters.setdefault(proposal.pair.target.relation, {})
+        for predicate in proposal.predicates:
+            own.setdefault(_shown(predicate.text), " " if proposal.stands else "+")
     if not any("+" in own.values() for own in filters.values()):
         return None
     line, _ = place(result.reading.statement.start)
@@ -65,11 +65,11 @@ def _drawn(plan: Plan, filters: Filters) -> tuple[PlanLine, ...]:
         return (PlanLine(" ", "a plan that is nested too deeply to be drawn"),)
 
 
-def _candidate(result: StatementDecision, item: PairDecision, place: Locate) -> Candidate:
-    pair, plan = item.proposal.pair, result.plan
-    verdict = item.verdict
-    predicate = " AND ".join(written.text for written in item.predicates) or None
-    if verdict is Verdict.REWRITTEN and item.stands:
+def _candidate(result: StatementDecision, proposal: Proposal, place: Locate) -> Candidate:
+    pair, plan = proposal.pair, result.plan
+    verdict = proposal.verdict
+    predicate = " AND ".join(written.text for written in proposal.predicates) or None
+    if verdict is Verdict.REWRITTEN and proposal.stands:
         verdict = Verdict.ALREADY_PRUNED
     at_fact = _offset(pair.target, pair.fact, result)
     at_dimension = _offset(pair.dimension, pair.key, result)
@@ -83,14 +83,14 @@ def _candidate(result: StatementDecision, item: PairDecision, place: Locate) -> 
         statement=result.reading.statement.index,
         fact=TableUse(name, pair.target.alias, pair.target_column, *place(at_fact)),
         dimension=TableUse(
-            item.proposal.dimension_name, key_relation.alias, pair.key.name, *place(at_dimension)
+            proposal.dimension_name, key_relation.alias, pair.key.name, *place(at_dimension)
         ),
         join=JoinUse(_join_name(pair), *place(at_join)),
         verdict=verdict,
-        rules=item.rules,
+        rules=proposal.rules,
         predicate=predicate,
-        estimate=estimate(item.proposal),
-        engine=_engine_alone(item.proposal, result.reading.statement.start),
+        estimate=estimate(proposal),
+        engine=_engine_alone(proposal, result.reading.statement.start),
     )
 
 

@@ -4,54 +4,24 @@ the predicates of an earlier run: each stays as it stands, changes or goes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from sqlrewrite.find.reading import Reading
-from sqlrewrite.results import Outcome, RuleResult, Verdict
-from sqlrewrite.sql.parse.statements import Failure
-from sqlrewrite.text.edits import Edit
-
-if TYPE_CHECKING:
-    from sqlrewrite.judge.proposal import Proposal
-    from sqlrewrite.plan.algebra import Plan
-    from sqlrewrite.write.placement import Slot
-    from sqlrewrite.write.query_forms import Predicate
-from bisect import bisect_left
-from collections.abc import Sequence
-from dataclasses import replace
-from itertools import takewhile
-
-from sqlrewrite.results import Candidate
+from sqlrewrite.results import Candidate, Verdict
 from sqlrewrite.settings.options import LEFT_TO_ENGINE
 from sqlrewrite.sql.managed.same_text import comparable
 from sqlrewrite.sql.managed.strip import ManagedClause, RemovedPredicate, Stripped
-from sqlrewrite.text.edits import Span
+from sqlrewrite.sql.parse.statements import Failure
+from sqlrewrite.text.edits import Edit, Span
 from sqlrewrite.text.markers import MARKER, read_keys_note
 
 if TYPE_CHECKING:
-    from sqlrewrite.write.query_forms import Predicate
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PairDecision:
-    """A pair with its verdict; ``predicates`` and ``slot`` where it is to be written, which an
-    earlier run has done where it ``stands``; ``unasked`` is what literals would bound, where nobody
-    was asked for them."""
-
-    proposal: Proposal
-    rules: tuple[RuleResult, ...]
-    verdict: Verdict
-    predicates: tuple[Predicate, ...] = ()
-    slot: Slot | None = None
-    stands: bool = False
-    unasked: str | None = None
-
-    @property
-    def failing(self) -> frozenset[str]:
-        """The codes of the rules that did not pass."""
-        return frozenset(r.code for r in self.rules if r.outcome is not Outcome.PASS)
+    from sqlrewrite.judge.proposal import Predicate, Proposal
+    from sqlrewrite.plan.algebra import Plan
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,7 +36,7 @@ class StatementDecision:
 
     reading: Reading
     matters: bool = False
-    judged: tuple[PairDecision, ...] = ()
+    proposals: tuple[Proposal, ...] = ()
     edits: tuple[Edit, ...] = ()
     bugs: tuple[tuple[int, str], ...] = ()
     written: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
@@ -81,13 +51,15 @@ class StatementDecision:
     @property
     def bounded(self) -> dict[str, str]:
         """The marked predicates that are to be written, by what they bound, as the text has it."""
-        written = (predicate for item in reversed(self.judged) for predicate in item.predicates)
+        written = (
+            predicate for proposal in reversed(self.proposals) for predicate in proposal.predicates
+        )
         return {predicate.bounded: predicate.marked for predicate in written}
 
     @property
     def unasked(self) -> frozenset[str]:
         """What predicates of literals would bound, had someone been asked for the keys."""
-        return frozenset(item.unasked for item in self.judged if item.unasked)
+        return frozenset(proposal.unasked for proposal in self.proposals if proposal.unasked)
 
 
 def as_they_stand(

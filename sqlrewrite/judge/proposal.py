@@ -1,9 +1,9 @@
-"""What the rules judge and the forms write: one pair with all that decides about its predicate."""
+"""What the rules judge and the forms write: one pair, with all that decides on its predicate."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.find.reading import StatementContext
@@ -11,11 +11,14 @@ from sqlrewrite.find.restrictions import Restriction
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.facts.types import Type
-from sqlrewrite.results import Outcome
+from sqlrewrite.results import Outcome, RuleResult, Verdict
 from sqlrewrite.rulebook import Engine
 from sqlrewrite.settings.forms import AUTO, IN, SET
 from sqlrewrite.settings.options import Options
+from sqlrewrite.sql.managed.recognition import normalized_value
+from sqlrewrite.sql.places import ConditionClause
 from sqlrewrite.text.limits import SPARK
+from sqlrewrite.text.markers import MARKER
 from sqlrewrite.text.templates import is_template, on_one_line
 
 Judgement = tuple[Outcome, str]
@@ -29,12 +32,48 @@ _HIVE = frozenset({None, "hive", "parquet", "orc", "csv", "json", "text", "avro"
 """Providers of tables that may be Hive's."""
 
 
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """A predicate without its marker; the value that it bounds (of several under an OR the first);
+    the key queries in it, each in parentheses; and the ``note`` behind the marker of a predicate of
+    literals."""
+
+    text: str
+    value: str
+    queries: tuple[str, ...] = ()
+    note: str = ""
+
+    @property
+    def bounded(self) -> str:
+        """The value that it bounds, as that of a managed predicate is compared."""
+        return normalized_value(self.value)
+
+    @property
+    def marked(self) -> str:
+        """The predicate as it is written, with its marker."""
+        return f"{self.text} {MARKER}{self.note}"
+
+
+class Slot(NamedTuple):
+    """A clause to insert into: an ON, or else the WHERE of a block. Equal for all predicates that
+    go to the same clause."""
+
+    clause: ConditionClause
+    block: int
+    on: ra.Clause | None = None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Proposal:
     """The proposal to write a predicate for one pair, of all ``pairs`` of a statement.
 
     ``restrictions`` are the conditions on the dimension that the key query repeats, ``dropped``
     the objections to repeating the others, and ``objections`` those to reading the dimension again.
+
+    Once judged it has what all ``rules`` said and a ``verdict``; if nothing speaks against it, the
+    ``predicates`` to write into a ``slot``, where an earlier run's may ``stand`` already.
+    ``unasked`` is the value that literals would bound, where nobody was asked for the keys.
+
     ``memo`` keeps what was worked out about it (``plan/memo.py``); a changed copy starts empty.
     ``shared`` keeps what is the same for all proposals over its plan with its options.
     """
@@ -47,6 +86,12 @@ class Proposal:
     restrictions: tuple[Restriction, ...] = ()
     dropped: tuple[Objection, ...] = ()
     objections: tuple[Objection, ...] = ()
+    rules: tuple[RuleResult, ...] = ()
+    verdict: Verdict = Verdict.REJECTED
+    predicates: tuple[Predicate, ...] = ()
+    slot: Slot | None = None
+    stands: bool = False
+    unasked: str | None = None
     memo: dict[object, Any] = field(init=False, repr=False)
     shared: dict[object, Any] = field(init=False, repr=False)
 
@@ -56,6 +101,18 @@ class Proposal:
         if options is not self.options:
             options, shared = self.plan.memo["proposals"] = self.options, {}
         object.__setattr__(self, "shared", shared)
+
+    def decided(self, **decision: Any) -> Proposal:
+        """A copy with another verdict or other predicates. The question stays the same, and so
+        does the memo."""
+        copy = replace(self, **decision)
+        object.__setattr__(copy, "memo", self.memo)
+        return copy
+
+    @property
+    def failing(self) -> frozenset[str]:
+        """The codes of the rules that did not pass."""
+        return frozenset(rule.code for rule in self.rules if rule.outcome is not Outcome.PASS)
 
     @property
     def engine(self) -> Engine:

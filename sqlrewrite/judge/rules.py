@@ -1,5 +1,5 @@
 """The rules that decide whether a proposal becomes a predicate, each one object, and their run on a
-pair (``examine``).
+pair (``judge_pair``).
 
 ``RULES`` is the order in which reasons are shown: first whether the query prunes by itself, then
 the soundness rules (a predicate would be right), then the benefit rules (it would be worth it).
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.find.rank_pairs import conditions_on_ranked_rows
@@ -139,19 +138,12 @@ FOR_RANKS: tuple[Rule, ...] = (
 """The rules for a pair of a rank: the predicate reads the scan again, and no other relation."""
 
 
-class Examination(NamedTuple):
-    """A proposal with what every rule said of it."""
-
-    proposal: Proposal
-    results: tuple[RuleResult, ...]
-    verdict: Verdict
-
-
-def examine(
+def judge_pair(
     plan: Plan, pair: Pair, pairs: tuple[Pair, ...], options: Options, context: StatementContext
-) -> Examination:
-    """Runs all rules on one of a statement's ``pairs``. Where a rule is not decided, ``DECIDED``
-    fails. Neighbours are followed through facts where that is asked for, or pays."""
+) -> Proposal:
+    """The proposal for one of a statement's ``pairs``, judged by all rules. Where a rule is not
+    decided, ``DECIDED`` fails. Neighbours are followed through facts where that is asked for, or
+    pays."""
     proposal = Proposal(plan, pair, pairs, options, context)
     if pair.filtered:
         return _run(FOR_FILTERS, proposal)
@@ -162,17 +154,18 @@ def examine(
         )
         return _run(FOR_RANKS, replace(proposal, restrictions=repeated))
     through_facts = options.reach.through_facts
-    near = _examine_join(proposal, options.reach._replace(through_facts=False))
-    if through_facts is False or (through_facts is None and not has_statistics(near.proposal)):
+    near = _judge_join(proposal, options.reach._replace(through_facts=False))
+    if through_facts is False or (through_facts is None and not has_statistics(near)):
         return near
-    far = _examine_join(proposal, options.reach._replace(through_facts=True))
+    far = _judge_join(proposal, options.reach._replace(through_facts=True))
     if far.verdict is not Verdict.REWRITTEN:
         return near if through_facts is None or near.verdict is Verdict.REWRITTEN else far
     return far if through_facts or _pays(far, near) else near
 
 
-def _examine_join(proposal: Proposal, reach: Reach) -> Examination:
-    """Runs all rules on a join whose neighbours are followed as far as ``reach`` says."""
+def _judge_join(proposal: Proposal, reach: Reach) -> Proposal:
+    """The proposal for a join, judged by all rules; its neighbours are followed as far as ``reach``
+    says."""
     plan, pair = proposal.plan, proposal.pair
     repeated, dropped = conditions.sift(proposal, restrictions(plan, pair, reach))
     proposal = replace(proposal, restrictions=repeated, dropped=dropped)
@@ -185,17 +178,16 @@ def _examine_join(proposal: Proposal, reach: Reach) -> Examination:
     return _run(RULES, replace(proposal, objections=tuple(objections)))
 
 
-def _pays(far: Examination, near: Examination) -> bool:
+def _pays(far: Proposal, near: Proposal) -> bool:
     """Whether following neighbours through facts (``far``) saves more than it reads, compared with
     what is saved without: by a predicate, or by the engine, which reads nothing for it."""
-    failing = {result.code for result in near.results if result.outcome is not Outcome.PASS}
     written = near.verdict is Verdict.REWRITTEN
-    before = estimate(near.proposal) if written or failing == {MISSED.code} else None
+    before = estimate(near) if written or near.failing == {MISSED.code} else None
     reads = before.reads if before and written else 0
-    return pays(estimate(far.proposal), before.saves if before else 0, reads)
+    return pays(estimate(far), before.saves if before else 0, reads)
 
 
-def _run(rules: tuple[Rule, ...], proposal: Proposal) -> Examination:
+def _run(rules: tuple[Rule, ...], proposal: Proposal) -> Proposal:
     off = (Outcome.PASS, "switched off")
     disabled = proposal.options.disabled
     judged = [(rule, off if rule.code in disabled else rule.judge(proposal)) for rule in rules]
@@ -205,6 +197,7 @@ def _run(rules: tuple[Rule, ...], proposal: Proposal) -> Examination:
         why = f"{undecided.name} is not decided: {undecided.message}"
         results += (RuleResult(DECIDED.code, DECIDED.name, Outcome.FAIL, why),)
     failing = {result.code for result in results if result.outcome is not Outcome.PASS}
+    verdict = Verdict.REJECTED if failing else Verdict.REWRITTEN
     if failing & {UNBOUNDED.code, NOT_YET_PRUNED.code}:
-        return Examination(proposal, results, Verdict.ALREADY_PRUNED)
-    return Examination(proposal, results, Verdict.REJECTED if failing else Verdict.REWRITTEN)
+        verdict = Verdict.ALREADY_PRUNED
+    return proposal.decided(rules=results, verdict=verdict)

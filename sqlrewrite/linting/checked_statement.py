@@ -23,7 +23,7 @@ from sqlrewrite.text.edits import Span
 from sqlrewrite.text.source import Lines
 
 if TYPE_CHECKING:
-    from sqlrewrite.decision.statement_decision import PairDecision
+    from sqlrewrite.judge.proposal import Proposal
     from sqlrewrite.plan.algebra import Plan, Scan
 
 
@@ -100,11 +100,11 @@ class CheckedStatement:
         return sha256(words.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
     @cached_property
-    def decisions_by_scan(self) -> Mapping[Scan, Sequence[PairDecision]]:
-        """The decisions on the pairs of each scan."""
-        by_scan: dict[Scan, list[PairDecision]] = {}
-        for decision in self.decided.judged:
-            by_scan.setdefault(decision.proposal.pair.scan, []).append(decision)
+    def proposals_by_scan(self) -> Mapping[Scan, Sequence[Proposal]]:
+        """The proposals for each scan."""
+        by_scan: dict[Scan, list[Proposal]] = {}
+        for proposal in self.decided.proposals:
+            by_scan.setdefault(proposal.pair.scan, []).append(proposal)
         return by_scan
 
     @cached_property

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlrewrite.decision.statement_decision import PairDecision
 from sqlrewrite.find.join_edges import ScanJoin
 from sqlrewrite.find.reducers import own_conditions
 from sqlrewrite.find.restrictions import Conjunct
@@ -33,25 +32,25 @@ def missing_predicate(checked: CheckedStatement) -> Iterator[Finding]:
     """DPP001: a predicate that a rewrite would insert, and that was not there before."""
     predicates = checked.stripped.removed_predicates if checked.replaced else {}
     replaced = {predicates[span].value for span in checked.replaced}
-    for candidate, judged in zip(checked.candidates, checked.decided.judged, strict=True):
-        inserts = candidate.verdict is Verdict.REWRITTEN and bool(judged.predicates)
-        if not inserts and judged.unasked is None:
+    for candidate, proposal in zip(checked.candidates, checked.decided.proposals, strict=True):
+        inserts = candidate.verdict is Verdict.REWRITTEN and bool(proposal.predicates)
+        if not inserts and proposal.unasked is None:
             continue
-        about = {predicate.bounded for predicate in judged.predicates} or {judged.unasked or ""}
+        about = {predicate.bounded for predicate in proposal.predicates} or {proposal.unasked or ""}
         sides = (candidate.fact, candidate.dimension)
         if replaced & about or sides in checked.already_written:
             continue  # DPP002 reports it, or it is in the text
-        if _one_value(checked, candidate, judged):
+        if _one_value(checked, candidate, proposal):
             continue  # DPP011 reports it, with this predicate as its advice
         fact, why = _fact(candidate), checked.refusals.get(sides)
         added = " ".join((candidate.predicate or "").split())
         does = f"does not: {why}" if why else "does"
-        needless = _needless(candidate.engine) or _doubtful(judged.proposal)
+        needless = _needless(candidate.engine) or _doubtful(proposal)
         yield checked.finding(
             "DPP001",
-            _span(checked, judged),
+            _span(checked, proposal),
             fact,
-            _lacks(fact, candidate, judged) + needless,
+            _lacks(fact, candidate, proposal) + needless,
             f"add `{added}`; `dpp-rewrite --write` {does}" if inserts else ASK,
             checked.fix if inserts and not why else None,
             Severity.NOTE if needless else None,
@@ -93,35 +92,35 @@ def _restricted(proposal: Proposal, scan: Scan) -> bool:
     )
 
 
-def _lacks(fact: str, candidate: Candidate, judged: PairDecision) -> str:
+def _lacks(fact: str, candidate: Candidate, proposal: Proposal) -> str:
     """What a fact lacks; an IN of the author's own lacks only a hint."""
-    few = has_few_keys(judged.proposal)
-    if is_authors_in(judged.proposal.pair) and chosen_form(judged.proposal) != SINGLE and not few:
+    few = has_few_keys(proposal)
+    if is_authors_in(proposal.pair) and chosen_form(proposal) != SINGLE and not few:
         return f"the IN on {fact} has no hint: it prunes only where its subquery is broadcast"
     by = f"the join with {candidate.dimension.table}"
-    if judged.proposal.pair.first:
-        other = judged.proposal.pair.dimension is not judged.proposal.pair.target
+    if proposal.pair.first:
+        other = proposal.pair.dimension is not proposal.pair.target
         by = _NO_OTHER if other else f"the rank by {candidate.fact.column}"
-    if judged.proposal.pair.filtered:
+    if proposal.pair.filtered:
         by = f"the filter on {candidate.dimension.column}"
     return f"no pruning predicate on {fact}, which {by} bounds"
 
 
 def key_types_differ(checked: CheckedStatement) -> Iterator[Finding]:
     """DPP005: a join that would prune if its two keys were of one type."""
-    for candidate, judged in zip(checked.candidates, checked.decided.judged, strict=True):
-        outcomes = {rule.code: rule for rule in judged.rules}
+    for candidate, proposal in zip(checked.candidates, checked.decided.proposals, strict=True):
+        outcomes = {rule.code: rule for rule in proposal.rules}
         reason = candidate.reason
         if reason is None or (reason.code, reason.outcome) != ("DPP112", Outcome.FAIL):
             continue
-        if judged.proposal.pair.filtered:
+        if proposal.pair.filtered:
             continue  # compared with a constant, not a column
         if outcomes["DPP120"].outcome is not Outcome.PASS:
             continue  # no loss: the other side is not filtered
         fact = _fact(candidate)
         yield checked.finding(
             "DPP005",
-            _span(checked, judged),
+            _span(checked, proposal),
             fact,
             f"{fact} cannot be pruned by the join with {candidate.dimension.table}: "
             f"{reason.message}",
@@ -136,9 +135,9 @@ _PRESERVED = "DPP101"
 def latest_partition(checked: CheckedStatement) -> Iterator[Finding]:
     """DPP011: a partition column that is compared with the one row of an aggregate, or the first
     rows of a LIMIT, by a join or an IN, or by which a window ranks all rows."""
-    for candidate, item in zip(checked.candidates, checked.decided.judged, strict=True):
-        proposal, scan = item.proposal, item.proposal.pair.scan
-        if scan.span is None or not _one_value(checked, candidate, item):
+    for candidate, proposal in zip(checked.candidates, checked.decided.proposals, strict=True):
+        scan = proposal.pair.scan
+        if scan.span is None or not _one_value(checked, candidate, proposal):
             continue
         few, refused = (
             has_few_keys(proposal),
@@ -166,9 +165,9 @@ def latest_partition(checked: CheckedStatement) -> Iterator[Finding]:
             help_ = f"compare it with a set of them: array_contains((SELECT …), {column})"
         if proposal.engine.takes_keys:
             help_ = f"write the value itself: {proposal.other_form}"
-        elif item.predicates:
+        elif proposal.predicates:
             written = " AND ".join(
-                " ".join(predicate.text.split()) for predicate in item.predicates
+                " ".join(predicate.text.split()) for predicate in proposal.predicates
             )
             does = f"`dpp-rewrite --write` does {f'not: {refused}' if refused else 'so'}"
             help_ = f"add `{written}`; {does}"
@@ -179,28 +178,29 @@ def latest_partition(checked: CheckedStatement) -> Iterator[Finding]:
             f"{column} is compared with {what} through {by}, which prunes nothing: every "
             "partition is read",
             help_,
-            checked.fix if item.predicates and not refused else None,
+            checked.fix if proposal.predicates and not refused else None,
         )
 
 
-def _one_value(checked: CheckedStatement, candidate: Candidate, item: PairDecision) -> bool:
+def _one_value(checked: CheckedStatement, candidate: Candidate, proposal: Proposal) -> bool:
     """Whether a fact is compared with one value, or the first few, by what reads all partitions."""
-    proposal = item.proposal
     single = proposal.pair.first or has_few_keys(proposal) or has_one_key(proposal)
-    if proposal.pair.scan.span is None or item.verdict is Verdict.ALREADY_PRUNED or not single:
+    if proposal.pair.scan.span is None or proposal.verdict is Verdict.ALREADY_PRUNED or not single:
         return False
     if (candidate.fact, candidate.dimension) in checked.already_written:
         return False
     # A join that preserves all rows of the fact needs all partitions.
-    return not any(rule.code == _PRESERVED and rule.outcome is Outcome.FAIL for rule in item.rules)
+    return not any(
+        rule.code == _PRESERVED and rule.outcome is Outcome.FAIL for rule in proposal.rules
+    )
 
 
 def build_side(checked: CheckedStatement) -> Iterator[Finding]:
     """DPP012: a join that would prune its fact on the other side."""
-    for item in checked.decided.judged:
-        proposal, scan = item.proposal, item.proposal.pair.scan
+    for proposal in checked.decided.proposals:
+        scan = proposal.pair.scan
         built = BUILT.get(proposal.engine.planner)
-        if built is None or scan.span is None or item.verdict is Verdict.ALREADY_PRUNED:
+        if built is None or scan.span is None or proposal.verdict is Verdict.ALREADY_PRUNED:
             continue
         inner = proposal.pair.edge.kind == "inner"
         why = built(proposal) if inner and is_filtered(proposal) else None
@@ -270,9 +270,9 @@ def _fact(candidate: Candidate) -> str:
     return f"{fact.alias or fact.table}.{fact.column}"
 
 
-def _span(checked: CheckedStatement, judged: PairDecision) -> Span:
+def _span(checked: CheckedStatement, proposal: Proposal) -> Span:
     """The fact's table reference in the author's text."""
-    target = judged.proposal.pair.target
+    target = proposal.pair.target
     if target.span is not None:
         return checked.original(target.span)
     start = checked.decided.reading.statement.start

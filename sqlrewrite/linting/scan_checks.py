@@ -11,9 +11,9 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from sqlrewrite.decision.statement_decision import PairDecision
 from sqlrewrite.find.reducers import all_restrictions
 from sqlrewrite.find.restrictions import Conjunct
+from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.linting.checked_statement import CheckedStatement
 from sqlrewrite.linting.findings import Finding, Severity
 from sqlrewrite.plan import algebra as ra
@@ -68,7 +68,7 @@ def _in_two(scan: ra.Scan) -> bool:
 
 def read_whole(checked: CheckedStatement, scan: ra.Scan, names: frozenset[str]) -> bool:
     """Whether nothing in a query bounds a scan's partition columns, which have those names."""
-    plan, tied = checked.plan, checked.decisions_by_scan.get(scan, ())
+    plan, tied = checked.plan, checked.proposals_by_scan.get(scan, ())
     words = [token.text.upper() for token in checked.decided.reading.statement.tokens[:6]]
     if words[0] == "CREATE" and "VIEW" in words:
         return False  # how much is read depends on the queries of the view
@@ -76,8 +76,8 @@ def read_whole(checked: CheckedStatement, scan: ra.Scan, names: frozenset[str]) 
         return False
     if _bounded(plan, scan, names):
         return False
-    plain = all(_plain(decision.proposal.pair.edge.block, scan) for decision in tied)
-    return all(_rules_nothing_out(decision, plain) for decision in tied) and not _compared(
+    plain = all(_plain(proposal.pair.edge.block, scan) for proposal in tied)
+    return all(_rules_nothing_out(proposal, plain) for proposal in tied) and not _compared(
         plan, scan, names, tied
     )
 
@@ -136,10 +136,10 @@ def bounds(
 
 
 def _compared(
-    plan: ra.Plan, scan: ra.Scan, names: frozenset[str], tied: Sequence[PairDecision]
+    plan: ra.Plan, scan: ra.Scan, names: frozenset[str], tied: Sequence[Proposal]
 ) -> bool:
     """Whether a condition that made no candidate compares a partition column with a relation."""
-    paired = {id(decision.proposal.pair.edge.condition) for decision in tied}
+    paired = {id(proposal.pair.edge.condition) for proposal in tied}
     ties = _tying(plan)
     return any(
         condition not in paired
@@ -176,20 +176,20 @@ def _equates(expression: ra.Expression) -> bool:
             return False
 
 
-def _rules_nothing_out(judged: PairDecision, plain: bool) -> bool:
+def _rules_nothing_out(proposal: Proposal, plain: bool) -> bool:
     """Whether with a join the engine still has to read all partitions of the scan."""
-    failing = {rule.code for rule in judged.rules if rule.outcome is Outcome.FAIL}
-    if judged.verdict is not Verdict.REJECTED:
+    failing = {rule.code for rule in proposal.rules if rule.outcome is Outcome.FAIL}
+    if proposal.verdict is not Verdict.REJECTED:
         return False
     return _PRESERVED in failing or (plain and _UNFILTERED in failing)
 
 
 def _because(checked: CheckedStatement, scan: ra.Scan) -> str:
     """Why the first join that might have bounded the scan does not."""
-    for judged in checked.decisions_by_scan.get(scan, ()):
-        for rule in judged.rules:
+    for proposal in checked.proposals_by_scan.get(scan, ()):
+        for rule in proposal.rules:
             if rule.code in (_PRESERVED, _UNFILTERED) and rule.outcome is Outcome.FAIL:
-                return f"; the join with {judged.proposal.dimension_name} does not: {rule.message}"
+                return f"; the join with {proposal.dimension_name} does not: {rule.message}"
     return ""
 
 

@@ -136,13 +136,15 @@ def _told(checked: CheckedStatement, scan: Scan, it: _Wrapped) -> bool:
     """Whether of a join on a wrapped column more is known than that it wraps one: a predicate that
     bounds it by the join's keys is there, or the keys are of no type for one (DPP005)."""
     return any(
-        judged.proposal.pair.scan is scan
-        and judged.proposal.pair.path.column in it.names
+        proposal.pair.scan is scan
+        and proposal.pair.path.column in it.names
         and (
             (candidate.fact, candidate.dimension) in checked.already_written
-            or any(rule.code == "DPP112" and rule.outcome is Outcome.FAIL for rule in judged.rules)
+            or any(
+                rule.code == "DPP112" and rule.outcome is Outcome.FAIL for rule in proposal.rules
+            )
         )
-        for candidate, judged in zip(checked.candidates, checked.decided.judged, strict=True)
+        for candidate, proposal in zip(checked.candidates, checked.decided.proposals, strict=True)
     )
 
 

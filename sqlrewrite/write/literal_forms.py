@@ -12,7 +12,7 @@ from datetime import date, timedelta
 
 from sqlrewrite.find.derived_columns import is_day
 from sqlrewrite.find.restrictions import Conjunct
-from sqlrewrite.judge.proposal import Proposal
+from sqlrewrite.judge.proposal import Predicate, Proposal
 from sqlrewrite.judge.soundness.derived_column import day_may_recur
 from sqlrewrite.plan.algebra import Call, ColumnRef, Derived, Expression, Literal, Plan, Scan
 from sqlrewrite.plan.columns import expression_type, type_of
@@ -33,7 +33,7 @@ from sqlrewrite.text.templates import templated
 from sqlrewrite.warehouse import View, Warehouse, has_template
 from sqlrewrite.write.fact_values import fact_value
 from sqlrewrite.write.key_queries import KeyQueries
-from sqlrewrite.write.query_forms import END, Predicate
+from sqlrewrite.write.query_forms import END
 
 # A parameter, whose value Spark does not know when it is asked for the keys.
 _PARAMETER = re.compile(r"\?|(?<![:\w]):[A-Za-z_]")

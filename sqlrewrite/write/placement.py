@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
-from sqlrewrite.judge.proposal import Proposal
+from sqlrewrite.judge.proposal import Predicate, Proposal, Slot
 from sqlrewrite.judge.soundness.join_type import ClauseKind, clause_for
 from sqlrewrite.plan.algebra import Clause
 from sqlrewrite.sql import verify
@@ -20,21 +19,11 @@ from sqlrewrite.text.markers import MARKER, marker_behind, read_keys_note
 from sqlrewrite.text.source import apply
 from sqlrewrite.text.template_syntax import takes_line_end
 from sqlrewrite.text.templates import Refer
-from sqlrewrite.write.query_forms import Predicate
 from sqlrewrite.write.repeated_text import AuthorText
 
 # Up to its last character that shows: blanks behind it stay behind what is inserted.
 _LINE_COMMENT = re.compile(r"[ \t]*--[^\r\n]*?(?=\s*?(?:[\r\n]|\Z))")
 _INDENT = re.compile(r"[ \t]*")
-
-
-class Slot(NamedTuple):
-    """A clause to insert into: an ON, or else the WHERE of a block. Equal for all predicates that
-    go to the same clause."""
-
-    clause: ConditionClause
-    block: int
-    on: Clause | None = None
 
 
 def slot(proposal: Proposal, places: Places) -> Slot:

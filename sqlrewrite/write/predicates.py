@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from sqlrewrite.judge.errors.copied import raising_for_constant
 from sqlrewrite.judge.form import chosen_form
-from sqlrewrite.judge.proposal import Proposal
+from sqlrewrite.judge.proposal import Predicate, Proposal
 from sqlrewrite.plan.relations import joins
 from sqlrewrite.settings.forms import FILTERED, IN, RANGE, RANKED, SET, SINGLE, VALUES
 from sqlrewrite.settings.options import NotAskedError
@@ -15,7 +15,6 @@ from sqlrewrite.text.limits import SPARK
 from sqlrewrite.write import literal_forms, query_forms
 from sqlrewrite.write.fact_values import fact_value
 from sqlrewrite.write.key_queries import KeyQueries, KeyQueryWriter
-from sqlrewrite.write.query_forms import Predicate
 from sqlrewrite.write.repeated_text import AuthorText
 
 WRITERS: Mapping[str, Callable[[Sequence[Proposal], KeyQueries], list[Predicate]]] = {

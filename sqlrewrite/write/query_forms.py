@@ -7,21 +7,19 @@ In: proposals that passed. Out: each ``Predicate``. What a form looks like is it
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sqlrewrite.find.derived_columns import THROUGH
 from sqlrewrite.find.restrictions import columns_named
 from sqlrewrite.judge.benefit.already_pruned import is_authors_in
 from sqlrewrite.judge.benefit.keys import repeats_keys
-from sqlrewrite.judge.proposal import Proposal
+from sqlrewrite.judge.proposal import Predicate, Proposal
 from sqlrewrite.judge.soundness.dimension import in_sides
 from sqlrewrite.judge.soundness.filters import compared_type, constants, read_constant, within_years
 from sqlrewrite.plan.algebra import Expression, Literal, Scan, Subquery
 from sqlrewrite.plan.expressions import walk
 from sqlrewrite.sql.bind.formulas import is_call
-from sqlrewrite.sql.managed.recognition import normalized_value
 from sqlrewrite.sql.places import NoPlaceError, Places
-from sqlrewrite.text.markers import MARKER
 from sqlrewrite.write.derived_values import (
     checked_bound,
     derived_value,
@@ -32,28 +30,6 @@ from sqlrewrite.write.derived_values import (
 from sqlrewrite.write.fact_values import disjunction, fact_value, fact_values
 from sqlrewrite.write.key_queries import KeyQueries
 from sqlrewrite.write.repeated_text import AuthorText
-
-
-@dataclass(frozen=True, slots=True)
-class Predicate:
-    """A predicate without its marker; the value that it bounds (of several under an OR the first);
-    the key queries in it, each in parentheses; and the ``note`` behind the marker of a predicate of
-    literals."""
-
-    text: str
-    value: str
-    queries: tuple[str, ...] = ()
-    note: str = ""
-
-    @property
-    def bounded(self) -> str:
-        """The value that it bounds, as that of a managed predicate is compared."""
-        return normalized_value(self.value)
-
-    @property
-    def marked(self) -> str:
-        """The predicate as it is written, with its marker."""
-        return f"{self.text} {MARKER}{self.note}"
 
 
 def write_in(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predicate]:

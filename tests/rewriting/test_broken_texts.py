@@ -357,7 +357,9 @@ def test_a_mistake_of_ours_costs_one_statement(
     def fail(*_: object) -> None:
         raise ValueError("a mistake")
 
-    monkeypatch.setattr(*{"read": (pairs, "find_pairs"), "decide": (decide, "examine")}[when], fail)
+    monkeypatch.setattr(
+        *{"read": (pairs, "find_pairs"), "decide": (decide, "judge_pair")}[when], fail
+    )
     text = f"{QUERY} AND s.day IN (SELECT 1) {MARKER};\nSELECT 1"
     result = rewrite(text, catalog)
     assert result.sql == text

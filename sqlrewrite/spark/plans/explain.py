@@ -14,10 +14,11 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from enum import Enum
 
-from sqlrewrite.decision.statement_decision import PairDecision, StatementDecision
+from sqlrewrite.decision.statement_decision import StatementDecision
 from sqlrewrite.document import Decision, decide, read
 from sqlrewrite.find.pairs import Pair, PairPlace
 from sqlrewrite.find.restrictions import Restriction, SemiJoin, flattened, neighbours
+from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.expressions import walk
 from sqlrewrite.plan.relations import read_by
@@ -283,7 +284,7 @@ def _left_to_spark(
             pair = QueryPair(path, query, query)
             if enter(session, pair) or not decided.matters:
                 continue
-            written = [judged for judged in decided.judged if judged.verdict is Verdict.REWRITTEN]
+            written = [one for one in decided.proposals if one.verdict is Verdict.REWRITTEN]
             if written:
                 failing = f"{pair.place}: Spark cannot plan the query"
                 scans = planned(session, plan(session, query.text, failing), facts)
@@ -291,17 +292,13 @@ def _left_to_spark(
 
 
 def _pruned(
-    statement: StatementDecision, written: Sequence[PairDecision], planned: Planned
+    statement: StatementDecision, written: Sequence[Proposal], planned: Planned
 ) -> Iterator[PairPlace]:
     """The places of the pairs in ``written`` that the plan prunes."""
-    needed = {judged: _tables_read(statement.plan, judged) for judged in written}
-    for judged in written:
-        pair = judged.proposal.pair
-        alike = [
-            other
-            for other in written
-            if _bounded_column(other.proposal.pair) == _bounded_column(pair)
-        ]
+    needed = {proposal: _tables_read(statement.plan, proposal) for proposal in written}
+    for proposal in written:
+        pair = proposal.pair
+        alike = [other for other in written if _bounded_column(other.pair) == _bounded_column(pair)]
         certain = [
             scan.certain(pair.path.column)
             for scan in planned.scans
@@ -309,7 +306,7 @@ def _pruned(
         ]
         # Spark makes one filter of each join: with fewer filters than pairs, some pair has none.
         if certain and all(
-            len(keys) >= len(alike) and any(needed[judged] <= Counter(key.tables) for key in keys)
+            len(keys) >= len(alike) and any(needed[proposal] <= Counter(key.tables) for key in keys)
             for keys in certain
         ):
             yield pair.place
@@ -319,9 +316,8 @@ def _bounded_column(pair: Pair) -> tuple[int, str]:
     return pair.target.relation, pair.target_column
 
 
-def _tables_read(plan: ra.Plan, judged: PairDecision) -> Counter[Name]:
+def _tables_read(plan: ra.Plan, proposal: Proposal) -> Counter[Name]:
     """How often each table is read for the keys of a predicate."""
-    proposal = judged.proposal
     near = {
         relation.relation: relation
         for relation in (proposal.pair.dimension, *neighbours(proposal.restrictions))
