@@ -43,7 +43,6 @@ _CREATE = re.compile(
     rf"table\s+(?:if\s+not\s+exists\s+)?(?P<name>{_DOTTED})",
     re.IGNORECASE,
 )
-_PARTITIONED = re.compile(r"\bpartitioned\s+by\b", re.IGNORECASE)
 _JOIN = re.compile(r"\bjoin\b", re.IGNORECASE)
 _FROM = re.compile(r"\bfrom\b", re.IGNORECASE)
 _ENDS_FROM = re.compile(

@@ -71,7 +71,7 @@ def expressions() -> list[Expression]:
 
 def _of_module(path: Path, tree: ast.Module, methods: dict[str, set[str]]) -> Iterator[Expression]:
     parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
-    if parts[-1] in ("__main__", "patterns") or not any(_is_call(node) for node in ast.walk(tree)):
+    if parts[-1] == "__main__" or not any(_is_call(node) for node in ast.walk(tree)):
         return
     module = importlib.import_module(".".join(parts))
     names = {
