@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
 from sqlrewrite.catalog.ddl import read_ddl
-from sqlrewrite.catalog.infer import infer
 from sqlrewrite.catalog.load import declaring, load
 from sqlrewrite.warehouse import CatalogError, VariableValues, Warehouse
 
@@ -57,6 +56,8 @@ class Catalog(Warehouse):
 
         A file that cannot be read is passed over.
         """
+        from sqlrewrite.catalog.infer import infer
+
         start = Warehouse(variables=dict(variables)).use(schema)
         return cls._of(infer(files, start)[0])
 

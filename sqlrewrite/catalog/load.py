@@ -1,6 +1,7 @@
 """Reads any mix of files that describe a warehouse, merged in order, and declared derived columns.
 
-A new kind of file is a new module and a line in ``load``.
+A new kind of file is a new module and a line in ``load``; a run imports the readers of its own
+files only.
 """
 
 from __future__ import annotations
@@ -11,8 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlrewrite.catalog import dbt, dbt_project, ddl
-from sqlrewrite.catalog.infer import infer
+from sqlrewrite.catalog import ddl
 from sqlrewrite.catalog.sources import below, in_folder, read_text
 from sqlrewrite.text.hosts import SUFFIXES as HOST_SUFFIXES
 from sqlrewrite.text.source import SQL_SUFFIXES
@@ -65,6 +65,8 @@ def load(
             if schema is None and pulled.namespace != DEFAULT_NAMESPACE:
                 namespace = pulled.namespace
         elif place.name in PROJECTS:
+            from sqlrewrite.catalog import dbt_project
+
             catalog = _merged(catalog, dbt_project.read(place, start))
         else:
             raise CatalogError(
@@ -87,12 +89,16 @@ def _of_folder(folder: Path, catalog: Warehouse, start: Warehouse) -> Warehouse:
     projects = [project for name in PROJECTS for project in below(folder, name)]
     after = catalog if projects and not in_folder(folder) else ddl.read(folder, catalog)
     for project in projects:
+        from sqlrewrite.catalog import dbt_project
+
         try:
             after = _merged(after, dbt_project.read(project, start))
         except CatalogError as error:
             why = str(error).removeprefix(f"{project}: ")
             after = replace(after, left_out=(*after.left_out, LeftOut(str(project), why)))
     if after.relations == catalog.relations:
+        from sqlrewrite.catalog.infer import infer
+
         shown, _ = infer(map(str, in_folder(folder)), catalog)
         after = replace(after, relations=shown.relations)
         why = _NO_DDL + (_GUESSED if shown.relations != catalog.relations else _OPEN)
@@ -122,6 +128,8 @@ def _read_json(path: Path, start: Warehouse) -> Warehouse:
     text = read_text(path)
     artifact = _dbt_artifact(text) if '"dbt_schema_version"' in text else None
     if artifact is not None:
+        from sqlrewrite.catalog import dbt
+
         return dbt.read(artifact, path, start)
     from sqlrewrite.catalog import snapshot  # brings msgspec
 
