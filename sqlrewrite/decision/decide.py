@@ -51,7 +51,7 @@ from sqlrewrite.write.derived_values import days_around
 from sqlrewrite.write.predicates import write
 
 _OF_ONE = frozenset((SHARED.code, MISSED.code))
-"""What may speak against one of several references to a CTE, and not against them all together."""
+"""Rules that may fail for one reference to a CTE and hold for all of them together."""
 
 
 def decide_statement(
@@ -60,7 +60,7 @@ def decide_statement(
     context: StatementContext,
     clauses: Mapping[int, ManagedClause],
 ) -> StatementDecision:
-    """What is decided of one statement. ``clauses`` are those into which an earlier run wrote, by
+    """The decision on one statement. ``clauses`` are those into which an earlier run wrote, by
     their offsets.
 
     Raises RecursionError for one that is nested too deeply, ConfigError and ResolveError.
@@ -101,8 +101,8 @@ class _Text:
     walk: Walk | None
 
     def managed_clause(self, slot: Slot) -> ManagedClause | None:
-        """What an earlier run wrote into the clause of a slot. A WHERE that was all ours is looked
-        for where a new one would go."""
+        """What an earlier run wrote into the clause of a slot; None if nothing. A WHERE that was
+        all ours is looked for where a new one would go."""
         clause = slot.clause
         if not self.clauses:
             return None
@@ -125,8 +125,8 @@ def _unmanaged_words(walk: Walk, words: frozenset[str]) -> frozenset[str]:
 def _alternatives(
     plan: Plan, proposals: Sequence[Proposal], pairs: tuple[Pair, ...]
 ) -> Iterator[Proposal]:
-    """For each fact's column that a relation ties and does not bound, the first one in its place
-    that does."""
+    """For each fact's column whose dimension does not bound it, the proposal for the first other
+    dimension with the same key that does."""
     bounded = {
         _column(proposal.pair)
         for proposal in proposals
@@ -207,8 +207,8 @@ def _unions(plan: Plan, proposals: Sequence[Proposal]) -> list[_Group]:
 def _at_references(
     plan: Plan, proposals: Sequence[Proposal], unions: Sequence[_Group], pairs: tuple[Pair, ...]
 ) -> Iterator[Proposal]:
-    """The proposals, each that fails because its fact is in a CTE with several references, which
-    are not all bounded, as one whose predicate stands at its own reference."""
+    """The proposals; where one fails because other references to its CTE are not bounded, the
+    proposal to write the predicate at its own reference, if that passes."""
     together = {number for group in unions for number in group.numbers}
     for number, proposal in enumerate(proposals):
         alone = SHARED.code in proposal.failing and number not in together
@@ -232,7 +232,7 @@ def _with_predicates(
             slots = {placement.slot(proposal, places) for proposal in members}
             slot = slots.pop()
             if slots:
-                raise NoPlaceError("the columns have different places")
+                raise NoPlaceError("its columns would need predicates in different clauses")
             author = placement.author_text(slot, places)
             merged = _merged(members, group)
             union = group.union and len(merged) > 1
@@ -261,7 +261,8 @@ def _with_predicates(
 
 
 def _merged(proposals: list[Proposal], group: _Group) -> list[Proposal]:
-    """References that ask for keys of the same rows ask for them under any of their conditions."""
+    """One proposal, under any of their conditions, for references that ask for keys of the same
+    rows; otherwise the proposals as they are."""
     first = proposals[0]
     if not group.union or not all(
         proposal.pair.key_plain
@@ -277,7 +278,7 @@ def _accepted(proposal: Proposal, predicates: tuple[Predicate, ...], slot: Slot)
     """A proposal whose predicates are to be written."""
     rules = proposal.rules
     if proposal.verdict is Verdict.REJECTED:  # as one of several references
-        why = "each reference bounds it: what any of them allows is let through"
+        why = "every reference to the CTE has a bound: the predicate keeps what any of them needs"
         rules = tuple(
             replace(rule, outcome=Outcome.PASS, message=why) if rule.code in _OF_ONE else rule
             for rule in rules
@@ -290,7 +291,7 @@ def _accepted(proposal: Proposal, predicates: tuple[Predicate, ...], slot: Slot)
 def _forbidding_comment(
     proposals: Sequence[Proposal], predicates: tuple[Predicate, ...], slot: Slot, text: _Text
 ) -> str | None:
-    """Why a comment of the author's forbids predicates, if one does."""
+    """Why a comment of the author's forbids predicates; None if none does."""
     context = proposals[0].context
     if context.suppressed is None:
         return None
@@ -303,7 +304,7 @@ def _forbidding_comment(
     if walk and any(
         has_managed_predicate(walk, conjuncts, predicate.value) for predicate in predicates
     ):
-        return "an earlier predicate for it is kept as it is"
+        return "a comment keeps the predicate that an earlier run wrote for this column"
     clause = text.managed_clause(slot)
     if clause is not None and all(stands_in(predicate, clause) for predicate in predicates):
         return None  # and nothing is written at another place

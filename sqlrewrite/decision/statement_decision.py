@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StatementDecision:
-    """What is decided of one statement; ``written`` are the marked predicates that now follow in a
+    """The decision on one statement; ``written`` are the marked predicates that now follow in a
     clause into which an earlier run wrote some, by its offset: the text of each, as it stands if it
     stays, and what it bounds.
 

@@ -228,7 +228,8 @@ def _on_key(
 def _inside(
     plan: ra.Plan, query: ra.Query, relation: ra.Derived | ra.CteReference, key: str
 ) -> Iterator[list[ra.Expression] | None]:
-    """The same for the one SELECT of a derived table over one relation."""
+    """``_on_key`` for the relation in a derived table's only SELECT; nothing if it is another
+    query."""
     names = relation.columns or query.names
     if len(query.top) != 1 or names is None or names.count(key) != 1:
         return

@@ -42,7 +42,7 @@ def judge_selective(proposal: Proposal) -> Judgement:
     if any(_holds(proposal, item, _narrows) for item in proposal.restrictions):
         return failed(
             f"the engine does not count the filter on {proposal.dimension_name} as "
-            f"selective, and would not prune by an IN: {proposal.other_form} there"
+            f"selective, and would not prune by an IN: {proposal.other_form}"
         )
     if _is_constant(proposal):
         return failed(

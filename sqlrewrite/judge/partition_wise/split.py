@@ -29,7 +29,8 @@ _LEFT_SPLIT = frozenset(
 side."""
 
 _RIGHT_SPLIT = frozenset({ra.JoinType.INNER, ra.JoinType.CROSS, ra.JoinType.RIGHT})
-"""The same for each part of the right side and the whole left side."""
+"""Joins whose rows are the union of those for each part of the right side and the whole left
+side."""
 
 _BOTH_SPLIT = _LEFT_SPLIT | _RIGHT_SPLIT | {ra.JoinType.FULL}
 """Joins whose rows are the union of those for each part of one side and the same part of the other,

@@ -115,7 +115,7 @@ def day_may_recur(proposal: Proposal, kind: Type | None) -> bool:
 
 
 def _raising(proposal: Proposal, formula: Formula) -> Iterator[Expression]:
-    """What can raise an error in an expression for values that the query never computes it for."""
+    """The nodes of a column's expression that can raise an error for some value."""
     there = replace(proposal, plan=formula.plan)
     for node in walk(formula.expression):
         if not safe(node, formula.of) and not total(there, node):

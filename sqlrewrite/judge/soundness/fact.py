@@ -35,8 +35,8 @@ def judge_barriers(proposal: Proposal) -> Judgement:
 
 
 def judge_shared(proposal: Proposal) -> Judgement:
-    """Whether no CTE on the way serves other references, which the predicate would bound too; where
-    each of them has a bound, ``find.shared`` finds so, and this verdict is overruled."""
+    """Whether no CTE on the way to the scan is read by other references, which the predicate would
+    bound too. Where every reference has a bound, ``decision/decide.py`` overrules this."""
     for relation in proposal.pair.path.relations:
         if relation is proposal.pair.target:
             break  # a predicate there is on this reference alone
@@ -53,7 +53,7 @@ def judge_shared(proposal: Proposal) -> Judgement:
         ):
             name = relation_name(relation)
             return failed(
-                f"{name} is read more than once: pruning it for one reference would take "
+                f"`{name}` is read more than once: pruning it for one reference would take "
                 "rows from the others"
             )
     return passed("no other reference reads the fact through the same CTE")
@@ -99,8 +99,8 @@ def judge_determinism(proposal: Proposal) -> Judgement:
                 )
             if not row.deterministic:
                 return failed(
-                    f"{name}() stands in the fact's block, and its values depend on which "
-                    "rows are read"
+                    f"`{name}()` in the fact's block gives other values when fewer rows are read, "
+                    "so pruning would change the result"
                 )
     return passed("the fact's blocks are deterministic")
 
@@ -114,7 +114,9 @@ def judge_clause(proposal: Proposal) -> Judgement:
     """Whether the predicate has a place to stand."""
     pair = proposal.pair
     if pair.at is None:
-        return failed(f"the text has no place for a condition on {pair.target.alias} alone")
+        return failed(
+            f"no clause of this statement can take a condition on `{pair.target.alias}` alone"
+        )
     if proposal.target_block.role == "change":
         return _of_a_change(proposal)
     elsewhere = proposal.target_block.number != pair.edge.block.number
