@@ -38,7 +38,6 @@ from sqlrewrite.sql.parse.statements import Failure, Lexed, Statement, lex, stat
 from sqlrewrite.sql.statements.directives import Directives, directives
 from sqlrewrite.sql.statements.execution import relations_of
 from sqlrewrite.sql.suppressed import Suppressed
-from sqlrewrite.text.edits import Edit
 from sqlrewrite.text.limits import SPARK, Limits
 from sqlrewrite.text.markers import MARKER
 from sqlrewrite.text.source import Lines
@@ -57,9 +56,9 @@ class Document:
     """What a text says, where ``catalog`` is what is known of its tables: its statements, split,
     read and bound once.
 
-    Offsets in ``lexed`` and ``statements`` are of ``stripped.text``, which is the text without what
-    an earlier run wrote into it. ``suppressed`` are the author's comments that ask to leave
-    something alone, where there are any and they are heeded. Of a document that is ``tokenized``
+    ``stripped.text`` is the text with blanks in place of what an earlier run wrote into it.
+    ``suppressed`` are the author's comments that ask to leave something alone, where there are any
+    and they are heeded. Of a document that is ``tokenized``
     only, ``statements`` are empty. Two documents of one text are equal.
     """
 
@@ -78,8 +77,8 @@ class Document:
         return split(self.stripped.text, self.lexed.tokens)
 
     def place(self, offset: int) -> tuple[int, int]:
-        """The line and column in the original of an offset in the stripped text."""
-        return self.directives.lines.place(self.stripped.original_offset(offset))
+        """The line and column of an offset."""
+        return self.directives.lines.place(offset)
 
     def problem(self, failure: Failure) -> Problem:
         """A failure as a caller is told of it."""
@@ -196,7 +195,7 @@ def decide(document: Document, options: Options) -> Decision:
         removed_predicate.note for removed_predicate in text.removed_predicates.values()
     ):
         changed = frozenset().union(*(statement.changes for statement in document.statements))
-    earlier, back = {clause.at: clause for clause in text.clauses}, text.insertions()
+    earlier = {clause.at: clause for clause in text.clauses}
     decisions = []
     for reading in document.statements:
         decided = StatementDecision(reading, failure=reading.failure)
@@ -210,8 +209,8 @@ def decide(document: Document, options: Options) -> Decision:
             )
         if decided.failure is not None:
             start, end = reading.statement.start, reading.statement.end
-            back_in = (Edit(at, item) for at, item in back.items() if start <= at <= end)
-            decided = replace(decided, edits=tuple(back_in))  # it is left as it was
+            restored = tuple(text.restored(start, end))
+            decided = replace(decided, edits=restored)  # it is left as it was
         decisions.append(decided)
     return Decision(document, options, tuple(decisions))
 
@@ -244,11 +243,10 @@ def _context(document: Document, reading: Reading, changed: frozenset[str]) -> S
     if not text.removed:
         return StatementContext(reading.catalog, text, suppressed, changed=changed)
     statement = reading.statement
-    start, end = map(text.original_offset, (statement.start, statement.end))
     here = [
         removed_predicate
         for removed_predicate in text.removed_predicates.values()
-        if start <= removed_predicate.span.start <= end
+        if statement.start <= removed_predicate.span.start <= statement.end
     ]
     literals = {
         (predicate.value, comparable(predicate.note[1])): predicate

@@ -27,11 +27,10 @@ from sqlrewrite.sql.managed.same_text import comparable
 from sqlrewrite.sql.parse.statements import Failure, Statement, lex
 from sqlrewrite.sql.statements.directives import directives
 from sqlrewrite.stripping import foreign
-from sqlrewrite.text.edits import Span
+from sqlrewrite.text.edits import Span, spliced
 from sqlrewrite.text.hosts.region import changed
 from sqlrewrite.text.limits import SPARK, Limits
 from sqlrewrite.text.markers import MARKER, noted_queries
-from sqlrewrite.text.source import apply
 from sqlrewrite.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -238,8 +237,8 @@ def _is_read(rendering: Rendering, decided: Callable[[str], Decision]) -> bool:
     failed = [statement for statement in decision.statements if statement.failure]
     spans = document.stripped.predicates
     with_predicate = (
-        document.stripped.original_offset(failure.reading.statement.start) <= span.start
-        and span.start <= document.stripped.original_offset(failure.reading.statement.end)
+        failure.reading.statement.start <= span.start
+        and span.start <= failure.reading.statement.end
         for failure in failed
         for span in spans
     )
@@ -265,12 +264,13 @@ def _result(decision: Decision) -> Rewrite:
     if document.suppressed is not None and document.directives.whole_file is not None:
         return _left_alone(document)
     text = document.stripped
+    edits = (edit for statement in statements for edit in statement.edits)
     failures = [one.failure for one in statements if one.failure is not None]
     matter = [one for one in statements if one.matters]
     by_statement = {one.reading.statement.index: candidates(document, one) for one in matter}
     return Rewrite(
         original=document.original,
-        sql=apply(text.text, [edit for statement in statements for edit in statement.edits]),
+        sql=spliced(document.original, text.changes(edits)),
         statements=len(statements),
         candidates=tuple(candidate for listed in by_statement.values() for candidate in listed),
         errors=errors(decision),

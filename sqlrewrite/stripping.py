@@ -58,7 +58,7 @@ def taken_out(sql: str, lines: Lines | None = None) -> tuple[Rewrite, Stripped]:
             kept = keep_in_blocks(grouped.text, inner)
             text = strip_blocks(grouped.text) or strip(grouped.text, inner.tokens, kept)
         if tags and MARKER in text.text:
-            at = grouped.original_offset(tags[0].start)
+            at = tags[0].start
             skipped += (Problem(NOT_PARSED, _BLOCKED.format(tags[0].message), *lines.place(at)),)
     text = grouped.then(text) if spans else text
     starts = [piece.tokens[0].start for piece in pieces(sql, lexed.tokens)]
@@ -72,7 +72,9 @@ def taken_out(sql: str, lines: Lines | None = None) -> tuple[Rewrite, Stripped]:
         for span in text.predicates
     )
     notes = _notes(text, strip(sql, lexed.tokens, in_dml=True), lines)
-    rewrite = Rewrite(sql, text.text, len(starts), skipped=skipped, removed=removed, notes=notes)
+    rewrite = Rewrite(
+        sql, text.author_text, len(starts), skipped=skipped, removed=removed, notes=notes
+    )
     return rewrite, text
 
 

@@ -19,6 +19,7 @@ from sqlrewrite.sql.parse.statements import Failure, Statement, passed_over, sta
 from sqlrewrite.sql.statements.execution import targets, unknown
 from sqlrewrite.sql.statements.two_readings import possible_names, why_unreadable
 from sqlrewrite.sql.suppressed import Suppressed
+from sqlrewrite.text.edits import BLANK
 from sqlrewrite.text.limits import SPARK, Limits, over_steps
 from sqlrewrite.text.markers import group_insertions
 from sqlrewrite.warehouse import Name, View, Warehouse
@@ -169,14 +170,14 @@ class StatementContext:
         """Why nothing is to be added to the scan at an offset; None if it may be."""
         if self.suppressed is None:
             return None
-        return self.suppressed.reason(self.text.original_offset(offset))
+        return self.suppressed.reason(offset)
 
     def keeps(self, offset: int, mends: bool) -> str | None:
         """Why nothing may be inserted at an offset; None if it may be. ``mends``: the same
         predicate was there before."""
         if self.suppressed is None:
             return None
-        return self.suppressed.frozen(self.text.original_offset(offset), mends)
+        return self.suppressed.frozen(offset, mends)
 
 
 # --- texts of other dialects
@@ -206,11 +207,17 @@ def cross_checked(
     """The statement; a failed one if its dialect's own parser reads something else in it."""
     from sqlrewrite.sql.statements.two_readings import disagreement
 
-    start, end = map(text.original_offset, (statement.start, statement.end))
-    why = next((reason for at, reason in transliteration.unreadable if start <= at < end), None)
+    why = next(
+        (
+            reason
+            for at, reason in transliteration.unreadable
+            if statement.start <= at < statement.end
+        ),
+        None,
+    )
     failed = statement.failure is not None or statement.tree is None
     if why is None and not failed and catalog.relations.prunable(statement.words):
-        why = disagreement(statement, text.text, limits.dialect)
+        why = disagreement(statement, text.text.replace(BLANK, " "), limits.dialect)
     return statement if why is None else left_alone(statement, why)
 
 

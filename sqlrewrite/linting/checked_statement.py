@@ -1,7 +1,6 @@
 """The input of the checks: one statement with its plan, its verdicts and its places in the text.
 
-In: a ``Decision``. Out: a ``CheckedStatement`` for each of its statements, which turns offsets of
-the stripped text into places in the author's, and makes findings.
+In: a ``Decision``. Out: a ``CheckedStatement`` for each of its statements, which makes findings.
 """
 
 from __future__ import annotations
@@ -70,10 +69,6 @@ class CheckedStatement:
         decided, document = self.rewriting
         same = decided is self.decided and document is self.document
         return self.candidates if same else candidates(document, decided)
-
-    def original(self, span: Span) -> Span:
-        """A span of the stripped text as one of the author's."""
-        return self.stripped.original_span(span)
 
     def finding(
         self,
@@ -164,10 +159,7 @@ def checked_statements(
     """Each statement of a text, from three decisions on it: see ``CheckedStatement``."""
     document, engine = decision.document, decision.options.engine
     stripped = document.stripped
-    starts = [
-        stripped.original_offset(statement.reading.statement.start)
-        for statement in decision.statements
-    ]
+    starts = [statement.reading.statement.start for statement in decision.statements]
     ends = [*starts, len(stripped.original) + 1][1:]
     # A text that is to be left alone as a whole is not split, and nothing is done to it.
     acting = rewriting.statements or tuple(

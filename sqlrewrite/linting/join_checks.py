@@ -173,7 +173,7 @@ def latest_partition(checked: CheckedStatement) -> Iterator[Finding]:
             help_ = f"add `{written}`; {does}"
         yield checked.finding(
             "DPP011",
-            checked.original(scan.span),
+            scan.span,
             column,
             f"{column} is compared with {what} through {by}, which prunes nothing: every "
             "partition is read",
@@ -208,7 +208,7 @@ def build_side(checked: CheckedStatement) -> Iterator[Finding]:
             continue
         yield checked.finding(
             "DPP012",
-            checked.original(scan.span),
+            scan.span,
             f"{scan.alias}.{proposal.pair.path.column}",
             f"{why}: {proposal.engine.title}'s dynamic filter prunes nothing of it",
             f"write FROM {scan.parts[-1]} JOIN {proposal.dimension_name}",
@@ -241,10 +241,10 @@ def _undone(checked: CheckedStatement, block: Block, join: Join) -> Iterator[Fin
         was, now = join.declared.value.upper(), join.type.value.upper()
         a = "an" if now.startswith("I") else "a"
         name = relation_name(next(iter(leaves(side))))
-        line, column = checked.lines.place(checked.original(where).start)
+        line, column = checked.lines.place(where.start)
         yield checked.finding(
             "DPP006",
-            checked.original(spans[0]),
+            spans[0],
             name,
             f"the {was} JOIN does the work of {a} {now} JOIN: a condition in WHERE "
             f"(line {line}, column {column}) removes the rows that it adds for {name}",
@@ -274,9 +274,9 @@ def _span(checked: CheckedStatement, proposal: Proposal) -> Span:
     """The fact's table reference in the author's text."""
     target = proposal.pair.target
     if target.span is not None:
-        return checked.original(target.span)
+        return target.span
     start = checked.decided.reading.statement.start
-    return checked.original(Span(start, start))
+    return Span(start, start)
 
 
 def exchanged_alike(checked: CheckedStatement) -> Iterator[Finding]:
@@ -288,7 +288,7 @@ def exchanged_alike(checked: CheckedStatement) -> Iterator[Finding]:
             continue
         yield checked.finding(
             "DPP013",
-            checked.original(span),
+            span,
             f"{join.one.alias} {join.other.alias}",
             message(join, storage),
             "; ".join(remedies(storage)),

@@ -117,7 +117,7 @@ def _not_parsed(checked: CheckedStatement) -> Finding:
         (token.end + 1 for token in tokens if token.start == failure.offset),
         min(failure.offset + 1, len(text)),
     )
-    span = checked.original(Span(failure.offset, max(end, failure.offset)))
+    span = Span(failure.offset, max(end, failure.offset))
     finding = checked.finding(NOT_PARSED, span, "", f"not read: {failure.message}")
     # A statement left alone on purpose never counts, one that does not parse only under --strict.
     return replace(finding, counts=not failure.parsed)

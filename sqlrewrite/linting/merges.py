@@ -58,7 +58,7 @@ def merge_reads_all(checked: CheckedStatement) -> Iterator[Finding]:
     if whole_target is None or whole_target.scan.span is None:
         return
     scan = whole_target.scan
-    where, what = checked.original(whole_target.scan.span), scan.alias or scan.parts[-1]
+    where, what = whole_target.scan.span, scan.alias or scan.parts[-1]
     yield checked.finding(MERGED, where, what, whole_target.why, whole_target.how)
 
 

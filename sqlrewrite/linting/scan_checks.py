@@ -48,7 +48,7 @@ def unbounded_scan(checked: CheckedStatement) -> Iterator[Finding]:
         shown, meant = ", ".join(sorted(names)), each_partition(checked, scan, names)
         yield checked.finding(
             "DPP007",
-            checked.original(scan.span),
+            scan.span,
             scan.alias or scan.parts[-1],
             f"{'.'.join(scan.parts)} is read whole: no condition bounds its partition "
             f"column{'s' * (len(names) > 1)} {shown}{meant or _because(checked, scan)}",

@@ -163,7 +163,7 @@ def _finding(checked: CheckedStatement, scan: Scan, it: _Wrapped, prunes: bool) 
     named = [f"{scan.alias}.{name}" for name in it.names]
     shown, at = ", ".join(named), it.first.columns[0][1]
     bare = ", ".join(it.names)
-    line, column = checked.lines.place(checked.original(at).start)
+    line, column = checked.lines.place(at.start)
     are = "are" if len(named) > 1 else "is"
     where = f"{shown} {are} inside {it.first.by} (line {line}, column {column})"
     help_ = (
@@ -191,7 +191,7 @@ def _finding(checked: CheckedStatement, scan: Scan, it: _Wrapped, prunes: bool) 
             f": partitions are found by the values of {bare} alone, not by what is computed of them"
         )
     severity = Severity.NOTE if prunes else None
-    span = checked.original(scan.span)
+    span = scan.span
     return checked.finding("DPP004", span, named[0], where + why, help_, severity=severity)
 
 

@@ -40,7 +40,7 @@ def _hover_text(decision: Decision, at: int) -> Iterator[tuple[str, Span]]:
         if not decided.matters:
             continue
         for scan in scans(decided.plan):
-            span = scan.span and document.stripped.original_span(scan.span)
+            span = scan.span
             columns = partitions(scan, decision.options.engine)
             if span is None or not columns or not span.start <= at < span.end:
                 continue

@@ -19,7 +19,7 @@ from sqlrewrite.sql.bind.binder import Bound
 from sqlrewrite.sql.bind.trees import chained
 from sqlrewrite.sql.lex.keywords import CHANGES, CLOSE, OPEN
 from sqlrewrite.sql.parse.spans import FROM_END, span_of, unweakened
-from sqlrewrite.text.edits import Span
+from sqlrewrite.text.edits import BLANK, Span
 
 _ENDS = ("order", "sort", "cluster", "distribute", "limit", "offset")
 _OF_THE_CORE = ("where", "group", "having", "qualify", "windows")
@@ -297,8 +297,8 @@ class Places:
         index = self.index(span.start)
         while index < len(self.tokens) and self.tokens[index].start < span.end:
             token = self.tokens[index]
-            if end is not None and token.start > end and not self._hugs(index, end):
-                pieces.append(" ")
+            if end is not None:
+                pieces.append(self._gap(end, index))
             stop, new = starts.get(token.start, (token.end + 1, ""))
             pieces.append(new or self.raw(index))
             while index < len(self.tokens) and self.tokens[index].start < stop:
@@ -306,14 +306,15 @@ class Places:
             end = stop
         return "".join(pieces)
 
-    def _hugs(self, index: int, end: int) -> bool:
-        """Whether a gap is dropped: at a dot, or a line break next to a parenthesis or before a
-        comma."""
+    def _gap(self, end: int, index: int) -> str:
+        """A space where there is a gap before a token, or nothing: at a dot, and for a line break
+        beside a parenthesis or before a comma."""
+        gap = self.text[end : self.tokens[index].start]
         if TokenType.DOT in (self.kind(index - 1), self.kind(index)):
-            return True
-        if "\n" not in self.text[end : self.tokens[index].start]:
-            return False
-        return self.kind(index - 1) is OPEN or self.kind(index) in (CLOSE, TokenType.COMMA)
+            return ""
+        if self.kind(index - 1) is OPEN or self.kind(index) in (CLOSE, TokenType.COMMA):
+            gap = "" if "\n" in gap else gap.replace(BLANK, "")
+        return " " if gap else ""
 
 
 _QUERY = frozenset({TokenType.SELECT, TokenType.WITH})

@@ -14,7 +14,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sqlrewrite.text.edits import Span, blank, cut, spliced
+from sqlrewrite.text.edits import Span, blank, cut, merged, spliced
 from sqlrewrite.text.template_kinds import UNITS
 
 MAX_RENDERINGS = 16
@@ -102,7 +102,7 @@ def renderings(text: str) -> tuple[Rendering, ...]:
         Rendering(
             spliced(text, ((span, blank(span.of(text))) for span in hidden)),
             hidden,
-            tuple(cut(text, _merged((*hidden, *spans))) for spans in eaten),
+            tuple(cut(text, merged((*hidden, *spans))) for spans in eaten),
         )
         for hidden in reversed(dict.fromkeys(ways))
     )
@@ -181,7 +181,7 @@ def _ways(tags: Sequence[_Tag]) -> list[tuple[Span, ...]]:
         if not 0 < len(ways) <= MAX_RENDERINGS:
             return []
         last = tag.span.end
-    return [] if any(way.open for way in ways) else [_merged(way.hidden) for way in ways]
+    return [] if any(way.open for way in ways) else [merged(way.hidden) for way in ways]
 
 
 def _behind(tag: _Tag, way: _Way, last: int) -> list[_Way]:
@@ -232,17 +232,6 @@ def _trimmed(text: str, tags: Sequence[_Tag], trim: bool) -> list[Span]:
         elif trim and unit[-3] != "+" and (line := _NEWLINE.match(text, end)):
             spans.append(Span(end, line.end()))
     return spans
-
-
-def _merged(spans: Sequence[Span]) -> tuple[Span, ...]:
-    """Spans in order, those that touch as one."""
-    merged: list[Span] = []
-    for span in sorted(spans, key=lambda it: (it.start, it.end)):
-        if merged and span.start <= merged[-1].end:
-            merged[-1] = Span(merged[-1].start, max(span.end, merged[-1].end))
-        else:
-            merged.append(span)
-    return tuple(merged)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,10 @@ from dataclasses import dataclass
 
 _VISIBLE = re.compile(r"[^\r\n]")
 
+BLANK = "\v"
+"""In place of each character that is taken out: white space to Spark's lexer, and no part of any
+layout, so that every other character keeps its offset."""
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -27,6 +31,22 @@ class Edit:
 
     offset: int
     text: str
+
+
+def blanked(text: str, spans: Iterable[Span]) -> str:
+    """A text with ``BLANK`` in place of some spans of it, which are in order."""
+    return spliced(text, ((span, BLANK * (span.end - span.start)) for span in spans))
+
+
+def merged(spans: Iterable[Span]) -> tuple[Span, ...]:
+    """Spans in order, those that touch as one."""
+    joined: list[Span] = []
+    for span in sorted(spans, key=lambda it: (it.start, it.end)):
+        if joined and span.start <= joined[-1].end:
+            joined[-1] = Span(joined[-1].start, max(span.end, joined[-1].end))
+        else:
+            joined.append(span)
+    return tuple(joined)
 
 
 def cut(text: str, spans: Iterable[Span]) -> str:

@@ -22,7 +22,7 @@ from sqlrewrite.text.templates import Refer
 from sqlrewrite.write.repeated_text import AuthorText
 
 # Up to its last character that shows: blanks behind it stay behind what is inserted.
-_LINE_COMMENT = re.compile(r"[ \t]*--[^\r\n]*?(?=\s*?(?:[\r\n]|\Z))")
+_LINE_COMMENT = re.compile(r"[ \t\v]*--[^\r\n]*?(?=\s*?(?:[\r\n]|\Z))")
 _INDENT = re.compile(r"[ \t]*")
 
 

@@ -127,8 +127,7 @@ def _edited(text: str) -> list[str]:
     texts = []
     for token in lex(bare.text).tokens:
         if token.token_type in (TokenType.NUMBER, TokenType.STRING):
-            end = bare.original_offset(token.end)
-            last = text[end]
+            end, last = token.end, text[token.end]
             new = f"x{last}" if token.token_type is TokenType.STRING else f"{last}1"
             texts.append(text[:end] + new + text[end + 1 :])
     return texts[-_EDITS:]

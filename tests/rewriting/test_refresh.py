@@ -215,3 +215,11 @@ def test_a_filter_that_a_dialect_cannot_say_is_rejected_for_a_reason() -> None:
     [finding], _ = lint(once, tables, make_options(dialect="trino"))
     assert finding.code == "DPP003"
     assert candidate.reason.message in finding.message
+
+
+def test_vertical_tabs_of_the_author_part_words(catalog: Catalog) -> None:
+    text = f"{JOIN} WHERE d.x\vLIKE\v'a%'"
+    once = rewrite(text, catalog).sql
+    assert once.startswith(f"{text} AND f.p IN (SELECT ")
+    assert "WHERE d2.x LIKE 'a%')" in once
+    assert rewrite(once, catalog).sql == once

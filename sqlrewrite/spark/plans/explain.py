@@ -276,7 +276,7 @@ def _left_to_spark(
     session: Session, path: str, decision: Decision, catalog: Warehouse
 ) -> Iterator[PairPlace]:
     """The places of the pairs that Spark prunes by itself."""
-    text = decision.document.stripped.text
+    text = decision.document.stripped.author_text
     catalog = known_after(path, text, catalog)
     facts = partitioned(catalog)
     with warehouse(session, catalog, [text]):

@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from itertools import takewhile
 
 from sqlglot import Token, TokenType
 
@@ -24,7 +24,7 @@ from sqlrewrite.sql.managed.recognition import (
     marker_offsets,
 )
 from sqlrewrite.sql.managed.token_walk import EnclosingClause, NoFormError, Range, Walk
-from sqlrewrite.text.edits import Edit, Span, cut
+from sqlrewrite.text.edits import Edit, Span, blanked, cut, merged
 from sqlrewrite.text.markers import MARKER
 from sqlrewrite.text.source import LINE_END
 
@@ -55,9 +55,9 @@ class RemovedPredicate:
 
 @dataclass(frozen=True, slots=True)
 class ManagedClause:
-    """What an earlier run wrote into one clause. ``at`` is the offset, in the stripped text, of the
-    WHERE or ON, or of where that was; ``edits`` would put all back; ``in_dml``: it is the condition
-    of a DELETE or UPDATE."""
+    """What an earlier run wrote into one clause. ``at`` is the offset of the WHERE or ON, or of
+    where that was; ``edits`` would put all back; ``in_dml``: it is the condition of a DELETE or
+    UPDATE."""
 
     at: int
     edits: tuple[Edit, ...]
@@ -67,19 +67,18 @@ class ManagedClause:
 
 @dataclass(frozen=True, slots=True)
 class Stripped:
-    """A text without managed predicates; ``removed`` are the spans of the original taken out, and
-    ``places`` the offsets in the text where each of them was.
+    """A text without managed predicates: ``removed`` are the spans that were taken out, and in the
+    ``text`` there are blanks in their place.
 
     ``predicates`` are the spans of those in them, each with its marker, and ``clauses`` have all
     that is known of them, clause by clause. ``foreign`` is where a marker stands on what is not
-    ours: the author has edited, wrapped or moved it. ``unsure`` are the offsets in the text of what
-    such a marker stands behind where it may have come away from a predicate of ours.
+    ours: the author has edited, wrapped or moved it. ``unsure`` are the offsets of what such a
+    marker stands behind where it may have come away from a predicate of ours.
     """
 
     text: str
     original: str
     removed: tuple[Span, ...] = ()
-    places: tuple[int, ...] = ()
     predicates: tuple[Span, ...] = ()
     foreign: tuple[int, ...] = ()
     unsure: tuple[int, ...] = ()
@@ -88,8 +87,12 @@ class Stripped:
     @classmethod
     def of(cls, text: str, spans: Sequence[Span], predicates: Sequence[Span]) -> Stripped:
         """The text without some spans of it, and the predicates in them."""
-        places = map(_offsets_without(spans), map(_start, spans))
-        return cls(cut(text, spans), text, tuple(spans), tuple(places), tuple(predicates))
+        return cls(blanked(text, spans), text, tuple(spans), tuple(predicates))
+
+    @property
+    def author_text(self) -> str:
+        """The original without what was taken out, and without blanks."""
+        return cut(self.original, self.removed)
 
     @property
     def removed_predicates(self) -> dict[Span, RemovedPredicate]:
@@ -100,45 +103,29 @@ class Stripped:
 
     def then(self, after: Stripped) -> Stripped:
         """Both at once: this, and what is taken out of the text that it leaves."""
-        removed = _outermost((*self.removed, *map(self.original_span, after.removed)))
-        both = (*self.predicates, *map(self.original_span, after.predicates))
-        foreign = tuple(map(self.original_offset, after.foreign))
-        return replace(
-            Stripped.of(self.original, removed, sorted(both, key=_start)), foreign=foreign
-        )
-
-    def original_span(self, span: Span) -> Span:
-        """Where a span of the text stands in the original."""
-        last = self.original_offset(max(span.start, span.end - 1))
-        return Span(self.original_offset(span.start), last + (span.end > span.start))
-
-    def original_offset(self, offset: int) -> int:
-        """The offset in the original for one in the stripped text."""
-        before = bisect_right(self.places, offset) - 1
-        return offset if before < 0 else offset + self.removed[before].end - self.places[before]
+        removed = merged((*self.removed, *after.removed))
+        both = sorted((*self.predicates, *after.predicates), key=_start)
+        return replace(Stripped.of(self.original, removed, both), foreign=after.foreign)
 
     def changes(self, edits: Iterable[Edit]) -> Iterator[tuple[Span, str]]:
-        """What insertions into the text change in the original, in order: its stretches, each with
-        what takes its place, without what goes only to come back."""
-        inserted: dict[int, str] = {}
+        """What insertions change in the original, in order: its stretches, each with what takes its
+        place, without what goes only to come back."""
+        new: dict[Span, str] = dict.fromkeys(self.removed, "")
+        by_start = {span.start: span for span in self.removed}
+        by_end = {span.end: span for span in self.removed}
         for edit in edits:
-            inserted[edit.offset] = inserted.get(edit.offset, "") + edit.text
-        replacements: list[tuple[Span, str]] = []
-        for span, at in zip(self.removed, self.places, strict=True):
-            new = inserted.pop(at, "")
-            if new != span.of(self.original):
-                replacements.append((span, new))
-        for offset, new in inserted.items():
-            at = self.original_offset(offset)
-            replacements.append((Span(at, at), new))
-        yield from sorted(replacements, key=lambda it: (it[0].start, it[0].end))
+            at = edit.offset
+            span = by_start.get(at) or by_end.get(at) or Span(at, at)
+            new[span] = new.get(span, "") + edit.text
+        for span in sorted(new, key=lambda it: (it.start, it.end)):
+            if new[span] != span.of(self.original):
+                yield span, new[span]
 
-    def insertions(self) -> dict[int, str]:
-        """What was taken out, by the offset in the stripped text where it stood."""
-        by_offset: dict[int, str] = {}
-        for span, at in zip(self.removed, self.places, strict=True):
-            by_offset[at] = by_offset.get(at, "") + span.of(self.original)
-        return by_offset
+    def restored(self, start: int, end: int) -> Iterator[Edit]:
+        """The insertions that put back what was taken out of a stretch."""
+        first = bisect_left(self.removed, start, key=_start)
+        for span in takewhile(lambda it: it.start <= end, self.removed[first:]):
+            yield Edit(span.start, span.of(self.original))
 
 
 Keep = Callable[[Walk, Sequence[ManagedPredicate]], Container[ManagedPredicate]]
@@ -161,15 +148,14 @@ def strip(
     )
     recognised = {predicate.marker for predicate in managed if _inside(predicate.span.start, outer)}
     spans = _spans(clauses)
-    stripped = _offsets_without(spans)
     foreign = tuple(at for at in marker_offsets(walk) if at not in recognised)
     return replace(
         Stripped.of(text, spans, [predicate.span for predicate in gone]),
         foreign=foreign,
-        unsure=tuple(map(stripped, apart(walk, foreign))),
+        unsure=tuple(apart(walk, foreign)),
         clauses=tuple(
             sorted(
-                (_managed_clause(walk, clause, stripped) for clause in clauses),
+                (_managed_clause(walk, clause) for clause in clauses),
                 key=lambda it: it.at,
             )
         ),
@@ -188,13 +174,6 @@ def _removed(walk: Walk, managed: ManagedPredicate) -> RemovedPredicate:
         text[value.end : whole.end] if single else "",
         managed.note,
     )
-
-
-def _offsets_without(spans: Sequence[Span]) -> Callable[[int], int]:
-    """What gives the offset in the text without some spans for one in the text."""
-    starts = [span.start for span in spans]
-    lengths = list(accumulate((span.end - span.start for span in spans), initial=0))
-    return lambda offset: offset - lengths[bisect_left(starts, offset)]
 
 
 def strip_text(text: str, tokens: Sequence[Token]) -> str:
@@ -278,15 +257,12 @@ def _by_clause(walk: Walk, taken: Sequence[ManagedPredicate]) -> Iterator[_Claus
             yield _ClauseSpans(clause, gone, tuple(spans))
 
 
-def _managed_clause(
-    walk: Walk, taken: _ClauseSpans, stripped: Callable[[int], int]
-) -> ManagedClause:
-    """What was taken out of a clause; ``stripped`` gives the offsets in the text without all."""
+def _managed_clause(walk: Walk, taken: _ClauseSpans) -> ManagedClause:
+    """What was taken out of a clause."""
     keyword = walk.tokens[taken.clause.keyword].start
-    text = walk.text
     return ManagedClause(
-        stripped(min(keyword, taken.spans[0].start)),
-        tuple(Edit(stripped(span.start), span.of(text)) for span in taken.spans),
+        min(keyword, taken.spans[0].start),
+        tuple(Edit(span.start, span.of(walk.text)) for span in taken.spans),
         tuple(_removed(walk, predicate) for predicate in taken.ours),
         walk.kind(walk.lead(taken.ours[0].word)) in CHANGES,
     )
