@@ -55,6 +55,8 @@ _NOISY_LOGGERS = ("py4j", "SQLQueryContextLogger", "DataFrameQueryContextLogger"
 _NO_PLAN = re.compile(
     r"\s*Error occurred during query planning:\s*|\s*== Physical Plan ==\s*[\w.]+Exception:\s"
 )
+# Before the error of a task, in Spark 3.
+_OF_A_TASK = re.compile(r"[\w.]+: Job aborted due to stage failure: .*? executor \w+\): ")
 # The error of a Python worker: the line after the indented stack.
 _RAISED = re.compile(r"Traceback \(most recent call last\):\n(?: .*\n)+(\S.*)")
 _GONE = frozenset({"Py4JNetworkError", "ConnectionRefusedError", "ConnectionResetError"})
@@ -173,6 +175,7 @@ def reason(error: BaseException) -> str:
         return "the Spark process has ended; was it killed, or short of memory?"
     java = getattr(error, "java_exception", None)
     text = _NO_PLAN.sub("", str(java if java is not None else error), count=1)
+    text = _OF_A_TASK.sub("", text, count=1)
     if raised := _RAISED.findall(text):
         return f"a Python worker fails: {raised[-1]}"
     for sign in _CONTINUES:

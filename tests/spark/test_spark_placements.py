@@ -238,6 +238,7 @@ CREATE TEMPORARY FUNCTION shadowed(weekday INT) RETURNS TABLE (amount INT) RETUR
 """
 
 
+@pytest.mark.since("4.0", "there are no functions in SQL")
 def test_a_function_returns_what_it_did(shop: SparkSession, catalog: Catalog) -> None:
     """Called with a constant, and with a column of what stands around it; a parameter gives way to
     a column of its name, and would be no name at all in a subquery."""
