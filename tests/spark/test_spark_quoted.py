@@ -25,7 +25,7 @@ VIEWS = (
     "CREATE OR REPLACE TEMPORARY VIEW dq AS SELECT * FROM VALUES "
     "(1, 'x', 'a'), (2, 'x', 'a'), (3, 'a', 'a'), (4, 'z', 'x'), (9, 'a', 'x') AS v(k, c, e)",
 )
-SETTING = "spark.sql.ansi.doubleQuotedIdentifiers"
+SETTINGS = ("spark.sql.ansi.doubleQuotedIdentifiers", "spark.sql.ansi.enabled")
 
 JOINED = "SELECT fq.p, fq.x FROM fq JOIN dq ON fq.p = dq.k WHERE "
 REWRITTEN = [
@@ -44,12 +44,14 @@ LEFT_ALONE = [
 
 @contextmanager
 def _names(spark: SparkSession, on: bool) -> Iterator[None]:
-    value = spark.conf.get(SETTING)
-    spark.conf.set(SETTING, str(on).lower())
+    before = {name: str(spark.conf.get(name)) for name in SETTINGS}
+    for name, value in zip(SETTINGS, (on, True), strict=True):
+        spark.conf.set(name, str(value).lower())
     try:
         yield
     finally:
-        spark.conf.set(SETTING, str(value))
+        for name, earlier in before.items():
+            spark.conf.set(name, earlier)
 
 
 def _rows(spark: SparkSession, sql: str, on: bool) -> list[tuple[object, ...]]:

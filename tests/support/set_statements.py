@@ -15,12 +15,13 @@ _ANSI, _QUOTES = "spark.sql.ansi.enabled", "spark.sql.ansi.doubleQuotedIdentifie
 class SetText:
     """Statements, run under ANSI mode; a query behind them and the type of its column ``x``, None
     where Spark refuses a statement; and whether ``outputs`` knows it. It does not know what a RESET
-    of ANSI mode gives, which is on in Spark 4 and off in 3.5."""
+    of ANSI mode gives, which is on in Spark 4 and off in 3.5: ``older`` is the type then."""
 
     text: str
     query: str
     type: str | None
     known: bool = True
+    older: str = ""
 
 
 SET_TEXTS = (
@@ -29,16 +30,16 @@ SET_TEXTS = (
     SetText(f"SET `{_ANSI}` = `false`", _SUM, "double"),
     SetText("SET SPARK.SQL.ANSI.ENABLED = false", _SUM, "bigint", known=False),
     SetText(f"SET {_ANSI} = 'false'", _SUM, None, known=False),
-    SetText(f"SET {_ANSI} = false; RESET", _SUM, "bigint", known=False),
-    SetText(f"SET {_ANSI} = false; RESET {_ANSI}", _SUM, "bigint", known=False),
-    SetText(f"SET {_ANSI} = false; RESET `{_ANSI}`", _SUM, "bigint", known=False),
-    SetText(f"RESET {_ANSI}", _SUM, "bigint", known=False),
+    SetText(f"SET {_ANSI} = false; RESET", _SUM, "bigint", known=False, older="double"),
+    SetText(f"SET {_ANSI} = false; RESET {_ANSI}", _SUM, "bigint", known=False, older="double"),
+    SetText(f"SET {_ANSI} = false; RESET `{_ANSI}`", _SUM, "bigint", known=False, older="double"),
+    SetText(f"RESET {_ANSI}", _SUM, "bigint", known=False, older="double"),
     SetText(f"RESET {_ANSI}", "SELECT 1 AS x", "int"),
     SetText(f"RESET {_ANSI}; SET {_ANSI} = false", _SUM, "double"),
     SetText(f"SET {_ANSI} = false; RESET {_QUOTES}", _SUM, "double"),
     SetText(f"SET {_ANSI} = false; RESET /* all */", _SUM, None, known=False),
     SetText(f"SET {_ANSI} = false; RESET SPARK.sql.ansi.enabled", _SUM, "double"),
-    SetText(f"SET {_QUOTES} = true; RESET {_ANSI}", _QUOTED, "int"),
+    SetText(f"SET {_QUOTES} = true; RESET {_ANSI}", _QUOTED, "int", older="string"),
     SetText(f"SET {_QUOTES} = true; RESET", _QUOTED, "string"),
     SetText("SET spark.sql.legacy.interval.enabled = true; RESET", _SPAN, "interval day"),
     SetText(f"SET spark.sql.legacy.new = true; RESET {_ANSI}", "SELECT 1 AS x", "int", known=False),
