@@ -189,9 +189,11 @@ class Dialect:
                 yield kind, at, end
             at = end
 
-    def _marked_words(self, text: str, found: list[tuple[str, int, int]]) -> frozenset[str]:
+    def _marked_words(self, text: str, lexemes: list[tuple[str, int, int]]) -> frozenset[str]:
         """The words of a text that must not be taken for Spark's: keywords, and functions."""
-        words = [(kind, text[start:end].lower()) for kind, start, end in found if kind != "comment"]
+        words = [
+            (kind, text[start:end].lower()) for kind, start, end in lexemes if kind != "comment"
+        ]
         marked = {word for kind, word in words if kind == "name" and word in self.hidden}
         shared = self.same | self.clauses
         for at, (kind, word) in enumerate(words[:-1]):

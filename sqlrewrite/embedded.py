@@ -158,13 +158,13 @@ class _Before:
         self._reached[block, session] = len(ran), catalog
         return catalog
 
-    def _followed(self, it: _Definition, before: Warehouse, *, maybe: bool) -> Warehouse:
+    def _followed(self, definition: _Definition, before: Warehouse, *, maybe: bool) -> Warehouse:
         """The catalog after a definition, which may not have run. Most regions follow the same
         definitions as the one before."""
-        key = id(it), id(before), maybe
+        key = id(definition), id(before), maybe
         if key not in self._after:
-            ran = replace(it.statement, maybe=True) if maybe else it.statement
-            self._after[key] = before, followed(ran, it.text, before, "the text")
+            ran = replace(definition.statement, maybe=True) if maybe else definition.statement
+            self._after[key] = before, followed(ran, definition.text, before, "the text")
         return self._after[key][1]
 
 

@@ -145,23 +145,23 @@ def _of_postgresql(plan: Plan, join: ScanJoin) -> str:
     )
 
 
-def _cut(found: Split, count: int) -> Cut:
-    parts = [scan.table.parts for scan, _ in found.scans]
+def _cut(found_split: Split, count: int) -> Cut:
+    parts = [scan.table.parts for scan, _ in found_split.scans]
     if all(part is None for part in parts):
-        return by_hash(count, cast=found.cast)
+        return by_hash(count, cast=found_split.cast)
     bounds = [part for part in parts if part is not None]
-    if len(bounds) < len(parts) or found.cast:
+    if len(bounds) < len(parts) or found_split.cast:
         raise Unsplit("the bounds of its tables' partitions are not of one type")
     return by_bounds(bounds, count)
 
 
-def _wrong(statement: Statement, text: str, made: list[Edit]) -> str:
+def _wrong(statement: Statement, text: str, insertions: list[Edit]) -> str:
     """What is wrong with the insertions, if anything: the result must parse, and be the author's
     text without them."""
-    after = apply(text, made)
+    after = apply(text, insertions)
     if cut(after, find_groups(after, lex(after).tokens).spans) != text:
         return "the text would not be found again"
-    shift = sum(len(edit.text) for edit in made)
+    shift = sum(len(edit.text) for edit in insertions)
     piece = after[statement.start : statement.end + 1 + shift]
     if any(part.failure is not None or part.tree is None for part in statements(piece)):
         return "the text by groups would not parse, please report this"

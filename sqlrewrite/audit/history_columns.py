@@ -53,14 +53,14 @@ class Columns:
     end: str | None = None
 
 
-def columns(names: Sequence[str], given: Mapping[str, str | None]) -> Columns:
+def columns(names: Sequence[str], by_user: Mapping[str, str | None]) -> Columns:
     """The columns of a history. ``names`` are all its columns, fields of a struct as
-    ``struct.field``; ``given`` are those that the user has chosen, by part. Raises ConfigError if
+    ``struct.field``; ``by_user`` are those that the user has chosen, by part. Raises ConfigError if
     no column has the text, or a chosen one does not exist."""
     known = {name.lower(): name for name in names}
     columns: dict[str, str | None] = {}
     for part in PARTS:
-        chosen = given.get(part)
+        chosen = by_user.get(part)
         if chosen is not None and chosen.lower() not in known:
             raise ConfigError(f"no column is called {chosen!r}; there are: {', '.join(names)}")
         candidates = (chosen.lower(),) if chosen is not None else _KNOWN[part]

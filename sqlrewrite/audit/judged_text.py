@@ -18,7 +18,7 @@ from types import FrameType
 
 from sqlrewrite.document import Decision, decide, read
 from sqlrewrite.judge.benefit.benefit import BY_RATIO
-from sqlrewrite.linting.merges import MERGED, whole
+from sqlrewrite.linting.merge_checks import MERGED, whole
 from sqlrewrite.results import Candidate, Outcome, Rewrite, Verdict
 from sqlrewrite.rewriting import result
 from sqlrewrite.settings.options import LEFT_TO_ENGINE, Options
@@ -128,17 +128,17 @@ def judged(
         return AuditedText("error", f"{type(error).__name__}: {error}"[:_MOST_REASON])
 
 
-def _outcome(found: Rewrite, scans: tuple[AuditedScan, ...]) -> AuditedText:
+def _outcome(rewrite: Rewrite, scans: tuple[AuditedScan, ...]) -> AuditedText:
     verdicts = {scan.verdict for scan in scans}
-    if found.changed:
-        return AuditedText("rewritten", rewritten=found.sql, scans=scans)
+    if rewrite.changed:
+        return AuditedText("rewritten", rewritten=rewrite.sql, scans=scans)
     if Verdict.REJECTED.value in verdicts:
         return AuditedText("rejected", scans=scans)
     if verdicts:
         return AuditedText("pruned", scans=scans)
-    for problem in found.errors:
+    for problem in rewrite.errors:
         return AuditedText("error", problem.message[:_MOST_REASON])
-    for problem in found.skipped:
+    for problem in rewrite.skipped:
         return AuditedText("skipped", problem.message[:_MOST_REASON])
     return AuditedText("nothing")
 
@@ -154,21 +154,21 @@ def _unknown(decision: Decision) -> tuple[str, ...]:
     return tuple(sorted(names)[:_MOST_SCANS])
 
 
-def _scan(it: Candidate, catalog: Warehouse) -> AuditedScan:
-    relation = catalog.resolve(tuple(it.fact.table.lower().split(".")))
-    against = [rule for rule in it.rules if rule.outcome is not Outcome.PASS]
-    rejected = it.verdict is Verdict.REJECTED and bool(against)
+def _scan(candidate: Candidate, catalog: Warehouse) -> AuditedScan:
+    relation = catalog.resolve(tuple(candidate.fact.table.lower().split(".")))
+    against = [rule for rule in candidate.rules if rule.outcome is not Outcome.PASS]
+    rejected = candidate.verdict is Verdict.REJECTED and bool(against)
     scan = AuditedScan(
-        fact=".".join(relation.name) if relation is not None else it.fact.table.lower(),
-        alias=it.fact.alias,
-        column=it.fact.column.lower(),
-        dimension=it.dimension.table.lower(),
-        key=it.dimension.column.lower(),
-        verdict=it.verdict.value,
-        predicate=it.predicate or "",
+        fact=".".join(relation.name) if relation is not None else candidate.fact.table.lower(),
+        alias=candidate.fact.alias,
+        column=candidate.fact.column.lower(),
+        dimension=candidate.dimension.table.lower(),
+        key=candidate.dimension.column.lower(),
+        verdict=candidate.verdict.value,
+        predicate=candidate.predicate or "",
         partitions=relation.partition_count if isinstance(relation, Table) else None,
     )
-    estimate, count = it.estimate, scan.partitions
+    estimate, count = candidate.estimate, scan.partitions
     if count is not None and estimate is not None and estimate.basis != BY_RATIO:
         scan = replace(scan, kept=round(count * (1 - estimate.share)))
     if not rejected:

@@ -21,18 +21,24 @@ from sqlrewrite.cli.command_options import (
     setting_options,
     settings_at,
 )
-from sqlrewrite.cli.spark_options import REPORT, SPARK, Report, report_options, spark_options
+from sqlrewrite.cli.spark_options import (
+    REPORT,
+    REWRITES,
+    Report,
+    report_options,
+    spark_options,
+    timeout_option,
+)
 from sqlrewrite.cli.streams import CommandFailure, progress, report_unwritable
 from sqlrewrite.report import Printer
 from sqlrewrite.run.runner import Request, load_catalog
-from sqlrewrite.settings.table import section
-from sqlrewrite.settings.value_kinds import COUNT, SECONDS
+from sqlrewrite.settings.value_kinds import COUNT
 from sqlrewrite.spark.target import Target
 from sqlrewrite.text.source import write_file
 from sqlrewrite.warehouse import Warehouse
 
 if TYPE_CHECKING:
-    from sqlrewrite.audit.summary import AuditSummary
+    from sqlrewrite.audit.audit_summary import AuditSummary
 
 _HELP = {
     "text": "The column with the query text.",
@@ -54,13 +60,11 @@ _APPLIED = re.compile(r"[0-9]{3,}-[0-9a-f]{12}\.sql")
     cls=Command,
     sections={
         "What the history is": ("input_format", *(f"{part}_column" for part in PARTS)),
-        "What is known": (*section("known"), "config", "isolated"),
-        "What is inserted": section("inserted"),
-        "Which Spark": SPARK,
+        **REWRITES,
         "How it is done": ("out", "timeout", "measure"),
         "What is reported": ("top", "apply", *REPORT),
     },
-    short_help="Judge a history of queries as a whole, as a Spark job.",
+    short_help="Judge a whole history of queries, as a Spark job.",
     epilog="""\b
 Examples:
   dpp-rewrite audit -c warehouse.json history.parquet
@@ -80,7 +84,7 @@ Examples:
             "--schema-column" if part == "schema" else f"--{part}",
             f"{part}_column",
             metavar="COLUMN",
-            help=f"{_HELP[part]}  [default: found by the names that known histories use]",
+            help=f"{_HELP[part]}  [default: by its usual names]",
         )
         for part in PARTS
     )
@@ -91,21 +95,13 @@ Examples:
     "-o",
     "--out",
     metavar="DIR",
-    help="Write the shapes there as Parquet, and go on there the next time: only what is new is "
-    "decided.",
+    help="Keep the judged shapes here, as Parquet: the next audit judges only new ones.",
 )
-@click.option(
-    "--timeout",
-    metavar="SECONDS",
-    type=ValueKindType(SECONDS),
-    default=10.0,
-    show_default=True,
-    help="Skip a query text that takes longer than this in processor time.",
-)
+@timeout_option("Skip a query that takes more processor time than this to judge.", 10.0)
 @click.option(
     "--measure",
     is_flag=True,
-    help="Ask this Spark's tables how many partitions each predicate of the top shapes keeps.",
+    help="Ask Spark how many partitions each predicate of the reported shapes keeps.",
 )
 @click.option(
     "--top",
@@ -133,11 +129,11 @@ def audit_command(
     report: Report,
     **given: Any,
 ) -> None:
-    """Tells which queries of a history read partitions for nothing, and what to change first.
+    """Shows which queries of a history read partitions needlessly, and what to change first.
 
     INPUT is a history of queries: Parquet, ORC, JSON or CSV files, the name of a table, a folder of
-    *.sql, or dbt's run_results.json. It may also be Spark's event logs, which contain plans but no
-    query texts. Queries of the same shape are judged once. See docs/audit.md.
+    *.sql, or dbt's run_results.json; or Spark's event logs, which have plans but no query texts.
+    Queries of one shape, which differ in literals alone, are judged once. See docs/audit.md.
     """
     columns = {part: given.pop(f"{part}_column") for part in PARTS}
     settings = settings_at(".", given)
@@ -151,7 +147,7 @@ def audit_command(
         _of_event_logs(inputs, where, todo.catalog, report)
         return
     if not todo.catalog.relations:
-        raise CommandFailure("the tables are not known: give --catalog")
+        raise CommandFailure("no tables are known: give --catalog, or run dpp-rewrite init")
     if out is None and not local:
         raise CommandFailure(
             "the results need a folder that all machines of the cluster can reach: give -o DIR"
@@ -197,7 +193,7 @@ def _judged(
 def _of_event_logs(
     inputs: Sequence[str], where: Target, catalog: Warehouse, report: Report
 ) -> None:
-    """Reports what pruned the scans in event logs, which have plans and no query texts."""
+    """Reports what pruned the scans in event logs."""
     from sqlrewrite.report.audit import print_scanned, scanned_json, scanned_page
     from sqlrewrite.spark.histories import scanned
     from sqlrewrite.spark.session import session
@@ -211,7 +207,7 @@ def _of_event_logs(
 
 
 def _write_texts(folder: Path, summary: AuditSummary) -> None:
-    """Writes the rewritten text of each top shape to a file, in place of an earlier run's."""
+    """Writes the rewritten text of each top shape to a file; deletes those of an earlier run."""
     with report_unwritable(str(folder)):
         folder.mkdir(parents=True, exist_ok=True)
         for path in folder.iterdir():
@@ -224,7 +220,7 @@ def _write_texts(folder: Path, summary: AuditSummary) -> None:
 
 @contextmanager
 def _shown(err: Printer, running: Any) -> Iterator[Callable[[str], None]]:
-    """A function that shows on stderr, where that is a terminal, the step and its progress."""
+    """A function that shows a step and its progress on stderr, if that is a terminal."""
     if not err.stream.isatty():
         yield lambda what: None
         return

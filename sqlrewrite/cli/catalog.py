@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     short_help="Show, infer, pull or check the tables that are known.",
 )
 def catalog_command() -> None:
-    """What the tool knows about the tables of the warehouse."""
+    """Shows, infers, pulls or checks what is known of the warehouse's tables."""
 
 
 @catalog_command.command(
@@ -75,11 +75,11 @@ Examples:
     type=click.Choice(["text", "json"]),
     default="text",
     show_default=True,
-    help="text: a table; json: the snapshot form, which --catalog reads.",
+    help="text: for people. json: a snapshot, which --catalog reads.",
 )
 @colour_option
 def show_command(format: str, color: bool | None, **given: Any) -> None:
-    """Prints what the tool knows about the tables, from any --catalog.
+    """Prints the tables that --catalog describes.
 
     Partition columns, types and statistics decide what can be pruned: look here first when a
     query is not rewritten as expected.
@@ -123,9 +123,9 @@ def infer_command(
 ) -> None:
     """Writes DDL of the tables that SQL files use, with a comment on each guess.
 
-    A CREATE TABLE is taken as it stands. INSERT … PARTITION (dt = …) shows that dt partitions a
-    table, but not the type of dt. Correct the guesses before you give the file to --catalog:
-    nothing is rewritten that depends on a type that is UNKNOWN.
+    CREATE TABLE statements are copied. INSERT … PARTITION (dt = …) shows that dt partitions a
+    table, but not its type: correct the guesses before you give the file to --catalog. Nothing is
+    rewritten that depends on an UNKNOWN type.
     """
     from sqlrewrite.catalog.infer import ddl, infer
     from sqlrewrite.report.catalog import print_left_out
@@ -143,7 +143,7 @@ def infer_command(
     print_left_out(err, catalog)
     if not count:
         raise CommandFailure(
-            "nothing is written: these files show no table by CREATE TABLE, CREATE VIEW or "
+            "nothing is written: these files have no CREATE TABLE, CREATE VIEW or "
             "INSERT … PARTITION (dt = …)"
         )
     place = "" if output == "-" else f" to {output}"
@@ -155,15 +155,18 @@ def infer_command(
 @catalog_command.command(
     "check",
     cls=Command,
-    sections={"What is known of the tables": ("catalog", "schema"), "Which Spark": SPARK},
+    sections={"Catalog and settings": ("catalog", "schema", "config", "isolated"), **SPARK},
     short_help="Count rows that contradict a declared derived column.",
     epilog="""\b
 Examples:
   dpp-rewrite catalog check --remote sc://host
   dpp-rewrite catalog check -c warehouse.json --master yarn logs.events
 
-Exit status: 0 if each declaration holds for all rows, 1 if one does not, 2 if one could not be
-counted.""",
+\b
+Exit status:
+  0  each declaration holds for all rows
+  1  one does not
+  2  one could not be checked""",
 )
 @click.argument("tables", nargs=-1, metavar="[TABLES]...")
 @setting_options("catalog check")
@@ -172,9 +175,9 @@ counted.""",
 def check_command(tables: tuple[str, ...], where: Target, color: bool | None, **given: Any) -> None:
     """Counts the rows in which a derived column differs from its declared expression.
 
-    GENERATED ALWAYS AS, `derived` in a snapshot and [tool.dpp-rewrite.derived] declare columns.
-    Each table is read completely, once; TABLES limits the check to some. Expressions over a
-    TIMESTAMP use the declared time-zone, else the time zone of the session.
+    A derived column is declared by GENERATED ALWAYS AS, by `derived` in a snapshot, or by
+    [tool.dpp-rewrite.derived]. Each table is read completely, once; TABLES limits the check to
+    these. Expressions over a TIMESTAMP use the setting time-zone, else the session's time zone.
     """
     from sqlrewrite.spark import catalog as live
 
@@ -183,8 +186,8 @@ def check_command(tables: tuple[str, ...], where: Target, color: bool | None, **
     declared_tables = _declared(catalog, tables)
     if not declared_tables:
         raise CommandFailure(
-            "no derived column of these tables is declared: [tool.dpp-rewrite.derived] declares "
-            "the expression that a column is computed by"
+            "these tables declare no derived column, so there is nothing to check: declare one in "
+            "[tool.dpp-rewrite.derived]"
         )
     if settings.time_zone:
         zone = ("spark.sql.session.timeZone", settings.time_zone)
@@ -206,7 +209,7 @@ def check_command(tables: tuple[str, ...], where: Target, color: bool | None, **
 def _declared(
     catalog: Warehouse, tables: Sequence[str]
 ) -> list[tuple[Name, tuple[Derivation, ...]]]:
-    """The named tables that have declarations, also those that only the settings declare."""
+    """The named tables with their declared columns, also those that only the settings declare."""
     derived = {table.name: table.derived for table in catalog.tables if table.derived}
     for name, columns in catalog.declared.items():
         if not any(other[-len(name) :] == name for other in derived):
@@ -239,7 +242,7 @@ def _print_checked(out: Printer, check: Checked) -> None:
     cls=Command,
     sections={
         "Which tables": ("schema", "include"),
-        "Which Spark": SPARK,
+        **SPARK,
         "What is written": ("output",),
     },
     short_help="Write a snapshot of a live Spark catalog.",
@@ -250,8 +253,8 @@ Examples:
   dpp-rewrite catalog pull --remote sc://host 'lake.*.*' 'lake.raw.click*'
   dpp-rewrite catalog pull --remote sc://host --schema retail --include 'f_*'
 
-A pull that is cut off goes on where it stopped when it is called again: what it has read is kept
-in FILE.partial until FILE is written.""",
+An interrupted pull resumes when the same command runs again: FILE.partial keeps what was read
+until FILE is written.""",
 )
 @click.argument("patterns", nargs=-1, metavar="[PATTERNS]...")
 @click.option(
@@ -279,12 +282,11 @@ def pull_command(
 ) -> None:
     """Writes a snapshot of a live Spark catalog, for --catalog.
 
-    The snapshot has the columns and types of tables and views, partition columns, sizes, the counts
-    of ANALYZE TABLE, and the settings that decide what Spark prunes by itself. If sampled rows
-    suggest that a partition column is computed from another column, the expression is printed, and
-    written as `proposed`; it is not used until someone declares it. PATTERNS are names with * and
-    ?, such as retail.* or lake.raw.click*. Without PATTERNS all schemas of the current catalog are
-    read.
+    PATTERNS are names with * and ?, such as retail.* or lake.raw.click*; without them all schemas
+    of the current catalog are read. The snapshot has columns and types, partition columns, sizes,
+    the counts of ANALYZE TABLE, and Spark's settings for dynamic pruning. If sampled rows suggest
+    that a partition column is computed from another column, the expression is printed, and written
+    as `proposed`: it is not used until you declare it.
     """
     from sqlrewrite.spark import catalog as live
 

@@ -66,7 +66,7 @@ class ValueKindType(click.ParamType[Any]):
         self.name = "value"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """The value of a word; a default is a value already."""
+        """The value of a text; a default is a value already."""
         if not isinstance(value, str):
             return value
         try:
@@ -87,9 +87,9 @@ def setting_options(command: str) -> Decorator:
             "--config",
             type=click.Path(readable=False),
             metavar="FILE",
-            help="Read the settings from this file.",
+            help="Read the settings from this file only.",
         ),
-        click.option("--isolated", is_flag=True, help="Read no file of settings."),
+        click.option("--isolated", is_flag=True, help="Read no settings from files."),
         *(_option(row) for row in TABLE if command in row.commands),
     )
 
@@ -116,15 +116,15 @@ _NAMES = {"engine": _named_in("engines"), "dialect": _named_in("dialects", SPARK
 def completing(names: Callable[[], Iterable[str]]) -> Callable[..., list[Any]]:
     """Completes a word in the shell by these names, else by the option's type."""
 
-    def found(ctx: click.Context, param: click.Parameter, word: str) -> list[Any]:
+    def complete(ctx: click.Context, param: click.Parameter, word: str) -> list[Any]:
         fitting = sorted(name for name in names() if name.lower().startswith(word.lower()))
         return fitting or param.type.shell_complete(ctx, param, word)
 
-    return found
+    return complete
 
 
 def _option(row: Setting) -> Decorator:
-    """The option of a setting. Its value is None, or empty, where it is left to the project."""
+    """The option of a setting; None, or empty, if it is not given."""
     kind, schema = row.kind, row.kind.schema
     more: dict[str, Any] = {"metavar": row.metavar}
     if kind is BOOLEAN:
@@ -174,7 +174,7 @@ class GivenOptions:
 
 
 def with_chosen(options: Mapping[str, Any]) -> dict[str, Any]:
-    """A command's options, with the settings among them that were given under ``chosen``."""
+    """A command's options, with those that are settings and were given under ``chosen``."""
     names = {row.name for row in TABLE}
     others = {name: value for name, value in options.items() if name not in names}
     settings = {name: options[name] for name in names & options.keys()}
@@ -190,7 +190,7 @@ def settings_at(path: str, options: Mapping[str, Any]) -> Settings:
 
 
 colour_option: Decorator = click.option(
-    "--color/--no-color", default=None, help="Use colour, whatever the terminal is."
+    "--color/--no-color", default=None, help="Use colour, or none.  [default: on a terminal]"
 )
 
 
@@ -209,12 +209,13 @@ def file_options(
             "paths", nargs=-1, required=True, type=click.Path(readable=False), metavar="PATHS..."
         ),
         click.option("--stdin-filename", metavar="PATH", help="The name to report for `-`."),
-        click.option("--show-settings", is_flag=True, help="Print the settings, only."),
-        click.option("--show-files", is_flag=True, help="Print the names of the files, only."),
+        click.option("--show-settings", is_flag=True, help="Print the settings, and end."),
+        click.option("--show-files", is_flag=True, help="Print the files' names, and end."),
         click.option(
             "--changed-since",
             metavar="REF",
-            help="Only what has changed since this branch left REF, such as origin/main.",
+            help="Only files (lint: only their statements) that have changed since this branch "
+            "left REF, such as origin/main.",
         ),
         click.option(
             "-o",
@@ -230,5 +231,7 @@ def file_options(
         click.option("-q", "--quiet", is_flag=True, help=quiet),
         click.option("-v", "--verbose", is_flag=True, help=verbose),
         colour_option,
-        click.option("--exit-zero", is_flag=True, help="Exit 0 whatever is found in the files."),
+        click.option(
+            "--exit-zero", is_flag=True, help="Exit 0 even if there is something to report."
+        ),
     )

@@ -87,15 +87,15 @@ Examples:
   dpp-rewrite rules DPP101                 why was a join rejected?
 
 \b
-A path where a command is expected means `rewrite`; its options are listed by
-`dpp-rewrite rewrite -h`. A path that has a command's name is written ./rules.""",
+`dpp-rewrite q.sql` is `dpp-rewrite rewrite q.sql`, and takes the options of
+`rewrite`. For a file with a command's name write ./rules.""",
 )
 @click.version_option(sqlrewrite.__version__, message="%(prog)s %(version)s")
 def program() -> None:
     """Writes partition-pruning predicates into Spark SQL.
 
-    Finds the fact tables whose partitions a join with a filtered dimension could rule out, and
-    inserts the predicate that lets the engine skip them. Nothing else in a query is touched.
+    Where a partitioned table is joined with a filtered one on its partition column, this inserts
+    the predicate by which the engine skips partitions. Nothing else in a query is touched.
     """
 
 
@@ -116,9 +116,9 @@ Examples:
 )
 @colour_option
 def rules_command(code: str | None, color: bool | None) -> None:
-    """Lists the rules, or explains one: why, reference, example before and after.
+    """Lists the rules, or explains one: why it is there, examples, and what to do.
 
-    CODE is a rule's code or its name, as the verdicts print them.
+    CODE is a rule's code, such as DPP101, or its name, such as join-type.
     """
     from difflib import get_close_matches
 
@@ -156,7 +156,7 @@ def server_command(stdio: bool, **given: Any) -> None:
     """Speaks the Language Server Protocol on stdin and stdout.
 
     The server lints open files while you type, offers fixes, and shows what prunes a table.
-    Settings and catalog are found for each open file as the command `lint` finds them.
+    It finds the settings and the catalog of each open file as `dpp-rewrite lint` does.
     """
     options = GivenOptions(**with_chosen(given))
     options.projects()  # reports mistakes in the settings at once
@@ -165,6 +165,6 @@ def server_command(stdio: bool, **given: Any) -> None:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol", "attrs", "cattrs"):
             raise
-        what = "the server needs pygls: pip install 'pygls>=2,<3' lsprotocol"
+        what = "the server needs pygls and lsprotocol: pip install 'pygls>=2,<3' lsprotocol"
         raise CommandFailure(what) from error
     make(options.config, options.chosen, isolated=options.isolated).start_io()

@@ -97,9 +97,9 @@ class FileGroup:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FileRun:
-    """A run over many files: its options, the files, the paths that lead nowhere, and folders with
-    the reason why git would not list them; ``changed`` is set where only changes count; ``stdin``
-    is what was read of it for `-`."""
+    """A run over many files: its options, the files, the paths that do not exist, and folders with
+    the reason why git cannot list them. ``changed`` is set by --changed-since, ``stdin`` are the
+    bytes of `-`."""
 
     options: FileOptions
     groups: tuple[FileGroup, ...]
@@ -115,7 +115,7 @@ class FileRun:
 
     @property
     def stdin_is_excluded(self) -> bool:
-        """Whether stdin was given, and is left as it is because its name is excluded."""
+        """Whether `-` was given with a name that is excluded."""
         read = any(STDIN in group.files for group in self.groups)
         return STDIN in self.options.paths and not read
 
@@ -134,10 +134,10 @@ class FileRun:
 def results(
     run: FileRun, jobs: Sequence[Job[Result]], err: Printer, title: str, *, hidden: bool
 ) -> Iterator[tuple[int, str, Result]]:
-    """For each path the number of its group, and what the group's job makes of it, one at a time,
-    so that many files take no more memory. A bar tells how many are done, unless ``hidden``."""
+    """The number of its group, and the job's result, for each path, one at a time, so that memory
+    stays flat. Shows a progress bar unless ``hidden``."""
     for path in run.missing:
-        problem = Problem("io-error", f"cannot be read: {_why_missing(path)}", 1, 1)
+        problem = Problem("io-error", f"cannot be read: {why_missing(path)}", 1, 1)
         yield 0, path, jobs[0].unread(path, problem)
     with progress(err, title, run.count, hidden=hidden or run.count < MANY) as update:
         for number, (group, job) in enumerate(zip(run.groups, jobs, strict=True)):
@@ -164,14 +164,14 @@ def _of_group(run: FileRun, group: FileGroup, job: Job[Result]) -> Iterator[Resu
 
 
 def warn(run: FileRun, err: Printer) -> None:
-    """Reports the folders where files may be taken that git would leave out."""
+    """Reports the folders in which .gitignore has no effect."""
     for folder, why in () if run.options.quiet else run.warnings:
-        message = shown(f" git lists no files, none is left out by .gitignore: {why}")
+        message = shown(f": git cannot list the files, so .gitignore leaves none out: {why}")
         err.line((f"{shown(folder)}: ", "bold"), ("warning", "bold yellow"), (message, ""))
 
 
 def none_changed(run: FileRun, err: Printer) -> bool:
-    """Whether only changed files count and there is none, which is reported."""
+    """Whether --changed-since leaves no file, which it reports."""
     none = run.changed is not None and not run.count and not run.missing
     if none and not run.options.quiet:
         err.line((f"no file of SQL has changed since {run.options.changed_since}", ""))
@@ -191,8 +191,9 @@ def report_left_out(run: FileRun, err: Printer) -> None:
         )
         paths = paths or [path for path in run.options.paths if path != STDIN]
         options = " ".join(f"-c {shown(path)}" for path in paths) or "-c FOLDER"
-        what = f"{counted(count, 'remark')} on what it could not read"
-        err.line(("catalog: ", "bold"), (f"{what}: dpp-rewrite catalog show {options}", ""))
+        what = f"{counted(count, 'place')} could not be read"
+        see = f"`dpp-rewrite catalog show {options}` lists them"
+        err.line(("catalog: ", "bold"), (f"{what}; {see}", ""))
 
 
 def _show_settings(projects: Iterable[ProjectFiles]) -> NoReturn:
@@ -210,11 +211,11 @@ def _show_settings(projects: Iterable[ProjectFiles]) -> NoReturn:
 
 
 def _show_files(gathered: Gathered) -> NoReturn:
-    """Prints the names of the files, and ends; with status 2 where a path leads nowhere."""
+    """Prints the names of the files, and ends; with status 2 if a path does not exist."""
     for project in gathered.projects:
         write_stdout(b"".join(os.fsencode(path) + b"\n" for path in project.files))
     for path in gathered.missing:
-        click.echo(f"{path}: {_why_missing(path)}", err=True)
+        click.echo(f"{path}: {why_missing(path)}", err=True)
     raise click.exceptions.Exit(2 if gathered.missing else 0)
 
 
@@ -224,7 +225,7 @@ def _only_changed(gathered: Gathered, since: str) -> tuple[Gathered, ChangedFile
 
     paths = [path for project in gathered.projects for path in project.files]
     if STDIN in paths:
-        raise click.UsageError("--changed-since cannot go with `-`: git knows nothing of stdin")
+        raise click.UsageError("--changed-since cannot go with `-`: git does not track stdin")
     changed = changes(paths, since)
     kept = (
         replace(project, files=tuple(path for path in project.files if changed.has(path)))
@@ -233,8 +234,8 @@ def _only_changed(gathered: Gathered, since: str) -> tuple[Gathered, ChangedFile
     return replace(gathered, projects=tuple(kept)), changed
 
 
-def _why_missing(path: str) -> str:
-    """Why a path cannot be read; it may be a command, misspelt."""
+def why_missing(path: str) -> str:
+    """Why a path cannot be read; it may be a misspelt command."""
     from sqlrewrite.cli.commands import COMMANDS
 
     if os.path.exists(path):

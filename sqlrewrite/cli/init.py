@@ -34,8 +34,8 @@ _SCHEMA = "spark.sql.catalog.spark_catalog.defaultDatabase"
     short_help="Write a first file of settings for this folder.",
     epilog="""\b
 Examples:
-  dpp-rewrite init    looks around, writes the settings, says what it found
-  dpp-rewrite lint .  and then this needs no options""",
+  dpp-rewrite init    finds the catalog and writes dpp-rewrite.toml
+  dpp-rewrite lint .  needs no options then""",
 )
 @click.argument(
     "folder",
@@ -48,8 +48,8 @@ def init_command(folder: str, color: bool | None) -> None:
     """Finds the files that describe tables and writes settings that name them.
 
     These files are DDL, dbt projects, snapshots of `catalog pull` and Spark's spark-defaults.conf.
-    The settings go to the end of pyproject.toml if there is one, else to dpp-rewrite.toml.
-    Existing settings stay as they are; the new ones are then printed only.
+    The settings go to the end of pyproject.toml if there is one, else to dpp-rewrite.toml. If there
+    are settings already, they stay, and the new ones are only printed.
     """
     err = printer(err=True, color=color)
     sources_found = discover(folder)
@@ -58,7 +58,7 @@ def init_command(folder: str, color: bool | None) -> None:
     path, before = _target(folder)
     if before is None:
         write_stdout("".join(f"{line}\n" for line in lines).encode())
-        err.line((f"{shown(path)} has settings already, and is left as it is", "yellow"))
+        err.line((f"{shown(path)} has settings already: nothing is written", "yellow"))
         raise click.exceptions.Exit(2)
     own = os.path.basename(path) == OWN_FILE
     end = "\r\n" if "\r\n" in before else "\n"
@@ -91,7 +91,7 @@ def _catalogs(folder: str, sources: Discovered, err: Printer) -> Iterator[KnownS
         err.print([(mark, (f"{shown(path)}: {source.lacking or source.what}", ""))])
         yield source
     if not (sources.ddl or sources.snapshots or projects):
-        what = "no DDL, no dbt project: `dpp-rewrite catalog pull` asks a live Spark"
+        what = "no DDL, no dbt project: pull the tables from Spark by `dpp-rewrite catalog pull`"
         err.line((what, "yellow"))
     for key, (value, where) in sources.spark.items():
         if key in (_QUOTES, _ANSI, _SCHEMA) or known_setting(key):

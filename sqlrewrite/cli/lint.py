@@ -44,7 +44,7 @@ class LintOptions(FileOptions):
     "lint",
     cls=Command,
     sections={
-        "What is known": (*section("known"), "config", "isolated", "stdin_filename"),
+        "Catalog, engine and settings": (*section("known"), "config", "isolated", "stdin_filename"),
         "What a rewrite would insert": section("inserted"),
         "Which files": FILES,
         "What counts": (*section("counts"), "write_baseline"),
@@ -69,30 +69,29 @@ In a query, at the end of the line that names the table:
 
 \b
 Exit status:
-  0  no findings
-  1  findings (a statement that does not parse is one under --strict only)
-  2  something could not be done: wrong usage, no table is known, a broken
-     catalog, an unreadable file""",
+  0  no findings, or only notes
+  1  findings; a statement that does not parse counts only with --strict
+  2  wrong usage, no table is known, a broken catalog, an unreadable file""",
 )
 @setting_options("lint")
 @file_options(
     (*lint.PEOPLE, *MACHINES),
     "Format of the report on stdout.",
-    "Print the number of findings by code, and what was understood, not the findings.",
-    "No summary.",
+    "Print counts of findings and of understood statements, not the findings.",
+    "Print no summary.",
     "Show suppressed findings too.",
 )
 @click.option(
     "--write-baseline",
     is_flag=True,
-    help=f"Write all findings to the baseline ({baseline.NAME} by default), and exit 0.",
+    help=f"Write all findings to the baseline, by default {baseline.NAME}, and exit 0.",
 )
 @click.pass_context
 def lint_command(ctx: click.Context, /, **given: Any) -> None:
     """Reports what keeps queries from pruning partitions, and changes nothing.
 
-    PATHS are files (of SQL, Python, notebooks), directories (searched for *.sql, *.hql and their
-    like, what git ignores left out), or - for stdin. Findings go to stdout, the summary to stderr.
+    PATHS are files (of SQL, Python, notebooks), folders (searched for *.sql, *.hql and their like,
+    without what git ignores), or - for stdin. Findings go to stdout, the summary to stderr.
     `dpp-rewrite --write` fixes those with a [*].
     """
     options = LintOptions(**with_chosen(given))

@@ -21,6 +21,7 @@ from sqlrewrite.cli.file_runs import (
     report_left_out,
     results,
     warn,
+    why_missing,
 )
 from sqlrewrite.cli.spark_options import SPARK, keys_from_spark, spark_on_demand, spark_options
 from sqlrewrite.cli.streams import copy_to_stdout, output_to, printer, read_stdin, write_stdout
@@ -56,7 +57,7 @@ class RewriteOptions(FileOptions):
 
     @property
     def would(self) -> bool:
-        """Whether what is reported would happen, and does not."""
+        """Whether nothing is written, so that reports say "would be rewritten"."""
         return self.check or self.diff or (self.statistics and not self.write)
 
     def uses_plan(self, settings: Settings) -> bool:
@@ -66,7 +67,7 @@ class RewriteOptions(FileOptions):
 
     @property
     def reports_work_only(self) -> bool:
-        """Whether only what is to be done is reported, as in a hook, not what was considered."""
+        """Whether only changes are reported, as in a hook, not all joins that were considered."""
         return self.check and not self.verbose
 
 
@@ -74,12 +75,12 @@ class RewriteOptions(FileOptions):
     "rewrite",
     cls=Command,
     sections={
-        "What is known": (*section("known"), "config", "isolated", "stdin_filename"),
+        "Catalog, engine and settings": (*section("known"), "config", "isolated", "stdin_filename"),
         "Which files": FILES,
         "What is inserted": (*section("inserted"), "strip"),
         "What happens to the files": ("write", "check", "diff", *section("work")),
         "What is reported": (*section("reported"), *REPORTED, *section("exit"), "exit_zero"),
-        "Which Spark, for --predicate values and --explain spark": SPARK,
+        "Which Spark, for --predicate values and --explain spark": SPARK["Which Spark"],
     },
     short_help="Print or write SQL with its pruning predicates.",
     epilog="""\b
@@ -92,13 +93,13 @@ Examples:
 \b
 Exit status:
   0  done
-  1  --check: a file would change (--strict: or a statement does not parse)
-  2  something could not be done: wrong usage, a broken catalog, an unreadable
-     file; --check: no table is known; else: a statement does not parse
+  1  --check: a file would change; with --strict also: one does not parse
+  2  wrong usage, a broken catalog or an unreadable file; --check: no table is
+     known; without --check: a statement does not parse
 
 \b
 Settings are read from the nearest pyproject.toml; `dpp-rewrite init` writes
-them, and docs/reference.md lists those that are no options.""",
+them, and docs/reference.md lists them all, also those without an option.""",
 )
 @setting_options("rewrite")
 @file_options(
@@ -106,7 +107,7 @@ them, and docs/reference.md lists those that are no options.""",
     "text on stderr; json on stdout, in place of the SQL.",
     "Print counts and reasons, not the SQL.",
     "Report errors only.",
-    "Report every rule of every candidate.",
+    "Report each rule's verdict on each join that was considered.",
 )
 @click.option(
     "--strip",
@@ -119,7 +120,7 @@ them, and docs/reference.md lists those that are no options.""",
 @spark_options
 @click.pass_context
 def rewrite_command(ctx: click.Context, /, **given: Any) -> None:
-    """Prints SQL with pruning predicates inserted where they are sound and worthwhile.
+    """Prints SQL with partition-pruning predicates inserted where they are sound and pay.
 
     PATHS are files (of SQL, Python, notebooks), folders (searched for *.sql, *.hql and their like),
     or - for stdin. The SQL goes to stdout; verdicts, reasons and the explain diff go to stderr.
@@ -144,12 +145,15 @@ def _refuse_contradictions(options: RewriteOptions) -> None:
     )
     several = len(options.paths) > 1 or any(os.path.isdir(path) for path in options.paths)
     if several and printing and not (options.show_files or options.show_settings):
+        for path in options.paths:
+            if path != STDIN and not os.path.exists(path):  # it may be a misspelt command
+                raise click.UsageError(f"{path}: {why_missing(path)}")
         raise click.UsageError(
-            "several files are not printed as one text: use --write, --diff, --check or "
-            "--format json, or give one file"
+            "several files cannot be printed as one text: give one file, or use --diff, --check, "
+            "--write or --format json"
         )
     if options.statistics and options.strip:
-        raise click.UsageError("--statistics cannot go with --strip, which only removes predicates")
+        raise click.UsageError("--statistics cannot go with --strip, which judges no statement")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -214,10 +218,10 @@ def _run(options: RewriteOptions) -> int:
 def _steps(
     options: RewriteOptions, group: FileGroup, err: Printer, session: Callable[[], Session]
 ) -> GroupSteps:
-    """What is done with the files of a group, with the help of Spark where that is asked for.
+    """What is done with the files of a group.
 
-    A check without a Spark to ask for keys, as in CI, takes what was written for up to date while
-    its key queries are.
+    With --check but no Spark to ask for keys, as in CI, literals are up to date if their key query
+    has not changed.
     """
     settings, request = group.settings, group.request
     asks = settings.predicate == VALUES and not request.strip
@@ -256,7 +260,7 @@ def _steps(
 
 
 def _job(options: RewriteOptions, request: Request) -> RewriteTask:
-    """What is to be done with each file of a group, and no more than the output needs."""
+    """The task for each file of a group, with no more in its result than the output needs."""
     settings, people = request.settings, options.format == "text"
     explain = options.explain(settings)
     from_files = people and explain != "spark"

@@ -12,18 +12,20 @@ from sqlrewrite.catalog import Catalog
 from sqlrewrite.cli.command_options import Command, ValueKindType, setting_option, setting_options
 from sqlrewrite.cli.spark_options import (
     REPORT,
+    REWRITES,
     SPARK,
     Report,
     report_options,
     rewritten_files,
     spark_options,
     status_line,
+    timeout_option,
 )
 from sqlrewrite.cli.streams import CommandFailure, read_stdin, write_stdout
 from sqlrewrite.run.search import STDIN
 from sqlrewrite.settings.forms import AUTO
-from sqlrewrite.settings.table import LEAVING, section
-from sqlrewrite.settings.value_kinds import AT_LEAST_ONE, AT_LEAST_TWO, SECONDS, TOLERANCE
+from sqlrewrite.settings.table import LEAVING
+from sqlrewrite.settings.value_kinds import AT_LEAST_ONE, AT_LEAST_TWO, TOLERANCE
 from sqlrewrite.spark.target import Target
 
 if TYPE_CHECKING:
@@ -34,9 +36,7 @@ if TYPE_CHECKING:
     "explain",
     cls=Command,
     sections={
-        "What is known": (*section("known"), "config", "isolated"),
-        "What is inserted": section("inserted"),
-        "Which Spark": SPARK,
+        **REWRITES,
         "What is reported": REPORT,
     },
     short_help="Show what Spark's plan prunes, before and after.",
@@ -50,8 +50,8 @@ Examples:
 What the words mean:
   planned   the filter's keys are broadcast in this plan: partitions are
             skipped
-  possible  Spark has written the filter into the plan, but drops it at run
-            time if the join does not turn into a broadcast join
+  possible  the filter is in the plan, but Spark drops it at run time unless
+            the join becomes a broadcast join
 Only a run shows what is read: see `dpp-rewrite verify`.""",
 )
 @click.argument("path", metavar="PATH")
@@ -62,9 +62,9 @@ def explain_command(report: Report, **given: Any) -> None:
     """Shows what prunes each fact scan in Spark, before and after, and how Spark's plan changes.
 
     PATH is a file of SQL or Python, a notebook, a folder of them, or - for stdin. No query is run.
-    Without --master and --remote a local Spark plans the queries: it gets empty tables with the
-    sizes of the catalog, so that it plans as production would, and drops them afterwards. With
-    --when missed or auto that plan decides what Spark prunes by itself.
+    Without --master or --remote a local Spark plans the queries, over empty tables that have the
+    sizes in the catalog, so that it plans as in production. With --when missed or auto its plan
+    decides what Spark prunes by itself.
     """
     rewritten = rewritten_files(report.err, **given)
     out = report.out
@@ -113,9 +113,7 @@ def explain_command(report: Report, **given: Any) -> None:
     "verify",
     cls=Command,
     sections={
-        "What is known": (*section("known"), "config", "isolated"),
-        "What is inserted": section("inserted"),
-        "Which Spark": SPARK,
+        **REWRITES,
         "How it is run": ("sample", "runs", "timeout"),
         "What is the same": ("float_tolerance",),
         "What is reported": REPORT,
@@ -129,13 +127,13 @@ Examples:
 
 \b
 Exit status:
-  0  the same rows (at a LIMIT but for ties of its ORDER BY), or nothing
-     to run
+  0  the same rows (a LIMIT may choose among ties of its ORDER BY), or
+     nothing to run
   1  a statement gives other rows, columns or errors than before
-  2  something could not be done, or a query gives other rows each time
+  2  a query could not be run, or gives other rows each time
 
-Over Connect the scans are those that the server reports, from Spark 4: without
-scalar subqueries. Before, rows and seconds are reported, no scans.""",
+Spark Connect reports scans from Spark 4 on, without those of scalar
+subqueries; from an older server only rows and seconds are reported.""",
 )
 @click.argument("path", metavar="PATH")
 @setting_options("verify")
@@ -144,8 +142,8 @@ scalar subqueries. Before, rows and seconds are reported, no scans.""",
     "--sample",
     metavar="PARTITIONS",
     type=ValueKindType(AT_LEAST_TWO),
-    help="Read this many partitions of each fact, some that the predicate keeps and some that it "
-    "does not, always the same ones.  [default: all]",
+    help="Read only so many partitions of each fact, of those that the predicate keeps and of the "
+    "others, the same in each run.  [default: all]",
 )
 @click.option(
     "--runs",
@@ -155,19 +153,14 @@ scalar subqueries. Before, rows and seconds are reported, no scans.""",
     show_default=True,
     help="Run each side N times, in alternation, and report the median time.",
 )
-@click.option(
-    "--timeout",
-    metavar="SECONDS",
-    type=ValueKindType(SECONDS),
-    help="Stop a statement that takes longer than this.",
-)
+@timeout_option("Stop a statement that takes longer than this.")
 @click.option(
     "--float-tolerance",
     metavar="RELATIVE",
     type=ValueKindType(TOLERANCE),
     default=0.0,
-    help="How far floating-point values may be apart, relative to the larger one, as 1e-9: a sum "
-    "depends on the order in which Spark adds.  [default: not at all]",
+    help="The largest relative difference of two equal floating-point values, such as 1e-9: a sum "
+    "depends on the order in which Spark adds.  [default: none]",
 )
 @report_options
 @click.pass_context
@@ -184,10 +177,10 @@ def verify_command(
     """Runs the queries of PATH before and after, compares their rows, and shows what was read.
 
     PATH is a file of SQL or Python, a notebook, a folder of them, or - for stdin. Only queries that
-    get a predicate are run, never a statement that may write; of CREATE TEMPORARY VIEW the query of
-    the view is run. Columns are compared by name and type, values bit for bit. The cluster compares
-    the rows; a few that differ are shown. With --sample both texts read the same few partitions of
-    each fact: a difference there is real, but no difference there does not exclude one elsewhere.
+    get a predicate are run, also those of temporary views, but no statement that writes. Columns
+    are compared by name and type, values bit for bit, on the cluster; a few rows that differ are
+    shown. With --sample both sides read the same few partitions of each fact: a difference there is
+    real, but other partitions may differ still.
     """
     rewritten = rewritten_files(report.err, **given)
     out = report.out
@@ -206,7 +199,7 @@ def verify_command(
                 print_verified(out, verified)
 
         def at(place: str) -> None:
-            begin(f"{place} is run, before and after")
+            begin(f"running {place}, before and after")
 
         for file in rewritten.files:
             report.err.print(file.lines())
@@ -229,7 +222,7 @@ def verify_command(
         if not verification.outcome.decided
     ]
     if undecided:
-        raise CommandFailure(f"nothing can be said of {', '.join(undecided)}")
+        raise CommandFailure(f"could not be compared: {', '.join(undecided)}")
     if rewritten.failed:
         ctx.exit(2)
 
@@ -242,9 +235,9 @@ _PREDICATE, _WHEN = AUTO, "missed"
     "run",
     cls=Command,
     sections={
-        "What is known": ("catalog",),
+        "Catalog": ("catalog",),
         "What is inserted": ("predicate", "when"),
-        "Which Spark": SPARK,
+        **SPARK,
         "What is reported": ("log", "quiet"),
     },
     short_help="Run a file's statements on Spark, rewritten.",
@@ -256,7 +249,7 @@ Examples:
 \b
 Exit status:
   0  all statements have run
-  2  one failed, and those behind it were not run""",
+  2  a statement failed; those after it were not run""",
 )
 @click.argument("path", metavar="FILE")
 @setting_option("catalog", "what Spark's own catalog says of them")
@@ -268,7 +261,7 @@ Exit status:
     type=click.Choice(_LEVELS),
     default="info",
     show_default=True,
-    help="Log on stderr. info: a line for each rewritten query. debug: also why others are not.",
+    help="Log on stderr. info: each rewritten query. debug: also why others are not rewritten.",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Do not print the times of statements on stderr.")
 def run_command(
@@ -282,8 +275,8 @@ def run_command(
 ) -> None:
     """Runs the statements of FILE, or of - for stdin, in order, and prints their rows.
 
-    Each statement is rewritten as `sqlrewrite.spark.enable` does, with what the session's own
-    catalog and settings say. Rows are printed as by `spark-sql -f`: values separated by tabs.
+    Each statement is rewritten as by `sqlrewrite.spark.enable`, with the session's own catalog and
+    settings. Rows are printed as by `spark-sql -f`: values separated by tabs.
     """
     text = _read(path)
     tables = Catalog.load(*catalog) if catalog else None

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sqlrewrite.cli.command_options import GivenOptions, colour_option, combined, with_chosen
+from sqlrewrite.cli.command_options import (
+    Decorator,
+    GivenOptions,
+    ValueKindType,
+    colour_option,
+    combined,
+    with_chosen,
+)
 from sqlrewrite.cli.streams import (
     CommandFailure,
     printer,
@@ -28,7 +35,8 @@ from sqlrewrite.run.runner import FileResult, Request, RewriteTask, load_catalog
 from sqlrewrite.run.search import STDIN, gather
 from sqlrewrite.settings.forms import VALUES
 from sqlrewrite.settings.options import Keys, Resolve, ResolveError
-from sqlrewrite.settings.table import Settings
+from sqlrewrite.settings.table import Settings, section
+from sqlrewrite.settings.value_kinds import SECONDS
 from sqlrewrite.spark.target import SparkError, Target
 from sqlrewrite.text import limits
 from sqlrewrite.text.hosts import host_of
@@ -38,9 +46,23 @@ if TYPE_CHECKING:
     from sqlrewrite.spark.session import Session
 
 
-# The options' names, for a section of a command's help.
-SPARK = ("master", "remote", "conf")
+SPARK = {"Which Spark": ("master", "remote", "conf")}
 REPORT = ("format", "html", "color")
+REWRITES = {
+    "Catalog, engine and settings": (*section("known"), "config", "isolated"),
+    "What is inserted": section("inserted"),
+    **SPARK,
+}
+"""Sections of the help of a command that rewrites and then asks Spark."""
+
+
+def timeout_option(help: str, default: float | None = None) -> Decorator:
+    """``--timeout`` in seconds."""
+    kind = ValueKindType(SECONDS)
+    shown = default is not None
+    return click.option(
+        "--timeout", metavar="SECONDS", type=kind, default=default, show_default=shown, help=help
+    )
 
 
 def spark_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -58,7 +80,7 @@ def spark_options(function: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option("--remote", metavar="sc://…", help="A Spark Connect server."),
         click.option(
-            "--conf", metavar="KEY=VALUE", multiple=True, help="A setting of Spark; repeatable."
+            "--conf", metavar="KEY=VALUE", multiple=True, help="A setting of Spark. Repeatable."
         ),
     )(command)
 
@@ -207,7 +229,7 @@ def status_line(err: Printer) -> Iterator[tuple[Callable[[str], None], Callable[
 def _target(master: str | None, remote: str | None, conf: Sequence[str]) -> Target:
     """The Spark that the options name."""
     if master and remote:
-        raise click.UsageError("--master cannot go with --remote: give one of them")
+        raise click.UsageError("--master cannot go with --remote: give one of the two")
     pairs = []
     for item in conf:
         key, sign, value = item.partition("=")
@@ -257,7 +279,7 @@ def keys_from_spark(session: Callable[[], Session], where: Target, settings: Set
         except ResolveError as error:
             if not where.embedded:
                 raise
-            hint = "a local Spark was asked: name the one with the tables by --master or --remote"
+            hint = "this was a local Spark: name the one with the tables by --master or --remote"
             raise ResolveError(f"{error}; {hint}") from error
 
     return resolve

@@ -104,8 +104,7 @@ def refuse_read(path: str | None, read: Iterable[str], option: str = "--output-f
         return
     if any(os.path.exists(file) and os.path.samefile(file, path) for file in read):
         raise click.UsageError(
-            f"{option} {path}: this file is read, and what stands in it would be lost; give "
-            "another name"
+            f"{option} {path}: this file is read too, and would be overwritten: give another name"
         )
 
 
@@ -151,10 +150,10 @@ def output_to(path: str | None) -> Iterator[None]:
         yield
         return
     if os.path.isdir(path):
-        raise OutputError(f"--output-file {path}: it is a directory; give the name of a file")
+        raise OutputError(f"--output-file {path}: is a folder: give the name of a file")
     folder = os.path.dirname(path) or "."
     if not path or not os.path.isdir(folder):
-        why = f"there is no folder {folder}" if path else "it is no name of a file"
+        why = f"there is no folder {folder}" if path else "give the name of a file"
         raise OutputError(f"--output-file {path!r}: {why}")
     kept = BytesIO()
     text = TextIOWrapper(kept, "utf-8", "backslashreplace", newline="", write_through=True)

@@ -40,17 +40,17 @@ class Baseline:
         relative = os.path.relpath(path, self.root).replace(os.sep, "/")
         return (relative, finding.code, finding.statement, finding.subject)
 
-    def of(self, path: str, found: Iterable[Finding]) -> Iterator[Finding]:
+    def of(self, path: str, findings: Iterable[Finding]) -> Iterator[Finding]:
         """The findings of a file; those that are known are suppressed."""
         if not self.known:
-            yield from found
+            yield from findings
             return
         met: Counter[BaselineKey] = Counter()
-        for finding in found:
+        for finding in findings:
             key = self.key(path, finding)
             if finding.suppression is None and met[key] < self.known[key]:
                 met[key] += 1
-                suppression = Suppression("external", "known to the baseline")
+                suppression = Suppression("external", "in the baseline")
                 finding = replace(finding, suppression=suppression, counts=False)
             yield finding
 
@@ -115,22 +115,22 @@ class Writing:
     counted: Counter[BaselineKey] = field(default_factory=Counter)
     read: set[str] = field(default_factory=set)
 
-    def add(self, path: str, found: Iterable[BaselineKey]) -> None:
+    def add(self, path: str, keys: Iterable[BaselineKey]) -> None:
         """Adds the findings of one file."""
         self.read.add(os.path.realpath(path))
-        self.counted.update(found)
+        self.counted.update(keys)
 
 
-def write(path: str, found: Writing) -> int:
+def write(path: str, writing: Writing) -> int:
     """Writes a baseline, sorted, so that its diff shows what is new: the new findings, and those
     that the file had of other files that still exist. Returns the number of the latter. Raises
     ConfigError."""
     import json
 
-    kept = _of_others(path, found)
+    kept = _of_others(path, writing)
     entries = [
         {"path": key[0], "code": key[1], "statement": key[2], "subject": key[3], "count": count}
-        for key, count in sorted((found.counted + kept).items())
+        for key, count in sorted((writing.counted + kept).items())
     ]
     text = json.dumps({"version": VERSION, "findings": entries}, indent=1) + "\n"
     try:
@@ -143,15 +143,17 @@ def write(path: str, found: Writing) -> int:
     return kept.total()
 
 
-def _of_others(path: str, found: Writing) -> Counter[BaselineKey]:
+def _of_others(path: str, writing: Writing) -> Counter[BaselineKey]:
     """What a baseline has of files that were not read and still exist; nothing where it is
     missing, or broken and so replaced."""
     try:
         earlier = load(path).known
     except ConfigError:
         return Counter()
-    files = {name: _file(os.path.join(found.root, name)) for name, *_ in earlier}
-    others = {key for key, file in files.items() if file not in found.read and os.path.exists(file)}
+    files = {name: _file(os.path.join(writing.root, name)) for name, *_ in earlier}
+    others = {
+        key for key, file in files.items() if file not in writing.read and os.path.exists(file)
+    }
     return Counter({key: count for key, count in earlier.items() if key[0] in others})
 
 

@@ -264,27 +264,27 @@ def region_findings(region: Region, document: Document, options: Options) -> Reg
     return RegionFindings(region, *findings(document, options), document.directives.whole_file)
 
 
-def file_findings(host: Host, done: Sequence[RegionFindings]) -> list[Finding]:
+def file_findings(host: Host, regions: Sequence[RegionFindings]) -> list[Finding]:
     """The findings of all regions, and one for each call or cell that is not read, in the order of
     the file; suppressed are those that a region asks to leave alone."""
-    whole = next((region for region in done if region.ignore_file is not None), None)
+    whole = next((region for region in regions if region.ignore_file is not None), None)
     not_read = ((place_of(host.lines, Span(at, at)), f"not read: {why}") for at, why in host.unread)
     every = [of_no_statement(NOT_PARSED, why, place, counts=False) for place, why in not_read]
-    for region in done:
+    for region in regions:
         own = region.findings
         if whole is not None and whole.ignore_file is not None:
-            used = any(other.findings for other in done if other is not whole)
+            used = any(other.findings for other in regions if other is not whole)
             own = tuple(_suppressed(whole.ignore_file, own, its_own=region is whole, used=used))
         every += (in_file(host, region.region, finding) for finding in own)
     return sorted(every, key=lambda it: (it.place.span.start, it.code))
 
 
 def _suppressed(
-    ignore_file: Directive, found: Sequence[Finding], *, its_own: bool, used: bool
+    ignore_file: Directive, findings: Sequence[Finding], *, its_own: bool, used: bool
 ) -> Iterator[Finding]:
     """The findings of a region in a file that it, or another region, asks to leave alone."""
     by = Suppression("inSource", ignore_file.reason or str(ignore_file))
-    for finding in found:
+    for finding in findings:
         if not its_own and finding.suppression is None:
             yield replace(finding, suppression=by, counts=False)
         elif not (
@@ -293,24 +293,24 @@ def _suppressed(
             yield finding
 
 
-def in_file(host: Host, region: Region, found: Finding) -> Finding:
+def in_file(host: Host, region: Region, finding: Finding) -> Finding:
     """A finding of a region as one of the file. A fix that cannot be written there is none."""
     fix = None
-    if found.fix is not None:
+    if finding.fix is not None:
         try:
             fix = Fix(
                 tuple(
                     _replacement(host, region, replacement)
-                    for replacement in found.fix.replacements
+                    for replacement in finding.fix.replacements
                 )
             )
         except Unwritable:
             fix = None
-    return replace(found, place=_place(host, region, found.place.span), fix=fix)
+    return replace(finding, place=_place(host, region, finding.place.span), fix=fix)
 
 
-def _replacement(host: Host, region: Region, it: Replacement) -> Replacement:
-    span, new = host.in_file(region, (it.place.span, it.text))
+def _replacement(host: Host, region: Region, replacement: Replacement) -> Replacement:
+    span, new = host.in_file(region, (replacement.place.span, replacement.text))
     return Replacement(place_of(host.lines, span), new)
 
 

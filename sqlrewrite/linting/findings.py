@@ -107,9 +107,9 @@ class Finding:
         return BY_CODE[self.code].name
 
 
-def unsuppressed(found: Iterable[Finding]) -> tuple[Finding, ...]:
+def unsuppressed(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """The findings that nothing suppresses."""
-    return tuple(finding for finding in found if finding.suppression is None)
+    return tuple(finding for finding in findings if finding.suppression is None)
 
 
 MOST_CHARACTERS = 299

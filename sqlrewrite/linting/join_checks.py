@@ -44,14 +44,14 @@ def missing_predicate(checked: CheckedStatement) -> Iterator[Finding]:
             continue  # DPP011 reports it, with this predicate as its advice
         fact, why = _fact(candidate), checked.refusals.get(sides)
         added = " ".join((candidate.predicate or "").split())
-        does = f"does not: {why}" if why else "does"
+        does = f"; `dpp-rewrite --write` does not: {why}" if why else _WRITES
         needless = _needless(candidate.engine) or _doubtful(proposal)
         yield checked.finding(
             "DPP001",
             _span(checked, proposal),
             fact,
             _lacks(fact, candidate, proposal) + needless,
-            f"add `{added}`; `dpp-rewrite --write` {does}" if inserts else ASK,
+            f"add `{added}`{does}" if inserts else ASK,
             checked.fix if inserts and not why else None,
             Severity.NOTE if needless else None,
         )
@@ -62,8 +62,8 @@ def _needless(engine: EngineAlone | None) -> str:
     if engine is None or engine.pruning not in (PrunesAlone.PRUNES, PrunesAlone.MAY_PRUNE):
         return ""
     may = engine.pruning is PrunesAlone.MAY_PRUNE and engine.name == "Spark"
-    where = " where the join is a broadcast join" if may else ""
-    return f": {engine.name} prunes it by itself{where}"
+    where = " if it is a broadcast join" if may else ""
+    return f"; {engine.name} prunes by it without one{where}"
 
 
 def _doubtful(proposal: Proposal) -> str:
@@ -75,8 +75,7 @@ def _doubtful(proposal: Proposal) -> str:
     for scan in read_again(proposal):
         if scan.table.name == fact.name and not _restricted(proposal, scan):
             return (
-                "; it would read the same table again, which pays where few partitions "
-                "have its keys"
+                "; it would read the same table again, which pays if few partitions have the keys"
             )
     return ""
 
@@ -96,14 +95,14 @@ def _lacks(fact: str, candidate: Candidate, proposal: Proposal) -> str:
     """What a fact lacks; an IN of the author's own lacks only a hint."""
     few = has_few_keys(proposal)
     if is_authors_in(proposal.pair) and chosen_form(proposal) != SINGLE and not few:
-        return f"the IN on {fact} has no hint: it prunes only where its subquery is broadcast"
-    by = f"the join with {candidate.dimension.table}"
+        return f"the IN on `{fact}` has no hint: it prunes only if its subquery is broadcast"
+    by = f"the join with `{candidate.dimension.table}`"
     if proposal.pair.first:
         other = proposal.pair.dimension is not proposal.pair.target
-        by = _NO_OTHER if other else f"the rank by {candidate.fact.column}"
+        by = _NO_OTHER if other else f"the rank by `{candidate.fact.column}`"
     if proposal.pair.filtered:
-        by = f"the filter on {candidate.dimension.column}"
-    return f"no pruning predicate on {fact}, which {by} bounds"
+        by = f"the filter on `{candidate.dimension.column}`"
+    return f"`{fact}` has no pruning predicate, though {by} bounds it"
 
 
 def key_types_differ(checked: CheckedStatement) -> Iterator[Finding]:
@@ -122,13 +121,13 @@ def key_types_differ(checked: CheckedStatement) -> Iterator[Finding]:
             "DPP005",
             _span(checked, proposal),
             fact,
-            f"{fact} cannot be pruned by the join with {candidate.dimension.table}: "
-            f"{reason.message}",
-            "give both columns the same type, or cast the key on the dimension's side",
+            f"the join with `{candidate.dimension.table}` cannot prune `{fact}`: {reason.message}",
+            "give both columns the same type, or cast the dimension's column",
         )
 
 
-_NO_OTHER = "the test that no row is beyond it"
+_NO_OTHER = "the anti-join for the first or last row"
+_WRITES = ", as `dpp-rewrite --write` does"
 _PRESERVED = "DPP101"
 
 
@@ -147,36 +146,33 @@ def latest_partition(checked: CheckedStatement) -> Iterator[Finding]:
         by = (
             "IN"
             if proposal.pair.edge.query is not None
-            else f"the join with {proposal.dimension_name}"
+            else f"the join with `{proposal.dimension_name}`"
         )
         # Flink makes a join of a subquery behind = as well, and prunes by few of those.
         sign = proposal.pair.operator
-        what = (
-            "a single value"
-            if proposal.pair.first < 2
-            else f"its {proposal.pair.first} first values"
-        )
-        if proposal.pair.first:
+        first = proposal.pair.first
+        what = "a single value" if first < 2 else f"its {first} first values"
+        if first:
             own = proposal.pair.dimension is proposal.pair.target
-            by = "a window over all rows" if own else f"{_NO_OTHER} in {proposal.dimension_name}"
-        help_ = f"compare it with the value itself: {column} {sign} (SELECT …)"
+            by = "a window over all rows" if own else f"{_NO_OTHER} in `{proposal.dimension_name}`"
+        help_ = f"compare it with a scalar subquery: `{column} {sign} (SELECT …)`"
         if few:
             what = "the first rows of a LIMIT"
-            help_ = f"compare it with a set of them: array_contains((SELECT …), {column})"
+            help_ = f"compare it with an array of them: `array_contains((SELECT …), {column})`"
         if proposal.engine.takes_keys:
             help_ = f"write the value itself: {proposal.other_form}"
         elif proposal.predicates:
             written = " AND ".join(
                 " ".join(predicate.text.split()) for predicate in proposal.predicates
             )
-            does = f"`dpp-rewrite --write` does {f'not: {refused}' if refused else 'so'}"
-            help_ = f"add `{written}`; {does}"
+            does = f"; `dpp-rewrite --write` does not: {refused}" if refused else _WRITES
+            help_ = f"add `{written}`{does}"
         yield checked.finding(
             "DPP011",
             scan.span,
             column,
-            f"{column} is compared with {what} through {by}, which prunes nothing: every "
-            "partition is read",
+            f"`{column}` is compared with {what} by {by}, which prunes nothing: every partition "
+            "is read",
             help_,
             checked.fix if proposal.predicates and not refused else None,
         )
@@ -210,8 +206,8 @@ def build_side(checked: CheckedStatement) -> Iterator[Finding]:
             "DPP012",
             scan.span,
             f"{scan.alias}.{proposal.pair.path.column}",
-            f"{why}: {proposal.engine.title}'s dynamic filter prunes nothing of it",
-            f"write FROM {scan.parts[-1]} JOIN {proposal.dimension_name}",
+            f"{why}: {proposal.engine.title}'s dynamic filter prunes only the other side",
+            f"swap the sides: `FROM {scan.parts[-1]} JOIN {proposal.dimension_name}`",
         )
 
 
@@ -246,9 +242,9 @@ def _undone(checked: CheckedStatement, block: Block, join: Join) -> Iterator[Fin
             "DPP006",
             spans[0],
             name,
-            f"the {was} JOIN does the work of {a} {now} JOIN: a condition in WHERE "
-            f"(line {line}, column {column}) removes the rows that it adds for {name}",
-            f"write {now} JOIN, or put the condition into ON",
+            f"the {was} JOIN is in effect {a} {now} JOIN: a condition in WHERE (line {line}, "
+            f"column {column}) removes the rows that have no match in `{name}`",
+            f"write {now} JOIN, or move the condition into ON",
         )
         return
 
@@ -295,7 +291,7 @@ def exchanged_alike(checked: CheckedStatement) -> Iterator[Finding]:
         )
 
 
-def message(join: ScanJoin, found: Storage) -> str:
+def message(join: ScanJoin, storage: Storage) -> str:
     """That the join exchanges the rows of both tables, and need not."""
-    names = f"{join.one.parts[-1]} and {join.other.parts[-1]}"
-    return f"{names} are both {found.layout}, but the join still shuffles their rows"
+    names = f"`{join.one.parts[-1]}` and `{join.other.parts[-1]}`"
+    return f"{names} are both {storage.layout}, but the join shuffles their rows all the same"

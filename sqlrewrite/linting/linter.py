@@ -12,7 +12,13 @@ from dataclasses import replace
 
 from sqlrewrite.document import Document, decide, heeded, read
 from sqlrewrite.find.reading import in_dialect
-from sqlrewrite.linting import join_checks, merges, predicate_checks, scan_checks, wrapped
+from sqlrewrite.linting import (
+    join_checks,
+    merge_checks,
+    predicate_checks,
+    scan_checks,
+    wrapped_checks,
+)
 from sqlrewrite.linting.checked_statement import CheckedStatement, checked_statements, place_of
 from sqlrewrite.linting.findings import Finding, Fix, LintResult, Replacement, of_no_statement
 from sqlrewrite.linting.suppression import suppress
@@ -33,9 +39,9 @@ CHECKS: tuple[Callable[[CheckedStatement], Iterator[Finding]], ...] = (
     join_checks.missing_predicate,
     join_checks.key_types_differ,
     join_checks.outer_join_undone,
-    wrapped.wrapped_partition_column,
+    wrapped_checks.wrapped_partition_column,
     scan_checks.unbounded_scan,
-    merges.merge_reads_all,
+    merge_checks.merge_reads_all,
     join_checks.latest_partition,
     join_checks.build_side,
     join_checks.exchanged_alike,
@@ -131,26 +137,28 @@ def _foreign(document: Document) -> Iterator[Finding]:
         yield of_no_statement(FOREIGN, note.message, place)
 
 
-def lint_renderings(sql: str, done: Rewrite, of: Callable[[str], LintResult]) -> LintResult:
-    """The findings of a text, and what went wrong while looking for them."""
+def lint_renderings(sql: str, rewritten: Rewrite, of: Callable[[str], LintResult]) -> LintResult:
+    """The findings of a text with ``{% if %}``, from those of each of its renderings.
+
+    A finding counts if every rendering that shows its place has it.
+    """
     every = [(rendering, *of(rendering.text)) for rendering in renderings(sql)]
     keys_by_rendering = [
-        (rendering, {_key(one) for one in findings}) for rendering, findings, _ in every
+        (rendering, {_key(finding) for finding in findings}) for rendering, findings, _ in every
     ]
     kept: dict[tuple[str, Span], Finding] = {}
-    for _, all_findings, _ in every:
-        for one in all_findings:
-            key = _key(one)
-            if one.code == NOT_PARSED or all(
-                key in others
-                for rendering, others in keys_by_rendering
-                if rendering.shows(one.place.span)
-            ):
-                kept[key] = one
-    fix = Fix(tuple(_change(sql, done.sql)))
-    fixed = (replace(one, fix=fix if one.fix and done.changed else None) for one in kept.values())
-    ordered = sorted(fixed, key=lambda it: (it.place.span.start, it.code))
-    return tuple(ordered), tuple(dict.fromkeys(bug for *_, bugs in every for bug in bugs))
+    for finding in (finding for _, findings, _ in every for finding in findings):
+        key = _key(finding)
+        if finding.code == NOT_PARSED or all(
+            key in keys
+            for rendering, keys in keys_by_rendering
+            if rendering.shows(finding.place.span)
+        ):
+            kept[key] = finding
+    fix = Fix(tuple(_change(sql, rewritten.sql))) if rewritten.changed else None
+    fixed = [replace(finding, fix=finding.fix and fix) for finding in kept.values()]
+    fixed.sort(key=lambda it: (it.place.span.start, it.code))
+    return tuple(fixed), tuple(dict.fromkeys(bug for *_, bugs in every for bug in bugs))
 
 
 def _key(finding: Finding) -> tuple[str, Span]:

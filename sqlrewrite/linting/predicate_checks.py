@@ -33,7 +33,7 @@ def check(checked: CheckedStatement) -> Iterator[Finding]:
         if span not in checked.replaced:
             continue
         about, before = predicates[span].value, predicates[span].text
-        off, code = f"take the marker {MARKER} off, and it is yours", "DPP003"
+        off, code = f"take its marker `{MARKER}` off: then it is yours", "DPP003"
         if span not in unwanted:
             why = next(
                 (
@@ -49,15 +49,17 @@ def check(checked: CheckedStatement) -> Iterator[Finding]:
             )
         elif unwanted[span]:
             code, what = "DPP002", f"is out of date: {_changed(before, unwanted[span])}"
-            help_ = f"`dpp-rewrite --write` derives it anew; if you changed it on purpose, {off}"
+            help_ = f"`dpp-rewrite --write` derives it anew; if you wrote it so on purpose, {off}"
         elif about in unasked:
-            code, what = "DPP002", "does not hold the keys that follow now: it may take rows away"
+            code, what = "DPP002", "has the keys of another query: it may remove rows"
             help_ = ASK
         else:
-            what = f"has lost its reason: {_why(checked, about)}"
-            help_ = f"`dpp-rewrite --write` takes it out; if you want it, {off}"
+            what = f"no longer follows from the query: {_why(checked, about)}"
+            help_ = f"`dpp-rewrite --write` takes it out; to keep it, {off}"
         fix = None if help_ is ASK else checked.fix
-        finding = checked.finding(code, span, about, f"the predicate on {about} {what}", help_, fix)
+        finding = checked.finding(
+            code, span, about, f"the predicate on `{about}` {what}", help_, fix
+        )
         # One that is not needed removes no row: it only makes the query longer.
         yield finding if span in unwanted else replace(finding, severity=Severity.WARNING)
 
@@ -69,14 +71,15 @@ def _changed(before: str, now: str) -> str:
         for text in (" ".join(text.lower().split()) for text in (before, now))
     )
     if ours != theirs:
-        return "the join changed, and it may take rows away"
-    return f"the filter {'is gone' if not filtered else 'changed'}, and it may take rows away"
+        return "the join has changed, so the predicate may remove rows"
+    change = "has changed" if filtered else "is gone"
+    return f"the filter {change}, so the predicate may remove rows"
 
 
 def _why(checked: CheckedStatement, about: str) -> str:
     """Why no predicate is written for a column."""
     if not checked.decided.matters:
-        return "no table of the query is known to be partitioned (is the catalog the right one?)"
+        return "the catalog has no partitioned table of this query (is it the right catalog?)"
     qualifier, _, column = about.rpartition(".")
     for candidate in checked.candidates:
         named = candidate.fact.column == column.lower().strip("`")
@@ -92,4 +95,4 @@ def _why(checked: CheckedStatement, about: str) -> str:
                 return f"{rule.message} ({rule.code})"
             if candidate.verdict is Verdict.ALREADY_PRUNED:
                 return "the query bounds the column by itself"
-    return "the join is gone, no other bounds the column"
+    return "the join is gone, and no other bounds the column"

@@ -45,16 +45,18 @@ def unbounded_scan(checked: CheckedStatement) -> Iterator[Finding]:
             continue
         if scan.span is None or not names or not read_whole(checked, scan, names):
             continue
-        shown, meant = ", ".join(sorted(names)), each_partition(checked, scan, names)
+        shown = ", ".join(f"`{name}`" for name in sorted(names))
+        meant = each_partition(checked, scan, names)
         yield checked.finding(
             "DPP007",
             scan.span,
             scan.alias or scan.parts[-1],
-            f"{'.'.join(scan.parts)} is read whole: no condition bounds its partition "
+            f"`{'.'.join(scan.parts)}` is read whole: no condition bounds its partition "
             f"column{'s' * (len(names) > 1)} {shown}{meant or _because(checked, scan)}",
-            f"add a condition on {shown} where not all of it is wanted"
+            f"add a condition on {shown}, unless all of the table is wanted"
             if meant
-            else f"add a condition on {shown}, or suppress this where all of it is wanted",
+            else f"add a condition on {shown}, or, if all of the table is wanted, the comment "
+            "`-- dpp-rewrite: ignore[DPP007]` at the end of this line",
             severity=Severity.NOTE if meant else None,
         )
 
@@ -189,7 +191,7 @@ def _because(checked: CheckedStatement, scan: ra.Scan) -> str:
     for proposal in checked.proposals_by_scan.get(scan, ()):
         for rule in proposal.rules:
             if rule.code in (_PRESERVED, _UNFILTERED) and rule.outcome is Outcome.FAIL:
-                return f"; the join with {proposal.dimension_name} does not: {rule.message}"
+                return f"; nor can the join with `{proposal.dimension_name}`: {rule.message}"
     return ""
 
 
@@ -211,10 +213,10 @@ def is_view_model(path: str, catalog: Warehouse) -> bool:
     return name is not None and not isinstance(catalog.resolve(name), Table)
 
 
-def of_file(path: str, catalog: Warehouse, found: Iterable[Finding]) -> tuple[Finding, ...]:
+def of_file(path: str, catalog: Warehouse, findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """The findings of a file, without DPP007 where it is such a model."""
     view = is_view_model(path, catalog)
-    return tuple(item for item in found if not (view and item.code == "DPP007"))
+    return tuple(item for item in findings if not (view and item.code == "DPP007"))
 
 
 def reads_keys_alone(plan: ra.Plan, scan: ra.Scan, names: frozenset[str]) -> bool:
@@ -313,7 +315,7 @@ def _is_template(expression: ra.Expression) -> bool:
             return False
 
 
-_WRITTEN = "; the statement writes each partition that its query gives"
+_WRITTEN = "; the statement writes every partition that its query returns"
 
 
 def each_partition(checked: CheckedStatement, scan: ra.Scan, names: frozenset[str]) -> str:
@@ -321,7 +323,7 @@ def each_partition(checked: CheckedStatement, scan: ra.Scan, names: frozenset[st
     names, as the end of a sentence; empty if nothing of the kind."""
     for key in _keys(checked.plan.blocks[checked.plan.owner[scan.relation]]):
         if isinstance(key, ra.ColumnRef) and key.relation == scan.relation and key.name in names:
-            return f"; the query groups by {key.name}"
+            return f"; the query groups by `{key.name}`"
     return _WRITTEN if writes_each_partition(checked.decided.reading.statement) else ""
 
 

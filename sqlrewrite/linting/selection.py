@@ -78,7 +78,7 @@ def check(settings: Settings) -> None:
             raise ConfigError(f"severity of {code} is {severity!r}: known: {known}")
 
 
-def selected(settings: Settings, path: str, found: Iterable[Finding]) -> Iterator[Finding]:
+def selected(settings: Settings, path: str, findings: Iterable[Finding]) -> Iterator[Finding]:
     """The findings of a file that the settings select, with their severities."""
     ignored = [
         code
@@ -88,7 +88,7 @@ def selected(settings: Settings, path: str, found: Iterable[Finding]) -> Iterato
     ]
     chosen = settings.select or ("DPP",), settings.extend_select, settings.ignore
     severities = dict(settings.severity)
-    for finding in found:
+    for finding in findings:
         if _wanted(finding.code, *chosen) and not _longest(finding.code, ignored):
             yield _judged(finding, severities, strict=settings.strict)
 

@@ -25,16 +25,16 @@ UNUSED = "DPP008"
 _MANAGED = ("DPP002", "DPP003")
 
 
-def suppress(found: Sequence[Finding], document: Document) -> Iterator[Finding]:
+def suppress(findings: Sequence[Finding], document: Document) -> Iterator[Finding]:
     """The findings, then those about the directives themselves."""
     directives = document.directives
     if not directives.found:
-        yield from found
+        yield from findings
         return
     suppressed = Suppressed(directives, document.catalog)
     owners = suppressed.owners(document.original) if document.stripped.predicates else {}
     used: dict[int, set[str]] = {}
-    for finding in found:
+    for finding in findings:
         start = finding.place.span.start
         directive = directives.covering(start, frozenset({finding.code}))
         if directive is None and finding.code in _MANAGED:
@@ -50,12 +50,12 @@ def suppress(found: Sequence[Finding], document: Document) -> Iterator[Finding]:
         message = _message(directive, used.get(directive.span.start, set()), closing)
         if message is not None:
             place = place_of(directives.lines, directive.span)
-            help = "take the comment off, or the code out of it"
+            help = "remove the comment, or the code from it"
             before = document.original[: directive.span.start].rpartition("\n")[2]
             if directive.kind == "ignore" and not before.strip():
-                help = "move it to the end of the line that names the table, or take it off"
+                help = "move it to the end of the line that names the table, or remove it"
             if directive.kind == BLOCK:
-                help = f"write `-- {SIGN} …`, or take the comment off"
+                help = f"write `-- {SIGN} …`, or remove the comment"
             yield of_no_statement(UNUSED, message, place, str(directive), help)
         closing = directive.kind == "off" or (closing and directive.kind != "on")
 
@@ -64,7 +64,7 @@ def _message(directive: Directive, used: set[str], closing: bool) -> str | None:
     """What is wrong with a directive, or None. ``used`` are the codes that it suppressed,
     ``closing`` says whether a region is open before it."""
     if directive.kind == BLOCK:
-        return f"`{directive}` does nothing: only a line comment suppresses findings"
+        return f"`{directive}` has no effect: only a line comment suppresses findings"
     if directive.kind not in KINDS:
         near = nearest(directive.kind, KINDS)
         hint = f"did you mean `{near}`?" if near else f"known: {', '.join(KINDS)}"
@@ -74,10 +74,10 @@ def _message(directive: Directive, used: set[str], closing: bool) -> str | None:
         near = nearest(unknown[0], BY_CODE)
         return f"no finding has the code {unknown[0]}" + (f": did you mean {near}?" if near else "")
     if directive.kind == "on":
-        return None if closing else f"`{directive}` ends nothing: there is no `off` before it"
+        return None if closing else f"`{directive}` has no effect: there is no `off` before it"
     unused = [code for code in directive.codes if code not in used]
     if unused:
-        return f"`{directive}` suppresses nothing of {', '.join(unused)}"
+        return f"`{directive}` suppresses no {' and no '.join(unused)} here"
     return None if used else f"`{directive}` suppresses nothing"
 
 
@@ -102,10 +102,10 @@ def comment(text: str, start: int, codes: Sequence[str]) -> Edit:
     return Edit(at, f"  -- {SIGN} ignore[{', '.join(codes)}]")
 
 
-def counted(found: Iterable[Finding]) -> Counter[tuple[str, ...]]:
+def counted(findings: Iterable[Finding]) -> Counter[tuple[str, ...]]:
     """Findings by what stays the same when a comment is added to their statement, counted; those
     about comments by their code alone."""
     return Counter(
         (item.code,) if item.code == UNUSED else (item.code, item.subject, item.statement)
-        for item in found
+        for item in findings
     )

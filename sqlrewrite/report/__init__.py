@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 LATIN_1 = {0xDC00 + byte: chr(byte) for byte in range(0x80, 0x100)}
-"""From the surrogates that stand for bytes that are no UTF-8 to what the bytes are in Latin-1."""
+"""Surrogates of bytes that are not UTF-8, to the characters of these bytes in Latin-1."""
 
 Line = tuple[tuple[str, str], ...]
 """Pieces of one line, each a text with its style in rich's words (``bold red``, or nothing)."""
 
 MARKS = {"+": "green", "-": "red"}
-"""The style of a line of a diff, by its mark."""
+"""The colour of a line of a diff, by its mark."""
 
 
 def plain(line: Line) -> str:
@@ -49,7 +49,7 @@ def size(count: int | None) -> str:
 
 
 def shown(path: str) -> str:
-    """A file's name for people, with escapes for what would move a terminal's cursor."""
+    """A file's name for people, with escapes for control characters."""
     if path.isprintable():
         return path
     return "".join(
@@ -59,7 +59,7 @@ def shown(path: str) -> str:
 
 
 def clean(text: str) -> str:
-    """A text without what would move a terminal's cursor: it may quote the file."""
+    """A text with blanks for control characters, which a quotation from a file may have."""
     return "".join(char if char.isprintable() else " " for char in text)
 
 

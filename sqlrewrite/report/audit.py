@@ -7,7 +7,13 @@ from dataclasses import asdict
 from html import escape
 from itertools import count
 
-from sqlrewrite.audit.summary import AuditedShape, AuditSummary, FactSummary, ScanCounts, Total
+from sqlrewrite.audit.audit_summary import (
+    AuditedShape,
+    AuditSummary,
+    FactSummary,
+    ScanCounts,
+    Total,
+)
 from sqlrewrite.report import (
     Printer,
     attributes,
@@ -25,15 +31,15 @@ VERSION = 1
 OUTCOMES = {
     "rewritten": "get a predicate",
     "pruned": "are pruned already, by the author or the engine",
-    "rejected": "join a partition column, and get none",
-    "nothing": "join no partition column of a table that is known",
-    "skipped": "were left alone",
+    "rejected": "join a partition column, but get no predicate",
+    "nothing": "join no partition column of a known table",
+    "skipped": "were left alone, with a reason",
     "error": "could not be read as Spark SQL",
     "empty": "have no text",
     "masked": "have a masked text",
     "cut": "have a text that is cut off",
-    "other": "are no queries",
-    "text": "were not decided: their texts have changed while they were read",
+    "other": "are not queries",
+    "text": "were not judged: their texts changed while they were read",
 }
 """The outcomes of runs, in words."""
 
@@ -45,16 +51,16 @@ _PLACES = {
     "skipped": "#left",
     "error": "#left",
 }
-"""Where the page goes on about an outcome."""
+"""The section of the page on an outcome."""
 
 _LEGEND = (
     "<p>"
     + " &nbsp; ".join(
         f'<span class="bar {kind}" style="width:1rem"></span> {words}'
         for kind, words in (
-            ("rewritten", "a predicate is to be had"),
-            ("pruned", "pruned already"),
-            ("rejected", "none can be had"),
+            ("rewritten", "get a predicate"),
+            ("pruned", "are pruned already"),
+            ("rejected", "get no predicate"),
             ("nothing", "anything else"),
         )
     )
@@ -113,7 +119,7 @@ def _counts(total: Total) -> tuple[str, str, str]:
 
 
 def _reason_rows(audit: AuditSummary) -> list[tuple[str, ...]]:
-    """What is alone in the way of each column."""
+    """The only reason against a predicate on each column."""
     return [
         (
             f"{reason.fact}.{reason.column}",
@@ -157,7 +163,7 @@ def _one_line(text: str) -> str:
 
 def audit_page(audit: AuditSummary) -> str:
     """The audit as a page with its charts."""
-    return page("What a history of queries reads, and need not", _page_sections(audit))
+    return page("What a history of queries reads needlessly", _page_sections(audit))
 
 
 def _page_sections(audit: AuditSummary) -> Iterator[str]:
@@ -179,7 +185,7 @@ def _page_sections(audit: AuditSummary) -> Iterator[str]:
         yield _bars(map(_shape_bar, audit.top, count(1)))
         yield from map(_shape, audit.top, count(1))
     if audit.facts:
-        yield '<h2 id="tables">Tables: runs with a predicate to be had / pruned / without</h2>'
+        yield '<h2 id="tables">Tables: runs that get a predicate / are pruned / get none</h2>'
         places = {
             scan.fact: f"#shape-{number}"
             for number, shape in reversed([*enumerate(audit.top, 1)])
@@ -190,7 +196,7 @@ def _page_sections(audit: AuditSummary) -> Iterator[str]:
         yield '<h2 id="unknown">Tables that the catalog lacks</h2>'
         yield table(("table", "runs", "shapes", "read by these runs"), _unknown_rows(audit))
     if audit.reasons:
-        yield '<h2 id="reasons">What is alone in the way, and what it would unlock</h2>'
+        yield '<h2 id="reasons">The only reason against a predicate, and its runs</h2>'
         yield table(("column", "runs", "read", "reason"), _reason_rows(audit))
     if audit.left:
         yield '<h2 id="left">What was not judged</h2>'
@@ -199,7 +205,7 @@ def _page_sections(audit: AuditSummary) -> Iterator[str]:
 
 
 def _place_of(audit: AuditSummary, outcome: str) -> str:
-    """Where the page goes on about an outcome, if it does."""
+    """The link to the section on an outcome; empty if it has none."""
     sections = {
         "#top": audit.top,
         "#tables": audit.facts,
@@ -233,7 +239,7 @@ def _fact_bar(fact: FactSummary, places: Mapping[str, str]) -> _Bar:
 
 
 def _shape(shape: AuditedShape, number: int) -> str:
-    """What is said of a top shape, with its text."""
+    """A top shape, with its scans and its rewritten text."""
     facts = [
         (scan.fact, _number(scan.total), _number(scan.kept), scan.predicate) for scan in shape.scans
     ]

@@ -6,14 +6,13 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from typing import Any
 
-from sqlrewrite.report import Line, attributes, dumps, page, shown, size, table
+from sqlrewrite.report import MARKS, Line, attributes, dumps, page, shown, size, table
 from sqlrewrite.spark.plans.empty_tables import ASSUMED_LARGE, ASSUMED_SMALL, Stock
 from sqlrewrite.spark.plans.explain import By, Explained, Pruning, ScanState
 
 VERSION = 1
 
 _STYLES = {By.STATIC: "cyan", By.NATIVE: "cyan", By.OURS: "bold green"}
-_MARKS = {"+": "green", "-": "red"}
 _CLASSES = {"+": "add", "-": "del"}
 
 
@@ -41,7 +40,7 @@ def explained_lines(explained: Explained) -> Iterator[Line]:
     yield ()
     yield ((f"physical plan of the statement at {place.removesuffix(': ')}", "bold"),)
     for line in explained.diff:
-        yield ((f"{line.mark} {line.text}", _MARKS.get(line.mark, "dim")),)
+        yield ((f"{line.mark} {line.text}", MARKS.get(line.mark, "dim")),)
 
 
 def stock_lines(stock: Stock) -> Iterator[Line]:
@@ -142,7 +141,7 @@ def read_of_files(state: ScanState) -> str:
     """How many row groups of a table laid out by a column are left to read, if that is known."""
     groups = state.row_groups
     if groups is None:
-        return "row groups and rows: not known without a run (see verify)"
+        return "row groups and rows: known only after a run (see `dpp-rewrite verify`)"
     return (
         f"row groups of its files: {groups.read:,} of {groups.total:,}, with {groups.rows:,} rows"
     )

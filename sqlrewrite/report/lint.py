@@ -22,7 +22,7 @@ _STYLES: Mapping[Severity, str] = {
 }
 _WIDTH = 110
 _BESIDE = len("…") * 2 + len(" | ") + len(" DPP001")
-"""What stands beside an excerpt's text, besides the number of the line."""
+"""Width of what surrounds an excerpt's text, without the line number."""
 
 
 def text(result: LintedFile, width: int | None) -> Iterator[Line]:
@@ -71,11 +71,12 @@ def last_lines(total: LintSummary) -> Iterator[Line]:
         return
     count = sum(total.codes.values())
     checked = f" in {counted(total.files - total.failed, 'file')}"
-    notes = f", {total.notes:,} of them notes" if total.notes else ""
-    hidden = f" ({total.suppressed} suppressed)" if total.suppressed else ""
+    parts = [counted(total.notes, "note")] if total.notes else []
+    parts += [f"{total.suppressed:,} suppressed"] if total.suppressed else []
+    details = f" ({', '.join(parts)})" if parts else ""
     failed = f", {counted(total.failed, 'file')} not checked" if total.failed else ""
     head = (counted(count, "finding"), "bold yellow") if count else ("no findings", "bold green")
-    yield (head, (notes + checked + hidden, ""), (failed, "bold red"))
+    yield (head, (checked + details, ""), (failed, "bold red"))
     if total.fixable:
         yield (("[*] ", "cyan"), (f"{total.fixable} fixable with `dpp-rewrite --write`", ""))
 

@@ -286,7 +286,7 @@ def _sarif_fix(path: str, fix: Fix) -> dict[str, Any]:
     ]
     change = {"artifactLocation": _uri(path), "replacements": replacements}
     return {
-        "description": {"text": "What `dpp-rewrite --write` changes in the statement"},
+        "description": {"text": "The changes of `dpp-rewrite --write` in this statement"},
         "artifactChanges": [change],
     }
 

@@ -30,8 +30,8 @@ _WIDTH = 60
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """How much is reported of each file. ``would``: nothing is written, so that a predicate would
-    be written. Of statements with like reasons ``like`` are told, and the others counted."""
+    """How much is reported of each file. ``would``: nothing is written, so that a statement "would
+    be rewritten". ``like``: how many statements with one reason are listed; others are counted."""
 
     verdicts: frozenset[Verdict] = frozenset(Verdict)
     skipped: bool = True
@@ -53,11 +53,10 @@ ERRORS_ONLY = Detail(frozenset(), skipped=False, plans=False)
 """The detail under ``--quiet``."""
 
 _NO_UTF_8 = re.compile("[\udc80-\udcff]")
-_SHOWN_AS_LATIN_1 = "it has bytes that are not UTF-8; they stay, and are shown as Latin-1"
+_SHOWN_AS_LATIN_1 = "has bytes that are not UTF-8: they are kept, and shown as Latin-1"
 
 Reasons = Counter[tuple[str, str]]
-"""How many statements and candidates stay as they are, by the word for that and the reason without
-names."""
+"""How many statements and candidates are not rewritten, by verdict and reason without names."""
 
 
 def file_lines(result: FileResult, detail: Detail, reasons: Reasons) -> Iterator[Line]:
@@ -116,7 +115,7 @@ def _has_line(word: str, alike: str, detail: Detail, reasons: Reasons) -> bool:
 
 
 def _verdict_has_line(candidate: Candidate, detail: Detail, reasons: Reasons) -> bool:
-    """Whether a candidate has a line: each that is written, the first few with a like reason."""
+    """Whether a candidate has a line: each that is rewritten, and the first few of each reason."""
     match candidate.verdict:
         case Verdict.REWRITTEN:
             return True
@@ -129,14 +128,14 @@ def _verdict_has_line(candidate: Candidate, detail: Detail, reasons: Reasons) ->
 
 
 def _not_rewritten(path: str, statement: StatementSummary) -> Line:
-    """Why a statement without a candidate stays as it is, and what to do."""
+    """Why a statement without a candidate is not rewritten, and what to do."""
     remedy = f": {statement.remedy}" if statement.remedy else ""
     place = ((f"{path}:{statement.line}: ", "bold"), (NOT_REWRITTEN, "yellow"))
     return (*place, (f": {statement.reason}{remedy}", ""))
 
 
 def more_lines(reasons: Reasons, detail: Detail) -> Iterator[Line]:
-    """How many more statements and candidates stay as they are than have a line, by reason."""
+    """How many statements and candidates with each reason have no line of their own."""
     for (word, alike), count in reasons.most_common():
         if count > detail.like:
             more = f"{count - detail.like:,}{' more' if detail.like else ''} {word}: "
@@ -224,7 +223,7 @@ def _candidate(path: str, candidate: Candidate, detail: Detail) -> Iterator[Line
 
 
 def _needless(candidate: Candidate) -> str:
-    """That the engine prunes by itself, too, for a predicate that is written."""
+    """The note on a written predicate that the engine prunes without it too; else empty."""
     engine = candidate.engine
     if candidate.verdict is not Verdict.REWRITTEN or engine is None:
         return ""

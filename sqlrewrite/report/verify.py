@@ -51,7 +51,7 @@ def last_line(statements: Sequence[Verified]) -> Line:
     """How many statements were run, and how many of them read less."""
     run = [verified for verified in statements if verified.outcome is not VerifyOutcome.SKIPPED]
     if not run:
-        return (("nothing is inserted into a query, so nothing was run", "yellow"),)
+        return (("no query gets a predicate, so none was run", "yellow"),)
     changes = Counter(_change(verified) for verified in run)
     parts = (f"{changes[word]:,} {word}" for word in _CHANGES if changes[word])
     return ((f"{len(run):,} rewritten: {', '.join(parts)}", "bold"),)
@@ -73,9 +73,9 @@ def _change(verified: Verified) -> str:
     return "the same"
 
 
-def verified_json(found: Iterable[Verified], files: Iterable[FileResult] = ()) -> str:
+def verified_json(verifications: Iterable[Verified], files: Iterable[FileResult] = ()) -> str:
     """The statements that were run, and those that stay as they are, as JSON."""
-    statements = [_data(verified) for verified in found]
+    statements = [_data(verified) for verified in verifications]
     not_rewritten = [entry for file in files for entry in _not_rewritten(file)]
     whole = {"version": VERSION, "statements": statements, "not_rewritten": not_rewritten}
     return dumps(whole)
@@ -124,7 +124,7 @@ def _outcome(verified: Verified) -> Iterator[Line]:
     if comparison is None:
         return
     if verified.outcome is VerifyOutcome.SAME and comparison.before == 0:
-        yield (("    no row on either side: that they are the same says little", "yellow"),)
+        yield (("    no row on either side, which proves little", "yellow"),)
     if verified.outcome in (VerifyOutcome.DIFFERENT, VerifyOutcome.UNSTABLE):
         yield from _difference(comparison)
 
@@ -160,7 +160,7 @@ def _taken(sampled: Sampled) -> Iterator[Line]:
     more = ", …" if count > _NAMED else ""
     yield ((text, ""), (f" ({', '.join(sampled.taken[:_NAMED])}{more})", "dim"))
     if sampled.kept == count and count:
-        says = "the predicate keeps all of them, so nothing could differ: take a larger sample"
+        says = "the predicate keeps all of them, so no row could differ: take a larger sample"
         yield ((f"    {says}", "yellow"),)
 
 
@@ -182,8 +182,8 @@ def _difference(comparison: Comparison) -> Iterator[Line]:
 def rounding(tolerance: float) -> str:
     """The message where only the last digits of floating-point values differ."""
     return (
-        "only floating-point values differ, and by no more than adding in another order may make: "
-        f"--float-tolerance {tolerance:g} takes such values for the same"
+        "only floating-point values differ, by no more than another order of addition explains: "
+        f"--float-tolerance {tolerance:g} accepts this"
     )
 
 
@@ -218,7 +218,7 @@ def _value(scan: TableScan | None, measure: str) -> _Number:
         return "", 0.0
     value = getattr(scan, measure)
     if value is None:
-        return "not told", 0.0
+        return "not reported", 0.0
     return (size(value) if measure == "bytes" else f"{value:,}"), float(value)
 
 

@@ -127,8 +127,8 @@ def ask_git(folder: str, *arguments: str) -> CompletedProcess[bytes]:
         return subprocess.CompletedProcess(command, 127, b"", os.fsencode(why))
 
 
-def refusal(done: CompletedProcess[bytes]) -> str:
+def refusal(answer: CompletedProcess[bytes]) -> str:
     """The line in which git says why it refuses."""
-    lines = done.stderr.decode("utf-8", "replace").splitlines() or [f"status {done.returncode}"]
+    lines = answer.stderr.decode("utf-8", "replace").splitlines() or [f"status {answer.returncode}"]
     fatal = (line.removeprefix("fatal: ") for line in lines if line.startswith("fatal: "))
     return next(fatal, lines[0])

@@ -21,9 +21,9 @@ from sqlrewrite.text.hosts import host_of
 from sqlrewrite.text.limits import Limits
 from sqlrewrite.warehouse import Table, Warehouse
 
-_UNKNOWN = re.compile(r"(?P<it>\S+) is not in the catalog")
+_UNKNOWN = re.compile(r"(?P<name>\S+) is not in the catalog")
 _TYPE = re.compile(r"declare the type of (?P<column>.+)")
-_CALLED = re.compile(r"(?P<it>\S+\(\)) .*is not known to be deterministic")
+_CALLED = re.compile(r"(?P<name>\S+\(\)) .*is not known to be deterministic")
 
 _REMEDIES = (
     ("double-quoted-identifiers", 'say what "…" is: set double-quoted-identifiers'),
@@ -40,10 +40,10 @@ ReasonAndRemedy = tuple[str, str]
 
 
 def summaries(
-    documents: Iterable[Document], done: Rewrite | None = None
+    documents: Iterable[Document], rewrite: Rewrite | None = None
 ) -> tuple[StatementSummary, ...]:
-    """A summary of each statement in a file's documents; ``done`` is the file's rewriting."""
-    candidates = done.candidates if done else ()
+    """A summary of each statement in a file's documents; ``rewrite`` is the file's rewriting."""
+    candidates = rewrite.candidates if rewrite else ()
     uses = [use for candidate in candidates for use in (candidate.fact, candidate.join)]
     places = [(use.line, use.column_number) for use in uses]
     of_all: list[StatementSummary] = []
@@ -103,10 +103,10 @@ class Statistics:
 
 
 def statistics_of(
-    statements: Sequence[StatementSummary], done: Rewrite, catalog: Warehouse
+    statements: Sequence[StatementSummary], rewrite: Rewrite, catalog: Warehouse
 ) -> Statistics:
     """The counts of a file, from its statements and its rewriting."""
-    candidates = done.candidates
+    candidates = rewrite.candidates
     verdicts = Counter(candidate.verdict for candidate in candidates)
     joining = [statement for statement in statements if statement.joins]
     reasons = [why for statement in joining for why in _of_statement(statement, catalog)]
@@ -126,25 +126,25 @@ def statistics_of(
     )
 
 
-def _of_statement(it: StatementSummary, catalog: Warehouse) -> Iterator[ReasonAndRemedy]:
+def _of_statement(statement: StatementSummary, catalog: Warehouse) -> Iterator[ReasonAndRemedy]:
     """Why a statement that joins has no candidate; each table that is not known is a reason."""
-    if not it.reason:
+    if not statement.reason:
         return
-    if not it.understood:
-        helps = (remedy for words, remedy in _REMEDIES if words in it.reason)
-        yield it.reason, next(helps, "")
+    if not statement.understood:
+        helps = (remedy for words, remedy in _REMEDIES if words in statement.reason)
+        yield statement.reason, next(helps, "")
         return
-    unknown = [name for name, known in it.relations if not known]
+    unknown = [name for name, known in statement.relations if not known]
     for name in unknown:
         yield f"{name} is not in the catalog", remedy_for_unknown(name, catalog)
     if unknown:
         return
-    undeclared = [name for name, _ in it.relations if _is_undeclared(name, catalog)]
+    undeclared = [name for name, _ in statement.relations if _is_undeclared(name, catalog)]
     for name in undeclared:
         what = f"the partition column of {name}"
         yield f"{what} is none of its columns", f"declare {what}"
     if not undeclared:
-        yield it.alike, ""
+        yield statement.alike, ""
 
 
 def _is_undeclared(name: str, catalog: Warehouse) -> bool:
@@ -154,21 +154,21 @@ def _is_undeclared(name: str, catalog: Warehouse) -> bool:
     return any(field.transform == "unknown" for field in fields)
 
 
-def _of_candidate(it: Candidate, catalog: Warehouse) -> ReasonAndRemedy | None:
+def _of_candidate(candidate: Candidate, catalog: Warehouse) -> ReasonAndRemedy | None:
     """Why a candidate was rejected."""
-    rule = it.reason
-    if it.verdict is not Verdict.REJECTED or rule is None:
+    rule = candidate.reason
+    if candidate.verdict is not Verdict.REJECTED or rule is None:
         return None
-    for each in it.rules:
+    for each in candidate.rules:
         if unknown := _UNKNOWN.search(each.message):
-            return unknown.group(), remedy_for_unknown(unknown["it"], catalog)
+            return unknown.group(), remedy_for_unknown(unknown["name"], catalog)
     reason = f"{rule.code} {rule.name}"
     if column := _TYPE.search(rule.message):
-        uses = (it.fact, it.dimension)
-        table = next((u.table for u in uses if u.column == column["column"]), it.fact.table)
+        uses = (candidate.fact, candidate.dimension)
+        table = next((u.table for u in uses if u.column == column["column"]), candidate.fact.table)
         remedy = f"declare the type of {table}.{column['column']}"
         return f"{reason}: the type of {table}.{column['column']} is not known", remedy
     if called := _CALLED.search(rule.message):
-        what = f"{called['it']} is not known to be deterministic"
-        return f"{reason}: {what}", f"say of {called['it']} in {DECLARED_IN} whether it is"
+        what = f"{called['name']} is not known to be deterministic"
+        return f"{reason}: {what}", f"say of {called['name']} in {DECLARED_IN} whether it is"
     return reason, ""

@@ -129,14 +129,14 @@ class Settings:
         None,
         STRING,
         "Current schema, in which table names without a schema are looked up.",
-        brief="The current schema, as after USE.",
+        brief="The schema of table names that have none, as after USE.",
         metavar="NAME",
     )
     engine: str = _setting(
         "spark",
         STRING,
         "The engine whose rules apply: spark, flink, trino, duckdb, or a .toml file.",
-        brief="The rules: spark, flink, trino, duckdb, or a .toml file.",
+        brief="The engine that runs the SQL: spark, flink, trino, duckdb, or a .toml file.",
         section="known",
         commands=ON_QUERIES,
         metavar="NAME|FILE",
@@ -146,7 +146,7 @@ class Settings:
         SPARK,
         STRING,
         "The SQL dialect that is read and written: spark, trino, duckdb, flink.",
-        brief="The SQL that is read: spark, trino, duckdb, flink.",
+        brief="The dialect of the SQL: spark, trino, duckdb, flink.",
         section="known",
         commands=(*ON_FILES, "catalog show"),
         metavar="NAME",
@@ -161,8 +161,9 @@ class Settings:
                 *(f"{form.name}: {form.help}" for form in FORMS if form.help),
             ]
         ),
-        brief="in: a semi-join. set: an array of the keys. range: from the least to the greatest "
-        "key. values: the keys of now. auto: in or set.",
+        brief="in: IN (SELECT …). set: an array of the keys. range: from the smallest to the "
+        "largest key. values: the present keys as literals, asked of Spark. auto: in, or set "
+        "where an IN would not prune.",
     )
     when: str | None = _inserted(
         None,
@@ -171,15 +172,15 @@ class Settings:
         "only those that the engine would not derive by itself. auto: as missed, under the "
         "settings of Spark that are known, and in the form set where dynamic pruning is off.",
         default_text="eligible; auto where Spark's settings are known",
-        brief="Every sound predicate that pays, or those that the engine would not derive by "
-        "itself.",
+        brief="eligible: every sound predicate that pays. missed: only those that the engine would "
+        "not derive by itself. auto: as missed, under the known settings of Spark.",
     )
     hint: bool = _inserted(
         True,
         BOOLEAN,
         "Put /*+ BROADCAST(…) */ into the subquery.",
         off="--no-hint",
-        brief="Put in /*+ BROADCAST(…) */.",
+        brief="Put /*+ BROADCAST(…) */ into the subquery.",
     )
     depth: int = _setting(
         3, COUNT, "How many joins away from the dimension filters are looked for.", decides=True
@@ -214,8 +215,8 @@ class Settings:
         "What to write. predicates: predicates that prune. partition-wise: a join of two tables "
         "with the same partitioning, as a UNION ALL over groups of their partitions; the report "
         "says what Spark would need to join them partition by partition by itself.",
-        brief="Predicates that prune, or a join of two tables by groups of their partitions, as a "
-        "UNION ALL.",
+        brief="predicates: predicates that prune. partition-wise: a join of two tables with the "
+        "same partitioning becomes a UNION ALL over groups of partitions.",
         commands=ON_SPARK,
     )
     groups: int | None = _inserted(
@@ -223,7 +224,7 @@ class Settings:
         kinds.GROUPS,
         "partition-wise: the number of groups. Not given: as many as make one side of each small "
         "enough to be broadcast, where sizes are known and it pays.",
-        brief="partition-wise: the number of groups.",
+        brief="The number of groups of --strategy partition-wise.",
         metavar="N",
         default_text="where it pays",
         commands=ON_SPARK,
@@ -334,14 +335,14 @@ class Settings:
         (),
         STRINGS,
         "Files to leave out: names at any depth, or paths from the folder of the settings.",
-        brief="Files to leave out, by name or path.",
+        brief="Leave these files out, by name or path.",
         metavar="PATTERNS",
     )
     extend_exclude: tuple[str, ...] = _files(
         (),
         STRINGS,
         "More files to leave out. The option adds to those that the settings name.",
-        brief="More of them than the settings name.",
+        brief="Leave these files out, besides those that the settings name.",
         metavar="PATTERNS",
         adds=True,
     )
@@ -349,7 +350,7 @@ class Settings:
         False,
         BOOLEAN,
         "Leave out what `exclude` names even if it is given by name, as hooks do.",
-        brief="Also files that are given by name.",
+        brief="Leave them out even if they are given by name, as hooks do.",
         off="--no-force-exclude",
     )
     include_python: bool = _files(
@@ -357,37 +358,37 @@ class Settings:
         BOOLEAN,
         "When a folder is searched, read the SQL in *.py and *.ipynb too. A file that is given by "
         "name is always read.",
-        brief="In folders, read *.py and *.ipynb too.",
+        brief="In folders, read the SQL in *.py and *.ipynb too.",
         off="--no-include-python",
     )
     respect_gitignore: bool = _files(
         True,
         BOOLEAN,
         "When a folder is searched, leave out what git ignores.",
-        brief="In folders, leave out what git ignores.",
+        brief="In folders, leave out the files that git ignores.",
         off="--no-respect-gitignore",
     )
     jobs: int | None = _work(
         None,
         kinds.AT_LEAST_ONE,
-        "How many files are processed at once.",
-        brief="How many files at once.",
+        "How many processes work on many files.",
+        brief="How many processes work on many files.",
         short="-j",
         metavar="N",
-        default_text="the cores",
+        default_text="one per core",
     )
     cache: bool = _work(
         True,
         BOOLEAN,
         "Remember which of many files have nothing to report, to be faster the next time.",
-        brief="Remember results for the next run.",
+        brief="Remember files with nothing to report for the next run.",
         off="--no-cache",
     )
     explain: str = _setting(
         "logical",
         one_of(("logical", "spark", "none")),
         "How the plan changes. logical: our own plan. spark: Spark's plan, as `explain` prints it.",
-        brief="Print how our plan, or Spark's, changes.",
+        brief="Print how the plan changes. logical: our own plan. spark: Spark's.",
         section="reported",
         commands=("rewrite",),
         default_text="logical; with --check: none",
@@ -395,8 +396,8 @@ class Settings:
     strict: bool = _setting(
         False,
         BOOLEAN,
-        "Count a statement that does not parse: as a finding, and for --check.",
-        brief="Count statements that do not parse.",
+        "A statement that does not parse fails --check, and is a finding that counts for lint.",
+        brief="Exit 1 for a statement that does not parse, too.",
         section="exit",
         commands=ON_FILES,
     )
@@ -417,8 +418,8 @@ class Settings:
         )
 
 
-def _default(it: Any) -> Any:
-    return {} if it.default_factory is dict else it.default
+def _default(field_: Any) -> Any:
+    return {} if field_.default_factory is dict else field_.default
 
 
 TABLE = tuple(

@@ -22,8 +22,7 @@ from operator import and_
 from typing import TYPE_CHECKING, Any
 
 import sqlrewrite
-from sqlrewrite.audit.judged_text import TEXT, folded, judged
-from sqlrewrite.audit.summary import (
+from sqlrewrite.audit.audit_summary import (
     AuditedShape,
     AuditSummary,
     ColumnReason,
@@ -31,6 +30,7 @@ from sqlrewrite.audit.summary import (
     KeptPartitions,
     Total,
 )
+from sqlrewrite.audit.judged_text import TEXT, folded, judged
 from sqlrewrite.settings.options import Options
 from sqlrewrite.spark import column_functions as f
 from sqlrewrite.spark.describe import partitions

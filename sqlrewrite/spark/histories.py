@@ -15,8 +15,8 @@ from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sqlrewrite.audit.audit_summary import ScanCounts
 from sqlrewrite.audit.history_columns import columns
-from sqlrewrite.audit.summary import ScanCounts
 from sqlrewrite.spark import column_functions as f
 from sqlrewrite.spark.session import Session, spark_errors
 from sqlrewrite.spark.target import SparkError

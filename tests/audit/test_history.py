@@ -15,9 +15,7 @@ from typing import Any
 import pytest
 
 from sqlrewrite import Catalog, ConfigError
-from sqlrewrite.audit.history_columns import columns
-from sqlrewrite.audit.judged_text import BY_ENGINE, folded, judged
-from sqlrewrite.audit.summary import (
+from sqlrewrite.audit.audit_summary import (
     AuditedShape,
     AuditSummary,
     ColumnReason,
@@ -25,6 +23,8 @@ from sqlrewrite.audit.summary import (
     KeptPartitions,
     Total,
 )
+from sqlrewrite.audit.history_columns import columns
+from sqlrewrite.audit.judged_text import BY_ENGINE, folded, judged
 from sqlrewrite.relations import PersistentMap
 from sqlrewrite.report import Printer
 from sqlrewrite.report.audit import audit_json, audit_page, print_audit
@@ -209,7 +209,7 @@ def test_the_page_stands_by_itself() -> None:
         replace(ANSWER, top=(replace(ANSWER.top[0], runs=1, users=1),))
     )
     assert page.count("dw.lost") == 1
-    assert "a predicate is to be had" in page
+    assert "get a predicate" in page
     assert not re.search(r"https?:|<script|<link|url\(|@import|src=", page)
     assert "2.0 TiB" in page
 

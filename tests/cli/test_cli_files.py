@@ -168,7 +168,7 @@ def test_nothing_has_changed(run: Callable[..., Ran]) -> None:
     [
         (("lint", "--changed-since", "none", "."), "--changed-since none: "),
         (("lint", "--changed-since", "-x", "."), "--changed-since -x: "),
-        (("lint", "--changed-since", "main", "-"), "git knows nothing of stdin"),
+        (("lint", "--changed-since", "main", "-"), "git does not track stdin"),
         (("lint", "--changed-since", "main", "--write-baseline", "."), "--write-baseline cannot"),
     ],
 )
@@ -197,9 +197,9 @@ def test_a_folder_without_git(
         ("etl/a.sql", "this file is read"),
         ("ddl.sql", "this file is read"),
         ("etl/../etl/b.sql", "this file is read"),
-        ("etl", "it is a directory"),
+        ("etl", "is a folder"),
         ("none/report", "there is no folder none"),
-        ("", "it is no name of a file"),
+        ("", "give the name of a file"),
     ],
 )
 def test_an_output_that_would_lose_something_or_has_no_place(

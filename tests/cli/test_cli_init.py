@@ -181,7 +181,7 @@ def test_nothing_is_overwritten(run: Callable[..., Ran], name: str, text: str) -
     write(ddl__t=TABLE.format("sales"))
     ran = run("init")
     assert ran.status == 2
-    assert f"{name} has settings already, and is left as it is" in ran.err
+    assert f"{name} has settings already: nothing is written" in ran.err
     assert Path(name).read_text() == text
     assert tomllib.loads(ran.out.decode()) == {"catalog": ["ddl"], "when": "missed"}
 

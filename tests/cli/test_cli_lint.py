@@ -19,7 +19,7 @@ PRUNED_BY_SPARK = "SELECT s.id FROM sales s JOIN calendar c ON s.day = c.day WHE
 WHOLE = "SELECT id FROM sales\n"
 FINE = "SELECT id FROM sales WHERE day = DATE '2024-01-01'\n"
 WHOLE_SAID = (
-    "q.sql:1:16: DPP007 sales is read whole: no condition bounds its partition column day\n"
+    "q.sql:1:16: DPP007 `sales` is read whole: no condition bounds its partition column `day`\n"
 )
 
 
@@ -162,7 +162,8 @@ def test_a_repository_that_git_refuses(run: Callable[..., Ran]) -> None:
         ran = run(*command, "d")
         assert ran.status == 0
         assert ran.err.startswith(
-            "d: warning git lists no files, none is left out by .gitignore: not a git repository"
+            "d: warning: git cannot list the files, so .gitignore leaves none out: not a git "
+            "repository"
         )
         assert "warning" not in run(*command, "-q", "d").err
 
@@ -386,7 +387,8 @@ def test_an_author_forgets_the_predicate(run: Callable[..., Ran]) -> None:
     ran = run("lint", "--format", "concise", "q.sql")
     assert ran.status == 1
     assert (
-        ": DPP002 [*] the predicate on s.day is out of date: the filter changed" in ran.out.decode()
+        ": DPP002 [*] the predicate on `s.day` is out of date: the filter has changed"
+        in ran.out.decode()
     )
     assert run("-w", "q.sql").status == 0
     assert query.read_text().count("2001") == 2

@@ -223,7 +223,8 @@ def test_several_files_are_never_one_text(run: Any) -> None:
     for paths in (("d",), ("d/a.sql", "d/a.sql"), ("-", "d/a.sql")):
         ran = run(*paths)
         assert (ran.status, ran.out) == (2, b"")
-        assert "several files are not printed as one text: use --write" in ran.err
+        assert "several files cannot be printed as one text: give one file" in ran.err
+    assert "lnt: no such file or directory; did you mean" in run("lnt", "d/a.sql").err
     for words in (("--check",), ("--diff",), ("--format", "json"), ("--statistics",), ("-w",)):
         assert "several files" not in run(*words, "d").err
 

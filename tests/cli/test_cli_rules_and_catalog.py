@@ -155,14 +155,14 @@ def test_what_a_catalog_leaves_out_is_reported(run: Any, tmp_path: Path) -> None
     assert why in run("catalog", "show", "-c", catalog).out.decode()
     for command in ("rewrite", "lint"):
         ran = run(command, "-c", catalog, str(tmp_path / "q.sql"))
-        assert "catalog: 1 remark on what it could not read: dpp-rewrite catalog show" in ran.err
+        assert "catalog: 1 place could not be read; `dpp-rewrite catalog show" in ran.err
         assert "catalog:" not in run(command, "-q", "-c", catalog, str(tmp_path / "q.sql")).err
 
 
 def test_catalog_infer_overwrites_nothing_that_it_reads(run: Any, tmp_path: Path) -> None:
     ddl = tmp_path / "ddl.sql"
     ddl.write_text("-- ours\nCREATE TABLE a (b INT);\n")
-    for output, why in ((ddl, "this file is read"), (tmp_path, "cannot be written: Is a dir")):
+    for output, why in ((ddl, "this file is read too"), (tmp_path, "cannot be written: Is a dir")):
         ran = run("catalog", "infer", str(tmp_path), "-o", str(output))
         assert ran.status == 2
         assert why in ran.err

@@ -72,7 +72,7 @@ def test_a_predicate_that_is_not_needed(run: Callable[..., Ran]) -> None:
     assert run("lint", "left.sql").status == 0
     ran = run("lint", "--when", "missed", "left.sql")
     assert ran.status == 1
-    assert b"DPP003 [*] the predicate on s.day is not needed" in ran.out
+    assert b"DPP003 [*] the predicate on `s.day` is not needed" in ran.out
     run("--write", "--when", "missed", "left.sql")
     assert Path("left.sql").read_text() == LEFT
 

@@ -175,7 +175,7 @@ def test_of_two_ends_one_may_be_written(catalog: Catalog) -> None:
     text = f"FROM stock s JOIN calendar c ON {ends} WHERE c.year = 2000"
     (finding,) = lint(f"SELECT s.id {text}", catalog)[0]
     assert (finding.code, finding.fix is not None) == ("DPP001", True)
-    assert "`dpp-rewrite --write` does" in finding.help
+    assert "as `dpp-rewrite --write` does" in finding.help
     assert "does not" not in finding.help
 
 
@@ -281,8 +281,8 @@ def test_a_branch_that_bounds_nothing_is_reported(catalog: Catalog, condition: s
     text = f"SELECT s.id FROM sales s WHERE {condition}"
     (finding,) = lint(text, catalog)[0]
     assert finding.code == "DPP004"
-    assert "in an OR with a branch that does not bound day" in finding.message
-    assert finding.help == "bound day itself, in each branch of the OR"
+    assert "an OR with a branch that does not bound `day`" in finding.message
+    assert finding.help == "bound `day` itself, in each branch of the OR"
 
 
 @pytest.mark.parametrize(
@@ -395,7 +395,7 @@ def test_what_a_comment_suppresses(
         ("ingore", "`-- dpp-rewrite: ingore` is not known: did you mean `ignore`?"),
         ("ignore[DPP0007]", "no finding has the code DPP0007: did you mean DPP007?"),
         ("ignore[DPP101]", "no finding has the code DPP101: did you mean DPP013?"),
-        ("ignore[DPP001]", "`-- dpp-rewrite: ignore[DPP001]` suppresses nothing of DPP001"),
+        ("ignore[DPP001]", "`-- dpp-rewrite: ignore[DPP001]` suppresses no DPP001 here"),
         ("ignore", "`-- dpp-rewrite: ignore` suppresses nothing"),
     ],
 )
@@ -434,5 +434,5 @@ def test_an_authors_own_in_is_told_that_it_lacks_a_hint(catalog: Catalog) -> Non
     """Not that there is no predicate: there is one."""
     text = "SELECT s.id FROM sales s WHERE s.day IN (SELECT {}day FROM calendar WHERE year = 2024)"
     (finding,) = lint(text.format(""), catalog)[0]
-    assert finding.message.startswith("the IN on s.day has no hint")
+    assert finding.message.startswith("the IN on `s.day` has no hint")
     assert not lint(text.format("/*+ BROADCAST(calendar) */ "), catalog)[0]

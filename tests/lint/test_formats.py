@@ -54,8 +54,8 @@ def _lines(form: Any, result: LintedFile) -> list[str]:
 
 def test_text(catalog: Catalog) -> None:
     assert _lines(lint.text, _linted(catalog))[:9] == [
-        "a b/q.sql:2:6: DPP001 [*] no pruning predicate on s.day, which the join with calendar "
-        "bounds",
+        "a b/q.sql:2:6: DPP001 [*] `s.day` has no pruning predicate, though the join with "
+        "`calendar` bounds it",
         "  |",
         "1 | SELECT s.id, c.label",
         "2 | FROM sales s",
@@ -63,7 +63,7 @@ def test_text(catalog: Catalog) -> None:
         "3 | CROSS JOIN calendar c",
         "  |",
         "  = help: add `s.day IN (SELECT /*+ BROADCAST(c2) */ c2.day FROM calendar AS c2 WHERE "
-        "c2.year = 2024)`; `dpp-rewrite --write` does",
+        "c2.year = 2024)`, as `dpp-rewrite --write` does",
         "",
     ]
 
@@ -124,13 +124,13 @@ def test_a_place_over_lines(catalog: Catalog) -> None:
 
 def test_concise(catalog: Catalog) -> None:
     assert _lines(lint.concise, _linted(catalog)) == [
-        "a b/q.sql:2:6: DPP001 [*] no pruning predicate on s.day, which the join with calendar "
-        "bounds",
+        "a b/q.sql:2:6: DPP001 [*] `s.day` has no pruning predicate, though the join with "
+        "`calendar` bounds it",
         "a b/q.sql:6:1: DPP000 note: not read: no statement begins with 'SELEC'",
     ]
     total = _sum(_linted(catalog))
     assert [plain(line) for line in lint.last_lines(total)] == [
-        "2 findings, 1 of them notes in 1 file (1 suppressed)",
+        "2 findings in 1 file (1 note, 1 suppressed)",
         "[*] 1 fixable with `dpp-rewrite --write`",
     ]
 
@@ -244,7 +244,8 @@ def test_github(catalog: Catalog) -> None:
     assert lines[0] == "::error file=gone.sql,title=dpp-rewrite::cannot be read: 100 %25%0Ano"
     assert lines[1].startswith(
         "::warning file=a b/q.sql,line=2,endLine=2,col=6,endColumn=11,title=DPP001 "
-        "missing-predicate::no pruning predicate on s.day, which the join with calendar bounds%0A"
+        "missing-predicate::`s.day` has no pruning predicate, though the join with `calendar` "
+        "bounds it%0A"
     )
     assert lines[2].startswith("::notice file=a b/q.sql,line=6,")
     assert len(lines) == 3

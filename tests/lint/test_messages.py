@@ -45,12 +45,12 @@ def test_what_is_quoted_at_length_is_cut() -> None:
             "SELECT s.id FROM sales s JOIN calendar c ON s.day = c.day "
             f"WHERE c.year = 2025 AND {OURS}",
             "DPP002",
-            ("is out of date", "filter changed"),
+            ("is out of date", "filter has changed"),
         ),
         (
             f"SELECT s.id FROM sales s WHERE {OURS}",
             "DPP003",
-            ("lost its reason", "the join is gone"),
+            ("no longer follows", "the join is gone"),
         ),
         ("SELECT 1 /* dpp-rewrite: ignore */", "DPP008", ("only a line comment suppresses",)),
         ("SELECT 1 -- dpp-rewrite: ignore", "DPP008", ("suppress",)),

@@ -154,7 +154,7 @@ def test_a_wrapped_column_is_a_note_where_spark_prunes_by_it(
     ]
     assert [finding.severity for finding in severities] == [severity] * (severity is not None)
     assert not [problem for problem in severities if "expression with ." in problem.message]
-    by_values = "partitions are found by the values" in "".join(
+    by_values = "finds partitions by the values" in "".join(
         problem.message for problem in severities
     )
     assert by_values == ("lake" in condition or "my_udf" in condition)

@@ -23,7 +23,7 @@ def test_an_up_to_date_predicate_is_redundant(catalog: Catalog) -> None:
     (finding,) = _found(text, catalog)
     assert (finding.code, finding.severity.value) == ("DPP003", "warning")
     assert finding.message == (
-        "the predicate on s.day is not needed: Spark prunes by the join with calendar by itself "
+        "the predicate on `s.day` is not needed: Spark prunes by the join with calendar by itself "
         "(assumed: Spark's settings are its defaults, calendar is small enough to be broadcast)"
     )
     assert _mended(text, finding) == JOIN == rewrite(text, catalog, when="missed").sql

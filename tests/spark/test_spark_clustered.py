@@ -117,7 +117,7 @@ def test_explain_tells_what_reaches_the_files(tables: SparkSession) -> None:
     assert scan.after.row_groups is None
     lines = ["".join(text for text, _ in line).strip() for line in explained_lines(pairs[0])]
     assert f"row groups of its files: {whole.total} of {whole.total}, with 400,000 rows" in lines
-    assert "row groups and rows: not known without a run (see verify)" in lines
+    assert "row groups and rows: known only after a run (see `dpp-rewrite verify`)" in lines
 
 
 def test_explain_counts_what_constants_leave_of_the_files(tables: SparkSession) -> None:

@@ -299,7 +299,7 @@ def test_a_table_that_is_not_there(spark: SparkSession, tmp_path: Path) -> None:
         in result.stdout
     )
     assert "--master" in result.stdout  # an empty Spark of our own was asked
-    assert result.stderr == f"Error: nothing can be said of {tmp_path / 'q.sql'}:4\n"
+    assert result.stderr == f"Error: could not be compared: {tmp_path / 'q.sql'}:4\n"
 
 
 CONNECTED = """

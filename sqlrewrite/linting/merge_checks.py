@@ -21,10 +21,10 @@ _CARRIES = frozenset({"iceberg"})
 to the target (docs/spark.md, "Literals in a MERGE")."""
 
 _HOW = (
-    "a MERGE prunes its target only by constants: `--predicate values` writes the source's keys "
-    "into the ON right before it runs; or restrict {shown} there by hand"
+    "constants in the ON alone prune a MERGE's target: `--predicate values` writes the source's "
+    "keys there right before it runs; or restrict {shown} there by hand"
 )
-_NONE = "join by {shown}, too, where the source has it, or restrict it in the ON"
+_NONE = "restrict {shown} in the ON, or join by it too if the source has it"
 
 
 @dataclass(frozen=True, slots=True)

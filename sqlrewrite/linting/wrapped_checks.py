@@ -39,7 +39,7 @@ _COMPARISONS = frozenset(
     {"=", "<=>", "<>", "<", "<=", ">", ">=", "between", "in", "like", "ilike", "rlike", "isnull"}
 )
 _TEMPORAL = ("date", "timestamp")
-_AS_NUMBER = "a cast to a number, which a comparison with a number brings"
+_AS_NUMBER = "the cast to a number that a comparison with a number implies"
 _NO_METASTORE = "delta"
 """Its partitions are in its own log, and Spark evaluates the condition on these."""
 
@@ -74,13 +74,7 @@ def wrapped_partition_column(checked: CheckedStatement) -> Iterator[Finding]:
         if scan.span is None or not names:
             continue
         wrapped = list(_all(checked.plan, scan, names))
-        if any(one.tied for one in wrapped):
-            # Another relation's values add nothing to one value.
-            wrapped = [
-                one
-                for one in wrapped
-                if not (one.tied and (_bound(checked.plan, scan, one) or _told(checked, scan, one)))
-            ]
+        wrapped = [one for one in wrapped if not (one.tied and _adds_nothing(checked, scan, one))]
         idle_too = any(one.idle for one in wrapped) and read_whole(checked, scan, names)
         for one in wrapped:
             prunes = one.computed and not one.idle and _computes(checked.engine, scan)
@@ -132,12 +126,12 @@ def _of_condition(
                 yield _Inside(tuple(places.items()), by, in_or, computed)
 
 
-def _told(checked: CheckedStatement, scan: Scan, it: _Wrapped) -> bool:
-    """Whether of a join on a wrapped column more is known than that it wraps one: a predicate that
-    bounds it by the join's keys is there, or the keys are of no type for one (DPP005)."""
-    return any(
+def _adds_nothing(checked: CheckedStatement, scan: Scan, wrapped: _Wrapped) -> bool:
+    """Whether a join on a wrapped column needs no finding: the column is bound to one value, or
+    the join's keys bound it by a predicate, or they are of a type for which none can (DPP005)."""
+    return _bound(checked.plan, scan, wrapped) or any(
         proposal.pair.scan is scan
-        and proposal.pair.path.column in it.names
+        and proposal.pair.path.column in wrapped.names
         and (
             (candidate.fact, candidate.dimension) in checked.already_written
             or any(
@@ -148,48 +142,42 @@ def _told(checked: CheckedStatement, scan: Scan, it: _Wrapped) -> bool:
     )
 
 
-def _bound(plan: Plan, scan: Scan, it: _Wrapped) -> bool:
+def _bound(plan: Plan, scan: Scan, wrapped: _Wrapped) -> bool:
     """Whether another condition binds a column to one value."""
     own = own_conditions(plan, scan.relation, ALONE)
     return any(
         isinstance(item, Conjunct) and binds_to_one_value(item.expression, name)
         for item in own
-        for name in it.names
+        for name in wrapped.names
     )
 
 
-def _finding(checked: CheckedStatement, scan: Scan, it: _Wrapped, prunes: bool) -> Finding:
+def _finding(checked: CheckedStatement, scan: Scan, wrapped: _Wrapped, prunes: bool) -> Finding:
     assert scan.span is not None
-    named = [f"{scan.alias}.{name}" for name in it.names]
-    shown, at = ", ".join(named), it.first.columns[0][1]
-    bare = ", ".join(it.names)
+    named = [f"{scan.alias}.{name}" for name in wrapped.names]
+    shown, at = ", ".join(f"`{name}`" for name in named), wrapped.first.columns[0][1]
+    bare = ", ".join(f"`{name}`" for name in wrapped.names)
     line, column = checked.lines.place(at.start)
+    engine = checked.engine.title
     are = "are" if len(named) > 1 else "is"
-    where = f"{shown} {are} inside {it.first.by} (line {line}, column {column})"
-    help_ = (
-        f"compare {bare} {'itself' if len(named) == 1 else 'themselves'}, if need be with a "
-        "range of values"
-    )
-    if it.idle:
-        why = (
-            f", in an OR with a branch that does not bound {bare}: partitions are found by the "
-            f"values of {bare} alone, not by what is computed of them"
-        )
-        help_ = f"bound {bare} itself, in each branch of the OR"
-    elif prunes and it.tied:
-        engine = checked.engine.title
-        why = f": {engine} prunes by that only where the join is a broadcast join"
+    where = f"{shown} {are} inside {wrapped.first.by} (line {line}, column {column})"
+    itself = "itself" if len(named) == 1 else "themselves"
+    help_ = f"compare {bare} {itself}, with a range of values if need be"
+    unknown = f": the engine finds partitions by the values of {bare}, not by a value computed "
+    unknown += "from them"
+    if wrapped.idle:
+        why = f", under an OR with a branch that does not bound {bare}{unknown}"
+        help_ = f"bound {bare} {itself}, in each branch of the OR"
+    elif prunes and wrapped.tied:
+        why = f": {engine} prunes by that only if the join is a broadcast join"
     elif prunes:
-        engine = checked.engine.title
-        why = f": {engine} prunes by that, but no metastore can: it lists the partitions without it"
-    elif it.first.by == _AS_NUMBER and _computes(checked.engine, scan):
-        why = f": under ANSI a value of {bare} that is no number is an error, and no metastore"
-        why += " can filter by that"
-        help_ = f"write the number as a string: {bare} = '20240105'"
+        why = f": {engine} prunes by that, but only after the metastore has listed every partition"
+    elif wrapped.first.by == _AS_NUMBER and _computes(checked.engine, scan):
+        why = f": under ANSI a value of {bare} that is no number raises an error, and the"
+        why += " metastore cannot filter by the cast"
+        help_ = f"write the number as a string: `{wrapped.names[0]} = '20240105'`"
     else:
-        why = (
-            f": partitions are found by the values of {bare} alone, not by what is computed of them"
-        )
+        why = unknown
     severity = Severity.NOTE if prunes else None
     span = scan.span
     return checked.finding("DPP004", span, named[0], where + why, help_, severity=severity)
@@ -254,7 +242,7 @@ def _implicit(plan: Plan, column: ColumnRef, beside: tuple[Expression, ...]) -> 
             continue
         kind = str(expression_type(plan, other) or "")
         if kind.startswith(_TEMPORAL):
-            return f"a cast to {kind}, which a comparison with {kind} brings", True
+            return f"the cast to {kind} that a comparison with {kind} implies", True
         if isinstance(other, Literal) and other.kind == "number":
             return _AS_NUMBER, False
     return "", True
