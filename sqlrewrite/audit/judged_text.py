@@ -184,11 +184,9 @@ def _scan(candidate: Candidate, catalog: Warehouse) -> AuditedScan:
 def _merged(decision: Decision) -> Iterator[AuditedScan]:
     """The targets of MERGEs, by their partition columns, that nothing but constants would bound."""
     for statement in decision.statements:
-        merge = (
-            whole(statement.plan, statement.reading.pairs)
-            if statement.reading.bound is not None
-            else None
-        )
+        if statement.reading.bound is None:
+            continue
+        merge = whole(statement.plan, statement.reading.pairs)
         if merge is None:
             continue
         table, reason = merge.scan.table, f"{merge.why}; {merge.how}"[:_MOST_REASON]

@@ -225,16 +225,14 @@ def _declared(
 
 def _print_checked(out: Printer, check: Checked) -> None:
     """Prints the result for one declaration in a line."""
-    declaration = (
-        f"{'.'.join(check.table)}: {check.derivation.column} = {check.derivation.expression}"
-    )
+    word, style, result = "holds   ", "bold green", f"{check.rows:,} rows"
     if check.why:
-        out.line(("unknown ", "bold yellow"), (declaration, "bold"), (f": {check.why}", ""))
+        word, style, result = "unknown ", "bold yellow", check.why
     elif check.wrong:
-        counted = f": does not hold for {check.wrong:,} of {check.rows:,} rows"
-        out.line(("wrong   ", "bold red"), (declaration, "bold"), (counted, ""))
-    else:
-        out.line(("holds   ", "bold green"), (declaration, "bold"), (f": {check.rows:,} rows", ""))
+        word, style = "wrong   ", "bold red"
+        result = f"does not hold for {check.wrong:,} of {check.rows:,} rows"
+    declared = f"{check.derivation.column} = {check.derivation.expression}"
+    out.line((word, style), (f"{'.'.join(check.table)}: {declared}", "bold"), (f": {result}", ""))
 
 
 @catalog_command.command(
@@ -339,11 +337,8 @@ def _print_proposed(err: Printer, proposed: Mapping[Name, Sequence[Derivation]])
     for name, derivations in sorted(proposed.items()):
         lines += [f'# [tool.dpp-rewrite.derived."{quoted_name(name[1:])}"]'] if derivations else []
         for derivation in derivations:
-            key = (
-                derivation.column
-                if derivation.column.isidentifier()
-                else json.dumps(derivation.column)
-            )
+            column = derivation.column
+            key = column if column.isidentifier() else json.dumps(column)
             lines.append(f"# {key} = {json.dumps(derivation.expression)}")
     if lines:
         title = "in some rows these columns are computed from others; if they always are, declare:"

@@ -201,12 +201,9 @@ def _show_settings(projects: Iterable[ProjectFiles]) -> NoReturn:
     from sqlrewrite.settings.config import as_toml
 
     for project in projects:
-        files = (
-            f"{project.files[0]} and {len(project.files) - 1} more"
-            if project.files[1:]
-            else "".join(project.files)
-        )
-        write_stdout(f"# Settings of {files or 'no file'}\n{as_toml(project.settings)}".encode())
+        more = f" and {len(project.files) - 1} more" if project.files[1:] else ""
+        files = f"{project.files[0]}{more}" if project.files else "no file"
+        write_stdout(f"# Settings of {files}\n{as_toml(project.settings)}".encode())
     raise click.exceptions.Exit(0)
 
 

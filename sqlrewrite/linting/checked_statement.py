@@ -118,10 +118,9 @@ class CheckedStatement:
     def already_written(self) -> frozenset[tuple[TableUse, TableUse]]:
         """The facts and dimensions whose predicate a rewrite finds in the text."""
         return frozenset(
-            (rewriting_candidate.fact, rewriting_candidate.dimension)
-            for rewriting_candidate in self._rewriting_candidates
-            if rewriting_candidate.verdict is Verdict.ALREADY_PRUNED
-            and rewriting_candidate.predicate
+            (candidate.fact, candidate.dimension)
+            for candidate in self._rewriting_candidates
+            if candidate.verdict is Verdict.ALREADY_PRUNED and candidate.predicate
         )
 
     @cached_property
@@ -129,12 +128,10 @@ class CheckedStatement:
         """Why a rewrite inserts nothing for a fact and a dimension: a comment may ask to leave the
         place alone, if not the scan."""
         reasons: dict[tuple[TableUse, TableUse], str] = {}
-        for rewriting_candidate in self._rewriting_candidates:
-            if rewriting_candidate.verdict is Verdict.REJECTED and rewriting_candidate.reason:
-                reasons.setdefault(
-                    (rewriting_candidate.fact, rewriting_candidate.dimension),
-                    rewriting_candidate.reason.message,
-                )
+        for candidate in self._rewriting_candidates:
+            if candidate.verdict is Verdict.REJECTED and candidate.reason:
+                sides = (candidate.fact, candidate.dimension)
+                reasons.setdefault(sides, candidate.reason.message)
         for candidate in self._rewriting_candidates:
             if candidate.verdict is Verdict.REWRITTEN:  # another condition between them serves
                 reasons.pop((candidate.fact, candidate.dimension), None)

@@ -8,37 +8,43 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from sqlrewrite.linting.findings import Finding, Fix, Place, Severity, of_no_statement, unsuppressed
-from sqlrewrite.linting.linter import lint
-from sqlrewrite.linting.scan_checks import of_file
-from sqlrewrite.results import NOT_PARSED, ConfigError, Problem
-from sqlrewrite.run.file_content import UnreadFileError, read_source
-from sqlrewrite.run.runner import Request, file_statistics, internal_error, run
-from sqlrewrite.text.edits import Span
-from sqlrewrite.text.hosts import host_of
-from sqlrewrite.text.source import LINE_END
-from sqlrewrite.warehouse import CatalogError
-
-if TYPE_CHECKING:
-    from sqlrewrite.run.statistics import Silent, Statistics
-from collections.abc import Sequence
-
 from sqlrewrite.document import Document
 from sqlrewrite.embedded import documents
 from sqlrewrite.linting.checked_statement import place_of
-from sqlrewrite.linting.findings import LintResult, Replacement, Suppression
-from sqlrewrite.linting.linter import findings
+from sqlrewrite.linting.findings import (
+    Finding,
+    Fix,
+    LintResult,
+    Place,
+    Replacement,
+    Severity,
+    Suppression,
+    of_no_statement,
+    unsuppressed,
+)
+from sqlrewrite.linting.linter import findings, lint
+from sqlrewrite.linting.scan_checks import of_file
 from sqlrewrite.linting.suppression import UNUSED
+from sqlrewrite.results import NOT_PARSED, ConfigError, Problem
+from sqlrewrite.run.file_content import UnreadFileError, read_source
+from sqlrewrite.run.runner import Request, file_statistics, internal_error, run
 from sqlrewrite.settings.options import Options
 from sqlrewrite.sql.statements.directives import Directive
+from sqlrewrite.text.edits import Span
+from sqlrewrite.text.hosts import host_of
 from sqlrewrite.text.hosts.region import Host, Region, Unwritable
-from sqlrewrite.warehouse import Warehouse
+from sqlrewrite.text.source import LINE_END
+from sqlrewrite.warehouse import CatalogError, Warehouse
+
+if TYPE_CHECKING:
+    from sqlrewrite.run.statistics import Silent, Statistics
 
 CONTEXT_LINES = 1
 """The number of lines that are shown before and after those of a finding."""
@@ -51,9 +57,9 @@ _LONG = 20
 
 @dataclass(frozen=True, slots=True)
 class LintedFile:
-    """What was found in one file. ``failures`` could not be done, ``lines`` are those around the
-    findings, each with its number, and ``statistics`` are there, where these are asked for.
-    ``given`` is the path as it was given, where a report names the file otherwise."""
+    """The findings of one file. ``failures`` say what could not be checked, ``lines`` are those
+    around the findings, each with its number; ``statistics`` are there if asked for. ``input_path``
+    is the path of the command line, if reports name the file differently."""
 
     path: str
     text: str = ""
@@ -61,7 +67,7 @@ class LintedFile:
     failures: tuple[Problem, ...] = ()
     lines: tuple[tuple[int, str], ...] = ()
     statistics: Statistics | None = None
-    given: str = ""
+    input_path: str = ""
 
     @property
     def shown(self) -> tuple[Finding, ...]:
@@ -154,7 +160,8 @@ def with_report_paths(results: Iterable[LintedFile], root: str) -> list[LintedFi
 
     split = ((result, *os.path.split(result.path)) for result in results)
     return [
-        replace(result, path=prefix(at) + name, given=result.path) for result, at, name in split
+        replace(result, path=prefix(folder) + name, input_path=result.path)
+        for result, folder, name in split
     ]
 
 
@@ -297,15 +304,8 @@ def in_file(host: Host, region: Region, finding: Finding) -> Finding:
     """A finding of a region as one of the file. A fix that cannot be written there is none."""
     fix = None
     if finding.fix is not None:
-        try:
-            fix = Fix(
-                tuple(
-                    _replacement(host, region, replacement)
-                    for replacement in finding.fix.replacements
-                )
-            )
-        except Unwritable:
-            fix = None
+        with suppress(Unwritable):
+            fix = Fix(tuple(_replacement(host, region, it) for it in finding.fix.replacements))
     return replace(finding, place=_place(host, region, finding.place.span), fix=fix)
 
 

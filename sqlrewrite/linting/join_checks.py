@@ -138,10 +138,8 @@ def latest_partition(checked: CheckedStatement) -> Iterator[Finding]:
         scan = proposal.pair.scan
         if scan.span is None or not _one_value(checked, candidate, proposal):
             continue
-        few, refused = (
-            has_few_keys(proposal),
-            checked.refusals.get((candidate.fact, candidate.dimension)),
-        )
+        few = has_few_keys(proposal)
+        refused = checked.refusals.get((candidate.fact, candidate.dimension))
         column = f"{scan.alias}.{proposal.pair.path.column}"
         by = (
             "IN"

@@ -18,8 +18,6 @@ from sqlrewrite.text.markers import MARKER
 
 ASK = "`dpp-rewrite --predicate values --write` with --master or --remote asks Spark for the keys"
 
-_BY_ITSELF = "the engine prunes by itself"
-
 
 def check(checked: CheckedStatement) -> Iterator[Finding]:
     """The managed predicates of a statement that a rewrite would change or take out."""
@@ -35,18 +33,9 @@ def check(checked: CheckedStatement) -> Iterator[Finding]:
         about, before = predicates[span].value, predicates[span].text
         off, code = f"take its marker `{MARKER}` off: then it is yours", "DPP003"
         if span not in unwanted:
-            why = next(
-                (
-                    reasons[bounded_column]
-                    for bounded_column in bounded_columns(about)
-                    if bounded_column in reasons
-                ),
-                _BY_ITSELF,
-            )
-            what, help_ = (
-                f"is not needed: {why}",
-                "`dpp-rewrite --when missed --write` takes it out",
-            )
+            whys = (reasons[column] for column in bounded_columns(about) if column in reasons)
+            what = f"is not needed: {next(whys, 'the engine prunes by itself')}"
+            help_ = "`dpp-rewrite --when missed --write` takes it out"
         elif unwanted[span]:
             code, what = "DPP002", f"is out of date: {_changed(before, unwanted[span])}"
             help_ = f"`dpp-rewrite --write` derives it anew; if you wrote it so on purpose, {off}"
@@ -89,9 +78,8 @@ def _why(checked: CheckedStatement, about: str) -> str:
             candidate.fact.table.lower(),
         ):
             if candidate.verdict is Verdict.REJECTED:
-                rule = next(
-                    failing for failing in candidate.rules if failing.outcome is not Outcome.PASS
-                )
+                against = (rule for rule in candidate.rules if rule.outcome is not Outcome.PASS)
+                rule = next(against)
                 return f"{rule.message} ({rule.code})"
             if candidate.verdict is Verdict.ALREADY_PRUNED:
                 return "the query bounds the column by itself"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from html import escape
 from itertools import count
 
@@ -277,9 +277,8 @@ def print_scanned(printer: Printer, scans: Sequence[ScanCounts]) -> None:
     if not scans:
         printer.line(("no partitioned table was scanned", "yellow"))
         return
-    print_table(
-        printer, (_SCANNED[0], *(f">{heading}" for heading in _SCANNED[1:])), _scanned_rows(scans)
-    )
+    headings = (_SCANNED[0], *(f">{heading}" for heading in _SCANNED[1:]))
+    print_table(printer, headings, _scanned_rows(scans))
 
 
 def scanned_json(scans: Sequence[ScanCounts]) -> str:
@@ -295,13 +294,5 @@ def scanned_page(scans: Sequence[ScanCounts]) -> str:
 
 
 def _scanned_rows(scans: Sequence[ScanCounts]) -> list[tuple[str, ...]]:
-    return [
-        (
-            scan.table,
-            *(
-                f"{n:,}"
-                for n in (scan.scans, scan.static, scan.dynamic, scan.dropped, scan.unpruned)
-            ),
-        )
-        for scan in scans
-    ]
+    rows = (astuple(scan) for scan in scans)
+    return [(table, *(f"{count:,}" for count in counts)) for table, *counts in rows]

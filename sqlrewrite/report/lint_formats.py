@@ -36,12 +36,12 @@ def json(results: Sequence[LintedFile], total: LintSummary) -> str:
             "errors": total.failures,
         },
         "findings": [
-            _json_finding(result.given or result.path, *row)
+            _json_finding(result.input_path or result.path, *row)
             for result in results
             for row in zip(result.findings, result.fixes, result.fingerprints, strict=True)
         ],
         "errors": [
-            {"path": result.given or result.path, **problem(failure)}
+            {"path": result.input_path or result.path, **problem(failure)}
             for result in results
             for failure in result.failures
         ],

@@ -191,15 +191,13 @@ class Summary:
         self.errors += len(result.errors)
         if rewrite is None:
             return
-        written = (
-            candidate for candidate in rewrite.candidates if candidate.verdict is Verdict.REWRITTEN
-        )
-        rewritten = [candidate.statement for candidate in written]
-        touched = {
-            *rewritten,
-            *(removed.statement for removed in rewrite.removed),
-            *rewrite.grouped,
-        }
+        rewritten = [
+            candidate.statement
+            for candidate in rewrite.candidates
+            if candidate.verdict is Verdict.REWRITTEN
+        ]
+        removed = (predicate.statement for predicate in rewrite.removed)
+        touched = {*rewritten, *removed, *rewrite.grouped}
         skipped = len(rewrite.errors) + len(rewrite.skipped)
         self.statements_rewritten += len(touched)
         self.statements_unchanged += max(0, statements - skipped - len(touched))
@@ -320,14 +318,8 @@ class RewriteTask:
             return None
         if not result.source.is_utf_8:  # there is a note on such a file
             return None
-        reasoned = [
-            statement
-            for statement in result.statements
-            if statement.understood and statement.reason
-        ]
-        return result.rewrite.statements, tuple(
-            replace(statement, relations=()) for statement in reasoned
-        )
+        reasoned = (one for one in result.statements if one.understood and one.reason)
+        return result.rewrite.statements, tuple(replace(one, relations=()) for one in reasoned)
 
     def recall(self, path: str, silent: Silent) -> FileResult:
         """The result for an unchanged file with that cached value."""
