@@ -69,7 +69,7 @@ def decide_statement(
     if bound is None:
         return StatementDecision(reading, failure=reading.unread_join)
     if options.form != VALUES and not context.literals:  # the ON of a MERGE takes these alone
-        pairs = tuple(pair for pair in pairs if pair.edge.block.role != "merge")
+        pairs = tuple(pair for pair in pairs if pair.bounds or pair.edge.block.role != "merge")
     plan = bound.plan
     if not pairs:
         return StatementDecision(reading, matters=True, failure=reading.unread_join)

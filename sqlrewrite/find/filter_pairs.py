@@ -165,7 +165,7 @@ def _is_of(column: str, comparison: ColumnComparison) -> bool:
     """Whether a comparison is between one column and an expression with one value for all rows."""
     _, side, _, constant, _ = comparison
     refs = columns(side)
-    return bool(refs) and all(ref.name == column for ref in refs) and _is_constant(constant)
+    return bool(refs) and all(ref.name == column for ref in refs) and is_constant(constant)
 
 
 ColumnComparison = tuple[str, Expression, int, Expression, int | None]
@@ -187,10 +187,10 @@ def _comparisons(condition: Expression) -> Iterator[ColumnComparison]:
             return
 
 
-def _is_constant(expression: Expression) -> bool:
+def is_constant(expression: Expression) -> bool:
     """Whether an expression has one value for all rows; for an IN, each item of its list."""
     if isinstance(expression, Call) and expression.name == "in":
-        return all(map(_is_constant, expression.args[1:]))
+        return all(map(is_constant, expression.args[1:]))
     return not columns(expression) and not any(
         isinstance(node, Unknown | ColumnRef)
         or (isinstance(node, Subquery) and (node.kind != "scalar" or node.outer))

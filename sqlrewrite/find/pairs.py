@@ -34,6 +34,16 @@ MOST_PATHS = 1000
 
 _NOT_READ = "a join here is not understood: "
 
+
+@dataclass(frozen=True, slots=True)
+class KeyBound:
+    """What holds of each key by ``constants`` of the text: that it is one of them (``in``), or the
+    comparison with the one that there is (``<``, ``<=``, ``>``, ``>=``)."""
+
+    operator: str
+    constants: tuple[ra.Expression, ...]
+
+
 PairPlace = tuple[int, str, int, str]
 """The offset of the fact's reference, its column, the dimension's number, the key's name."""
 
@@ -50,7 +60,8 @@ class Pair:
     columns in the expressions of the two sides (``fact_plain``, ``key_plain``: all of it).
     ``derived`` is a partition column that is computed from the path's column and bounded through
     it; ``target_column`` is then its name. ``first``: the scan is bounded by so many of the first
-    values of its own column, for a condition on its rank.
+    values of its own column, for a condition on its rank. ``bounds``: of the target of a MERGE,
+    what constants in its source say of the key.
     """
 
     edge: JoinEdge
@@ -66,6 +77,7 @@ class Pair:
     key_side: Side
     derived: DerivedColumn | None = None
     first: int = 0
+    bounds: tuple[KeyBound, ...] = ()
 
     @property
     def pruned(self) -> str:

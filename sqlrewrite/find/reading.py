@@ -108,6 +108,7 @@ def missing_relation(statement: Statement, catalog: Warehouse) -> Failure | None
 def _bound(reading: Reading, text: str, around: frozenset[str] | None, whole: bool) -> Reading:
     # Only here, so that a text without a partitioned table does not wait for the imports.
     from sqlrewrite.find.filter_pairs import find_filter_pairs
+    from sqlrewrite.find.merge_constants import with_constants
     from sqlrewrite.find.pairs import find_pairs, unread_join
     from sqlrewrite.find.rank_pairs import find_rank_pairs
     from sqlrewrite.sql.bind.binder import bind
@@ -118,7 +119,8 @@ def _bound(reading: Reading, text: str, around: frozenset[str] | None, whole: bo
     if bound is None:
         return reading
     plan = bound.plan
-    pairs = (*find_filter_pairs(plan), *find_rank_pairs(plan), *find_pairs(plan))
+    joined = [with_constants(plan, pair) for pair in find_pairs(plan)]
+    pairs = (*find_filter_pairs(plan), *find_rank_pairs(plan), *joined)
     if not pairs and not whole:
         bound = replace(bound, selects={}, conditions={}, trees={})
     reading = replace(reading, bound=bound, pairs=pairs)

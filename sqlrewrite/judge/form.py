@@ -17,6 +17,7 @@ from sqlrewrite.plan.memo import remembered
 from sqlrewrite.settings.forms import (
     AUTO,
     BY_NAME,
+    CONSTANT,
     FILTERED,
     IN,
     RANGE,
@@ -34,6 +35,8 @@ def chosen_form(proposal: Proposal) -> str:
     form = proposal.form
     if proposal.pair.filtered:
         return FILTERED
+    if proposal.pair.bounds:
+        return CONSTANT
     if proposal.pair.first:
         return RANKED
     if proposal.pair.derived is not None:

@@ -28,6 +28,7 @@ from sqlrewrite.judge.soundness import (
     fact,
     filters,
     join_type,
+    merges,
     partition_column,
 )
 from sqlrewrite.plan.algebra import Plan
@@ -128,6 +129,19 @@ NOT_SUPPRESSED = Rule(
 )
 
 
+FOR_MERGES: tuple[Rule, ...] = (
+    Rule("DPP122", "not-yet-pruned", "benefit", "fact", merges.judge_restricted),
+    Rule("DPP101", "join-type", "soundness", "pair", join_type.judge_join_type),
+    PARTITION_COLUMN,
+    DETERMINISM,
+    Rule("DPP109", "repeatable", "soundness", "pair", merges.judge_constants),
+    Rule("DPP112", "key-types", "soundness", "pair", merges.judge_types),
+    Rule("DPP114", "guards", "soundness", "pair", merges.judge_guards),
+    CLAUSE,
+)
+"""The rules for a pair of a MERGE's target whose keys are bounded by constants of its source: the
+predicate reads no other relation."""
+
 FOR_RANKS: tuple[Rule, ...] = (
     UNBOUNDED,
     PARTITION_COLUMN,
@@ -147,6 +161,8 @@ def judge_pair(
     proposal = Proposal(plan, pair, pairs, options, context)
     if pair.filtered:
         return _run(FOR_FILTERS, proposal)
+    if pair.bounds:
+        return _run(FOR_MERGES, proposal)
     if pair.first:
         conditions, own = conditions_on_ranked_rows(plan, pair), {pair.key.relation}
         repeated = tuple(

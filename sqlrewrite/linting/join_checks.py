@@ -40,6 +40,8 @@ def missing_predicate(checked: CheckedStatement) -> Iterator[Finding]:
         sides = (candidate.fact, candidate.dimension)
         if replaced & about or sides in checked.already_written:
             continue  # DPP002 reports it, or it is in the text
+        if proposal.pair.bounds:
+            continue  # DPP010 reports it
         if _one_value(checked, candidate, proposal):
             continue  # DPP011 reports it, with this predicate as its advice
         fact, why = _fact(candidate), checked.refusals.get(sides)
@@ -112,7 +114,7 @@ def key_types_differ(checked: CheckedStatement) -> Iterator[Finding]:
         reason = candidate.reason
         if reason is None or (reason.code, reason.outcome) != ("DPP112", Outcome.FAIL):
             continue
-        if proposal.pair.filtered:
+        if proposal.pair.filtered or proposal.pair.bounds:
             continue  # compared with a constant, not a column
         if outcomes["DPP120"].outcome is not Outcome.PASS:
             continue  # no loss: the other side is not filtered

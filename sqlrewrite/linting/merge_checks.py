@@ -7,9 +7,19 @@ from dataclasses import dataclass
 
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.linting.checked_statement import CheckedStatement
-from sqlrewrite.linting.findings import Finding
+from sqlrewrite.linting.findings import Finding, Severity
 from sqlrewrite.linting.scan_checks import bounds
-from sqlrewrite.plan.algebra import Call, Cast, Derived, Expression, Join, Literal, Plan, Scan
+from sqlrewrite.plan.algebra import (
+    Call,
+    Cast,
+    Derived,
+    Expression,
+    Join,
+    JoinType,
+    Literal,
+    Plan,
+    Scan,
+)
 from sqlrewrite.plan.expressions import columns, walk
 from sqlrewrite.plan.lineage import same_column
 
@@ -24,22 +34,34 @@ _HOW = (
     "constants in the ON alone prune a MERGE's target: `--predicate values` writes the source's "
     "keys there right before it runs; or restrict {shown} there by hand"
 )
+_UNMATCHED = (
+    "where the rows of other partitions are to stay as they are: MERGE without it, the source's "
+    "partitions as constants in the ON, and DELETE FROM the target WHERE {shown} is one of them "
+    "and no row of the source matches"
+)
 _NONE = "restrict {shown} in the ON, or join by it too if the source has it"
 
 
 @dataclass(frozen=True, slots=True)
 class WholeTarget:
     """The target of a MERGE that is read whole: its partition columns, and those of them that its
-    source has keys for."""
+    source has keys for; ``unmatched``: WHEN NOT MATCHED BY SOURCE looks at each of its rows."""
 
     scan: Scan
     columns: tuple[str, ...]
     joined: tuple[str, ...]
+    unmatched: bool = False
 
     @property
     def why(self) -> str:
         """Why the whole target is read."""
         shown = ", ".join(self.joined or self.columns)
+        if self.unmatched:
+            name = self.scan.alias or self.scan.parts[-1]
+            return (
+                "this MERGE reads the whole target: WHEN NOT MATCHED BY SOURCE asks for each row "
+                f"of {name} whether a row of the source matches it"
+            )
         if not self.joined:
             return f"this MERGE reads the whole target: nothing in its ON restricts {shown}"
         are = "columns are" if len(self.joined) > 1 else "column is"
@@ -49,6 +71,8 @@ class WholeTarget:
     @property
     def how(self) -> str:
         """What to do about it."""
+        if self.unmatched:
+            return _UNMATCHED.format(shown=", ".join(self.columns))
         return (_HOW if self.joined else _NONE).format(shown=", ".join(self.joined or self.columns))
 
 
@@ -57,9 +81,28 @@ def merge_reads_all(checked: CheckedStatement) -> Iterator[Finding]:
     whole_target = whole(checked.plan, checked.decided.reading.pairs)
     if whole_target is None or whole_target.scan.span is None:
         return
-    scan = whole_target.scan
+    scan, predicates, refused = whole_target.scan, [], ""
+    replaced = {checked.stripped.removed_predicates[span].value for span in checked.replaced}
+    for candidate, proposal in zip(checked.candidates, checked.decided.proposals, strict=True):
+        pair = proposal.pair
+        if pair.target is not scan or pair.edge.block.role != "merge":
+            continue
+        written = (candidate.fact, candidate.dimension) in checked.already_written
+        if written or replaced & {predicate.bounded for predicate in proposal.predicates}:
+            return  # it is in the text, or DPP002 tells what is to be in its place
+        if pair.bounds:
+            predicates += [predicate.text for predicate in proposal.predicates]
+            if candidate.reason is not None:
+                refused = f"; the constants of {candidate.dimension.table} are not written: "
+                refused += candidate.reason.message
     where, what = whole_target.scan.span, scan.alias or scan.parts[-1]
-    yield checked.finding(MERGED, where, what, whole_target.why, whole_target.how)
+    how, severity = whole_target.how, Severity.NOTE if whole_target.unmatched else None
+    if predicates:
+        how = f"add `{' AND '.join(predicates)}` to the ON; `dpp-rewrite --write` does"
+    elif refused and not whole_target.unmatched:
+        how += refused
+    fix = checked.fix if predicates else None
+    yield checked.finding(MERGED, where, what, whole_target.why, how, fix, severity)
 
 
 def whole(plan: Plan, pairs: Sequence[Pair]) -> WholeTarget | None:
@@ -78,20 +121,23 @@ def whole(plan: Plan, pairs: Sequence[Pair]) -> WholeTarget | None:
         for name in derivation.sources
     )
     choosing = names.union(sources, table.clustered_by)
-    if not names or any(
-        bounds(condition.expression, scan.relation, choosing) for condition in join.conditions
-    ):
+    if not names:
+        return None
+    joined = tuple(_joined(pairs, scan))
+    if join.type is JoinType.FULL:
+        return WholeTarget(scan, tuple(sorted(names)), joined, unmatched=True)
+    if any(bounds(condition.expression, scan.relation, choosing) for condition in join.conditions):
         return None
     if table.provider in _CARRIES and any(
         _constant_keys(plan, pair) for pair in _tied(pairs, scan)
     ):
         return None
-    return WholeTarget(scan, tuple(sorted(names)), tuple(_joined(pairs, scan)))
+    return WholeTarget(scan, tuple(sorted(names)), joined)
 
 
 def target(plan: Plan) -> tuple[Join, Scan] | None:
     """The join of a MERGE, and its target; None for another statement, and for a MERGE whose target
-    is not a known table, or is read whole because of rows that match nothing."""
+    is not a known table."""
     block = next((own for own in plan.blocks if own.role == "merge"), None)
     if block is None or not isinstance(block.source, Join):
         return None

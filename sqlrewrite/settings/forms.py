@@ -19,7 +19,9 @@ class Form:
     what is compared with. That is a ``query`` or a ``list`` of anything, both in parentheses, a
     ``call``, or one or more ``literals``. ``functions`` are those of which the key query is the
     first argument and the value the second. Several predicates may stand under an OR, in
-    parentheses. ``noted``: behind the marker stands a note with the key query.
+    parentheses. ``noted``: behind the marker stands a note with the key query. ``merges``: it is
+    written into the ON of a MERGE alone, where a ``constant`` is a literal, a parameter, a call, or
+    anything in parentheses.
 
     ``fits`` says why its keys need no room, however many there are; without it they all count.
     """
@@ -29,6 +31,7 @@ class Form:
     comparisons: tuple[str, ...] = ()
     functions: tuple[str, ...] = ()
     noted: bool = False
+    merges: bool = False
     fits: str = ""
 
     @property
@@ -42,9 +45,9 @@ class Form:
 IN, SET, RANGE, VALUES, AUTO = "in", "set", "range", "values", "auto"
 """The names that may be asked for; ``auto`` is ``in``, and ``set`` where an IN would not prune."""
 
-SINGLE, RANKED, FILTERED = "single", "rank", "filter"
+SINGLE, RANKED, FILTERED, CONSTANT = "single", "rank", "filter", "constant"
 """The names of what the rules choose: where there is one key; of the first values of the fact's own
-column; of what follows from a filter."""
+column; of what follows from a filter; of the constants in the source of a MERGE."""
 
 FORMS = (
     # A list: the constants that the author compares the key with, in place of its query.
@@ -81,6 +84,18 @@ FORMS = (
     ),
     Form(RANKED, comparisons=(">= query", "<= query")),
     Form(FILTERED, comparisons=("IN list", "= call", ">= call", "> call", "<= call", "< call")),
+    Form(
+        CONSTANT,
+        comparisons=(
+            "IN list",
+            "= constant",
+            ">= constant",
+            "> constant",
+            "<= constant",
+            "< constant",
+        ),
+        merges=True,
+    ),
     Form(AUTO, "in, or set where an IN would not prune."),
 )
 

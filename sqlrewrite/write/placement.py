@@ -179,7 +179,8 @@ def check(
         behind = clause.opening == clause.lead  # and the FROM before the SELECT
         lead, start = "" if behind else "SELECT 1 ", clause.opening
     else:
-        lead = f"SELECT {places.raw(places.index(clause.keyword))} "
+        opening = "MERGE" if bound.plan.blocks[slot.block].role == "merge" else "SELECT"
+        lead = f"{opening} {places.raw(places.index(clause.keyword))} "
         start = clause.conjuncts[-1].start
     end = max(clause.condition.end, edits[-1].offset)
     # A query that is one by itself reads the same between any two tokens: each is parsed once, and

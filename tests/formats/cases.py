@@ -152,6 +152,13 @@ CASES = (
         form="values",
     ),
     Case(
+        "MERGE, constants of its source",
+        "MERGE INTO {f} t USING (SELECT * FROM VALUES (3, 3, 7), (24, 4, 8) AS v(id, k, x)) s "
+        "ON t.p = s.k AND t.id = s.id WHEN MATCHED THEN UPDATE SET a = -s.x "
+        "WHEN NOT MATCHED THEN INSERT (id, p, a) VALUES (s.id, s.k, s.x)",
+        changes="f",
+    ),
+    Case(
         "DELETE, a month of a time",
         f"DELETE FROM {{m}} AS m WHERE {_FEBRUARY} AND day(m.ts) = 3 AND m.a > 0",
         changes="m",

@@ -178,7 +178,7 @@ def _pull(node: exp.Expr) -> str | None:
     above = node.parent
     while isinstance(above, exp.And | exp.Paren):
         above = above.parent
-    if not isinstance(above, exp.Where | exp.Join):
+    if not isinstance(above, exp.Where | exp.Join | exp.Merge):
         return f"a predicate stands in {type(above).__name__}"
     parent = node.parent
     if isinstance(parent, exp.Where):

@@ -3,7 +3,7 @@
 In: a Spark text. Out: the text as it was before any run. A predicate is ours where it carries the
 marker and is by itself a conjunct of a WHERE or ON, in one of the three forms that are written:
 ``AND p IN (…) /*marker*/``, ``WHERE p IN (…) /*marker*/``, ``p IN (…) /*marker*/ AND (… OR …)``;
-so with a set or a range in place of the IN.
+so with a set or a range in place of the IN, and with a constant in the ON of a MERGE.
 """
 
 from __future__ import annotations
@@ -76,6 +76,8 @@ def _first(lexemes: list[str], marker: int) -> int | None:
     """Where the predicate before a marker begins, if it has one of our forms: ``value IN (…)``,
     ``value >= (…)``, ``value >= f(…)``, ``array_contains((…), value)``, ``(… OR …)``."""
     closing = marker - 2
+    if closing >= 0 and lexemes[closing] != ")":
+        return _in_merge(lexemes, closing)
     if closing < 0 or lexemes[closing] != ")" or not lexemes[marker - 1].isspace():
         return None
     inside = _before(lexemes, _match(lexemes, closing, -1))
@@ -99,6 +101,20 @@ def _first(lexemes: list[str], marker: int) -> int | None:
     while lexemes[first - 1] in (".", "::"):
         first -= 2
     return first
+
+
+def _in_merge(lexemes: list[str], last: int) -> int | None:
+    """Where the conjunct that ends at an index begins, in the ON of a MERGE: ``p = constant``."""
+    words = [lexeme.lower() for lexeme in lexemes[:last]]
+    statement = words[len(words) - words[::-1].index(";") :] if ";" in words else words
+    if "merge" not in statement:
+        return None
+    index = last
+    while index >= 0 and _word(lexemes, index) not in ("and", "on"):
+        if _word(lexemes, index) == ")":
+            index = _match(lexemes, index, -1)
+        index = _before(lexemes, index)
+    return _after(lexemes, index)
 
 
 def _conjunct(lexemes: list[str], first: int) -> bool:

@@ -61,21 +61,20 @@ def _is_sparks(tree: exp.Delete | exp.Update) -> bool:
 
 
 def _join_of(tree: exp.Merge) -> exp.Select | None:
-    """The join of a MERGE: each row of the source with the matching rows of the target. None if
-    rows of the target without a match matter, or if the text may be misread."""
+    """The join of a MERGE: each row of the source, with the matching rows of the target, and with
+    WHEN NOT MATCHED BY SOURCE the rows of the target that match nothing. None where the text might
+    be misread."""
     condition, whens = tree.args.get("on"), tree.args.get("whens")
-    if (
-        condition is None
-        or whens is None
-        or any(expression.args.get("source") for expression in whens.expressions)
-    ):
+    if condition is None or whens is None:
         return None
     if tree.args.get("using_cond") or condition.find(exp.Case):
         return None  # a WHEN in the ON would be taken for those behind it
     source = _source(tree)
     actions = [expression.args.get("then") for expression in whens.expressions]
     source.set("expressions", [*source.expressions, *_queries_in(actions)])
-    source.set("joins", [exp.Join(this=tree.this.copy(), side="LEFT", on=condition.copy())])
+    of_target = any(when.args.get("source") for when in whens.expressions)
+    side = "FULL" if of_target else "LEFT"
+    source.set("joins", [exp.Join(this=tree.this.copy(), side=side, on=condition.copy())])
     return source
 
 

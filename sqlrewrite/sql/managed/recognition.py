@@ -138,6 +138,7 @@ def _predicate_before(walk: Walk, last: int, at: int) -> ManagedPredicate | None
         predicate = _single(walk, last, True) or _disjunction(walk, last)
         note = (when, query) if predicate is not None else None
     predicate = predicate or _single(walk, last, False) or _disjunction(walk, last)
+    predicate = predicate or _in_merge(walk, last)
     if predicate is None or marker_behind(walk.text, end) is not None:
         return None  # a second marker would be left, on what stands before
     tokens, moved = Range(predicate.first, last + 1), None
@@ -231,7 +232,7 @@ def _ours(walk: Walk, found: ManagedPredicate, opener: TokenType | None, in_dml:
     except NoFormError:
         statement = opener
     if statement is TokenType.MERGE:
-        return found.note is not None
+        return found.note is not None or _in_merge(walk, found.tokens.end - 1) is not None
     return in_dml if statement in CHANGES else opener not in NO_QUERY
 
 
@@ -267,7 +268,22 @@ def _single(walk: Walk, last: int, noted: bool) -> _Found | None:
         if named and _opens_query(walk, function + 2):
             value = Range(walk.opening(function + 2) + 2, last)  # behind the query and a comma
             return _Found(function, function, value)
-    for right, signs in _comparisons(noted).items():
+    return _comparison(walk, last, _comparisons(noted))
+
+
+def _in_merge(walk: Walk, last: int) -> _Found | None:
+    """The predicate of constants that ends at a token, in the ON of a MERGE."""
+    with suppress(NoFormError):
+        if walk.kind(walk.lead(last)) is TokenType.MERGE and not walk.in_query(last):
+            return _comparison(walk, last, _comparisons(False, True))
+    return None
+
+
+def _comparison(
+    walk: Walk, last: int, comparisons: Mapping[str, frozenset[TokenType]]
+) -> _Found | None:
+    """The predicate that ends at a token and compares a value as one of ``comparisons`` does."""
+    for right, signs in comparisons.items():
         with suppress(NoFormError):
             word = _BEFORE[right](walk, last)
             if walk.kind(word) in signs:
@@ -285,11 +301,14 @@ def _functions(noted: bool) -> frozenset[str]:
 
 
 @cache
-def _comparisons(noted: bool) -> Mapping[str, frozenset[TokenType]]:
+def _comparisons(noted: bool, merges: bool = False) -> Mapping[str, frozenset[TokenType]]:
     """What the forms compare a value with, and the signs that may stand before it."""
     by_text: dict[str, set[TokenType]] = {}
     for text in (
-        comparison for form in FORMS if form.noted == noted for comparison in form.comparisons
+        comparison
+        for form in FORMS
+        if (form.noted, form.merges) == (noted, merges)
+        for comparison in form.comparisons
     ):
         sign, _, right = text.partition(" ")
         by_text.setdefault(right, set()).add(_SIGNS[sign])
@@ -355,6 +374,22 @@ def _before_literal(walk: Walk, last: int) -> int:
     raise NoFormError("no literal")
 
 
+def _before_constant(walk: Walk, last: int) -> int:
+    """The word before a constant that ends at a token: a literal, a parameter or template, a call,
+    or anything but a query in parentheses."""
+    if walk.kind(last) is TokenType.R_PAREN:
+        opening = walk.opening(last)
+        if _opens_query(walk, opening):
+            raise NoFormError("a query is no constant")
+        called = walk.raw(opening - 1).isidentifier() and walk.kind(opening - 1) not in _NO_FUNCTION
+        return opening - 1 - called
+    if walk.kind(last - 1) is TokenType.COLON:
+        return last - 2
+    if walk.kind(last) is TokenType.STRING and walk.kind(last - 1) is TokenType.TIMESTAMPTZ:
+        return last - 2
+    return _before_literal(walk, last)
+
+
 def _before_both(walk: Walk, last: int) -> int:
     """The word before two literals with an AND between."""
     word = _before_literal(walk, last)
@@ -369,6 +404,7 @@ _BEFORE: Mapping[str, Callable[[Walk, int], int]] = {
     "list": _before_list,
     "literals": _before_literals,
     "literal": _before_literal,
+    "constant": _before_constant,
     "literal AND literal": _before_both,
 }
 """For what a predicate compares with: gives the word before the one that ends at a token. Raises

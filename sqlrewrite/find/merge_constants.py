@@ -1,0 +1,158 @@
+"""Constants in the source of a MERGE that say which partitions of the target it can touch.
+
+A MERGE prunes its target only by constants in its ON. In: a plan and a pair of it, whose partition
+column of the target the ON equates with a column of the source. Out: the pair with what the text
+says of that column by constants (``bounds``), and so of the partition column of each row of the
+target that matches: ``WHERE day = '2024-03-01'``, ``'{{ ds }}' AS day``, VALUES.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from sqlrewrite.find.filter_pairs import is_constant
+from sqlrewrite.find.join_edges import FLIPPED
+from sqlrewrite.find.pairs import KeyBound, Pair
+from sqlrewrite.plan.algebra import (
+    Block,
+    Call,
+    ColumnRef,
+    Condition,
+    CteReference,
+    Derived,
+    Expression,
+    Inline,
+    Literal,
+    Plan,
+    Subquery,
+)
+from sqlrewrite.plan.columns import column_names
+from sqlrewrite.plan.expressions import walk
+
+MERGE = "merge"
+"""The role of the block that is the join of a MERGE."""
+
+MOST_CONSTANTS = 100
+"""The largest number of constants that are written for one column."""
+
+_MOST_STEPS = 1000
+_COMPARISONS = frozenset(FLIPPED) - {"<=>"}
+
+
+def with_constants(plan: Plan, pair: Pair) -> Pair:
+    """The pair with the ``bounds`` that constants of a MERGE's source put on its key, if any do."""
+    join = pair.edge.join
+    if pair.edge.block.role != MERGE or join is None or pair.operator != "=":
+        return pair
+    plain = pair.fact_plain and pair.key_plain and pair.derived is None
+    if not plain or pair.target is not pair.scan or pair.edge.condition.clause is None:
+        return pair
+    own = _bounds_in(join.conditions, pair.key)
+    bounds = (*own, *_of_column(plan, pair.key, [_MOST_STEPS]))
+    return replace(pair, bounds=bounds) if bounds else pair
+
+
+def _of_column(plan: Plan, ref: ColumnRef, steps: list[int]) -> tuple[KeyBound, ...]:
+    """What the text says by constants about a column of a relation, NULL aside; ``steps`` holds the
+    number of columns that may still be looked at."""
+    steps[0] -= 1
+    relation = plan.relations[ref.relation]
+    names = column_names(relation)
+    if steps[0] < 0 or names is None or names.count(ref.name) != 1:
+        return ()
+    place = names.index(ref.name)
+    match relation:
+        case Inline(rows=rows):
+            values = tuple([row[place] for row in rows])
+            return _one_of(values) if all(map(_is_constant, values)) else ()
+        case Derived(query=query) | CteReference(query=query) if query.top:
+            branches = [
+                _of_output(plan, plan.blocks[number], place, len(names), steps)
+                for number in query.top
+            ]
+            return _of_any(branches)
+        case _:
+            return ()
+
+
+def _of_output(
+    plan: Plan, block: Block, place: int, count: int, steps: list[int]
+) -> tuple[KeyBound, ...]:
+    """What holds of an output column of a SELECT with ``count`` of them."""
+    if not block.complete or block.unknown_syntax or len(block.outputs) != count:
+        return ()
+    output = block.outputs[place].expression
+    if isinstance(output, ColumnRef):
+        if plan.owner.get(output.relation) != block.number:
+            return ()
+        return (*_bounds_in(block.where, output), *_of_column(plan, output, steps))
+    return _one_of((output,)) if _is_constant(output) else ()
+
+
+def _of_any(branches: Sequence[tuple[KeyBound, ...]]) -> tuple[KeyBound, ...]:
+    """What holds of a column of a UNION, of whose branches each has ``bounds`` of its own."""
+    if len(branches) == 1:
+        return branches[0]
+    values: list[Expression] = []
+    for bounds in branches:
+        lists = [bound.constants for bound in bounds if bound.operator == "in"]
+        if not lists:
+            return ()
+        values += lists[0]
+    return _one_of(tuple(values))
+
+
+def _one_of(values: tuple[Expression, ...]) -> tuple[KeyBound, ...]:
+    """A column that has one of some values."""
+    some = tuple([value for value in values if not _is_null(value)])  # a NULL matches no row
+    return (KeyBound("in", some),) if 0 < len(some) <= MOST_CONSTANTS else ()
+
+
+def _bounds_in(conditions: Sequence[Condition], ref: ColumnRef) -> tuple[KeyBound, ...]:
+    """The conditions that compare a column with constants."""
+    return tuple(
+        bound
+        for condition in conditions
+        if not condition.in_or
+        for bound in _bounds(condition.expression, ref)
+    )
+
+
+def _bounds(condition: Expression, ref: ColumnRef) -> Iterator[KeyBound]:
+    """What a condition says of a column by constants."""
+    match condition:
+        case Call(name="in", args=(one, *values)) if _is(one, ref):
+            yield from _one_of(tuple(values)) if all(map(_is_constant, values)) else ()
+        case Call(name="between", args=(one, low, high)) if _is(one, ref):
+            yield from (
+                KeyBound(operator, (end,))
+                for operator, end in ((">=", low), ("<=", high))
+                if _is_constant(end)
+            )
+        case Call(name=name, args=(one, other)) if name in _COMPARISONS:
+            if _is(other, ref):
+                name, one, other = FLIPPED[name], other, one
+            if _is(one, ref) and _is_constant(other):
+                yield KeyBound("in" if name == "=" else name, (other,))
+        case _:
+            return
+
+
+def _is_null(value: Expression) -> bool:
+    return isinstance(value, Literal) and value.kind == "null"
+
+
+def _is_constant(expression: Expression) -> bool:
+    """Whether an expression has one value that may stand in the ON of a MERGE: no subquery."""
+    return is_constant(expression) and not any(
+        isinstance(node, Subquery) for node in walk(expression)
+    )
+
+
+def _is(expression: Expression, ref: ColumnRef) -> bool:
+    """Whether an expression is the column."""
+    return isinstance(expression, ColumnRef) and (expression.relation, expression.name) == (
+        ref.relation,
+        ref.name,
+    )
