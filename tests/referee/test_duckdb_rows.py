@@ -20,9 +20,9 @@ def test_rewritten_queries_give_the_same_rows(capsys: pytest.CaptureFixture[str]
     seed = int(os.environ.get("DPP_SEED") or secrets.randbelow(2**32))
     with capsys.disabled():
         print(f"\nrandom queries on DuckDB: DPP_SEED={seed}")
-    count = run(seed, 0, 600)
+    count = run(seed, 0, 300)
     assert not count.wrong, "\n".join(count.wrong)
-    assert count.judged >= 15
+    assert count.judged >= 7
 
 
 def test_lost_rows_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:

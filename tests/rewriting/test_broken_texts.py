@@ -28,10 +28,10 @@ from tests.support.turns import TODAY
 pytestmark = pytest.mark.long
 
 SEEDS = [TODAY, *(pytest.param(seed, marks=pytest.mark.longest) for seed in range(1, 20))]
-TEXTS = 80
+TEXTS = 40
 """Broken texts of a seed. ``--long`` has one seed, ``--longest`` the others."""
 SECONDS = 60
-"""Of the processor's time, for a test that takes about four: a text on which it hangs fails it."""
+"""Of the processor's time, for a test that takes about two: a text on which it hangs fails it."""
 
 TEXT = Draws(
     {case.name: case.text() for case in (*query_cases(), *retail_cases())}
@@ -182,6 +182,7 @@ LARGE = {
 }
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("name", LARGE)
 def test_large_texts(name: str, catalog: Catalog) -> None:
     started = time.process_time()
@@ -200,6 +201,7 @@ DEEP: dict[str, Callable[[int], str]] = {
 }
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("name", DEEP)
 @pytest.mark.parametrize("depth", [300, 20_000])
 def test_deep_texts_are_skipped_with_the_limit(name: str, depth: int, catalog: Catalog) -> None:
@@ -250,6 +252,7 @@ TRIED: dict[str, Callable[[int], str]] = {
 }
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("name", TRIED)
 @pytest.mark.parametrize("count", [14, 40, 5_000])
 def test_what_the_parser_would_try_for_hours_is_skipped(
@@ -264,6 +267,7 @@ def test_what_the_parser_would_try_for_hours_is_skipped(
     assert time.process_time() - started < SECONDS
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("name", TRIED)
 def test_what_it_tries_quickly_is_read(name: str, catalog: Catalog) -> None:
     assert not rewrite(TRIED[name](12), catalog).skipped
