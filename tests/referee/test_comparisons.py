@@ -16,7 +16,11 @@ from sqlrewrite.plan.facts.types import Type
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("settings_kept")]
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.long,
+    pytest.mark.usefixtures("settings_kept"),
+]
 
 # Ends of ranges, rounding, padding, letter case, days with and without a time, and NULL.
 VALUES = {

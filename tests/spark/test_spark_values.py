@@ -167,6 +167,7 @@ def ddl(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize(
     ("sql", "holds", "partitions"),
     [

@@ -14,6 +14,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -54,6 +55,7 @@ class Expression:
         return f"{self.place} {self.compiled.pattern!r}"
 
 
+@cache
 def expressions() -> list[Expression]:
     """All that the package's source holds; what a variable puts into one is ``x``."""
     trees = {
