@@ -76,6 +76,7 @@ def tables(spark: SparkSession) -> Iterator[SparkSession]:
         spark.catalog.dropTempView(name)
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("place", PLACES)
 def test_rendered_the_rows_are_the_same(tables: SparkSession, place: str) -> None:
     text, value, styles = PLACES[place]

@@ -58,6 +58,7 @@ def verified(spark: SparkSession, before: str, after: str, tolerance: float = 0.
     return pairs[-1]
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize(
     ("before", "after", "outcome"),
     [
