@@ -48,6 +48,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     runs what is marked ``long`` in place of what is not, ``--longest`` what is marked so."""
     parser.addoption("--update-goldens", action="store_true", help="write fixtures' goldens anew")
     parser.addoption("--long", action="store_true", help="run the tests marked long, and no other")
+    parser.addoption("--all-turns", action="store_true", help="run all cases of sweeps")
     parser.addoption("--longest", action="store_true", help="run those marked longest, no other")
 
 
@@ -72,7 +73,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _all_turns(config: pytest.Config) -> bool:
     """Whether every case runs: who names tests, or writes goldens, wants all that they are."""
     by_name = config.option.keyword or any("::" in argument for argument in config.args)
-    return bool(by_name or config.getoption("update_goldens"))
+    return bool(by_name or config.getoption("all_turns") or config.getoption("update_goldens"))
 
 
 def _todays(items: list[pytest.Item]) -> list[pytest.Item]:

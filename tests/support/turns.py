@@ -2,7 +2,7 @@
 
 All parts have had their turn after so many days, and all runs of one day are alike. ``TURN`` in the
 environment is the number of another day. Of the cases of a parametrized test, the mark ``turns(n)``
-takes every n-th; all of them run where tests are chosen by name (``-k``, ``::``).
+takes every n-th; all of them run with ``--all-turns``, or chosen by name (``-k``, ``::``).
 """
 
 from __future__ import annotations
