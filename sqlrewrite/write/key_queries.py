@@ -19,7 +19,7 @@ from sqlrewrite.judge.benefit.keys import is_whole_in_query
 from sqlrewrite.judge.errors.attempted import attempted_group_keys, exact_attempts
 from sqlrewrite.judge.errors.raising import raising_below
 from sqlrewrite.judge.proposal import Proposal
-from sqlrewrite.judge.soundness.dimension import in_sides
+from sqlrewrite.judge.soundness.dimension import in_sides, narrowed_key
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import arithmetic, column_names, computed_as
 from sqlrewrite.plan.expressions import children
@@ -164,9 +164,11 @@ class KeyQueryWriter:
         """One key query over those of several proposals."""
         word = self.author.word
         first = proposals[0].pair  # whose columns name those of the union
-        if any(in_sides(proposal)[1] != "{}" for proposal in proposals):
+        if any(
+            in_sides(proposal)[1] not in ("{}", narrowed_key(proposal)) for proposal in proposals
+        ):
             raise NoPlaceError("keys of several references that are compared as another type")
-        plain = first.key_plain and first.derived is None
+        plain = in_sides(proposals[0])[1] == "{}" and first.key_plain and first.derived is None
         column = spelled(first.key, self.author.places) if plain else self.unused("k", set())
         named = "{}" if plain else f"{{}} {word('AS')} {column}"
         keys: list[str] = []

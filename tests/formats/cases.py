@@ -100,6 +100,12 @@ CASES = (
         formats=_DELTA,
     ),
     Case(
+        "keys of a wider type",
+        "SELECT sum(f.a) FROM {f} f JOIN (SELECT CAST(k AS BIGINT) AS k, x FROM {d}) d "
+        "ON f.p = d.k WHERE d.x = 1",
+        formats=_ICEBERG,
+    ),
+    Case(
         "a column that has hidden partitions",
         "SELECT sum(g.a) FROM {g} g JOIN {d} d ON g.k = d.k WHERE d.x = 1",
         counted="g",

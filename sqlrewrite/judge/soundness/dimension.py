@@ -106,9 +106,28 @@ def in_sides(proposal: Proposal) -> tuple[str, str]:
     does."""
     pair = proposal.pair
     joined, key = (proposal.type_of(side.expression) for side in (pair.fact_side, pair.key_side))
-    if pair.derived is not None or joined is None or key is None or compare_alike(joined, key):
+    if pair.derived is not None or joined is None or key is None:
         return _AS_THEY_ARE
+    if compare_alike(joined, key):
+        narrowed = narrowed_key(proposal)
+        return _AS_THEY_ARE if narrowed is None else ("{}", narrowed)
     return _sides(joined, key) or _AS_THEY_ARE
+
+
+def narrowed_key(proposal: Proposal) -> str | None:
+    """The template for keys of a wider integer type than an Iceberg table's column; None for any
+    other. Beside such keys Spark casts the column, and Iceberg filters no files through a cast. A
+    key that the column's type cannot hold equals none of its values, and is NULL here."""
+    pair = proposal.pair
+    stored, key = proposal.type_of(pair.stored), proposal.type_of(pair.key_side.expression)
+    plain = pair.fact_plain and not pair.path.computed and pair.derived is None
+    plain = plain and proposal.options.limits.dialect == SPARK
+    if not plain or pair.operator != "=" or pair.scan.table.provider != "iceberg":
+        return None
+    if stored is None or key is None or stored == key or proposal.type_of(pair.fact) != stored:
+        return None
+    wider = is_integral(stored) and is_integral(key) and lossless(stored, key)
+    return f"try_cast({{}} AS {str(stored).upper()})" if wider else None
 
 
 _AS_THEY_ARE = ("{}", "{}")

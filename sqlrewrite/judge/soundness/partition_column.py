@@ -10,6 +10,7 @@ from sqlrewrite.judge.errors.attempted import exact_attempts, key_is_attempted
 from sqlrewrite.judge.errors.raising import raising_below, raising_in, rows_never_raise
 from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
 from sqlrewrite.judge.repeatable import objections_to_blocks
+from sqlrewrite.judge.soundness.dimension import narrowed_key
 from sqlrewrite.plan.algebra import Expression, Opaque, Subquery
 from sqlrewrite.plan.columns import expression_type, harmless, type_of
 from sqlrewrite.plan.expressions import columns
@@ -89,7 +90,9 @@ def _by_day(proposal: Proposal, shown: str) -> Judgement:
 
 
 def _of_one_type(proposal: Proposal) -> bool:
-    """Whether the key has exactly the type of the column as it is stored."""
+    """Whether the key has exactly the type of the column as it is stored, or is cast to it."""
+    if narrowed_key(proposal) is not None:
+        return True
     stored = expression_type(proposal.plan, proposal.pair.stored)
     return expression_type(proposal.plan, proposal.pair.key_side.expression) == stored
 
