@@ -7,7 +7,7 @@ column"): there a finding is a note, about what the metastore can do with it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlrewrite.find.reducers import conditions_reaching, own_conditions
@@ -39,6 +39,8 @@ _COMPARISONS = frozenset(
     {"=", "<=>", "<>", "<", "<=", ">", ">=", "between", "in", "like", "ilike", "rlike", "isnull"}
 )
 _TEMPORAL = ("date", "timestamp")
+_NUMBERS_SHOWN = 3
+_AS_MOMENT = tuple(f"the cast to {kind}" for kind in _TEMPORAL)
 _AS_NUMBER = "the cast to a number that a comparison with a number implies"
 _NO_METASTORE = "delta"
 """Its partitions are in its own log, and Spark evaluates the condition on these."""
@@ -47,12 +49,14 @@ _NO_METASTORE = "delta"
 @dataclass(frozen=True, slots=True)
 class _Inside:
     """The partition columns in an operand, each with its place, and ``by`` what they are wrapped.
-    ``idle``: in an OR. ``computed``: the engine evaluates it for each partition."""
+    ``idle``: in an OR. ``computed``: the engine evaluates it for each partition. ``numbers`` are
+    the texts of the number literals that they are compared with."""
 
     columns: tuple[tuple[str, Span], ...]
     by: str
     idle: bool
     computed: bool = True
+    numbers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +126,13 @@ def _of_condition(
         for operand in operands:
             by, computed = _by(plan, operand, operands, names)
             places = _places(operand, relation, names) if by else {}
+            numbers = tuple(
+                other.text
+                for other in operands
+                if isinstance(other, Literal) and other.kind == "number"
+            )
             if places:
-                yield _Inside(tuple(places.items()), by, in_or, computed)
+                yield _Inside(tuple(places.items()), by, in_or, computed, numbers)
 
 
 def _adds_nothing(checked: CheckedStatement, scan: Scan, wrapped: _Wrapped) -> bool:
@@ -175,12 +184,26 @@ def _finding(checked: CheckedStatement, scan: Scan, wrapped: _Wrapped, prunes: b
     elif wrapped.first.by == _AS_NUMBER and _computes(checked.engine, scan):
         why = f": under ANSI a value of {bare} that is no number raises an error, and the"
         why += " metastore cannot filter by the cast"
-        help_ = f"write the number as a string: `{wrapped.names[0]} = '20240105'`"
+        help_ = _as_strings(wrapped.first.numbers)
     else:
         why = unknown
+        if wrapped.first.by == _AS_NUMBER:
+            help_ = _as_strings(wrapped.first.numbers)
+    if wrapped.first.by.startswith(_AS_MOMENT):
+        help_ = (
+            f"compare {bare} with a string in its own format, such as date_format(…, 'yyyyMMdd')"
+        )
     severity = Severity.NOTE if prunes else None
     span = scan.span
     return checked.finding("DPP004", span, named[0], where + why, help_, severity=severity)
+
+
+def _as_strings(numbers: Sequence[str]) -> str:
+    """The advice to write numbers as strings, the first few of them as they would be written."""
+    shown = ", ".join(f"`'{number}'`" for number in numbers[:_NUMBERS_SHOWN])
+    more = " and so on" if len(numbers) > _NUMBERS_SHOWN else ""
+    what = "the number as a string" if len(numbers) == 1 else "the numbers as strings"
+    return f"write {what}: {shown}{more}"
 
 
 def _operands(

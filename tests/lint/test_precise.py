@@ -285,3 +285,21 @@ def test_a_merge_of_constants_is_carried_over_by_iceberg_alone(
         "WHEN MATCHED THEN UPDATE SET id = 1"
     )
     assert ("DPP010" in [finding.code for finding in _found(text, known)]) is whole
+
+
+@pytest.mark.parametrize(
+    ("condition", "advice"),
+    [
+        ("clicks WHERE dt = 20240105", "write the number as a string: `'20240105'`"),
+        ("lake WHERE dt IN (1, 2)", "write the numbers as strings: `'1'`, `'2'`"),
+        ("log WHERE dt BETWEEN 7 AND 9", "write the numbers as strings: `'7'`, `'9'`"),
+        ("lake WHERE dt IN (1, 2, 3, 4)", "`'1'`, `'2'`, `'3'` and so on"),
+        ("lake WHERE dt >= date_sub(current_date(), 3)", "date_format(…, 'yyyyMMdd')"),
+    ],
+)
+def test_a_hidden_cast_is_told_with_the_literal_that_is_right(
+    known: Catalog, condition: str, advice: str
+) -> None:
+    findings = _found(f"SELECT * FROM {condition}", known)
+    (finding,) = [finding for finding in findings if finding.code == "DPP004"]
+    assert advice in finding.help
