@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from sqlrewrite.catalog.ddl import followed
+from sqlrewrite.catalog.columnless import followed
 from sqlrewrite.decision.statement_decision import StatementDecision, changes_dml_condition, stale
 from sqlrewrite.find.reading import (
     Reading,

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlrewrite.catalog.ddl import followed
+from sqlrewrite.catalog.columnless import followed
 from sqlrewrite.document import Decision, Document, decide, read
 from sqlrewrite.results import NOT_PARSED, Problem, Rewrite
 from sqlrewrite.rewriting import DocumentObserver, changes, result

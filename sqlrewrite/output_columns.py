@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
-from sqlrewrite.catalog.ddl import followed, query_columns
+from sqlrewrite.catalog.columnless import followed, query_columns
 from sqlrewrite.document import Document
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.facts.types import ExactSettings

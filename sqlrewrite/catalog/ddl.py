@@ -3,23 +3,22 @@
 The files describe what exists, they are not run as a script: DROP removes nothing, a renamed table
 is known by both names, a name with a variable means what all files say of it. A statement that
 cannot be read is listed in ``left_out``. Tables whose columns come from another relation (AS, LIKE,
-CLONE) are completed after all others, since files are read in any order.
+CLONE) are completed after all others, since files are read in any order (``columnless.py``).
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from sqlrewrite.catalog import postgres_partitions
+from sqlrewrite.catalog.columnless import ColumnlessTable, completed
 from sqlrewrite.catalog.sources import Where, decoded, in_folder, may_define, read_bytes, texts
-from sqlrewrite.plan.facts.types import ExactSettings, SessionSettings
 from sqlrewrite.relations import PersistentMap
 from sqlrewrite.sql.ddl import definitions
-from sqlrewrite.sql.ddl.clauses import find_column
 from sqlrewrite.sql.ddl.created_table import in_star_order
 from sqlrewrite.sql.ddl.definition_statements import definition_statements
 from sqlrewrite.sql.parse.statements import Statement
@@ -31,7 +30,6 @@ from sqlrewrite.warehouse import (
     Column,
     LeftOut,
     Name,
-    PartitionField,
     Table,
     TableOrView,
     Warehouse,
@@ -246,111 +244,3 @@ def _without_columns(
 
 def _shown(name: Name) -> str:
     return ".".join(name[1:])
-
-
-# Tables whose columns come from another relation
-
-ANY_SETTINGS = tuple(SessionSettings().possible())
-_ROUNDS = 5
-"""How many such tables in a row are completed, each created from the one before."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ColumnlessTable:
-    """A table that was created without a list of columns: its statement, text and namespace."""
-
-    statement: Statement
-    text: str
-    name: Name
-    namespace: Name
-    created: Table
-    where: str
-    settings: Sequence[ExactSettings] = ANY_SETTINGS
-
-    @property
-    def why(self) -> str:
-        """Why its columns are not known, for people."""
-        if definitions.created_query(self.statement.tokens, self.text)[1]:
-            return "its query reads what is not known"
-        return "the statement lists none, or not all"
-
-
-def completed(catalog: Warehouse, columnless: Sequence[ColumnlessTable]) -> Warehouse:
-    """The catalog with the columns of these tables, as far as they can be found."""
-    waiting = list(columnless)
-    for _ in range(_ROUNDS):
-        tables = {
-            columnless_table.name: table
-            for columnless_table in waiting
-            if (table := _completed(columnless_table, catalog)) is not None
-        }
-        if not tables:
-            break
-        for table in tables.values():
-            catalog = catalog.with_relation(table)
-        waiting = [
-            columnless_table for columnless_table in waiting if columnless_table.name not in tables
-        ]
-    return catalog
-
-
-def followed(
-    statement: Statement,
-    text: str,
-    before: Warehouse,
-    source: str,
-    behind: str | None = None,
-    settings: Sequence[ExactSettings] = ANY_SETTINGS,
-) -> Warehouse:
-    """The catalog after a statement of a script, where ``before`` holds. A table that a query
-    gives its columns has them, as far as they are the same under all of the ``settings``; where
-    ``behind`` is the text behind it, only one that it names."""
-    after = definitions.apply(statement, text, before, source)
-    if after is before:
-        return after
-    name = definitions.created_name(statement.tokens, text, before)
-    table = after.relations.get(name)
-    if not isinstance(table, Table) or table.names or len(name) == 1:
-        return after
-    if behind is not None and name[-1] not in behind.lower():
-        return after
-    columnless = ColumnlessTable(statement, text, name, before.namespace, table, source, settings)
-    return completed(after, [columnless])
-
-
-def _completed(waiting: ColumnlessTable, catalog: Warehouse) -> Table | None:
-    if catalog.relations.get(waiting.name) is not waiting.created:
-        return None
-    here = replace(catalog, namespace=waiting.namespace)
-    query = definitions.created_query(waiting.statement.tokens, waiting.text)[1]
-    if not query:
-        without = here.without(waiting.name)
-        after = definitions.apply(waiting.statement, waiting.text, without, waiting.created.source)
-        again = after.relations.get(waiting.name)
-        return again if isinstance(again, Table) and again.names else None
-    columns = query_columns(query, here.without(waiting.name), waiting.settings)
-    if columns is None:
-        return None
-    fields = (
-        field if find_column(columns, field.column) else PartitionField(field.column, "unknown")
-        for field in waiting.created.partitioned_by
-    )
-    return in_star_order(
-        replace(waiting.created, columns=columns, partitioned_by=tuple(fields)), here
-    )
-
-
-def query_columns(
-    query: str, catalog: Warehouse, settings: Sequence[ExactSettings], names: Sequence[str] = ()
-) -> tuple[Column, ...] | None:
-    """The columns that a query gives a table or view, under ``names`` if any; None if unknown."""
-    from sqlrewrite.sql.outputs.output_query import query_output
-
-    output = query_output(query, catalog, settings, lambda kind: kind.ddl)
-    if output is None or len(names or output) != len(output):
-        return None
-    written: Sequence[str | None] = names or [name for name, _ in output]
-    pairs = zip(written, output, strict=True)
-    columns = [Column(name, kind) for name, (_, kind) in pairs if name is not None]
-    distinct = {column.name.lower() for column in columns}
-    return tuple(columns) if len(columns) == len(output) == len(distinct) else None
