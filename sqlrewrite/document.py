@@ -31,7 +31,7 @@ from sqlrewrite.results import Problem
 from sqlrewrite.settings.forms import VALUES
 from sqlrewrite.settings.options import Options, ResolveError
 from sqlrewrite.settings.spark_conf import affects_pruning, engine_under
-from sqlrewrite.sql.managed.same_text import comparable
+from sqlrewrite.sql.lex.tokens import comparable
 from sqlrewrite.sql.managed.strip import ManagedClause, Stripped, strip
 from sqlrewrite.sql.parse.scripts import Piece, Script, split
 from sqlrewrite.sql.parse.statements import Failure, Lexed, Statement, lex, statements

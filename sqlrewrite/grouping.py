@@ -20,8 +20,8 @@ from sqlrewrite.plan.algebra import Plan, Scan
 from sqlrewrite.results import Problem, Rewrite
 from sqlrewrite.settings.options import Options
 from sqlrewrite.settings.spark_conf import engine_under
+from sqlrewrite.sql.lex.tokens import comparable
 from sqlrewrite.sql.managed.groups import GROUPS, GroupInsertions, find_groups
-from sqlrewrite.sql.managed.same_text import comparable
 from sqlrewrite.sql.parse.statements import Failure, Statement, lex, statements
 from sqlrewrite.sql.places import NoPlaceError, Places
 from sqlrewrite.text.edits import Edit, cut

@@ -23,7 +23,7 @@ from sqlrewrite.results import NOT_PARSED, Candidate, PlanDiff, Problem, Removed
 from sqlrewrite.settings.forms import IN, VALUES
 from sqlrewrite.settings.options import Options, Resolve, make_options
 from sqlrewrite.sql.interpreter import at_rest
-from sqlrewrite.sql.managed.same_text import comparable
+from sqlrewrite.sql.lex.tokens import comparable
 from sqlrewrite.sql.parse.statements import Failure, Statement, lex
 from sqlrewrite.sql.statements.directives import directives
 from sqlrewrite.stripping import foreign

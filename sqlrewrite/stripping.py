@@ -1,22 +1,28 @@
-"""A text without what an earlier run wrote into it: ``--strip``, and the notes on what stays.
+"""``--strip``: a text without the predicates of earlier runs, and notes on those that stay.
 
-In: a text. Out: the same as an account of what was taken out of it, in the form of a rewriting.
+In: a text. Out: a ``Rewrite`` that lists what was taken out.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import replace
 
 from sqlrewrite.find.reading import in_dialect, to_spark
 from sqlrewrite.results import NOT_PARSED, Problem, Removed, Rewrite
 from sqlrewrite.sql.managed.groups import GROUPS, find_groups
-from sqlrewrite.sql.managed.strip import Stripped, strip
+from sqlrewrite.sql.managed.recognition import ManagedPredicate
+from sqlrewrite.sql.managed.strip import Keep, Stripped, strip
+from sqlrewrite.sql.managed.token_walk import Walk
 from sqlrewrite.sql.parse.scripts import pieces
-from sqlrewrite.sql.parse.statements import lex
+from sqlrewrite.sql.parse.statements import Lexed, lex, statements
+from sqlrewrite.text.edits import Span
 from sqlrewrite.text.limits import Limits
 from sqlrewrite.text.markers import GROUPS_BEGIN, MARKER
 from sqlrewrite.text.source import Lines
+from sqlrewrite.text.templates import Obstacle
+from sqlrewrite.warehouse import VARIABLE, Name, Reference
 
 _BLOCKED = "what dpp-rewrite has written into this statement stays, take it out by hand: {}"
 FOREIGN = "DPP009"
@@ -31,7 +37,7 @@ _IN_CHANGE = (
 
 
 def stripped(sql: str, limits: Limits | None = None) -> Rewrite:
-    """A text without any predicate of ours: ``--strip``. What the author wrote stays."""
+    """The text without managed predicates: ``--strip``."""
     limits = limits or Limits()
     transliteration = to_spark(sql, limits)
     if transliteration is None or transliteration.failure:
@@ -51,12 +57,10 @@ def taken_out(sql: str, lines: Lines | None = None) -> tuple[Rewrite, Stripped]:
     if groups.why:
         skipped = (Problem(GROUPS, groups.why, *lines.place(sql.find(GROUPS_BEGIN))),)
     if MARKER in grouped.text and "{%" in grouped.text:
-        from sqlrewrite.sql.managed.template_blocks import block_tags, keep_in_blocks, strip_blocks
-
-        tags = block_tags(inner, grouped.text)
+        tags = _block_tags(inner, grouped.text)
         if tags:
-            kept = keep_in_blocks(grouped.text, inner)
-            text = strip_blocks(grouped.text) or strip(grouped.text, inner.tokens, kept)
+            kept = _keep_in_blocks(grouped.text, inner)
+            text = _strip_blocks(grouped.text) or strip(grouped.text, inner.tokens, kept)
         if tags and MARKER in text.text:
             at = tags[0].start
             skipped += (Problem(NOT_PARSED, _BLOCKED.format(tags[0].message), *lines.place(at)),)
@@ -79,7 +83,7 @@ def taken_out(sql: str, lines: Lines | None = None) -> tuple[Rewrite, Stripped]:
 
 
 def _notes(text: Stripped, all_of_it: Stripped, lines: Lines) -> tuple[Problem, ...]:
-    """A note for each marker that stays, be it on a predicate of ours in a DELETE or UPDATE."""
+    """A note for each marker that stays; those in a DELETE or UPDATE get their own message."""
     ours = {*text.foreign}.difference(all_of_it.foreign)
     return tuple(
         replace(note, message=_IN_CHANGE) if at in ours else note
@@ -88,5 +92,50 @@ def _notes(text: Stripped, all_of_it: Stripped, lines: Lines) -> tuple[Problem, 
 
 
 def foreign(text: Stripped, lines: Lines) -> tuple[Problem, ...]:
-    """A note for each marker of ours on what is the author's; ``lines`` as in ``taken_out``."""
+    """A note for each marker on a predicate that is not ours; ``lines`` as in ``taken_out``."""
     return tuple(Problem(FOREIGN, _FOREIGN, *lines.place(at)) for at in text.foreign)
+
+
+def _strip_blocks(text: str) -> Stripped | None:
+    """The text, which has ``{% if %}`` blocks, without managed predicates; None if two of its
+    renderings lose different ones (docs/templates.md)."""
+    from sqlrewrite.text.blocks import renderings  # few texts need it
+
+    every = renderings(text)
+    stripped = [strip(rendering.text, lex(rendering.text, _some).tokens) for rendering in every]
+    if len({one.removed for one in stripped}) != 1:
+        return None
+    removed = stripped[0].removed
+    if not all(rendering.shows(span) for rendering in every for span in removed):
+        return None
+    return Stripped.of(text, removed, stripped[0].predicates)
+
+
+def _some(reference: Reference) -> Name | None:
+    """A name for a ``ref`` or ``source``; any will do."""
+    return None if reference[0] == VARIABLE else reference[1:]
+
+
+def _block_tags(lexed: Lexed, text: str) -> list[Obstacle]:
+    """The obstacles of a text that are blocks, ``{% … %}``."""
+    return [obstacle for obstacle in lexed.obstacles if text.startswith("{%", obstacle.start)]
+
+
+def _keep_in_blocks(text: str, lexed: Lexed) -> Keep:
+    """A ``Keep`` for the predicates in statements with a block."""
+    spans = [
+        Span(statement.start, statement.end)
+        for statement in statements(text, lexed)
+        if any(
+            at.start < statement.end and statement.start < at.end for at in _block_tags(lexed, text)
+        )
+    ]
+
+    def keep(walk: Walk, found: Sequence[ManagedPredicate]) -> list[ManagedPredicate]:
+        return [
+            predicate
+            for predicate in found
+            if any(at.start <= predicate.span.start < at.end for at in spans)
+        ]
+
+    return keep

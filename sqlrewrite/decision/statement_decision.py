@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from sqlrewrite.find.reading import Reading
 from sqlrewrite.results import Candidate, Verdict
 from sqlrewrite.settings.options import LEFT_TO_ENGINE
-from sqlrewrite.sql.managed.same_text import comparable
+from sqlrewrite.sql.lex.tokens import comparable
 from sqlrewrite.sql.managed.strip import ManagedClause, RemovedPredicate, Stripped
 from sqlrewrite.sql.parse.statements import Failure
 from sqlrewrite.text.edits import Edit, Span

@@ -1,4 +1,4 @@
-"""Parses an edited clause again: the old tree plus exactly the added conjuncts, and nothing else.
+"""Parses an edited clause again: it must be the old tree and the added conjuncts, nothing else.
 
 A WHERE or ON is delimited by tokens, so its condition alone parses as in the statement. Where
 predicates are put at its end, they are parsed with its last conjunct at the top, which shows that
@@ -82,8 +82,8 @@ _plain_clause = lru_cache(256)(_clause)  # they share what ties them, too
 
 
 def condition_gained(before: exp.Expr | None, after: exp.Expr | None, count: int) -> bool:
-    """Whether the tail of a condition is the tail of the one ``before`` and ``count`` predicates
-    more, as conjuncts at the top; or they are all in front."""
+    """Whether a condition is the one ``before`` with ``count`` predicates more, all behind or all
+    in front. Of a long condition only the tail is parsed again."""
     if before is None or after is None:
         return False
     old, new = conjunct_trees(before), conjunct_trees(after)
@@ -150,7 +150,7 @@ def _is_constant(tree: exp.Expr) -> bool:
 
 
 def same_statements(one: Sequence[Statement], other: Sequence[Statement]) -> bool:
-    """Whether two texts say the same but for parentheses that change nothing."""
+    """Whether two lists of statements are equal but for parentheses."""
     return len(one) == len(other) and all(map(_same_statement, one, other))
 
 
@@ -161,8 +161,8 @@ def _same_statement(one: Statement, other: Statement) -> bool:
 
 
 def same_tree(one: object, other: object, *, parentheses: bool = True) -> bool:
-    """Whether two trees, or lists of them, say the same; sqlglot's own comparison hashes both.
-    Without ``parentheses`` one that is in them is what it is without."""
+    """Whether two trees, or lists of them, are equal; sqlglot's own comparison hashes both.
+    Without ``parentheses``, parentheses make no difference."""
     stack = [(one, other)]
     while stack:
         a, b = stack.pop()
@@ -189,5 +189,5 @@ def _bare(value: object) -> object:
 
 
 def _says(value: object) -> bool:
-    """Whether an argument says something: sqlglot leaves out, or sets to nothing, at will."""
+    """Whether an argument is set: sqlglot writes None, False and [] for one that is not."""
     return not (value is None or value is False or (type(value) is list and not value))

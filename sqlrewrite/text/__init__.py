@@ -1,1 +1,1 @@
-"""Texts without their grammar: lines, edits, templates, notes, limits."""
+"""Texts without their grammar: lines, edits, templates, markers, limits."""

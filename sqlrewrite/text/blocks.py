@@ -121,7 +121,7 @@ def blocks(text: str) -> list[Span]:
 
 
 def _tags(text: str) -> list[_Tag]:
-    """The tags of ``if`` blocks at the top; none where they are not told apart."""
+    """The tags of the outermost ``if`` blocks; none if the text cannot be cut into tags."""
     units = _units(text)
     ends = {tag[2] for _, tag in units or ()}
     tags: list[_Tag] = []
@@ -158,7 +158,7 @@ def _units(text: str, since: int = 0) -> list[tuple[Span, re.Match[str]]] | None
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """A way through the tags so far: its hidden spans, the conditions known on it, and for each
+    """One choice of branches up to a tag: the hidden spans, the conditions that hold, and for each
     open block whether a branch was taken and whether the present one is shown."""
 
     hidden: tuple[Span, ...] = ()
@@ -185,7 +185,7 @@ def _ways(tags: Sequence[_Tag]) -> list[tuple[Span, ...]]:
 
 
 def _behind(tag: _Tag, way: _Way, last: int) -> list[_Way]:
-    """The ways behind a tag, where ``last`` is the end of the tag before it."""
+    """The choices behind a tag; ``last`` is the end of the tag before it."""
     hidden = (*way.hidden, tag.span if way.shown else Span(last, tag.span.end))
     if tag.word != "if" and not way.open:
         return []
@@ -205,8 +205,8 @@ def _behind(tag: _Tag, way: _Way, last: int) -> list[_Way]:
 
 
 def _facts_if(facts: Mapping[str, bool], condition: str, value: bool) -> Mapping[str, bool] | None:
-    """The known conditions once this one has a value; None if it cannot have it. An empty condition
-    is that of ``else``."""
+    """The facts when a condition has a value; None if they contradict it. ``else`` has an empty
+    condition, which is true."""
     if not condition:
         return facts if value else None
     constant = _CONSTANT.fullmatch(condition)
@@ -250,7 +250,7 @@ def block_end(text: str, start: int) -> int | None:
 
 
 def _block(text: str, start: int) -> list[tuple[Span, re.Match[str]]]:
-    """The tags of the block that begins at a place, to its last; none where it does not end."""
+    """The tags of the block that begins at an offset; none if it does not end."""
     units = _units(text, start) or []
     word, depth = units[0][1][2] if units else "", 0
     for number, (_, tag) in enumerate(units, 1):
@@ -284,12 +284,12 @@ def loop(text: str, start: int) -> Loop | None:
 
 
 def _plain(body: str) -> str:
-    """A body with a word for each expression; one that takes white space away stays."""
+    """A body with `x` for each expression but those that trim white space."""
     return _EXPRESSION.sub("x", body)
 
 
 def _bodies(body: str) -> list[str]:
-    """The texts that a round may render to; an unreadable one if they are not known."""
+    """The texts that one round of a loop may render to; an unreadable one if unknown."""
     if "{" not in body:
         return [body]
     return [rendering.text for rendering in renderings(body)] or ["{"]

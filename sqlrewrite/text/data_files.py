@@ -1,4 +1,4 @@
-"""Files of data: TOML as values, and what is wrong with a value, in words for the file's author."""
+"""TOML files as values, and error messages about values in words for the file's author."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def nearest(word: str, names: Iterable[str], likeness: float = 0.6) -> str | Non
 
 
 def type_error(error: Exception) -> tuple[str, str]:
-    """The path to the value, empty for the whole, and in words what was expected there."""
+    """The path to a wrong value, empty for the whole file, and the type expected there in words."""
     match = _MESSAGE.fullmatch(str(error))
     message, path = (match["message"], match["path"]) if match else (str(error), None)
     message = _TYPES.sub(_worded, message)
@@ -59,7 +59,7 @@ def type_error(error: Exception) -> tuple[str, str]:
 
 
 def _worded(types: re.Match[str]) -> str:
-    """``str | int`` as "a string or a whole number"; null, for what is not there, is left out."""
+    """``str | int`` as "a string or a whole number"; ``null`` is left out."""
     names = [name for name in types[1].split(" | ") if name != "null"] or ["null"]
     words = [_WORDS[name] for name in names if name in _WORDS]
     return " or ".join(words) if len(words) == len(names) else f'"{types[1]}"'

@@ -65,5 +65,5 @@ def spliced(text: str, changes: Iterable[tuple[Span, str]]) -> str:
 
 
 def blank(text: str, sign: str = " ") -> str:
-    """The text with a sign in place of each character that does not end a line."""
+    """The text with a sign in place of each character but line ends."""
     return _VISIBLE.sub(sign, text)

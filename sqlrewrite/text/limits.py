@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 SPARK = "spark"
-"""The dialect in which all texts are judged, and read if nothing else is said."""
+"""The dialect in which all texts are judged, and read unless a setting says otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What is left alone: bytes of a file and of a statement, how deep a statement may be nested,
-    and how many steps it may take to judge it (``plan/memo.py``). ``double_quoted`` says whether
+    """What is read at most: bytes of a file and of a statement, levels of nesting, and steps to
+    judge a statement (``plan/memo.py``). ``double_quoted`` says whether
     Spark reads ``"…"`` as a name (True) or as a string (False); where it is not known (None), what
     may be either is left alone. ``dialect`` is the one that the texts are in."""
 

@@ -1,4 +1,4 @@
-"""Bytes to text and back, offsets to places, insertions to text, texts to files.
+"""Bytes to text and back, offsets to lines and columns, insertions, and writing files.
 
 In come the bytes of a file, out goes a ``Source``: text without its byte-order mark, from which
 ``encode`` makes the very bytes again. Line ends are never touched, and bytes that are not UTF-8
@@ -68,14 +68,14 @@ def decode(data: bytes) -> Source:
 
 
 class Lines:
-    """Start of each line of a text. Finds the place of an offset by bisection."""
+    """The lines of a text: the line and column of an offset."""
 
     def __init__(self, text: str) -> None:
         self._text = text
 
     @cached_property
     def _starts(self) -> list[int]:
-        """Found when a place is asked for: of most texts none is."""
+        """The offsets at which lines begin. Computed on demand: for most texts none is needed."""
         if "\r" in self._text:
             return [0, *(match.end() for match in LINE_END.finditer(self._text))]
         lengths = [len(line) + 1 for line in self._text.split("\n")]

@@ -1,4 +1,4 @@
-"""What an expression of a template stands for: ``ref``, ``source``, ``var``, ``config`` of dbt."""
+"""What a template expression stands for: dbt's ``ref``, ``source``, ``var`` and others."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def repeats(unit: str, quote: str) -> bool:
 
 
 def _tree(unit: str) -> ast.Expression | None:
-    """An expression as Python reads it; None where it does not."""
+    """An expression parsed as Python; None if it is not Python."""
     try:
         return ast.parse(" ".join(inner(unit).split()), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -65,7 +65,7 @@ _BLOCK = "{{% {} %}} changes the statement (as dbt compiles it, in target/compil
 
 
 class TemplateScan:
-    """The state of the pass: what is masked so far, and what is open where it stands."""
+    """The state of the pass: the text masked so far, and the quotes and comments that are open."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -124,7 +124,7 @@ class TemplateScan:
         return Masked(pieces, tuple(self.templates), tuple(obstacles))
 
     def _unit(self, sign: str, start: int, context: str) -> int:
-        """Takes in the template that begins here; where the scan goes on."""
+        """Masks the template that begins at an offset; returns where the scan goes on."""
         if sign in VARIABLES:
             if sign in SPARKS_OWN and context not in _COMMENTS and not self._wants_value(start):
                 return start + 1
@@ -161,8 +161,8 @@ class TemplateScan:
         return self.text[max(0, start - LONGEST_WORD) : start]
 
     def _draws(self, start: int, end: int, context: str) -> bool:
-        """Refuses a template, or a block, that may draw what follows into a line comment; whether
-        it does."""
+        """Refuses a template or block that may draw what follows into a line comment; returns
+        whether it was refused."""
         unit, inside = self.text[start:end], context == "--"
         beside = not context and unit.startswith(_TRIMS_BEFORE) and self._behind_comment(start)
         if not inside and not beside:
@@ -178,12 +178,12 @@ class TemplateScan:
         return white is not None and white.end() >= start
 
     def _wants_value(self, start: int) -> bool:
-        """Whether what stands before an offset has a value or a name behind it."""
+        """Whether a value or a name must stand at an offset."""
         before = self._shortly_before(start)
         return any(match.end() == len(before) for match in TO_A_VALUE.finditer(before))
 
     def _block(self, start: int, end: int, unit: str, context: str) -> int | None:
-        """Takes in a whole block that is an expression, or renders to nothing; where it ends."""
+        """Masks a block that is one expression or renders to nothing; returns where it ends."""
         match = _TAG.match(unit)
         name = match.group(1) if match else ""
         if context or self.open or (name == "set" and _SET.match(unit)):
@@ -208,7 +208,7 @@ class TemplateScan:
         return stop
 
     def _loop(self, start: int) -> int | None:
-        """Takes in a loop over items of a list; where it ends, None where it is none."""
+        """Masks a loop over items of a list; returns where it ends, None if it is no such loop."""
         from sqlrewrite.text.blocks import loop  # few texts need it
 
         items = loop(self.text, start)
@@ -371,7 +371,7 @@ class TemplateScan:
 
     @cached_property
     def spoken_of(self) -> frozenset[str]:
-        """The words in tags: a plain name among them is what a tag makes of it."""
+        """The words in tags, which may give a name another value."""
         tags = re.findall(r"\{%[^%]*", self.text)
         return frozenset(word for tag in tags for word in re.findall(r"\w+", tag))
 

@@ -57,7 +57,7 @@ _SETS = (
 
 
 def given(name: str, refer: Refer) -> str:
-    """A name with the values of those of its variables that have one."""
+    """A name with the known values of its variables."""
 
     def value(match: re.Match[str]) -> str:
         name = refer((VARIABLE, match[match.lastindex or 0]))
@@ -96,8 +96,7 @@ def in_force(catalog: W, text: str, *, runs_once: bool = True) -> W:
 
 
 def set_values(variable: str, refer: Refer) -> Name:
-    """The values that a text sets a variable to, which is written ``${x}`` and nothing else; none
-    where it shows none."""
+    """The values that a text sets a variable ``${x}`` to; none if it sets none."""
     values, waiting = list[str](), [variable]
     for text in waiting:  # a variable may be set to another, and that one to a third
         match = _WRITTEN.fullmatch(text) if text.startswith("${") else None
@@ -139,5 +138,5 @@ def _set_at_head(text: str) -> dict[str, str]:
 
 
 def _sets(name: str, text: str) -> list[str]:
-    """Matches of a text giving a variable a value, or taking it away."""
+    """The places in a text that set or unset a variable."""
     return re.findall(rf"{_SETS}{re.escape(name)}(?!\w)", text, re.IGNORECASE)

@@ -23,8 +23,8 @@ from sqlrewrite.plan.facts.types import TIMESTAMP, TIMESTAMP_NTZ
 from sqlrewrite.plan.relations import read_by
 from sqlrewrite.settings.forms import VALUES
 from sqlrewrite.settings.options import Keys, NotAskedError, Options, RefusedError
+from sqlrewrite.sql.lex.tokens import comparable
 from sqlrewrite.sql.managed.recognition import normalized_value
-from sqlrewrite.sql.managed.same_text import comparable
 from sqlrewrite.sql.places import Places
 from sqlrewrite.text.edits import Span
 from sqlrewrite.text.limits import SPARK

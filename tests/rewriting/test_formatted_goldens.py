@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from sqlglot import TokenType
 
-from sqlrewrite.sql.managed.same_text import comparable
+from sqlrewrite.sql.lex.tokens import comparable
 from sqlrewrite.sql.parse.statements import lex
 from sqlrewrite.stripping import stripped, taken_out
 from sqlrewrite.text.markers import MARKER

@@ -15,7 +15,7 @@ import duckdb
 import pytest
 
 from sqlrewrite import Catalog, rewrite
-from sqlrewrite.sql.managed.same_text import comparable
+from sqlrewrite.sql.lex.tokens import comparable
 from sqlrewrite.stripping import stripped
 from sqlrewrite.text.markers import MARKER
 from tests.support.turns import turn

@@ -1,4 +1,4 @@
-"""Names that are put together where a query runs, ``IDENTIFIER(:c || '.t')``, as dotted names.
+"""Names that are computed when a query runs, ``IDENTIFIER(:c || '.t')``, as dotted names.
 
 In: tokens. Out: the same with ``${c}.t`` in the place of such a call where a relation is named, its
 parts tiled over the stretch that the call takes up, as ``template_tokens`` does it for ``ref``.
@@ -78,8 +78,7 @@ def _is_of_query(tokens: Sequence[Token], at: int) -> bool:
 
 
 def _computed(tokens: Sequence[Token], at: int, text: str) -> tuple[Sequence[str], int]:
-    """The parts of the name that a call stands for, and the index of its last token; no parts where
-    it cannot be told."""
+    """The parts of the name that a call stands for, none if unknown, and its last index."""
     name, index = "", at + 2
     while index + 1 < len(tokens):
         token, behind = tokens[index], tokens[index + 1]

@@ -1,4 +1,4 @@
-"""Which tokens open, close and end what, and which are names all the same."""
+"""Sets of tokens that open or end clauses, and keywords that may be names."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ be in Spark (SqlBaseParser.g4, ``nonReserved``)."""
 
 
 def as_names(tokens: Sequence[Token]) -> list[Token] | None:
-    """The tokens with FROM and VALUES made names where they open no clause; None where none is."""
+    """The tokens, FROM and VALUES made names where they open no clause; None if nothing changes."""
     renamed = [
         Token(
             TokenType.VAR, token.text, token.line, token.col, token.start, token.end, token.comments

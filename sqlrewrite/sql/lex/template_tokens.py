@@ -1,4 +1,4 @@
-"""Masked templates as tokens: what each stands for, cut to the stretch of text that it takes up.
+"""Masked templates as tokens that the parser reads.
 
 In: the tokens of a masked text. Out: tokens in which a ``ref`` is the dotted name of its relation,
 a constant a named parameter, anything else the call of an unknown function. Their offsets tile the
@@ -7,15 +7,17 @@ expression's, so that a slice of the text at them is the expression itself.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterator, Sequence
+from enum import IntEnum
 from itertools import zip_longest
 
 from sqlglot import Token, TokenType, exp
 
+from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.sql.lex.keywords import token_types
-from sqlrewrite.sql.lex.set_values import SetValue, set_value
 from sqlrewrite.text.template_kinds import TemplateKind
 from sqlrewrite.text.templates import (
     Masked,
@@ -64,8 +66,7 @@ _CONNECTIVES = (exp.Connector, exp.Not)
 
 
 class _Relations:
-    """Tracks whether a token stands in a FROM, where commas separate relations, and ``within`` a
-    query."""
+    """Tracks whether a token stands in a FROM, whose commas separate relations, and in a query."""
 
     def __init__(self) -> None:
         self.within = False
@@ -96,8 +97,8 @@ class _Relations:
 def with_templates(
     tokens: Sequence[Token], masked: Masked, text: str, refer: Refer
 ) -> tuple[list[Token], list[Obstacle]]:
-    """The tokens with those of the templates in place of their masks, and the templates that cannot
-    be read; ``text`` is what was masked."""
+    """The tokens with those of templates in place of their masks, and the templates that cannot be
+    read; ``text`` is the text before masking."""
     templates = {template.start: template for template in masked.templates}
     parts = deque(hole for hole in masked.templates if hole.kind is TemplateKind.PART)
     relations = _Relations()
@@ -205,7 +206,7 @@ def _pieces(
             computed = _MADE if lead in _BEFORE_MADE else ""
             return [(TokenType.IDENTIFIER, f"{template.text}{computed}")]
         case TemplateKind.VALUE:
-            shown = SetValue.CONSTANT if dotted else set_value(set_values(template.text, refer))
+            shown = SetValue.CONSTANT if dotted else _worst_kind(set_values(template.text, refer))
             if shown is SetValue.ANY_TEXT:
                 return "is set in this text to what may be more than one operand"
             if shown is SetValue.CONSTANT:
@@ -324,3 +325,83 @@ def weaken_templates(tree: exp.Expr) -> None:
             unknown = exp.Anonymous(this=node.name if operator else node.this)
             whole.replace(unknown)
             unknown.meta[WEAKENED] = whole
+
+
+class SetValue(IntEnum):
+    """What SETs of the same text put in place of a variable ``${day}``: a constant, one operand
+    that may vary, or a text that may hold several operands."""
+
+    CONSTANT = 0
+    OPERAND = 1
+    ANY_TEXT = 2
+
+
+_STRINGS = re.compile(r"'[^'\\]*'|\"[^\"\\]*\"")
+# Arithmetic over constants binds more tightly than a comparison.
+_CONSTANT_TEXT = re.compile(r"(?:[\d.]+|[sd]|[-+*/%(),\s])*")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_COMMENT = ("--", "/*", ";")
+_WORDS_OF_CONSTANTS = frozenset(
+    "as int integer bigint smallint tinyint string date timestamp timestamp_ntz decimal double"
+    " float boolean true false null day days month months year years hour hours minute minutes"
+    " interval current_date current_timestamp".split()
+)
+
+
+def _worst_kind(values: tuple[str, ...]) -> SetValue:
+    """The worst kind among the values that a variable is set to."""
+    return max(map(_of_one, values), default=SetValue.CONSTANT)
+
+
+def _of_one(value: str) -> SetValue:
+    """The kind of one value."""
+    plain = _STRINGS.sub(" s ", value.strip())
+    if not plain or any(sign in plain for sign in _COMMENT) or not _is_balanced(plain):
+        return SetValue.ANY_TEXT
+    if _CONSTANT_TEXT.fullmatch(plain):
+        return SetValue.CONSTANT if "," not in _outside(plain) else SetValue.ANY_TEXT
+    outside = _outside(plain).split()
+    typed = len(outside) == 2 and outside[1] == "s" and outside[0].lower() in _WORDS_OF_CONSTANTS
+    if not (typed or (len(outside) == 1 and _is_primary(outside[0]))):
+        return SetValue.ANY_TEXT
+    return SetValue.CONSTANT if _is_constant(plain) else SetValue.OPERAND
+
+
+def _is_primary(outside: str) -> bool:
+    """Whether a value is one word, dotted name, call or parenthesis."""
+    name, call, rest = outside.partition("()")
+    parts = name.split(".") if name else []
+    return not rest and bool(name or call) and all(_WORD.fullmatch(part) for part in parts)
+
+
+def _is_constant(plain: str) -> bool:
+    """Whether a value consists of constants and calls of deterministic functions."""
+    for match in _WORD.finditer(plain):
+        word = match.group().lower()
+        if word in _WORDS_OF_CONSTANTS or word == "s":
+            continue
+        row = function(word) if plain[match.end() :].lstrip().startswith("(") else None
+        if row is None or not row.repeatable or row.kind != "scalar":
+            return False
+    return "." not in _outside(plain)
+
+
+def _is_balanced(plain: str) -> bool:
+    """Whether each parenthesis has a partner, in order."""
+    depth = 0
+    for sign in plain:
+        depth += (sign == "(") - (sign == ")")
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+def _outside(plain: str) -> str:
+    """The text outside of parentheses, which become ``()``."""
+    depth, signs = 0, list[str]()
+    for sign in plain:
+        depth -= sign == ")"
+        if depth == 0:
+            signs.append(sign)
+        depth += sign == "("
+    return "".join(signs).replace(" (", "(")

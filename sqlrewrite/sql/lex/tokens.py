@@ -1,4 +1,4 @@
-"""Spark's lexemes as the tokens that sqlglot's parser reads, and what of a text it cannot be given.
+"""Spark's lexemes as tokens for sqlglot's parser, and the parts of a text that have none.
 
 Of two words that are one keyword (ORDER BY) one token is made, of a hint behind SELECT one, of
 ``x'1F'`` one, of ``1L`` three (``1 :: BIGINT``), of all that is behind the word of a command
@@ -15,9 +15,10 @@ from dataclasses import dataclass
 
 from sqlglot import Token, TokenType
 from sqlglot.dialects.spark import Spark
-from sqlglot.errors import TokenError
+from sqlglot.errors import SqlglotError, TokenError
 
 from sqlrewrite.sql.lex.lexemes import Lexeme, LexemeKind, lexemes
+from sqlrewrite.text.masking import mask
 
 _KEYWORDS = {
     word: kind for word, kind in Spark.Tokenizer.KEYWORDS.items() if re.fullmatch(r"\w+", word)
@@ -58,7 +59,7 @@ _TIME_TRAVEL = "time travel written as t@v1 is not supported: write VERSION AS O
 
 @dataclass(frozen=True, slots=True)
 class UnreadableText:
-    """Where a statement has what the parser cannot be given, and why; ``endless`` where a quote or
+    """A place in a statement that has no token for the parser, and why; ``endless`` if a quote or
     comment has no end."""
 
     offset: int
@@ -108,7 +109,7 @@ def _statements(text: str, every: Sequence[Lexeme]) -> Iterator[Sequence[Lexeme]
 
 
 def _read(text: str, part: Sequence[Lexeme]) -> tuple[list[Token], UnreadableText | None]:
-    """The tokens of a statement; and the first place that has none, behind which there are none."""
+    """The tokens of a statement up to the first place that has none, and that place."""
     tokens: list[Token] = []
     at = 0
     while at < len(part):
@@ -283,7 +284,7 @@ def _continued_comment(
 
 
 def _unreadable(text: str, part: Sequence[Lexeme], at: int) -> UnreadableText:
-    """Why a lexeme is no token."""
+    """Why a lexeme cannot be a token."""
     kind, start, end = part[at]
     shown = text[start : min(end, start + 40)]
     if kind == LexemeKind.COMMENT or (
@@ -303,3 +304,26 @@ def _unreadable(text: str, part: Sequence[Lexeme], at: int) -> UnreadableText:
     what = {LexemeKind.HINT: "the beginning of a hint", LexemeKind.CODE: "code in dollar signs"}
     called = what.get(LexemeKind(kind), "an operator")
     return UnreadableText(start, f"Spark reads {shown} as {called}, the parser does not")
+
+
+_WORD, _HINT = re.compile(r"\w+", re.ASCII), re.compile(r"/\*\+.*", re.DOTALL)
+
+
+def comparable(text: str) -> tuple[str, ...]:
+    """The tokens of a text; keywords, names without quotes and hints in lower case, as Spark reads
+    them. Strings and templates are as they are written, and so are names where one may be that of
+    a parameter (``:x``); what cannot be lexed, or holds a template that is no token, is one
+    token."""
+    masked = mask(text)
+    try:
+        tokens = tokenize(masked.text)
+    except SqlglotError:
+        return (text,)
+    if masked.obstacles:
+        return (text,)
+    written = tuple(text[token.start : token.end + 1] for token in tokens)
+    folds = _HINT if ":" in written else _WORD
+    return tuple(
+        " ".join(token.lower().split()) if folds.fullmatch(token) or _HINT.match(token) else token
+        for token in written
+    )

@@ -1,8 +1,8 @@
-"""What an earlier run inserted for joins by groups of partitions, found by the marks around it.
+"""Finds what an earlier run inserted to join by groups of partitions, by the marks around it.
 
 In: a text and its tokens. Out: the spans that go, with the marks. Formatters change the white space
-around the marks, and may put a mark behind the `;`. If more has happened, as where sqlfluff makes a
-CTE of a derived table, no span is sure: then all stay, and the reason is told.
+around the marks, and may put a mark behind the `;`. If more
+has changed, as where sqlfluff makes a CTE of a derived table, nothing is taken out, for a reason.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ and what makes their HAVING true."""
 
 @dataclass(frozen=True, slots=True)
 class GroupInsertions:
-    """The ``spans`` of what was inserted; ``why`` they are not sure, if they are not."""
+    """The ``spans`` of what was inserted; ``why`` nothing may be taken out, if so."""
 
     spans: tuple[Span, ...] = ()
     why: str = ""
@@ -72,7 +72,7 @@ def find_groups(text: str, tokens: Sequence[Token]) -> GroupInsertions:
 
 
 def _kind(words: Sequence[str]) -> str:
-    """What an insertion of these words is, by how it begins."""
+    """The kind of an insertion, by its first words; "unknown" if we write none like it."""
     if words and words[0] == "(" and words != ["(", "select", "*", "from"]:
         return "unknown"
     begins = next((word for word in words if word != ")"), None)

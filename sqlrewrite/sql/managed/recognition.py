@@ -1,7 +1,7 @@
-"""Predicates that an earlier run wrote, recognised in a text: by their marker, and by their form.
+"""Finds the predicates that an earlier run wrote, by their marker and their form.
 
 In: the tokens of a text. Out: each ``ManagedPredicate`` in it, with the value that it bounds. A
-predicate with a marker that no form is written as is the author's: they have edited it.
+predicate with a marker that is in none of our forms was edited: it is the author's.
 """
 
 from __future__ import annotations
@@ -19,13 +19,12 @@ from sqlglot import TokenType
 
 from sqlrewrite.settings.forms import FORMS
 from sqlrewrite.sql.lex.keywords import CHANGES, NO_QUERY, QUOTED, token_types
-from sqlrewrite.sql.managed.statements import statement_openers
-from sqlrewrite.sql.managed.token_walk import NoFormError, Range, Walk
+from sqlrewrite.sql.managed.token_walk import NoFormError, Range, Walk, statement_openers
 from sqlrewrite.text.edits import Span
 from sqlrewrite.text.markers import MARKER, marker_behind, read_keys_note
 
 QUERY_PLACEHOLDER = "(00.00)"
-"""Stands for a key query in a check: quickly lexed and parsed, and like nothing else."""
+"""Stands for a key query when a clause is parsed again: short, and nothing that authors write."""
 
 _SIGNS = {
     "IN": TokenType.IN,
@@ -69,9 +68,8 @@ class ManagedPredicate:
 
 
 def managed_predicates(walk: Walk, in_dml: bool = False) -> Iterator[ManagedPredicate]:
-    """The predicates that a marker follows, white space between, and that are written as one of the
-    forms is, or as several under an OR, in parentheses. ``in_dml`` says whether those in the
-    condition of a DELETE or UPDATE itself are among them."""
+    """The predicates right before a marker that have one of our forms, or are several such under
+    an OR in parentheses. ``in_dml``: also those in the condition of a DELETE or UPDATE."""
     text, tokens = walk.text, walk.tokens
     at = text.find(MARKER)
     if at < 0:
@@ -89,7 +87,7 @@ def managed_predicates(walk: Walk, in_dml: bool = False) -> Iterator[ManagedPred
 
 
 def marker_offsets(walk: Walk) -> Iterator[int]:
-    """Where our marker stands as a comment of its own, and not inside a string."""
+    """The offsets of the markers that are comments, and not parts of strings."""
     text, tokens = walk.text, walk.tokens
     starts = [token.start for token in tokens]
     at = text.find(MARKER)
@@ -102,8 +100,8 @@ def marker_offsets(walk: Walk) -> Iterator[int]:
 
 
 def has_managed_predicate(walk: Walk, conjuncts: Container[Span], value: str) -> bool:
-    """Whether one of the conjuncts of a condition is a managed predicate that bounds a value: one
-    that stays, since all others have been taken out."""
+    """Whether one of the conjuncts of a condition is a managed predicate that bounds a value. It is
+    one that a directive keeps: all others are blank."""
     return any(
         walk.span(managed.tokens) in conjuncts
         and bounded_value(walk, managed) == normalized_value(value)
@@ -122,8 +120,8 @@ def normalized_value(value: str) -> str:
 
 
 def _predicate_before(walk: Walk, last: int, at: int) -> ManagedPredicate | None:
-    """The predicate of ours that ends at a token, or before one that its marker was moved behind,
-    for a marker at that offset; None for none."""
+    """The managed predicate that a marker at an offset belongs to: it ends at the ``last`` token
+    before the marker, or one earlier where a formatter moved the marker. None for none."""
     behind, end = last, at + len(MARKER)
     if not _adjoins(walk, last, at):
         return None
@@ -149,9 +147,9 @@ def _predicate_before(walk: Walk, last: int, at: int) -> ManagedPredicate | None
 
 
 def apart(walk: Walk, markers: Sequence[int]) -> Iterator[int]:
-    """For each of the markers that may have come away from its predicate, where what it stands
-    behind is: a formatter moves it behind the end of a clause, an author writes a comment or a
-    condition between the two."""
+    """The offsets of the tokens before those markers that may have been separated from their
+    predicate: by a formatter that moved them behind the clause, or by what an author wrote in
+    between."""
     starts = [token.start for token in walk.tokens] if markers else []
     for at in markers:
         last = bisect_right(starts, at) - 1
@@ -161,7 +159,7 @@ def apart(walk: Walk, markers: Sequence[int]) -> Iterator[int]:
 
 
 def _beside_ours(walk: Walk, last: int) -> bool:
-    """Whether the clause that a token is in, or closes, has a conjunct that looks like ours."""
+    """Whether a conjunct of the clause that a token is in, or closes, looks like ours."""
     for index in (last, last - 1):
         with suppress(NoFormError):
             first = _opening(walk, index) if walk.kind(index) is TokenType.R_PAREN else index
@@ -172,8 +170,8 @@ def _beside_ours(walk: Walk, last: int) -> bool:
 
 
 def _lists_its_own(walk: Walk, managed: ManagedPredicate) -> bool:
-    """Whether a predicate compares with a list of literals that stands nowhere else in the text:
-    where we write one without a comment, it is a copy of the author's."""
+    """Whether the list of literals of a predicate stands nowhere else in the text. A list that we
+    write without a note is a copy of one of the author's."""
     with suppress(NoFormError):
         last = managed.tokens.end - 1
         opening = _before_literals(walk, last) + 1
@@ -183,8 +181,8 @@ def _lists_its_own(walk: Walk, managed: ManagedPredicate) -> bool:
 
 
 def looks_written(walk: Walk, piece: Range) -> bool:
-    """Whether a conjunct without a marker is as we write one with a key query: ``AS`` names what it
-    reads, and before that each column is called by the name."""
+    """Whether a conjunct without a marker looks like ours with a key query: columns have an alias
+    as qualifier, and ``AS`` defines it."""
     predicate = _single(walk, piece.end - 1, False)
     if predicate is None or predicate.first != piece.start:
         return False
@@ -204,9 +202,9 @@ def _adjoins(walk: Walk, last: int, at: int) -> bool:
 
 
 def is_unmarked(walk: Walk, piece: Range, managed: ManagedPredicate) -> bool:
-    """Whether a conjunct looks like a predicate of ours whose marker is gone: then a marker that
-    was moved may be its marker, and ``managed`` the author's. So may one right behind a list of
-    constants, which an author may have written between the two."""
+    """Whether a conjunct looks like ours without its marker. Then the marker behind ``managed`` may
+    belong to the conjunct, and ``managed`` to the author: if the marker was moved, or stands
+    behind a list of constants that the author may have written in between."""
     if managed.moved is None:
         if managed.note is not None or piece.end > managed.tokens.start:
             return False
@@ -223,8 +221,8 @@ def is_unmarked(walk: Walk, piece: Range, managed: ManagedPredicate) -> bool:
 
 
 def _ours(walk: Walk, found: ManagedPredicate, opener: TokenType | None, in_dml: bool) -> bool:
-    """Whether a predicate stands where a run may have written it: in a query of its statement, or
-    literals in the ON of a MERGE, or, with ``in_dml``, in the condition of a DELETE or UPDATE."""
+    """Whether a predicate stands where a run may have written it: in a query, as literals in the ON
+    of a MERGE, or, with ``in_dml``, in the condition of a DELETE or UPDATE."""
     if opener is None or walk.in_query(found.word):
         return opener is not None
     try:
@@ -237,9 +235,8 @@ def _ours(walk: Walk, found: ManagedPredicate, opener: TokenType | None, in_dml:
 
 
 def _interrupted(walk: Walk, tokens: Range, ours: Mapping[int, int]) -> bool:
-    """Whether a comment or the end of a statement stands inside a predicate: the author has edited
-    it then. The markers of other predicates of ours, which a template has moved into it, are no
-    such comments: ``ours`` has where they begin and end."""
+    """Whether a semicolon or a comment of the author's stands inside a predicate, which was edited
+    then. Markers of other managed predicates do not count: ``ours`` maps their starts to ends."""
     for one, other in pairwise(walk.tokens[tokens.start : tokens.end]):
         if one.token_type is TokenType.SEMICOLON:
             return True
@@ -253,7 +250,7 @@ def _interrupted(walk: Walk, tokens: Range, ours: Mapping[int, int]) -> bool:
 
 
 class _Found(NamedTuple):
-    """The first token of a predicate, the one that says what it is, and those of its value."""
+    """A predicate: its first token, its sign or function, and the tokens of the value it bounds."""
 
     first: int
     word: int
@@ -261,7 +258,8 @@ class _Found(NamedTuple):
 
 
 def _single(walk: Walk, last: int, noted: bool) -> _Found | None:
-    """The predicate of ours that ends at a token, ``noted`` or not, and is under no OR."""
+    """The managed predicate that ends at a token and is no OR; ``noted``: one whose keys a note
+    explains."""
     with suppress(NoFormError):
         function = _opening(walk, last) - 1
         named = function >= 0 and walk.raw(function).lower() in _functions(noted)
@@ -294,7 +292,7 @@ def _comparison(
 
 @cache
 def _functions(noted: bool) -> frozenset[str]:
-    """The functions that the forms are written as."""
+    """The functions of the forms."""
     return frozenset(
         function for form in FORMS if form.noted == noted for function in form.functions
     )
@@ -302,7 +300,7 @@ def _functions(noted: bool) -> frozenset[str]:
 
 @cache
 def _comparisons(noted: bool, merges: bool = False) -> Mapping[str, frozenset[TokenType]]:
-    """What the forms compare a value with, and the signs that may stand before it."""
+    """The right sides of the forms' comparisons, each with the signs that may stand before it."""
     by_text: dict[str, set[TokenType]] = {}
     for text in (
         comparison
@@ -316,7 +314,7 @@ def _comparisons(noted: bool, merges: bool = False) -> Mapping[str, frozenset[To
 
 
 def _first_of_value(walk: Walk, word: int) -> int:
-    """The first token of the value that a sign compares. Raises NoFormError where it has none."""
+    """The first token of the value before a sign. Raises NoFormError where there is none."""
     index = _operand(walk, word - 1)
     while walk.kind(index - 1) in _ARITHMETIC:
         alone = walk.kind(index - 2) in _NO_FUNCTION  # a sign, and no operator
@@ -327,7 +325,7 @@ def _first_of_value(walk: Walk, word: int) -> int:
 
 
 def _opening(walk: Walk, last: int) -> int:
-    """The parenthesis that one at a token closes. Raises NoFormError where none does."""
+    """The index of the `(` that the `)` at ``last`` closes. Raises NoFormError."""
     if walk.kind(last) is not TokenType.R_PAREN:
         raise NoFormError("no parenthesis closes there")
     return walk.opening(last)
@@ -407,13 +405,13 @@ _BEFORE: Mapping[str, Callable[[Walk, int], int]] = {
     "constant": _before_constant,
     "literal AND literal": _before_both,
 }
-"""For what a predicate compares with: gives the word before the one that ends at a token. Raises
+"""For each kind of right side: a function from its last token to the token before it. Raises
 NoFormError where something else ends there."""
 
 
 def _disjunction(walk: Walk, last: int) -> _Found | None:
-    """The predicate of ours that ends at a token and is several under an OR, in parentheses, whose
-    value is that of the first; its word is the parenthesis that opens it."""
+    """The managed predicate that ends at a token and is several under an OR in parentheses. Its
+    value is that of the first, its word the opening parenthesis."""
     with suppress(NoFormError):
         opening = _opening(walk, last)
         if walk.kind(opening - 1) in (TokenType.AND, TokenType.WHERE, TokenType.ON):
@@ -423,15 +421,14 @@ def _disjunction(walk: Walk, last: int) -> _Found | None:
 
 
 def _value_of_disjuncts(walk: Walk, parts: Sequence[Range]) -> Range | None:
-    """The value of the first of several parts, all of which we write; None where one is not, or
-    there is but one."""
+    """The value of the first of two or more parts; None if one of them is in no form of ours."""
     values = [_value_of_disjunct(walk, part) for part in parts]
     return values[0] if len(values) > 1 and all(values) else None
 
 
 def _value_of_disjunct(walk: Walk, part: Range) -> Range | None:
-    """The value of a part of an OR, if it is one that we write: a predicate by itself, ``value IS
-    NULL``, or what holds where the first of several columns is equal."""
+    """The value of a part of an OR: a predicate in one of our forms, ``value IS NULL``, or one step
+    of a comparison of several columns. None for anything else."""
     last = part.end - 1
     if walk.kind(last) is TokenType.NULL and walk.kind(last - 1) is TokenType.IS:
         whole = _operand(walk, last - 2) == part.start
@@ -448,7 +445,7 @@ def _value_of_disjunct(walk: Walk, part: Range) -> Range | None:
 
 
 def _opens_query(walk: Walk, index: int) -> bool:
-    """Whether a parenthesis opens a key query, or stands for one."""
+    """Whether a key query, or its placeholder, begins at a parenthesis."""
     if walk.kind(index) is not TokenType.L_PAREN:
         return False
     return (
@@ -457,8 +454,8 @@ def _opens_query(walk: Walk, index: int) -> bool:
 
 
 def _operand(walk: Walk, index: int) -> int:
-    """The first token of the operand that ends at a token: a name with its qualifiers, a literal,
-    a call, or a list in parentheses, with the types behind it that ``::`` casts it to."""
+    """The first token of the operand that ends at a token: a name with its qualifiers, a literal, a
+    call or a list in parentheses, with its ``::`` casts."""
     if walk.kind(index) is TokenType.R_PAREN:
         index = walk.opening(index)
         if walk.kind(index - 1) in _NO_FUNCTION or not walk.raw(index - 1).isidentifier():

@@ -1,4 +1,4 @@
-"""Predicates that an earlier run wrote, taken out of the text: what is left, and what stood where.
+"""Takes the predicates of an earlier run out of a text, and records what stood where.
 
 Every run starts from the text without them and derives them anew. So a second run changes nothing,
 a predicate that no longer follows from the query goes, and nothing is ever derived from our own.
@@ -96,20 +96,20 @@ class Stripped:
 
     @property
     def removed_predicates(self) -> dict[Span, RemovedPredicate]:
-        """All that is known of the predicates, by their spans."""
+        """The predicates that were taken out, by their spans."""
         return {
             predicate.span: predicate for clause in self.clauses for predicate in clause.predicates
         }
 
     def then(self, after: Stripped) -> Stripped:
-        """Both at once: this, and what is taken out of the text that it leaves."""
+        """This and a second removal, from the text that this one leaves, as one."""
         removed = merged((*self.removed, *after.removed))
         both = sorted((*self.predicates, *after.predicates), key=_start)
         return replace(Stripped.of(self.original, removed, both), foreign=after.foreign)
 
     def changes(self, edits: Iterable[Edit]) -> Iterator[tuple[Span, str]]:
-        """What insertions change in the original, in order: its stretches, each with what takes its
-        place, without what goes only to come back."""
+        """The changes of the original that insertions make, in order: spans with their new text.
+        What is taken out and put back unchanged is none."""
         new: dict[Span, str] = dict.fromkeys(self.removed, "")
         by_start = {span.start: span for span in self.removed}
         by_end = {span.end: span for span in self.removed}
@@ -122,22 +122,22 @@ class Stripped:
                 yield span, new[span]
 
     def restored(self, start: int, end: int) -> Iterator[Edit]:
-        """The insertions that put back what was taken out of a stretch."""
+        """The insertions that put back what was taken out between two offsets."""
         first = bisect_left(self.removed, start, key=_start)
         for span in takewhile(lambda it: it.start <= end, self.removed[first:]):
             yield Edit(span.start, span.of(self.original))
 
 
 Keep = Callable[[Walk, Sequence[ManagedPredicate]], Container[ManagedPredicate]]
-"""The managed predicates that stay: the author asked to leave them, or their scans, alone."""
+"""Chooses the managed predicates that stay because a directive asks for it."""
 
 
 def strip(
     text: str, tokens: Sequence[Token], keep: Keep | None = None, *, in_dml: bool = False
 ) -> Stripped:
-    """The text without the predicates that carry our marker in just the form we write, and stand as
-    conjuncts at the top of a WHERE or ON. ``tokens`` are those of the text; ``in_dml`` says that
-    what stands in the condition of a DELETE or UPDATE goes, too, and so must come back."""
+    """The text without its managed predicates that are conjuncts at the top of a WHERE or ON.
+    ``in_dml``: also without those in the condition of a DELETE or UPDATE, which the caller must
+    put back."""
     if MARKER not in text:
         return Stripped(text, text)
     walk = Walk(text, tokens)
@@ -177,7 +177,7 @@ def _removed(walk: Walk, managed: ManagedPredicate) -> RemovedPredicate:
 
 
 def strip_text(text: str, tokens: Sequence[Token]) -> str:
-    """The text that ``strip`` leaves, and nothing else of it."""
+    """The text cut as ``strip`` finds it, without any account."""
     if MARKER not in text:
         return text
     walk = Walk(text, tokens)
@@ -187,7 +187,7 @@ def strip_text(text: str, tokens: Sequence[Token]) -> str:
 def _clauses(
     walk: Walk, found: Sequence[ManagedPredicate], staying: Container[ManagedPredicate] = ()
 ) -> tuple[list[_ClauseSpans], list[Span]]:
-    """What is taken out of each clause, and the predicates inside no other."""
+    """What is taken out of each clause, and the spans of the outermost predicates."""
     kept = [predicate.span for predicate in found if predicate in staying]
     clauses = list(_by_clause(walk, [predicate for predicate in found if predicate not in staying]))
     outer = _outermost(
@@ -207,7 +207,7 @@ def _start(span: Span) -> int:
 
 
 def _outermost(spans: Iterable[Span]) -> list[Span]:
-    """Those that are inside no other, in order."""
+    """The spans that are in no other one, in order."""
     outermost: list[Span] = []
     for span in sorted(spans, key=_start):
         if not outermost or span.start >= outermost[-1].end:
@@ -223,7 +223,7 @@ def _inside(offset: int, spans: Sequence[Span]) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _ClauseSpans:
-    """What is taken out of a clause: the predicates, and the spans of them and what joins them."""
+    """What is taken out of a clause: predicates, and their spans with the ANDs between."""
 
     clause: EnclosingClause
     ours: tuple[ManagedPredicate, ...]
@@ -274,8 +274,8 @@ def _clause_spans(
     pieces: list[Range],
     ours: list[ManagedPredicate | None],
 ) -> Iterator[Span]:
-    """The spans of those of a clause's conjuncts that are ours, with the AND before each; of those
-    that open the clause, with what we put around them. None where a whole ON is ours."""
+    """The spans of our conjuncts, each with the AND before it; for those that open the clause, with
+    the AND behind and our parentheses. None where a whole ON is ours."""
     leading = next((index for index, m in enumerate(ours) if m is None), len(ours))
     tokens, keyword = walk.tokens, clause.keyword
     if leading == len(pieces):
@@ -304,7 +304,7 @@ def _clause_spans(
 
 
 def _with_word(walk: Walk, index: int, ours: Span) -> Iterator[Span]:
-    """A predicate with the WHERE or AND before it; the author's comment between them stays."""
+    """The spans of a predicate and the WHERE or AND before it; a comment between them stays."""
     word = _token(walk, index)
     if walk.text[word.end : ours.start].strip():
         yield Span(_blank_before(walk, index, word.end), word.end)
@@ -319,7 +319,7 @@ def _token(walk: Walk, index: int) -> Span:
 
 
 def _joined(walk: Walk, parts: list[Span], until: int | None) -> Iterator[Span]:
-    """The parts in order, joined where only white space is between them; comments stay."""
+    """The parts in order, joined where only white space is between them."""
     joined: list[Span] = []
     ends = [Span(until, until)] if until is not None else []
     for part in sorted(parts, key=lambda part: part.start) + ends:
@@ -331,8 +331,8 @@ def _joined(walk: Walk, parts: list[Span], until: int | None) -> Iterator[Span]:
 
 
 def _blank_before(walk: Walk, index: int, end: int) -> int:
-    """Where the white space before a token begins, that is to be taken out up to ``end``. The line
-    break that ends a comment stays, unless there is another behind: it would swallow what is."""
+    """The offset from which the white space before a token goes, if all up to ``end`` goes. The
+    line break behind a line comment stays if no other follows: the comment would go on."""
     text, start = walk.text, walk.tokens[index].start
     while start > 0 and text[start - 1].isspace():
         start -= 1

@@ -1,13 +1,14 @@
-"""The tokens of a text that is not parsed yet, and the way from one place among them to another.
+"""Searches among the tokens of a text that is not parsed yet.
 
-Outward to the SELECT that a token belongs to and to the WHERE or ON around it, along its own depth
-of parentheses to the next token of some kind, and to the parts at the top of a condition.
+From a token to its SELECT, to the WHERE or ON around it, and to the next token of a kind in the
+same parentheses; from a condition to its conjuncts; and from a statement to whether a run may have
+written into it. In any other statement a marker is the author's, and so is what stands before it.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from sqlglot import Token, TokenType
@@ -20,6 +21,7 @@ from sqlrewrite.sql.lex.keywords import (
     BEFORE_STATEMENT,
     BETWEEN_QUERIES,
     CASE_END,
+    CHANGES,
     CLOSE,
     NO_QUERY,
     OPEN,
@@ -28,15 +30,27 @@ from sqlrewrite.sql.lex.keywords import (
     STEPS,
     token_types,
 )
+from sqlrewrite.sql.parse.scripts import Piece, pieces
+from sqlrewrite.sql.parse.statement_kinds import opens_query
+from sqlrewrite.sql.parse.statements import misread
 from sqlrewrite.text.edits import Span
 
 _ENDS_OPERAND = token_types("r_paren var identifier number string null true false end")
 _TO_SELECT = BETWEEN_QUERIES | {TokenType.SELECT}
 _AFTER_MERGE_ON = AFTER_ON | {TokenType.WHEN}
 
+# What opens a statement that is bound, and so may get a predicate.
+_OPENERS = token_types(
+    "select with from l_paren insert create cache merge delete update alter replace"
+)
+_NOT_SPARKS = frozenset({TokenType.USING, TokenType.LIMIT, TokenType.ORDER_BY, TokenType.JOIN})
+_MADE_OF_A_QUERY = frozenset({"table", "view", "function"})
+_BEFORE_KIND = 8
+"""How many tokens from CREATE to the kind at most: CREATE OR REPLACE GLOBAL TEMPORARY VIEW …."""
+
 
 class NoFormError(Exception):
-    """The tokens around a place do not have the form that is looked for."""
+    """The tokens around a place have another form."""
 
 
 class Range(NamedTuple):
@@ -47,7 +61,7 @@ class Range(NamedTuple):
 
 
 def _between(whole: Range, ends: Sequence[int]) -> list[Range]:
-    """The ranges before, between and behind some tokens of a range."""
+    """The ranges that some tokens divide a range into."""
     starts = (whole.start, *(end + 1 for end in ends))
     return [Range(s, e) for s, e in zip(starts, (*ends, whole.end), strict=True)]
 
@@ -109,8 +123,8 @@ class Walk:
         return True
 
     def lead(self, index: int) -> int:
-        """Like ``select``, but for a token in no query: the DELETE, UPDATE or MERGE of its
-        statement."""
+        """The SELECT to whose clauses a token belongs; for a token in no query, the DELETE, UPDATE
+        or MERGE of its statement. Raises NoFormError."""
         types = self._types
         while True:
             start = index
@@ -139,7 +153,7 @@ class Walk:
             index = start - 1
 
     def _opens(self, index: int) -> TokenType | None:
-        """Which comes first in the query around a token, at its depth: SELECT or FROM."""
+        """Whether SELECT or FROM comes first in the query around a token."""
         opener: TokenType | None = None
         while not self._begins_query(index):
             kind = self._types[index]
@@ -153,8 +167,8 @@ class Walk:
         return kind is OPEN or (kind in BETWEEN_QUERIES and self._keyword(index, kind))
 
     def _outward(self, index: int, wanted: TokenType) -> int:
-        """The nearest token of a type before a token, not inside parentheses that are closed by
-        then."""
+        """The nearest token of a type before a token in the same or outer parentheses. Raises
+        NoFormError."""
         types = self._types
         while index >= 0:
             kind = types[index]
@@ -170,7 +184,7 @@ class Walk:
         raise NoFormError(f"no {wanted.name} around the place")
 
     def _find(self, start: int, wanted: frozenset[TokenType | None]) -> int:
-        """The next token of these types at a token's depth, or where that depth ends."""
+        """The next token of these types in the same parentheses, or the `)` that ends them."""
         types, index = self._types, start + 1
         while index < len(types):
             kind = types[index]
@@ -182,7 +196,7 @@ class Walk:
         return min(index, len(types))
 
     def _keyword(self, index: int, kind: TokenType | None) -> bool:
-        """Whether a token that may be a keyword is one, and no name or function."""
+        """Whether a token is a keyword, and no name or function."""
         if self.kind(index - 1) is TokenType.DOT:
             return False
         if kind is TokenType.EXCEPT and self.kind(index - 1) is TokenType.STAR:
@@ -317,14 +331,14 @@ class Walk:
 
 
 def _end_queries_of_loops(types: list[TokenType], tokens: Sequence[Token]) -> None:
-    """Makes the DO behind a FOR's query end it: behind an operand DO is no name."""
+    """Makes the DO behind the query of a FOR a semicolon. Behind an operand DO is no name."""
     for index, token in enumerate(tokens):
         if token.text.upper() == "DO" and types[index - 1] in _ENDS_OPERAND:
             types[index] = TokenType.SEMICOLON
 
 
 def _partners(types: Sequence[TokenType]) -> dict[int, int]:
-    """The index of each parenthesis' partner, both ways; one without a partner is left out."""
+    """The index of each parenthesis' partner, both ways."""
     partners: dict[int, int] = {}
     opened: list[int] = []
     for index, kind in enumerate(types):
@@ -334,3 +348,44 @@ def _partners(types: Sequence[TokenType]) -> dict[int, int]:
             partners[index] = start = opened.pop()
             partners[start] = index
     return partners
+
+
+def statement_openers(walk: Walk) -> Callable[[int], TokenType | None]:
+    """A function from a token to the word that opens its statement; None if we write none there."""
+    all_pieces = list(pieces(walk.text, walk.tokens))
+    starts = [piece.tokens[0].start for piece in all_pieces]
+    openers: dict[int, TokenType | None] = {}
+
+    def opener(index: int) -> TokenType | None:
+        place = bisect_right(starts, walk.tokens[index].start) - 1
+        if place not in openers:
+            openers[place] = _opener(walk.text, all_pieces[place])
+        return openers[place]
+
+    return opener
+
+
+def _has_foreign_clause(tokens: Sequence[Token]) -> bool:
+    """Whether a statement is a DELETE or UPDATE with a clause that Spark does not have."""
+    depth, top = 0, list[TokenType]()
+    for token in tokens:
+        kind = token.token_type
+        depth += (kind is OPEN) - (kind is CLOSE)
+        top += [kind] if depth == 0 else []
+    begins = next((at for at, kind in enumerate(top) if kind in CHANGES), None)
+    if begins is None or top[0] not in (*CHANGES, TokenType.WITH):
+        return False
+    clauses = _NOT_SPARKS | ({TokenType.FROM} if top[begins] is TokenType.UPDATE else set())
+    return not clauses.isdisjoint(top[begins:])
+
+
+def _opener(text: str, piece: Piece) -> TokenType | None:
+    tokens, kind = piece.tokens, piece.tokens[0].token_type
+    if piece.why or piece.defines or kind not in _OPENERS or not opens_query(tokens):
+        return None
+    if misread(text, tokens) is not None or _has_foreign_clause(tokens):
+        return None
+    words = {token.text.lower() for token in tokens[1:_BEFORE_KIND]}
+    if kind is TokenType.CREATE and words.isdisjoint(_MADE_OF_A_QUERY):
+        return None
+    return kind

@@ -1,4 +1,4 @@
-"""Comments that speak to us: ``-- dpp-rewrite: ignore`` and its kin, and what they cover.
+"""Directives: comments such as ``-- dpp-rewrite: ignore``, and the lines that they cover.
 
 Only ``--`` comments count; one in ``/* … */`` is a mistake that is reported.
 """
@@ -43,7 +43,7 @@ class Directive:
     line: int
 
     def speaks_of(self, code: str) -> bool:
-        """Whether it covers the code: it names it, or names none."""
+        """Whether the directive names a code, or none, which means all."""
         return not self.codes or code in self.codes
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""What the statements of a text do when an engine runs them, and the relations that they name."""
+"""What statements do when they run, and which relations they name."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ ANYTHING = Effect(settings=True, words=None)
 
 
 def statement_texts(text: str) -> tuple[StatementText, ...]:
-    """The statements of a text in order. Those that were not parsed count as ``OTHER``."""
+    """The statements of a text in order; one that does not parse is ``OTHER``."""
     lines = Lines(text)
     return tuple(
         StatementText(
@@ -88,7 +88,7 @@ def statement_texts(text: str) -> tuple[StatementText, ...]:
 
 
 def effect(statement: Statement) -> Effect:
-    """What a statement changes; one that no table here names may change anything."""
+    """What a statement may change; anything, if its kind is not in a table here."""
     if isinstance(statement.tree, exp.Query):
         return NOTHING
     texts = [token.text.lower() for token in statement.tokens]
@@ -123,7 +123,7 @@ def targets(statement: Statement) -> frozenset[str]:
 
 
 def writes_each_partition(statement: Statement) -> bool:
-    """Whether a statement takes the partitions that it writes from the rows."""
+    """Whether the rows decide which partitions a statement writes."""
     tokens = statement.tokens
     kinds = [token.token_type for token in tokens]
     if kinds[:1] == [TokenType.CREATE] and any(
@@ -170,7 +170,7 @@ def _without_limit(statement: Statement, text: str) -> str | None:
 
 
 def _limit(tokens: Sequence[Token]) -> int | None:
-    """Where the LIMIT or OFFSET of the whole begins: nothing but the other one comes after it."""
+    """The offset of the LIMIT or OFFSET of a whole query; only the other one may follow it."""
     depth = 0
     limit: int | None = None
     for token in tokens:
@@ -207,7 +207,7 @@ class TableReference:
 
 
 def references(text: str) -> tuple[TableReference, ...]:
-    """The references of a text that is one statement, in order; none where it is not understood."""
+    """The references of a text of one statement, in order; none if it does not parse."""
     trees = [statement.tree for statement in statements(text)]
     if len(trees) != 1 or trees[0] is None:
         return ()
@@ -255,7 +255,7 @@ def unknown(tree: exp.Expr, catalog: Warehouse) -> TableReference | None:
 
 
 def _is_written(table: exp.Table) -> bool:
-    """Whether a table is one that its statement writes into."""
+    """Whether a statement writes into a table."""
     holder = table.parent.parent if isinstance(table.parent, exp.Tuple) else table.parent
     return isinstance(holder, _WRITING) and (holder is not table.parent or table.arg_key == "this")
 

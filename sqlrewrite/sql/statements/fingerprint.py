@@ -1,4 +1,4 @@
-"""The shape of a text: what is left without its spelling and the values of its literals.
+"""The shape of a text: its words, without layout and the values of literals.
 
 Two texts of one shape get one decision, but for the literals in the predicates. So a literal is
 left out only where its value cannot matter (alone beside a comparison of a WHERE, in an IN list,
@@ -68,7 +68,7 @@ def shape(text: str) -> str:
 
 
 def _are_usual(text: str, every: Sequence[Lexeme]) -> bool:
-    """Whether nothing but these lexemes decides what a text says, and each is of a usual form."""
+    """Whether lexemes are all of usual kinds, so that they alone decide what a text means."""
     if not every or _GOES_ON.search(text):
         return False
     if any(_is_prefixed(text, *both) for both in pairwise(every)):
@@ -87,7 +87,7 @@ def fingerprint(shape: str) -> str:
 
 
 def _folded(tokens: Sequence[str], literals: Sequence[int]) -> Iterator[tuple[int, str]]:
-    """The literals whose values nothing depends on: the index of each, and its kind."""
+    """The kinds of the literals whose values cannot change a decision, by their index."""
     count = len(tokens)
     for at in literals:
         token = tokens[at]
@@ -117,7 +117,7 @@ def _folded(tokens: Sequence[str], literals: Sequence[int]) -> Iterator[tuple[in
 
 @lru_cache(1 << 16)
 def _kind(token: str) -> str:
-    """The kind of a literal whose value does not matter; empty where it may."""
+    """The kind of a literal whose value cannot change a decision; empty if it may."""
     if token[0] != "'":
         usual = len(token) <= _INT_DIGITS and token[0] != "0"
         whole, point, part = token.partition(".")

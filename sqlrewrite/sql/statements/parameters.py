@@ -1,7 +1,7 @@
-"""Parameter markers, ``:name`` and ``?``, and the text with literals in their place.
+"""Parameter markers, ``:name`` and ``?``, replaced by literals.
 
-What is decided of the one can be inserted into the other: an insertion repeats literals, and needs
-no parameter.
+What is inserted into the text with literals can be inserted into the one with markers: it repeats
+the literals, and needs no parameter.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def literals(args: object) -> Literals | None:
 
 
 def filled(text: str, parameters: Literals) -> FilledText | None:
-    """The text with the parameters in it; None where they do not fit its markers."""
+    """The text with literals in place of its markers; None if the parameters do not fit them."""
     tokens = lex(text).tokens
     values: list[tuple[Span, str]] = []
     for number, (span, name) in enumerate(_markers(tokens)):

@@ -1,4 +1,4 @@
-"""Statements that may be read in two ways: text in double quotes, and texts of another dialect."""
+"""Statements that Spark and another engine may read differently: double quotes, and dialects."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SAY_WHICH = "say which with double-quoted-identifiers in the settings"
 
 
 def why_unreadable(statement: Statement, text: str, double_quoted: bool | None) -> Failure | None:
-    """Why text in double quotes keeps a statement as it is, or None."""
+    """Why a statement with text in double quotes is left alone, or None."""
     if double_quoted is False or '"' not in text[statement.start : statement.end]:
         return None
     before: Token | None = None
@@ -44,7 +44,7 @@ _SET = "where spark.sql.ansi.doubleQuotedIdentifiers is set"
 
 
 def possible_names(statement: Statement, text: str) -> frozenset[str] | None:
-    """The words of a statement that may be names; None where no value in it is in double quotes."""
+    """The words of a statement that may be names; None if it has no value in double quotes."""
     assert statement.tree is not None
     if '"' not in text[statement.start : statement.end]:
         return None
@@ -119,7 +119,7 @@ def _disagreement(statement: Statement, text: str, name: str) -> str | None:
     if len(trees) != 1 or trees[0] is None:
         return f"sqlglot does not read it as one statement of {name}'s"
     if _merges_under_a_star(statement.tree):
-        return "what t.* has beside USING or NATURAL is not the same in all dialects"
+        return "the columns of t.* beside USING or NATURAL differ between dialects: name them"
     ours, theirs = _places(statement.tree, 0), _places(trees[0], statement.start)
     differing = [at for at in ours.keys() | theirs.keys() if ours.get(at) != theirs.get(at)]
     for at in sorted(differing):
