@@ -8,6 +8,7 @@ gets NULLs all the same where the format does not enforce it, as in Spark.
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 from datetime import date
 from decimal import Decimal
@@ -21,7 +22,7 @@ from sqlrewrite.catalog import Catalog
 from sqlrewrite.warehouse import Column, Table, View
 
 from . import retail_rows
-from .cases import RETAIL, catalog, query_texts
+from .cases import RETAIL, catalog, query_texts, read
 from .duckdb_text import as_duckdb, behave_as_spark
 
 Bag = Counter[Any]
@@ -46,7 +47,8 @@ def database(ddl: Path, seed: int) -> duckdb.DuckDBPyConnection:
     if ddl.is_relative_to(RETAIL):
         retail_rows.load(connection, seed, 120)
     else:
-        _create(connection, catalog(ddl), random.Random(f"{ddl.parent.name}/{seed}"))
+        rng = random.Random(f"{ddl.parent.name}/{seed}")
+        _create(connection, _in_order(catalog(ddl), read(ddl)), rng)
     return connection
 
 
@@ -77,8 +79,18 @@ def _shown(row: tuple[Any, ...]) -> str:
     return repr(tuple(f"{v:.9g}" if isinstance(v, float) else v for v in row))
 
 
-def _create(connection: duckdb.DuckDBPyConnection, known: Catalog, rng: random.Random) -> None:
-    for relation in known.relations.values():
+def _in_order(known: Catalog, ddl: str) -> list[Table | View]:
+    """The relations as their DDL lists them, in which order rows are drawn: a catalog has none."""
+    first: dict[str, int] = {}
+    for at, word in enumerate(re.findall(r"[\w.]+", ddl.lower())):
+        first.setdefault(word.rpartition(".")[2], at)
+    return sorted(known.relations.values(), key=lambda relation: first.get(relation.name[-1], -1))
+
+
+def _create(
+    connection: duckdb.DuckDBPyConnection, relations: list[Table | View], rng: random.Random
+) -> None:
+    for relation in relations:
         *schema, name = relation.name
         where = ".".join(f'"{part}"' for part in schema)
         if schema[0] != "spark_catalog":
