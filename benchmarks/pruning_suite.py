@@ -44,7 +44,7 @@ _THRESHOLDS = (
     "spark.sql.autoBroadcastJoinThreshold",
     "spark.sql.adaptive.autoBroadcastJoinThreshold",
 )
-_PLANNED = re.compile(r"dynamicpruningexpression\((?!true)")
+PLANNED = re.compile(r"dynamicpruningexpression\((?!true)")
 """A filter with the keys of a join in a plan; with `true` in it the planner has taken it back."""
 _QUERY = re.compile(r"^-- name: ([^\n]+)\n(.*?);\s*$", re.MULTILINE | re.DOTALL)
 
@@ -199,7 +199,7 @@ def plans(
     for name in with_progress(chosen, "queries"):
         plan = spark.sql(chosen[name])._jdf.queryExecution().executedPlan().toString()
         written = rewrite(chosen[name], catalog, **options).changed
-        yield name, bool(_PLANNED.search(plan)), written
+        yield name, bool(PLANNED.search(plan)), written
 
 
 def _in_both(spark: SparkSession, sql: str) -> tuple[Ran, Ran]:

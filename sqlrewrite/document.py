@@ -225,8 +225,8 @@ def _decided(
     from sqlrewrite.decision.decide import decide_statement
 
     at, settings = reading.statement.start, reading.catalog.settings
-    if affects_pruning(settings):
-        when = options.when or "auto"
+    if settings:
+        when = options.when or ("auto" if affects_pruning(settings) else None)
         options = replace(options, engine=engine_under(options.engine, settings), when=when)
     try:
         outcome = guarded(

@@ -7,7 +7,7 @@ the statements behind it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
@@ -17,6 +17,7 @@ from sqlrewrite.document import Document
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.facts.types import ExactSettings
 from sqlrewrite.results import Output
+from sqlrewrite.settings.spark_conf import since
 from sqlrewrite.sql.ddl import definitions
 from sqlrewrite.sql.lex.keywords import word
 from sqlrewrite.sql.outputs.output_query import query_output
@@ -53,8 +54,8 @@ _FIELDS = {
 }
 """The fields of ``ExactSettings`` by setting, in Spark's spelling, which counts; their values."""
 
-_DEFAULTS = {
-    "ansi": (False, True),  # off in Spark 3.5, on from 4.0
+_DEFAULTS: Mapping[str, tuple[bool, ...]] = {
+    "ansi": (False, True),  # off in 3.5, on from 4.0
     "precision_loss": (True,),
     "ntz": (False,),
     "legacy_interval": (False,),
@@ -83,7 +84,8 @@ def outputs_of(document: Document, possible: Iterable[ExactSettings]) -> tuple[O
     resets = any(
         word(piece.tokens, 0) == "reset" for piece in statements if isinstance(piece, Piece)
     )
-    start = _starts(settings) if resets else settings
+    ansi = since(document.catalog.settings, "4.0")
+    start = _starts(settings, ansi) if resets else settings
     state = SessionState(document.catalog, settings, start)
     outputs: list[Output | None] = []
     for statement in statements:
@@ -92,12 +94,14 @@ def outputs_of(document: Document, possible: Iterable[ExactSettings]) -> tuple[O
     return tuple(outputs)
 
 
-def _starts(possible: tuple[ExactSettings, ...]) -> tuple[ExactSettings, ...]:
+def _starts(possible: tuple[ExactSettings, ...], ansi: bool | None) -> tuple[ExactSettings, ...]:
     """Each combination of settings that a RESET may bring back: those that the session was started
-    with, which may be the given ones, or Spark's defaults."""
+    with, which may be the given ones, or Spark's defaults; ``ansi`` is that of ANSI mode, if the
+    version is known: on from 4.0."""
+    by_default = _DEFAULTS if ansi is None else {**_DEFAULTS, "ansi": (ansi,)}
     values = {
         field: {getattr(exact, field) for exact in possible}.union(defaults)
-        for field, defaults in _DEFAULTS.items()
+        for field, defaults in by_default.items()
     }
     if None in values["legacy_interval"]:
         values["legacy_interval"] = {None}

@@ -22,6 +22,7 @@ from sqlrewrite.find.reading import BUG, in_dialect
 from sqlrewrite.results import NOT_PARSED, Candidate, PlanDiff, Problem, Removed, Rewrite, Verdict
 from sqlrewrite.settings.forms import IN, VALUES
 from sqlrewrite.settings.options import Options, Resolve, make_options
+from sqlrewrite.settings.spark_conf import VERSION
 from sqlrewrite.sql.interpreter import at_rest
 from sqlrewrite.sql.lex.tokens import comparable
 from sqlrewrite.sql.parse.statements import Failure, Statement, lex
@@ -61,6 +62,7 @@ def rewrite(
     limits: Limits | None = None,
     functions: Mapping[str, str] | None = None,
     time_zone: str | None = None,
+    spark_version: str | None = None,
     resolve: Resolve | None = None,
     strategy: str = "predicates",
     groups: int | None = None,
@@ -78,7 +80,8 @@ def rewrite(
     more than ``key_limit`` bytes (default: the engine's) are not collected. Statements over the
     ``limits`` are left alone. ``functions`` says of the user's own functions, by name, that one is
     ``deterministic``, or ``total``: that it never raises an error besides. ``time_zone`` is that of
-    all sessions that write and read what is derived from a TIMESTAMP. ``disabled`` rules are taken
+    all sessions that write and read what is derived from a TIMESTAMP, ``spark_version`` the version
+    of Spark, as ``4.1``, if the catalog does not say it. ``disabled`` rules are taken
     as passed, which makes the result unsound: it is for tests. With the ``strategy``
     ``partition-wise`` a join is written by ``groups`` of partitions, and no predicate besides.
 
@@ -99,10 +102,13 @@ def rewrite(
         limits=limits,
         functions=functions,
         time_zone=time_zone,
+        spark_version=spark_version,
         resolve=resolve,
         strategy=strategy,
         groups=groups,
     )
+    if spark_version is not None:
+        catalog = replace(catalog, settings={**catalog.settings, VERSION: spark_version})
     return rewrite_with_options(sql, catalog, options)
 
 

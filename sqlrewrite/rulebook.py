@@ -25,6 +25,8 @@ class Engine:
     """An engine's settings and tables, one field for each key of its file and of engines.toml."""
 
     name: str
+    version: str
+    time_parser_policy: str
     enabled: bool
     use_stats: bool
     fallback_filter_ratio: float
@@ -46,6 +48,24 @@ class Engine:
     def title(self) -> str:
         """Its name in a sentence."""
         return _TITLES.get(self.name, self.name.capitalize())
+
+    def since(self, version: str) -> bool | None:
+        """Whether it is of that version or a later one; None if its own is not known."""
+        return at_least(self.version, version)
+
+    @property
+    def patterns_raise(self) -> bool:
+        """Whether a text that is read by a pattern of a date may raise an error where it would be
+        NULL: under the policy EXCEPTION, Spark's default before 4.0."""
+        if self.time_parser_policy:
+            return self.time_parser_policy not in ("corrected", "legacy")
+        return self.name == "spark" and not self.since("4.0")
+
+
+def at_least(version: str, other: str) -> bool | None:
+    """Whether a version, as 4.1 or 4.1.2, is another one or later; None if it is empty."""
+    parts = ([int(part) for part in text.split(".")[:2]] for text in (version, other))
+    return next(parts) >= next(parts) if version else None
 
 
 _TITLES = {"duckdb": "DuckDB"}

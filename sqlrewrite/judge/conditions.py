@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin, any_of
 from sqlrewrite.judge.benefit.keys import restricts
-from sqlrewrite.judge.errors.attempted import attempted_aggregate_ids, attempts
+from sqlrewrite.judge.errors.attempted import attempted_aggregate_ids, attempts, reads_by_pattern
 from sqlrewrite.judge.errors.raising import (
     is_boolean,
     raising_below,
@@ -151,14 +151,23 @@ def _why_not_total(proposal: Proposal, node: ra.Expression) -> str:
     if isinstance(node, ra.Subquery) and not node.outer:
         culprit = raising_in_subquery(proposal, node)
     if culprit is None:
-        return _why_operator_raises(proposal.plan, node)
+        return _why_operator_raises(proposal, node)
     if culprit is node:
         return "a subquery raises an error if it returns more than one row"
     return f"{describe(culprit)} in a subquery can raise an error"
 
 
-def _why_operator_raises(plan: ra.Plan, node: ra.Expression) -> str:
+_BY_A_PATTERN = (
+    "by a pattern can raise an error in any form under spark.sql.legacy.timeParserPolicy = "
+    "EXCEPTION, the default before Spark 4.0: say `spark-version`, or the policy in `spark-conf`"
+)
+
+
+def _why_operator_raises(proposal: Proposal, node: ra.Expression) -> str:
     """That a node can raise an error; for an operator, with the operand types for which it can."""
+    plan = proposal.plan
+    if proposal.engine.patterns_raise and reads_by_pattern(node):
+        return f"{describe(node)} {_BY_A_PATTERN}"
     if isinstance(node, ra.Call) and _is_operator(node.name):
         untyped = [column.name for column in columns(node) if type_of(plan, column) is None]
         if untyped:

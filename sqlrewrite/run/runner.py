@@ -20,6 +20,7 @@ from sqlrewrite.rewriting import DocumentObserver, rewrite_with_options
 from sqlrewrite.run.file_content import UnreadFileError, read_source
 from sqlrewrite.run.statistics import Silent, Statistics, documents_of, statistics_of, summaries
 from sqlrewrite.settings.options import Options, Resolve, make_options, not_asked
+from sqlrewrite.settings.spark_conf import VERSION
 from sqlrewrite.settings.table import Settings
 from sqlrewrite.stripping import stripped
 from sqlrewrite.text.hosts import host_of
@@ -58,8 +59,10 @@ def load_catalog(
     """The catalog that the settings name, by ``load``, else what ``files`` define; with the derived
     columns and the settings of Spark that the settings declare."""
     catalog = _loaded(settings, load, files)
-    if settings.spark_conf:
-        catalog = replace(catalog, settings={**catalog.settings, **settings.spark_conf})
+    version = {VERSION: settings.spark_version} if settings.spark_version else {}
+    if settings.spark_conf or version:
+        conf = {**catalog.settings, **settings.spark_conf, **version}
+        catalog = replace(catalog, settings=conf)
     if not settings.derived:
         return catalog
     from sqlrewrite.catalog.load import declaring  # reads SQL, which few settings need

@@ -1,6 +1,7 @@
-"""What settings of Spark make of an engine's rules.
+"""What the version and the settings of Spark make of an engine's rules.
 
-A setting that is not given has Spark's own default, which the engine's file states.
+Both stand in one mapping, ``Warehouse.settings``. A setting that is not given has Spark's own
+default, which the engine's file states, or depends on the version.
 """
 
 from __future__ import annotations
@@ -10,7 +11,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
-from sqlrewrite.rulebook import Engine
+from sqlrewrite.rulebook import Engine, at_least
+
+VERSION = "spark.version"
+"""The version of Spark, which is no setting of Spark's."""
 
 _DPP = "spark.sql.optimizer.dynamicPartitionPruning"
 _REUSE, _THRESHOLD = "spark.sql.exchange.reuse", "spark.sql.autoBroadcastJoinThreshold"
@@ -35,26 +39,29 @@ SUBSETS = (  # the name until Spark 4.2, and the one after
     f"{_V2}.allowKeysSubsetOfPartitionKeys.enabled",
 )
 GROUPING = "spark.sql.iceberg.planning.preserve-data-grouping"
-STORAGE = {
+STORAGE: Mapping[str, bool | str] = {
     BUCKETS: True,
     COALESCED: False,
     ALL_KEYS: True,
-    STORED: True,
-    PUSHED: True,
+    STORED: "4.1",
+    PUSHED: "4.0",
     **dict.fromkeys(SUBSETS, False),
     COMPATIBLE: False,
     GROUPING: False,
 }
-"""The settings that a join without an exchange depends on, with the defaults of Spark 4 and of
-Iceberg (docs/partition-wise.md)."""
+"""The settings that a join without an exchange depends on, with the defaults of Spark and of
+Iceberg (docs/partition-wise.md); a version: on from that version of Spark."""
 
-SETTINGS = (*PRUNING, *STORAGE)
+TIME_PARSER_POLICY = "spark.sql.legacy.timeParserPolicy"
+
+SETTINGS = (*PRUNING, *STORAGE, TIME_PARSER_POLICY)
 """The settings that a session is asked for."""
 
 _IN_FLINK = "table.optimizer.dynamic-filtering.enabled"
 _BY_NAME = {name.lower(): name for name in (*SETTINGS, _IN_FLINK)}
 _SIZE = re.compile(r"\s*(-?\d+)\s*([kmgtp]?)b?\s*", re.IGNORECASE)
 _UNITS = " kmgtp"
+_BOOLEAN = {"true": True, "false": False}
 
 
 def known_setting(name: str) -> str | None:
@@ -67,9 +74,11 @@ def affects_pruning(conf: Mapping[str, str]) -> bool:
     return any(known_setting(name) in (*PRUNING, _IN_FLINK) for name in conf)
 
 
-def is_on(conf: Mapping[str, str], name: str) -> bool:
-    """Whether a setting of ``STORAGE`` is on."""
-    return _flag(_lowered(conf), name, STORAGE[name])
+def is_on(conf: Mapping[str, str], name: str) -> bool | None:
+    """Whether a setting of ``STORAGE`` is on; None if that depends on a version not known."""
+    default = STORAGE[name]
+    on = since(conf, default) if isinstance(default, str) else default
+    return _BOOLEAN.get(_lowered(conf).get(name.lower(), ""), on)
 
 
 def _lowered(conf: Mapping[str, str]) -> dict[str, str]:
@@ -77,7 +86,12 @@ def _lowered(conf: Mapping[str, str]) -> dict[str, str]:
 
 
 def _flag(lowered: Mapping[str, str], name: str, default: bool) -> bool:
-    return {"true": True, "false": False}.get(lowered.get(name.lower(), ""), default)
+    return _BOOLEAN.get(lowered.get(name.lower(), ""), default)
+
+
+def since(conf: Mapping[str, str], version: str) -> bool | None:
+    """Whether the Spark of these settings is of that version or later; None if not known."""
+    return at_least(conf.get(VERSION, ""), version)
 
 
 def engine_under(engine: Engine, conf: Mapping[str, str]) -> Engine:
@@ -94,6 +108,8 @@ def engine_under(engine: Engine, conf: Mapping[str, str]) -> Engine:
     reused = not only or flag(_REUSE, True)
     return replace(
         engine,
+        version=conf.get(VERSION, engine.version),
+        time_parser_policy=lowered.get(TIME_PARSER_POLICY.lower(), engine.time_parser_policy),
         enabled=reused and flag(f"{_DPP}.enabled", engine.enabled),
         use_stats=flag(f"{_DPP}.useStats", engine.use_stats),
         reuse_broadcast_only=only,

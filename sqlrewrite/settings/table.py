@@ -259,6 +259,16 @@ class Settings:
         "`catalog pull` found or from Spark's defaults. What Spark prunes by itself depends on "
         "them, and so does what `when` writes.",
     )
+    spark_version: str | None = _known(
+        None,
+        kinds.SPARK_VERSION,
+        "The version of Spark that runs the queries. Not given: that of the session, or the one "
+        "that `catalog pull` found; else only what holds for every version from 3.5 is written "
+        "and said.",
+        brief="The version of Spark, as 3.5 or 4.1.",
+        metavar="VERSION",
+        default_text="not known",
+    )
     time_zone: str | None = _setting(
         None,
         kinds.ZONE,

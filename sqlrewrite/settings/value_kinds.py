@@ -149,6 +149,12 @@ ZONE = ValueKind(
     {**_TEXT, "pattern": f"^({_ZONE})$"},
     _matches(_ZONE),
 )
+_VERSION = r"(3\.[5-9]|[4-9]\.[0-9]+)(\..*)?"
+SPARK_VERSION = ValueKind(
+    "a version of Spark from 3.5 on, as '3.5' or '4.1'",
+    {**_TEXT, "pattern": f"^({_VERSION})$"},
+    _matches(_VERSION),
+)
 BOOLEAN = ValueKind(
     "true or false",
     {"type": "boolean"},

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlrewrite.catalog import snapshot
-from sqlrewrite.settings.spark_conf import SETTINGS
+from sqlrewrite.settings.spark_conf import SETTINGS, VERSION
 from sqlrewrite.spark import describe
 from sqlrewrite.spark.describe import generated, partitions
 from sqlrewrite.spark.session import Session, current_namespace, literal_text, spark_errors, tried
@@ -126,8 +126,9 @@ def _relations(spark: SparkSession, schema: Name) -> set[str]:
 
 
 def settings(session: Session) -> dict[str, str]:
-    """The session's settings that pruning depends on, those that Spark shows."""
-    values: dict[str, str] = {}
+    """The version of Spark, and the session's settings that pruning depends on, those that Spark
+    shows."""
+    values = {VERSION: session.spark.version}
     for name in SETTINGS:
         with tried():
             values[name] = str(session.spark.conf.get(name))

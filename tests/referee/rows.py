@@ -14,11 +14,12 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from sqlrewrite import Catalog, rewrite
+from sqlrewrite.settings.spark_conf import VERSION
 
 from .generator import random_query
 from .generator_world import World, random_world, with_derived, with_extremes, with_keys_apart
@@ -104,7 +105,8 @@ class Table:
             self.world = with_derived(rng, self.world)
         if batch % FILES == APART:
             self.world = with_keys_apart(random.Random(f"{seed}/apart/{batch}"), self.world)
-        self.catalog = catalog_of(self.world.ddl())
+        catalog = catalog_of(self.world.ddl())
+        self.catalog = replace(catalog, settings={VERSION: session.version})
         quick(session)
         for table in self.world.tables:
             if files:

@@ -8,7 +8,7 @@ insertions are found from the markers, and trees compared, by code of this page.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from sqlglot.errors import SqlglotError
 
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.results import Candidate, Rewrite, TableUse, Verdict
+from sqlrewrite.settings.spark_conf import VERSION
 
 from .strip_by_markers import LEXEME, void
 
@@ -94,8 +95,8 @@ def _case(sql: Path, folder: Path, ddl: Path, name: str) -> Case:
 
 @lru_cache
 def catalog(ddl: Path) -> Catalog:
-    """The catalog of a DDL file."""
-    return Catalog.load(str(ddl))
+    """The catalog of a DDL file, for the newest Spark."""
+    return replace(Catalog.load(str(ddl)), settings={VERSION: "4.3"})
 
 
 @lru_cache(maxsize=4096)

@@ -39,7 +39,7 @@ SET_TEXTS = (
     SetText(f"SET {_ANSI} = false; RESET {_QUOTES}", _SUM, "double"),
     SetText(f"SET {_ANSI} = false; RESET /* all */", _SUM, None, known=False),
     SetText(f"SET {_ANSI} = false; RESET SPARK.sql.ansi.enabled", _SUM, "double"),
-    SetText(f"SET {_QUOTES} = true; RESET {_ANSI}", _QUOTED, "int", older="string"),
+    SetText(f"SET {_QUOTES} = true; RESET {_ANSI}", _QUOTED, "int", known=False, older="string"),
     SetText(f"SET {_QUOTES} = true; RESET", _QUOTED, "string"),
     SetText("SET spark.sql.legacy.interval.enabled = true; RESET", _SPAN, "interval day"),
     SetText(f"SET spark.sql.legacy.new = true; RESET {_ANSI}", "SELECT 1 AS x", "int", known=False),

@@ -25,7 +25,7 @@ from sqlrewrite.judge.errors.raising import (
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.judge.repeatable import has_order_sensitive, objections_to_blocks, order_sensitive
 from sqlrewrite.plan import algebra as ra
-from sqlrewrite.plan.columns import arithmetic, computed_as, is_when
+from sqlrewrite.plan.columns import arithmetic, computed_as, harmless, is_when
 from sqlrewrite.plan.expressions import canonical, columns, operands, walk, written_in
 from sqlrewrite.plan.facts.constants import CHECKS, reads_moments, stays_in_range
 from sqlrewrite.plan.facts.error_free import (
@@ -37,6 +37,7 @@ from sqlrewrite.plan.facts.error_free import (
     legacy_sum,
     moved,
 )
+from sqlrewrite.plan.facts.functions import attempts as forms_by_name
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import TIMESTAMP, TIMESTAMP_NTZ
 from sqlrewrite.text.limits import SPARK
@@ -237,11 +238,26 @@ def form_of(proposal: Proposal, node: ra.Expression) -> Attempt | None:
         case ra.Call(name=name, args=args):
             form = attempt(name, [proposal.type_of(arg) for arg in args])
             by_pattern = form is not None and _READS in form.text and len(args) > 1
-            if by_pattern and not reads_moments(args[1]):
+            if by_pattern and (proposal.engine.patterns_raise or not reads_moments(args[1])):
                 return None
             return form if form is None or not form.check or CHECKS[form.check](args) else None
         case _:
             return None
+
+
+def reads_by_pattern(node: ra.Expression) -> bool:
+    """Whether a node reads a date or time by a pattern, and is attempted by that."""
+    if not isinstance(node, ra.Call) or len(node.args) != 2:
+        return False
+    rows = (forms_by_name().get(name) for name in (node.name, f"{node.name}/2"))
+    return any(row is not None and _READS in row[2] for row in rows)
+
+
+def key_without_error(proposal: Proposal, key: ra.Expression) -> bool:
+    """Whether a key has a form that raises no error."""
+    form = harmless(proposal.plan, key)
+    raises = proposal.engine.patterns_raise and form is not None and _READS in form.column
+    return (form is not None and not raises) or bool(exact_attempts(proposal, key))
 
 
 def _is_word(node: ra.Expression) -> bool:

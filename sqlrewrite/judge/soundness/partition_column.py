@@ -6,13 +6,13 @@ from sqlrewrite.find.join_edges import Side
 from sqlrewrite.find.pairs import by_day
 from sqlrewrite.judge.benefit.keys import is_whole_in_query
 from sqlrewrite.judge.conditions import GUARDS, describe, objections_to_value
-from sqlrewrite.judge.errors.attempted import exact_attempts, key_is_attempted
+from sqlrewrite.judge.errors.attempted import key_is_attempted, key_without_error
 from sqlrewrite.judge.errors.raising import raising_below, raising_in, rows_never_raise
 from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
 from sqlrewrite.judge.repeatable import objections_to_blocks
 from sqlrewrite.judge.soundness.dimension import narrowed_key
 from sqlrewrite.plan.algebra import Expression, Opaque, Subquery
-from sqlrewrite.plan.columns import expression_type, harmless, type_of
+from sqlrewrite.plan.columns import expression_type, type_of
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.facts.types import MOMENTS
 from sqlrewrite.plan.joins import null_extended
@@ -108,9 +108,15 @@ def _clustered(proposal: Proposal) -> Judgement:
         return _by_day(proposal, name)
     if pair.scan.table.provider == "iceberg" and proposal.options.form != VALUES:
         return failed(f"{name}, and Iceberg leaves out files by constants: --predicate values")
-    if proposal.options.form != VALUES and not _of_one_type(proposal):
+    by_query = proposal.options.form != VALUES
+    if by_query and not _of_one_type(proposal):
         return failed(f"{name}, and the key has another type")
-    return passed(f"{name}: whole files and row groups are left out")
+    pushed = proposal.engine.since("4.0") if by_query and proposal.engine.name == "spark" else True
+    if pushed is False:
+        why = "Spark leaves out files by constants alone before 4.0: --predicate values"
+        return failed(f"{name}, and {why}")
+    since = "" if pushed else " (from Spark 4.0 on)"
+    return passed(f"{name}: whole files and row groups are left out{since}")
 
 
 def _computed(proposal: Proposal) -> Judgement:
@@ -198,8 +204,7 @@ def _unfit(proposal: Proposal, side: Side) -> str | None:
     from_query = all(proposal.plan.owner[ref.relation] in inside for ref in columns(expression))
     if edge.condition.clause is None or (side.operand is None and not from_query):
         return "it cannot be repeated from its place in the text"
-    safe = harmless(proposal.plan, expression) is not None  # written so that it raises no error
-    safe = safe or bool(exact_attempts(proposal, expression))
+    safe = key_without_error(proposal, expression)
     below = _failing_below(proposal, expression)
     if below is not None:
         return below

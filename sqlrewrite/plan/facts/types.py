@@ -236,6 +236,11 @@ class ExactSettings:
     legacy_interval: bool | None = None
     double_quoted: bool = False
 
+    @property
+    def names_quoted(self) -> bool:
+        """Whether `"…"` is a name: outside of ANSI mode it is a string whatever is set."""
+        return self.ansi and self.double_quoted
+
 
 USUAL_SETTINGS = tuple(SessionSettings(ntz=False, legacy_interval=False).possible())
 """The default spark.sql.timestampType, which TIMESTAMP in a catalog means too, and the default

@@ -16,8 +16,9 @@ from uuid import uuid4
 
 from sqlrewrite.plan.facts.types import SessionSettings
 from sqlrewrite.rulebook import Engine, engine
-from sqlrewrite.settings.spark_conf import engine_under
+from sqlrewrite.settings.spark_conf import VERSION, engine_under, since
 from sqlrewrite.spark import describe
+from sqlrewrite.spark.plans.scans import elements
 from sqlrewrite.spark.session import current_namespace, spark_errors
 from sqlrewrite.spark.target import SparkError, SparkGoneError
 from sqlrewrite.sql.outputs.output_query import query_output
@@ -60,16 +61,19 @@ def state(spark: SparkSession) -> SessionProfile:
     """The state of a session now. Raises SparkError."""
     with spark_errors("the session's settings cannot be read"):
         namespace, rows = current_namespace(spark), spark.sql("SET").collect()
-    return state_of(namespace, {str(row[0]).lower(): str(row[1]) for row in rows})
+    settings = {str(row[0]).lower(): str(row[1]) for row in rows}
+    return state_of(namespace, {**settings, VERSION: spark.version})
 
 
 def state_of(namespace: Name, settings: Mapping[str, str]) -> SessionProfile:
-    """The state under ``settings``: those that are set, by their names in lower case."""
+    """The state under ``settings``: the version of Spark, and what is set, by its name in lower
+    case."""
 
     def flag(name: str, default: bool) -> bool:
         return settings.get(name.lower(), str(default)).strip().lower() == "true"
 
-    quoted = flag("spark.sql.ansi.enabled", True) and flag(
+    ansi = since(settings, "4.0") is not False  # by default
+    quoted = flag("spark.sql.ansi.enabled", ansi) and flag(
         "spark.sql.ansi.doubleQuotedIdentifiers", False
     )
     return SessionProfile(
@@ -257,6 +261,7 @@ class LiveCatalog:
         description = describe.described(self._spark, written)
         data = describe.as_json(self._spark, written)
         if not description.details:
+            data = data or _described_by_plan(self._spark, written)
             return KnownName(_temporary(parts, description, data), description.columns, True)
         name = _name(description.details)
         if name is None or name != Warehouse(namespace=namespace).qualify(parts):
@@ -320,6 +325,24 @@ def _temporary(
         columns=() if inner == names else tuple(column.name for column in description.columns),
         namespace=tuple(str(namespace).lower().split(".")),
     )
+
+
+def _described_by_plan(spark: SparkSession, name: str) -> dict[str, Any] | None:
+    """What DESCRIBE … AS JSON says of a temporary view, before Spark 4.0 had it; None for a view
+    that is not of SQL, and over Connect."""
+    if not hasattr(spark, "_jsparkSession"):
+        return None
+    plan: Any = spark._jsparkSession.table(name).queryExecution().analyzed()
+    if plan.nodeName() != "SubqueryAlias" or plan.child().nodeName() != "View":
+        return None
+    view = plan.child().desc()
+    if view.viewText().isEmpty():
+        return None
+    return {
+        "view_text": view.viewText().get(),
+        "view_catalog_and_namespace": ".".join(elements(view.viewCatalogAndNamespace())),
+        "view_query_output_columns": list(elements(view.viewQueryColumnNames())),
+    }
 
 
 def _name(details: Mapping[str, str]) -> Name | None:

@@ -15,7 +15,7 @@ from itertools import takewhile
 from sqlglot import Token
 
 from sqlrewrite.relations import Relations
-from sqlrewrite.settings.spark_conf import known_setting
+from sqlrewrite.settings.spark_conf import TIME_PARSER_POLICY, known_setting
 from sqlrewrite.sql.ddl.alter_table import altered
 from sqlrewrite.sql.ddl.clauses import read_clauses, type_text
 from sqlrewrite.sql.ddl.created_table import created_table
@@ -58,13 +58,10 @@ _CHANGE_MEANING = frozenset(
 )
 """Settings under which names or types are others than they are here (docs/soundness.md, "Settings
 of Spark"): a text that sets one is not followed further."""
-_TIME_PARSER_POLICY = "spark.sql.legacy.timeparserpolicy"
 _EXCEPTION_POLICY = re.compile(r"['\"`]?(?:exception\b|\?)", re.IGNORECASE)
 """Under EXCEPTION no form of a date that is read by a pattern is without an error."""
+_DEFAULT_CATALOG = "spark.sql.defaultcatalog"
 _TIME_ZONE = "spark.sql.session.timezone"
-_UNKNOWN_START = frozenset({_TIME_PARSER_POLICY, "spark.sql.defaultcatalog"})
-"""Settings that a RESET brings back to what is not known: the policy is EXCEPTION in Spark 3, and
-any catalog may be the one that a session was started with."""
 _RUNTIME_MODE, _FLINK_DIALECT = "execution.runtime-mode", "table.sql-dialect"
 """Settings of Flink's: any mode but batch makes streams; another dialect, another language."""
 _FLINK_SET = re.compile(r"set\s+'?([\w.-]+)'?(?:\s*=\s*'?([^']*?)'?)?", re.IGNORECASE)
@@ -136,9 +133,13 @@ def _apply_uncertain(cursor: Cursor, catalog: Warehouse) -> Warehouse:
             after = _set(cursor, catalog)
             if after.namespace == UNKNOWN_NAMESPACE:
                 return after
-            zone_set = catalog.zone_set or after.zone_set
+            policies = {known.settings.get(TIME_PARSER_POLICY) for known in (catalog, after)}
+            doubt = {TIME_PARSER_POLICY: "?"} if len(policies) > 1 else {}
             return replace(
-                catalog, zone_set=zone_set, streaming=catalog.streaming or after.streaming
+                catalog,
+                settings={**catalog.settings, **doubt},
+                zone_set=catalog.zone_set or after.zone_set,
+                streaming=catalog.streaming or after.streaming,
             )
     return catalog
 
@@ -199,7 +200,7 @@ def sets_variable(statement: Statement, text: str) -> bool:
 def _changes_meaning(text: str, match: re.Match[str]) -> bool:
     """Whether a SET is of a setting under which texts mean something else than here."""
     variable = match.group(1).lower()
-    if variable == _TIME_PARSER_POLICY:
+    if variable == TIME_PARSER_POLICY.lower():
         return _EXCEPTION_POLICY.match(text[match.end() :].lstrip()) is not None
     computed = variable.startswith("spark.") and has_template(variable)
     return variable in _CHANGE_MEANING or (
@@ -347,14 +348,14 @@ def _set(cursor: Cursor, catalog: Warehouse) -> Warehouse:
     variable = match.group(1).lower() if match else ""
     if not variable or variable in (_RUNTIME_MODE, _FLINK_DIALECT):
         return _set_in_flink(cursor, catalog)
+    if match is not None and _changes_meaning(cursor.text, match):
+        return _unknown(catalog)
     of_spark = known_setting(variable)
     if match is not None and of_spark is not None:
         value = cursor.text[match.end() : cursor.tokens[-1].end + 1].strip().strip("`")
         return _with_setting(catalog, of_spark, value)
     if variable == _TIME_ZONE:
         return replace(catalog, zone_set=True)
-    if match is not None and _changes_meaning(cursor.text, match):
-        return _unknown(catalog)
     for name in catalog.relations.variable if variable else ():
         if _contains(name, variable):
             catalog = catalog.without(name)
@@ -371,7 +372,7 @@ def _with_setting(catalog: Warehouse, name: str, value: str) -> Warehouse:
 def _reset(cursor: Cursor, catalog: Warehouse) -> Warehouse:
     """RESET brings back one setting, or all: what the project gives for it, else a default."""
     name = cursor.slice(1, cursor.end).strip("`'").lower()
-    if name in _UNKNOWN_START:
+    if name == _DEFAULT_CATALOG:  # any may be the one that the session was started with
         return _unknown(catalog)
     if name == _RUNTIME_MODE or (not name and catalog.streaming is not None):
         catalog = replace(catalog, streaming=True)  # Flink's default

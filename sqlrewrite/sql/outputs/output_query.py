@@ -29,8 +29,8 @@ def query_output(
     """The names and types of a query's columns that hold under all settings; None if it is not
     understood."""
     answers = []
-    for quoted in sorted({setting.double_quoted for setting in settings}):
-        possible = tuple(setting for setting in settings if setting.double_quoted is quoted)
+    for quoted in sorted({setting.names_quoted for setting in settings}):
+        possible = tuple(setting for setting in settings if setting.names_quoted is quoted)
         answers.append(_output(query, catalog, possible, type_text))
     return _agreed(answers)
 
@@ -41,7 +41,7 @@ def _output(
     settings: tuple[ExactSettings, ...],
     type_text: Callable[[Type], str],
 ) -> Output | None:
-    tree = _tree(query, catalog, settings[0].double_quoted)
+    tree = _tree(query, catalog, settings[0].names_quoted)
     if tree is None:
         return None
     try:
