@@ -105,12 +105,13 @@ def _same_type(plan: Plan, join: ScanJoin, column: str) -> bool:
 
 
 def _missing(conf: Mapping[str, str], *needed: tuple[str, bool]) -> tuple[tuple[str, str], ...]:
-    """The ``needed`` settings that do not have the value that is needed."""
-    return tuple(
-        (name, str(value).lower())
-        for name, value in needed
-        if spark_conf.is_on(conf, name) is not value
-    )
+    """The ``needed`` settings that do not have the value that is needed; none if that is not
+    certain of any, for a version of Spark that is not known."""
+    values = {name: spark_conf.is_on(conf, name) for name, _ in needed}
+    missing = [(name, value) for name, value in needed if values[name] is not value]
+    if all(values[name] is None for name, _ in missing):
+        return ()
+    return tuple((name, str(value).lower()) for name, value in missing)
 
 
 def _by_buckets(
