@@ -147,7 +147,7 @@ def test_where_the_version_is_said(tmp_path: Path) -> None:
     for line, version in (("", "3.5.9"), ('spark-version = "4.1"', "4.1")):
         file = tmp_path / "dpp-rewrite.toml"
         file.write_text(f'catalog = ["warehouse.json"]\n{line}', "utf-8")
-        catalog = load_catalog(load(file))
+        catalog = load_catalog(load(str(file)))
         assert engine_under(engine("spark"), catalog.settings).version == version
 
 
