@@ -1,5 +1,5 @@
 """The summary of an audit: the shapes worth a change, the tables they read, and what prevents
-rewrites. ``spark/audit/__init__.py`` computes these plain values, ``report/`` shows them.
+rewrites. ``spark/audit.py`` computes these plain values, ``report/`` shows them.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ class AuditJob:
     per_round: int = PER_ROUND
 
     @property
-    def made(self) -> str:
+    def judged_by(self) -> str:
         """A hash of all that a judgement depends on besides its text and schema."""
         catalog, options = self.catalog, self.options
         depends_on = (
@@ -137,7 +137,8 @@ def decide_shapes(session: Session, history: DataFrame, job: AuditJob, step: OnS
 
 
 def _kept(frame: DataFrame, place: str) -> DataFrame:
-    """A frame after it was written and read again, with its schema, so that no file is opened."""
+    """The frame, written to a folder and read back; its schema is given, so that Spark opens no
+    file to find it."""
     frame.write.mode("overwrite").parquet(place)
     return frame.sparkSession.read.schema(frame.schema).parquet(place)
 
@@ -184,9 +185,8 @@ def _numbered(history: DataFrame) -> DataFrame:
 
 
 def _picked(history: DataFrame, new: DataFrame, count: int, place: str) -> DataFrame:
-    """Writes the text of each of ``count`` new shapes, found by the number and hash of its row. If
-    an input gives its rows in another order each time, some are missed; these are found by their
-    hash alone, for which texts are shuffled."""
+    """Writes the text of each of ``count`` new shapes, found by the number and hash of its row; if
+    an input gives its rows in another order each time, by its hash alone, which shuffles texts."""
     stands = new.select("shape", "schema", "stands.hash", "stands.row")
     rows = _numbered(history).select("row", "hash", "text")
     texts = rows.join(f.broadcast(stands), ["row", "hash"])
@@ -214,7 +214,7 @@ def _decide(session: Session, job: AuditJob, texts: DataFrame, count: int, step:
         (
             some.repartition(tasks)
             .withColumn("judged", judge("text", "schema"))
-            .select("shape", "schema", "judged.*", "text", f.lit(job.made).alias("made"))
+            .select("shape", "schema", "judged.*", "text", f.lit(job.judged_by).alias("made"))
             .write.mode("append")
             .parquet(f"{job.place}/decided")
         )
@@ -242,7 +242,7 @@ def _decided(session: Session, job: AuditJob) -> DataFrame:
     with tried():
         earlier = session.spark.read.schema(_DECIDED).parquet(f"{job.place}/decided")
         _ = earlier.schema  # makes Connect look whether the folder exists
-        return earlier.where(earlier["made"] == job.made).dropDuplicates(["shape", "schema"])
+        return earlier.where(earlier["made"] == job.judged_by).dropDuplicates(["shape", "schema"])
     nothing = session.spark.range(1).where("false")  # the first run
     return nothing.select(f.from_json(f.lit("{}"), _DECIDED).alias("all")).select("all.*")
 

@@ -55,8 +55,8 @@ class Pulled:
 
 
 def names(session: Session, patterns: Sequence[str]) -> tuple[list[Name], list[Pulled]]:
-    """The qualified names that fit a pattern, sorted, without patterns those of the current
-    catalog; and the schemas that fit and cannot be listed, each with the reason.
+    """The qualified names that fit one of the patterns, sorted (without patterns: all of the
+    current catalog), and the schemas that fit but cannot be listed, each with the reason.
 
     A pattern is a name as in SQL with ``*`` and ``?`` in its parts: ``sales_*`` in the current
     schema, ``retail.*``, ``lake.*.clicks``. Raises SparkError for one that fits nothing.
@@ -313,8 +313,8 @@ def check(session: Session, name: Name, derived: Iterable[Derivation]) -> tuple[
 
 
 def proposed(session: Session, table: Table) -> tuple[Derivation, ...]:
-    """For each partition column the first expression that gives it in some rows of the table.
-    Nothing if all these rows are of one partition, where any expression could hold by chance."""
+    """For each partition column an expression over another column that has its value in some rows
+    of the table; none if these are of one partition, where an expression may hold by chance."""
     declared = {derived.column.lower() for derived in table.derived}
     parts = frozenset(table.identities)
     candidates = [

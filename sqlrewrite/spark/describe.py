@@ -1,7 +1,7 @@
 """What Spark says of one relation (DESCRIBE, SHOW PARTITIONS, EXPLAIN COST), as catalog values.
 
-Types are taken from DESCRIBE's rows: the JSON of Spark 4 calls CHAR(3) a string, and those two
-compare differently. Delta's generated columns are read from the table's own log.
+Types are taken from DESCRIBE's rows: its JSON (from Spark 4.0) calls CHAR(3) a string, and those
+two compare differently. Delta's generated columns are read from the table's own log.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def described(spark: SparkSession, table: str) -> Description:
 
 
 def as_json(spark: SparkSession, table: str) -> dict[str, Any] | None:
-    """Spark 4's description as JSON; None on Spark 3, and for tables that it cannot describe so."""
+    """The description as JSON; None before Spark 4.0, and for tables that it cannot describe so."""
     with suppress(ValueError), tried():
         data = json.loads(spark.sql(f"DESCRIBE TABLE EXTENDED {table} AS JSON").collect()[0][0])
         return data if isinstance(data, dict) else None
@@ -155,7 +155,7 @@ def _buckets(details: Mapping[str, str]) -> Buckets | None:
 
 
 def table(name: Name, description: Description, data: Mapping[str, Any] | None) -> Table:
-    """The table; only ``data``, the JSON, says which columns hold no NULL."""
+    """The table; that a column is never NULL is said by ``data``, the JSON, alone."""
     filled = {
         column["name"].lower()
         for column in (data or {}).get("columns", ())

@@ -168,9 +168,7 @@ def _with_sources(
         elif command.lower() != "source":
             yield name, part
         elif path in around:
-            raise SparkError(
-                f"{place}: source {path}: a file that is read by itself; nothing was run"
-            )
+            raise SparkError(f"{place}: source {path}: the file would read itself; nothing was run")
         else:
             yield from _with_sources(path, _read(path, place), (*around, path))
 

@@ -107,9 +107,10 @@ def test_decisions_are_kept_for_all_that_they_depend_on(
     tables, usual = Catalog.from_ddl(DDL), make_options()
     other = AuditJob(replace(tables, **catalog), replace(usual, **given), "")
     assert (
-        AuditJob(Catalog.from_ddl(DDL), make_options(), "").made == AuditJob(tables, usual, "").made
+        AuditJob(Catalog.from_ddl(DDL), make_options(), "").judged_by
+        == AuditJob(tables, usual, "").judged_by
     )
-    assert other.made != AuditJob(tables, usual, "").made
+    assert other.judged_by != AuditJob(tables, usual, "").judged_by
 
 
 def test_a_text_has_so_much_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -276,7 +276,7 @@ class Enabled(AbstractContextManager["Enabled"]):
         parsed = self._in_time(lambda: _parsed(whole.text, options.limits))
         why = parsed.why or state.obstacle
         if full is None or parameters is None or (parameters and MARKER in text):
-            why = why or "of a parameter no literal is known that means the same"
+            why = why or "a parameter has a value that no literal means for sure"
         if why:
             self._events.left(text, why)
             return _Decided(None, parsed.effect, epoch)
@@ -322,7 +322,7 @@ class Enabled(AbstractContextManager["Enabled"]):
 
         rewrite, sql = work() if options.form == VALUES else self._in_time(work)
         if not rewrite.changed:
-            self._events.left(text, "nothing follows", rewrite)
+            self._events.left(text, "no predicate can be written, or none pays", rewrite)
             return None
         self._events.rewritten(text, rewrite)
         return sql

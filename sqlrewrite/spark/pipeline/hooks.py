@@ -1,8 +1,8 @@
 """What ``enable`` leaves in a session: hooks on PySpark's methods, and a log.
 
-``listen`` wraps the methods that set settings, make or drop temporary views, and write tables. So
-it does ``sql`` of a session that is not enabled: it may be the same session by another object, and
-all sessions share the tables. The log is Python's, ``sqlrewrite.spark``: INFO has a line for each
+``listen`` wraps the methods that set settings, make or drop temporary views, and write tables; and
+``sql`` of the sessions that are not enabled, since one may be the same session by another object,
+and all share the tables. The log is Python's, ``sqlrewrite.spark``: INFO has a line for each
 rewritten query, WARNING one for each place of ours that failed, DEBUG the queries left as written.
 """
 
@@ -123,7 +123,7 @@ _MOST_PLACES = 1_000
 
 
 class Events:
-    """Logs one session's events from ``level`` on, None: none."""
+    """The log of one session's events, from ``level`` on; None: no log."""
 
     def __init__(self, level: str | int | None) -> None:
         self._before = LOGGER.level

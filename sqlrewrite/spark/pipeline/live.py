@@ -1,9 +1,10 @@
 """What a running session says: its settings, the texts of its views, and its catalog.
 
 ``state`` asks for the settings that are not at their defaults (docs/soundness.md, "Settings of
-Spark"). ``LiveCatalog`` is asked for the relations that texts name, and remembers them for a while;
-one of which Spark does not say enough counts as forgotten, so that no other is taken for it.
-``with_view_text`` gives a view another text, by the classes of Spark 4's catalog: SQL cannot.
+Spark"). ``LiveCatalog`` is asked for the relations that texts name, and remembers them for a while.
+Of one that Spark does not describe well enough nothing is known, not even that it is not there.
+``with_view_text`` gives a view another text, by the classes of Spark's catalog from 4.0 on: SQL
+cannot.
 """
 
 from __future__ import annotations
@@ -47,8 +48,8 @@ _EITHER_WAY = frozenset({"spark.sql.legacy.parser.havingwithoutgroupbyaswhere"})
 
 @dataclass(frozen=True, slots=True)
 class SessionProfile:
-    """What matters of a session: the namespace of short names, what its planner does, whether
-    ``"…"`` is a name. ``obstacle`` names a setting under which nothing is rewritten, if it has one.
+    """What a rewrite depends on in a session: the namespace of short names, what its planner does,
+    whether ``"…"`` is a name. ``obstacle`` is a setting under which nothing is rewritten, or empty.
     """
 
     namespace: Name

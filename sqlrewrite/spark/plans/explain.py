@@ -229,7 +229,8 @@ def _state(scan: PlannedScan, before: PlannedScan, groups: Groups) -> ScanState:
 
 
 def _added(filters: Sequence[ScanFilter], before: Sequence[ScanFilter]) -> frozenset[int]:
-    """The numbers of the new filters, those first that a semi-join feeds, as our IN becomes one."""
+    """The numbers of the filters that were not there before. Of several by join keys those come
+    first whose keys a semi-join reads too: our IN becomes one."""
     scalar = [number for number, filter_ in enumerate(filters) if filter_.scalar]
     dynamic = [number for number, filter_ in enumerate(filters) if filter_.dynamic]
     dynamic.sort(key=lambda number: not filters[number].semi)

@@ -37,7 +37,7 @@ _COUNTED = (*_OF_FILES, *_OF_ICEBERG, "numPartitions", "numOutputRows")
 class TableScan:
     """What one scan of a table read; ``static_files`` would be read without the dynamic filter.
     None: not counted by the format (Iceberg counts no partitions, and no bytes behind a runtime
-    filter). ``row_groups`` come from ``row_groups.py``."""
+    filter). ``row_groups`` are those read of Parquet files."""
 
     table: str
     partitions: int | None
