@@ -60,6 +60,13 @@ class PersistentMap(Mapping[K, V], Generic[K, V]):
         keys: list[Any] = [key for node in self._nodes for items in node for key in items]
         return iter(sorted(keys))
 
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[dict[K, V]]]:
+        """Pickled as its items: a string has another hash in another process."""
+        return type(self), (dict(self),)
+
     def with_item(self, key: K, value: V) -> PersistentMap[K, V]:
         """The mapping with an item added or replaced."""
         return self._changed(key, {key: value}, self._length + (key not in self))
@@ -158,7 +165,7 @@ class Relations(Mapping[Name, R], Generic[R]):
         return repr(dict(self))
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[dict[Name, R]]]:
-        """Pickled as its items: a string has another hash in another process."""
+        """Pickled as its items, as a ``PersistentMap`` is."""
         return type(self), (dict(self),)
 
     def named(self, last: str) -> Collection[Name]:
