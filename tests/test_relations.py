@@ -80,8 +80,8 @@ def readers(relations: Relations[TableOrView], last: str) -> set[Name]:
 
 def test_in_another_process_they_are_the_same() -> None:
     """There a string has another hash."""
-    made = Relations({name: Table(name) for name in NAMES})
-    data = pickle.dumps((made, PersistentMap(dict.fromkeys(NAMES, True))))
+    relations = Relations({name: Table(name) for name in NAMES})
+    data = pickle.dumps((relations, PersistentMap(dict.fromkeys(NAMES, True))))
     program = (
         "import pickle, sys\n"
         "relations, names = pickle.load(sys.stdin.buffer)\n"

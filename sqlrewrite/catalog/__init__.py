@@ -29,7 +29,7 @@ class Catalog(Warehouse):
         ``prod.t``, here and in all texts that do not set it.
         Raises CatalogError for a file that is missing, unreadable or malformed.
         """
-        return cls._of(load(paths, schema=schema, variables=variables))
+        return cls.of(load(paths, schema=schema, variables=variables))
 
     @classmethod
     def from_ddl(cls, text: str, *, schema: str | None = None) -> Catalog:
@@ -42,7 +42,7 @@ class Catalog(Warehouse):
         catalog = read_ddl(text, "<ddl>", start)
         if catalog.left_out and not catalog.relations:
             raise CatalogError(f"{catalog.left_out[0].where}: {catalog.left_out[0].why}")
-        return cls._of(replace(catalog, namespace=start.namespace))
+        return cls.of(replace(catalog, namespace=start.namespace))
 
     @classmethod
     def seen(
@@ -59,7 +59,7 @@ class Catalog(Warehouse):
         from sqlrewrite.catalog.infer import infer
 
         start = Warehouse(variables=dict(variables)).use(schema)
-        return cls._of(infer(files, start)[0])
+        return cls.of(infer(files, start)[0])
 
     def deriving(self, derived: Mapping[str, Mapping[str, str]]) -> Catalog:
         """This catalog, where columns are computed from others of their row, by the names of table
@@ -70,5 +70,6 @@ class Catalog(Warehouse):
         return declaring(self, derived)
 
     @classmethod
-    def _of(cls, warehouse: Warehouse) -> Catalog:
+    def of(cls, warehouse: Warehouse) -> Catalog:
+        """A warehouse with the ways to read one."""
         return cls(*(getattr(warehouse, field.name) for field in fields(Warehouse) if field.init))

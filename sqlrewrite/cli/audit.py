@@ -31,7 +31,8 @@ from sqlrewrite.cli.spark_options import (
 )
 from sqlrewrite.cli.streams import CommandFailure, progress, report_unwritable
 from sqlrewrite.report import Printer
-from sqlrewrite.run.runner import Request, load_catalog
+from sqlrewrite.run.catalogs import load_catalog
+from sqlrewrite.run.runner import Request
 from sqlrewrite.settings.value_kinds import COUNT
 from sqlrewrite.spark.target import Target
 from sqlrewrite.text.source import write_file

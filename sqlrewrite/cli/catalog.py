@@ -33,7 +33,7 @@ from sqlrewrite.cli.streams import (
     write_to,
 )
 from sqlrewrite.report import Printer, counted
-from sqlrewrite.run.runner import load_catalog
+from sqlrewrite.run.catalogs import load_catalog
 from sqlrewrite.spark.session import session
 from sqlrewrite.spark.target import Target
 from sqlrewrite.warehouse import (

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 import click
 
-from sqlrewrite.catalog import Catalog
 from sqlrewrite.catalog.ddl import read_ddl
 from sqlrewrite.cli.command_options import GivenOptions
 from sqlrewrite.cli.streams import progress, read_stdin, refuse_read, write_stdout
 from sqlrewrite.report import Printer, counted, shown
 from sqlrewrite.results import Problem
+from sqlrewrite.run.catalogs import load, load_catalog
 from sqlrewrite.run.jobs import WORTH, Job, run_each, run_once
-from sqlrewrite.run.runner import Request, load_catalog
+from sqlrewrite.run.runner import Request
 from sqlrewrite.run.search import STDIN, Gathered, ProjectFiles, gather
 from sqlrewrite.settings.table import Settings, section
 from sqlrewrite.text.data_files import nearest
@@ -75,11 +75,13 @@ class FileOptions(GivenOptions):
             _show_settings(gathered.projects)
         if self.show_files:
             _show_files(gathered)
-        load = cache(Catalog.load)  # once for all projects, where an option names it
+        load_once = cache(load)  # once for all projects, where an option names it
         groups = []
         for project in gathered.projects:
             files = () if strip else tuple(path for path in project.files if path != STDIN)
-            request = Request(load_catalog(project.settings, load, files), project.settings, strip)
+            request = Request(
+                load_catalog(project.settings, load_once, files), project.settings, strip
+            )
             groups.append(FileGroup(project.settings, project.files, request))
         reads_stdin = any(STDIN in group.files for group in groups)
         stdin = read_stdin() if reads_stdin else b""

@@ -14,15 +14,17 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import fields, replace
+from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 import platformdirs
-from msgspec import DecodeError, msgpack
+from msgspec import DecodeError, Struct, defstruct, msgpack, structs
 
+from sqlrewrite.relations import PersistentMap, Relations
 from sqlrewrite.run.file_content import (
     Stamp,
     UnreadFileError,
@@ -34,7 +36,7 @@ from sqlrewrite.run.file_content import (
 from sqlrewrite.run.statistics import Silent
 from sqlrewrite.settings.table import decisive
 from sqlrewrite.text.source import write_file
-from sqlrewrite.warehouse import Warehouse
+from sqlrewrite.warehouse import Name, Table, View, Warehouse
 
 if TYPE_CHECKING:
     from sqlrewrite.run.runner import Request
@@ -142,27 +144,78 @@ class Cache:
         self._new[self._key(path)] = entry
 
     def close(self) -> None:
-        """Writes what is new, and deletes what no run has written for a month."""
-        if not self._new or not _is_private(os.path.dirname(self._path)):
-            return
-        data = msgpack.encode({**self._entries, **self._new})
-        with suppress(OSError):
-            write_file(self._path, sha256(data).digest() + data)
-            _delete_old(os.path.dirname(self._path))
+        """Writes what is new."""
+        if self._new:
+            write_kept(self._path, msgpack.encode({**self._entries, **self._new}))
 
 
 def _read(path: str) -> dict[bytes, Entry]:
-    """The entries in a file; none if it is not whole, or others may have written it."""
+    """The entries in a file; none if it does not have them."""
+    try:
+        data = read_kept(path)
+        return {} if data is None else _ENTRIES.decode(data)
+    except (DecodeError, UnicodeDecodeError, RecursionError):
+        return {}
+
+
+def read_kept(path: str) -> bytes | None:
+    """The bytes in a file of the cache; None if it is not whole, or others may have written it."""
     try:
         if not _is_private(os.path.dirname(path)):
-            return {}
+            return None
         with open(path, "rb") as file:
             digest, data = file.read(32), file.read()
-        if sha256(data).digest() != digest:
-            return {}
-        return _ENTRIES.decode(data)
-    except (OSError, DecodeError, UnicodeDecodeError, RecursionError):
-        return {}
+    except OSError:
+        return None
+    return data if sha256(data).digest() == digest else None
+
+
+def write_kept(path: str, data: bytes) -> None:
+    """Keeps bytes in a file of the cache, and deletes what no run has written for a month."""
+    if not _is_private(os.path.dirname(path)):
+        return
+    with suppress(OSError):
+        write_file(path, sha256(data).digest() + data)
+        _delete_old(os.path.dirname(path))
+
+
+# --- catalogs
+
+_NAMES = ("forgotten", "hidden")
+
+
+@cache
+def _kept_catalog() -> type[Struct]:
+    """A catalog as it is kept: tables and views apart, and its other fields as they are."""
+    types = get_type_hints(Warehouse)
+    names = [field.name for field in fields(Warehouse)]
+    lists = {"relations": tuple[list[Table], list[View]], **dict.fromkeys(_NAMES, list[Name])}
+    return defstruct("KeptCatalog", [(name, lists.get(name, types[name])) for name in names])
+
+
+def write_catalog(path: str, catalog: Warehouse) -> None:
+    """Keeps a catalog in a file of the cache, if UTF-8 can encode the texts in it."""
+    values = {field.name: getattr(catalog, field.name) for field in fields(Warehouse)}
+    values |= {name: list(values[name]) for name in _NAMES}
+    views = [each for each in catalog.relations.values() if isinstance(each, View)]
+    values["relations"] = (catalog.tables, views)
+    with suppress(UnicodeEncodeError):
+        write_kept(path, msgpack.encode(values))
+
+
+def read_catalog(path: str) -> Warehouse | None:
+    """The catalog in a file of the cache; None if there is none."""
+    data = read_kept(path)
+    try:
+        kept = None if data is None else msgpack.decode(data, type=_kept_catalog())
+    except (DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    if kept is None:
+        return None
+    values: dict[str, Any] = structs.asdict(kept)
+    values |= {name: PersistentMap(dict.fromkeys(values[name], True)) for name in _NAMES}
+    relations = {relation.name: relation for each in values["relations"] for relation in each}
+    return Warehouse(**{**values, "relations": Relations(relations)})
 
 
 def _is_private(folder: str) -> bool:

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import os
 import traceback
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from sqlrewrite.catalog import Catalog
 from sqlrewrite.document import Document
 from sqlrewrite.find.summary import StatementSummary
 from sqlrewrite.results import ConfigError, PlanDiff, Problem, Rewrite, Verdict
@@ -20,7 +18,6 @@ from sqlrewrite.rewriting import DocumentObserver, rewrite_with_options
 from sqlrewrite.run.file_content import UnreadFileError, read_source
 from sqlrewrite.run.statistics import Silent, Statistics, documents_of, statistics_of, summaries
 from sqlrewrite.settings.options import Options, Resolve, make_options, not_asked
-from sqlrewrite.settings.spark_conf import VERSION
 from sqlrewrite.settings.table import Settings
 from sqlrewrite.stripping import stripped
 from sqlrewrite.text.hosts import host_of
@@ -51,43 +48,6 @@ class Request:
 @lru_cache(8)
 def _options(request: Request) -> Options:
     return make_options(request.settings, resolve=request.resolve)
-
-
-def load_catalog(
-    settings: Settings, load: Callable[..., Warehouse] | None = None, files: Sequence[str] = ()
-) -> Warehouse:
-    """The catalog that the settings name, by ``load``, else what ``files`` define; with the derived
-    columns and the settings of Spark that the settings declare."""
-    catalog = _loaded(settings, load, files)
-    version = {VERSION: settings.spark_version} if settings.spark_version else {}
-    if settings.spark_conf or version:
-        conf = {**catalog.settings, **settings.spark_conf, **version}
-        catalog = replace(catalog, settings=conf)
-    if not settings.derived:
-        return catalog
-    from sqlrewrite.catalog.load import declaring  # reads SQL, which few settings need
-
-    try:
-        return declaring(catalog, settings.derived)
-    except CatalogError as error:
-        raise CatalogError(f"{settings.origins.get('derived', 'the settings')}: {error}") from error
-
-
-def _loaded(
-    settings: Settings, load: Callable[..., Warehouse] | None, files: Sequence[str]
-) -> Warehouse:
-    paths, schema = settings.catalog, settings.schema
-    variables = tuple(settings.variables.items())
-    if not paths and files:
-        return Catalog.seen(*files, schema=schema, variables=variables)
-    if not paths:
-        return Warehouse(variables=settings.variables).use(schema)
-    try:
-        return (load or Catalog.load)(*paths, schema=schema, variables=variables)
-    except CatalogError as error:
-        origin = settings.origins.get("catalog", "")
-        where = f" (catalog of {origin})" if origin and not origin.startswith("-") else ""
-        raise CatalogError(f"{error}{where}") from error
 
 
 @dataclass(frozen=True, slots=True, eq=False)

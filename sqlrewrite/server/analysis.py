@@ -20,8 +20,8 @@ from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.linting.scan_checks import of_file
 from sqlrewrite.linting.selection import FindingFilter, finding_filter, input_files
+from sqlrewrite.run.catalogs import load_catalog
 from sqlrewrite.run.file_content import Stamp, stamps
-from sqlrewrite.run.runner import load_catalog
 from sqlrewrite.settings.config import Projects, files_above
 from sqlrewrite.settings.options import Options, make_options
 from sqlrewrite.settings.table import Settings

@@ -10,7 +10,7 @@ import pytest
 from sqlrewrite import Candidate, Catalog, lint, rewrite
 from sqlrewrite.catalog import snapshot
 from sqlrewrite.rulebook import engine
-from sqlrewrite.run.runner import load_catalog
+from sqlrewrite.run.catalogs import load_catalog
 from sqlrewrite.settings.config import load
 from sqlrewrite.settings.spark_conf import engine_under
 from sqlrewrite.warehouse import Table

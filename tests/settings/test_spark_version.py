@@ -12,7 +12,7 @@ import pytest
 from sqlrewrite import Candidate, Catalog, ConfigError, outputs, rewrite
 from sqlrewrite.plan.facts.functions import attempts, function
 from sqlrewrite.rulebook import at_least, engine
-from sqlrewrite.run.runner import load_catalog
+from sqlrewrite.run.catalogs import load_catalog
 from sqlrewrite.settings.config import load
 from sqlrewrite.settings.spark_conf import (
     PUSHED,

@@ -1,0 +1,101 @@
+"""The catalog that settings name. One of many definitions is kept by the content of its files.
+
+It is kept beside the cache of results: what it depends on is in the name of its file, which is
+MessagePack; what is not of the expected type is not there.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from sqlrewrite.catalog import Catalog
+from sqlrewrite.catalog.load import PROJECTS
+from sqlrewrite.catalog.sources import below, in_folder
+from sqlrewrite.run.file_content import content_hash, stamps
+from sqlrewrite.settings.spark_conf import VERSION
+from sqlrewrite.settings.table import Settings
+from sqlrewrite.warehouse import CatalogError, VariableValues, Warehouse
+
+_SMALL = 1 << 14
+"""Bytes of definitions that are read as fast as what is kept of them."""
+
+
+def load(
+    *paths: str, schema: str | None = None, variables: VariableValues = (), keep: bool = True
+) -> Catalog:
+    """``Catalog.load``, or what was kept of these files when they were last read; ``keep`` is
+    whether anything may be."""
+    files = _files(paths) if keep else None
+    before = stamps(files or ())
+    if not files or sum(size for size, *_ in before.values()) < _SMALL:
+        return Catalog.load(*paths, schema=schema, variables=variables)
+    from sqlrewrite.run import cache  # brings msgspec
+
+    start = Warehouse(variables=dict(variables)).use(schema)
+    try:
+        contents = [(file, content_hash(Path(file).read_bytes(), file)) for file in files]
+    except OSError:  # which is reported where the file is read
+        return Catalog.load(*paths, schema=schema, variables=variables)
+    path = os.path.join(cache.folder(), f"{cache.fingerprint(start, paths, contents)}.msgpack")
+    kept = cache.read_catalog(path)
+    if kept is not None:
+        return Catalog.of(kept)
+    catalog = Catalog.load(*paths, schema=schema, variables=variables)
+    if _files(paths) == files and stamps(files) == before:
+        cache.write_catalog(path, catalog)
+    return catalog
+
+
+def _files(paths: Iterable[str]) -> list[str] | None:
+    """All files that a catalog is read from; None for those of dbt, which read others."""
+    files: list[str] = []
+    for path in map(Path, paths):
+        if path.is_dir():
+            if any(below(path, project) for project in PROJECTS):
+                return None
+            files += map(str, in_folder(path))
+        elif path.suffix.lower() == ".json" or path.name in PROJECTS:
+            return None
+        else:
+            files.append(str(path))
+    return files
+
+
+def load_catalog(
+    settings: Settings,
+    load: Callable[..., Warehouse] = load,
+    files: Sequence[str] = (),
+) -> Warehouse:
+    """The catalog that the settings name, by ``load``, else what ``files`` define; with the derived
+    columns and the settings of Spark that the settings declare."""
+    catalog = _loaded(settings, load, files)
+    version = {VERSION: settings.spark_version} if settings.spark_version else {}
+    if settings.spark_conf or version:
+        conf = {**catalog.settings, **settings.spark_conf, **version}
+        catalog = replace(catalog, settings=conf)
+    if not settings.derived:
+        return catalog
+    from sqlrewrite.catalog.load import declaring  # reads SQL, which few settings need
+
+    try:
+        return declaring(catalog, settings.derived)
+    except CatalogError as error:
+        raise CatalogError(f"{settings.origins.get('derived', 'the settings')}: {error}") from error
+
+
+def _loaded(settings: Settings, load: Callable[..., Warehouse], files: Sequence[str]) -> Warehouse:
+    paths, schema = settings.catalog, settings.schema
+    variables = tuple(settings.variables.items())
+    if not paths and files:
+        return Catalog.seen(*files, schema=schema, variables=variables)
+    if not paths:
+        return Warehouse(variables=settings.variables).use(schema)
+    try:
+        return load(*paths, schema=schema, variables=variables, keep=settings.cache)
+    except CatalogError as error:
+        origin = settings.origins.get("catalog", "")
+        where = f" (catalog of {origin})" if origin and not origin.startswith("-") else ""
+        raise CatalogError(f"{error}{where}") from error
