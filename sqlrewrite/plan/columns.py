@@ -10,7 +10,15 @@ from typing import TypeGuard
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.facts.coercion import common_of_known
 from sqlrewrite.plan.facts.constants import number_type
-from sqlrewrite.plan.facts.error_free import Wrapping, attempted_day, wrapping
+from sqlrewrite.plan.facts.error_free import (
+    Range,
+    Wrapping,
+    attempted_day,
+    fits,
+    is_ring_operation,
+    range_of,
+    wrapping,
+)
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.facts.result_types import (
     fixed_result,
@@ -30,7 +38,7 @@ from sqlrewrite.plan.facts.types import (
     field_of,
     valued,
 )
-from sqlrewrite.plan.memo import count_steps
+from sqlrewrite.plan.memo import count_steps, remembered_by_node
 from sqlrewrite.warehouse import Table
 
 
@@ -84,14 +92,12 @@ def type_of(plan: ra.Plan, expression: ra.Expression) -> Type | None:
         case ra.Literal():
             return _agreed(_of_literal(expression, settings) for settings in plan.settings)
         case _:
-            key = ("type of", id(expression))
-            kept: tuple[ra.Expression, Type | None] | None = plan.memo.get(key)
-            if kept is None:  # with the expression, so that its id is not used again
-                kind = _agreed(
-                    _of_expression(plan, expression, setting) for setting in plan.settings
-                )
-                kept = plan.memo[key] = (expression, kind)
-            return kept[1]
+            return _of_node(plan, expression)
+
+
+@remembered_by_node
+def _of_node(plan: ra.Plan, expression: ra.Expression) -> Type | None:
+    return _agreed(_of_expression(plan, expression, settings) for settings in plan.settings)
 
 
 def _agreed(kinds: Iterable[Type | None]) -> Type | None:
@@ -103,7 +109,23 @@ def _agreed(kinds: Iterable[Type | None]) -> Type | None:
 def arithmetic(plan: ra.Plan, expression: ra.Expression) -> Wrapping | None:
     """The error-free form of integer arithmetic; None if it raises no error as it is, or has no
     such form."""
-    return wrapping(expression, partial(type_of, plan))
+    if stays_in_range(plan, expression):
+        return None
+    return wrapping(expression, partial(type_of, plan), partial(_range_of, plan))
+
+
+@remembered_by_node
+def stays_in_range(plan: ra.Plan, expression: ra.Expression) -> bool:
+    """Whether integer arithmetic never leaves the range of its type: ``CAST(k AS BIGINT) + 1``."""
+    if not fits(_range_of(plan, expression), type_of(plan, expression)):
+        return False
+    parts = expression.args if is_ring_operation(expression) else ()
+    return all(not isinstance(part, ra.Call) or stays_in_range(plan, part) for part in parts)
+
+
+@remembered_by_node
+def _range_of(plan: ra.Plan, expression: ra.Expression) -> Range | None:
+    return range_of(expression, partial(type_of, plan), partial(_range_of, plan))
 
 
 def harmless(plan: ra.Plan, expression: ra.Expression) -> Wrapping | None:
@@ -188,10 +210,17 @@ def _named_type(text: str, settings: ExactSettings) -> Type | None:
 def _of_expression(
     plan: ra.Plan, expression: ra.Expression, settings: ExactSettings
 ) -> Type | None:
+    if isinstance(expression, ra.ColumnRef):
+        return _of_column(plan, expression)
+    return _under_settings(plan, expression, settings)
+
+
+@remembered_by_node
+def _under_settings(
+    plan: ra.Plan, expression: ra.Expression, settings: ExactSettings
+) -> Type | None:
     count_steps()
     match expression:
-        case ra.ColumnRef():
-            return _of_column(plan, expression)
         case ra.Literal():
             return _of_literal(expression, settings)
         case ra.Cast(type=text):

@@ -40,6 +40,23 @@ def remembered(function: Function) -> Function:
     return _answered_once(function, memo)
 
 
+def remembered_by_node(function: Function) -> Function:
+    """The function, computed once for each value and positional arguments that are the same
+    objects: to hash an expression takes as long as to walk all of it."""
+    name = f"{function.__module__}.{function.__qualname__}"
+
+    def memoized(value: HasMemo, *arguments: object) -> Any:
+        memo, key = value.memo, (name, *map(id, arguments))
+        entry = memo.get(key)
+        # The arguments are kept, so that no id is used again; ids of a pickled value mean nothing.
+        if entry is None or entry[0] != arguments:
+            entry = memo[key] = arguments, function(value, *arguments)
+        return entry[1]
+
+    memoized.__doc__ = function.__doc__
+    return cast("Function", memoized)
+
+
 def shared(function: Function) -> Function:
     """The function, computed once for all values that share a memo, and each set of positional
     arguments."""

@@ -15,17 +15,16 @@ from functools import partial
 
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan import algebra as ra
-from sqlrewrite.plan.columns import computed_as, type_of
+from sqlrewrite.plan.columns import computed_as, stays_in_range, type_of
 from sqlrewrite.plan.expressions import walk
 from sqlrewrite.plan.facts.coercion import is_numeric, never_fails
 from sqlrewrite.plan.facts.constants import CHECKS, is_instant
-from sqlrewrite.plan.facts.error_free import in_range
 from sqlrewrite.plan.facts.functions import Function, tagged
 from sqlrewrite.plan.facts.operand_checks import never_raises
 from sqlrewrite.plan.facts.signatures import signature
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import BIGINT, BOOLEAN, DOUBLE, INT, MOMENTS, STRING, Type, valued
-from sqlrewrite.plan.memo import remembered, shared
+from sqlrewrite.plan.memo import remembered, remembered_by_node, shared
 from sqlrewrite.plan.relations import deciding_expressions, generates, leaves, one_row, read_by
 
 _NULL, _STRING, _NUMBER, _OTHER = "null", "'…'", "0", "DATE '…'"
@@ -54,7 +53,7 @@ def total(proposal: Proposal, node: ra.Expression) -> bool:
             of = partial(type_of, proposal.plan)
             return row is not None and (
                 _call_is_total(proposal.plan, row, node)
-                or in_range(node, of)
+                or stays_in_range(proposal.plan, node)
                 or never_raises(node, of)
             )
         case ra.Subquery(kind="scalar", outer=(_, *_)):
@@ -333,6 +332,7 @@ def _fields(operand: ra.Expression) -> tuple[ra.Expression, ...] | None:
             return None
 
 
+@remembered_by_node
 def _kind(plan: ra.Plan, operand: ra.Expression) -> str | None:
     """The family of an operand's type, or which sort of constant it is; None if not known."""
     match operand:
@@ -346,7 +346,7 @@ def _kind(plan: ra.Plan, operand: ra.Expression) -> str | None:
             return "boolean"
         case ra.Literal() | ra.Parameter():
             return _OTHER
-        case ra.Call() if _constant(operand):
+        case ra.Call() if _constant(plan, operand):
             return _STRING if type_of(plan, operand) == STRING else _OTHER
         case ra.Subquery(kind="scalar", query=query):
             kinds = {_kind(plan, output.expression) for output in _first_outputs(plan, query)}
@@ -374,5 +374,9 @@ def _first_outputs(plan: ra.Plan, query: ra.Query) -> list[ra.OutputColumn]:
     return [block.outputs[0] for block in blocks if block.outputs and block.complete]
 
 
-def _constant(expression: ra.Expression) -> bool:
-    return all(isinstance(node, ra.Literal | ra.Call) for node in walk(expression))
+@remembered_by_node
+def _constant(plan: ra.Plan, expression: ra.Expression) -> bool:
+    """Whether an expression has only literals and functions of them."""
+    return isinstance(expression, ra.Literal) or (
+        isinstance(expression, ra.Call) and all(_constant(plan, arg) for arg in expression.args)
+    )

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from decimal import Decimal
 from functools import lru_cache
+from itertools import chain, islice
 
 from sqlrewrite.plan.algebra import Call, Cast, Expression, Literal
 from sqlrewrite.plan.expressions import walk
@@ -208,20 +209,22 @@ def is_instant(text: str) -> bool:
 
 def _small(args: Args) -> bool:
     """Numbers so small that no sum or product overflows, or constants that stay in range."""
-    nodes = [node for arg in args for node in walk(arg)]
-    digits = sum(len(node.text) for node in nodes if isinstance(node, Literal))
-    numbers = all(
-        (isinstance(node, Literal) and node.kind in ("number", "null"))
-        or (isinstance(node, Call) and node.name in ("+", "-", "*"))
-        for node in nodes
-    )
+    digits, numbers = 0, True
+    for count, node in enumerate(chain.from_iterable(map(walk, args))):
+        if isinstance(node, Literal):
+            digits += len(node.text)
+            numbers = numbers and node.kind in ("number", "null")
+        else:
+            numbers = numbers and isinstance(node, Call) and node.name in ("+", "-", "*")
+        if count >= _NODES and (digits > _DIGITS or not numbers):
+            return False  # too many to stay in range, and each operand is asked in its turn
     return digits <= _DIGITS if numbers else stays_in_range(args)
 
 
 def stays_in_range(args: Args) -> bool:
     """Whether arguments are dates, the current time, and small amounts, whose sums stay in the
     range of their type."""
-    nodes = [node for arg in args for node in walk(arg)]
+    nodes = [*islice(chain.from_iterable(map(walk, args)), _NODES + 1)]
     return len(nodes) <= _NODES and all(map(_in_range, nodes))
 
 

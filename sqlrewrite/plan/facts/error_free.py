@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal
 from sqlrewrite.plan.facts import functions, types
@@ -265,24 +266,21 @@ class Wrapping:
 _OF_INT = Wrapping("CAST({} AS BIGINT)", "CAST(shiftright(shiftleft({}, 32), 32) AS INT)")
 
 
-def wrapping(expression: Expression, of: TypeOf) -> Wrapping | None:
-    """The form of sums and products of INTs without errors; None if there is none, or no need."""
-    if in_range(expression, of) or not _is_ring(expression, of):
-        return None
-    values = _range(expression, of)
-    return _OF_INT if values is not None and _within(values, BIGINT) else None
+Range = tuple[int, int]
+"""The least and the greatest value of an integer expression, computed without overflow."""
+
+RangeOf = Callable[[Expression], Range | None]
 
 
-def in_range(expression: Expression, of: TypeOf) -> bool:
-    """Whether integer arithmetic never leaves the range of its type: ``CAST(k AS BIGINT) + 1``."""
-    kind, values = of(expression), _range(expression, of)
-    if kind is None or values is None or kind not in BITS or not _within(values, kind):
-        return False
-    match expression:
-        case Call(name=name, args=args) if name in _RING:
-            return all(not isinstance(arg, Call) or in_range(arg, of) for arg in args)
-        case _:
-            return True
+def wrapping(expression: Expression, of: TypeOf, range_of_part: RangeOf) -> Wrapping | None:
+    """The form of sums and products of INTs without errors; None if there is none."""
+    ring = _is_ring(expression, of)
+    return _OF_INT if ring and fits(range_of_part(expression), BIGINT) else None
+
+
+def is_ring_operation(expression: Expression) -> TypeGuard[Call]:
+    """Whether an expression is a sum, a difference or a product."""
+    return isinstance(expression, Call) and expression.name in _RING
 
 
 def _is_ring(expression: Expression, of: TypeOf) -> bool:
@@ -300,13 +298,16 @@ def _is_ring(expression: Expression, of: TypeOf) -> bool:
             return False
 
 
-def _within(values: tuple[int, int], kind: Type) -> bool:
+def fits(values: Range | None, kind: Type | None) -> bool:
+    """Whether a type of integers holds all of a range."""
+    if values is None or kind is None or kind not in BITS:
+        return False
     least, most = ends_of(kind)
     return least <= values[0] and values[1] <= most
 
 
-def _range(expression: Expression, of: TypeOf) -> tuple[int, int] | None:
-    """The least and the greatest value of an expression, computed without overflow."""
+def range_of(expression: Expression, of: TypeOf, range_of_part: RangeOf) -> Range | None:
+    """The range of an expression, from those of its operands; None if unknown."""
     match expression:
         case Literal(kind="number", text=text) if text.lstrip("-").isdigit():
             return int(text), int(text)
@@ -316,21 +317,21 @@ def _range(expression: Expression, of: TypeOf) -> tuple[int, int] | None:
             kind = of(expression)
             if kind not in BITS:
                 return None
-            inside = _range(expression.operand, of) if isinstance(expression, Cast) else None
-            return inside if inside and _within(inside, kind) else ends_of(kind)
+            inside = range_of_part(expression.operand) if isinstance(expression, Cast) else None
+            return inside if inside and fits(inside, kind) else ends_of(kind)
         case Call(name="-", args=(arg,)):
-            values = _range(arg, of)
+            values = range_of_part(arg)
             return None if values is None else (-values[1], -values[0])
-        case Call(name=name, args=(arg,)) if (range_of := part_range(name)) is not None:
-            return range_of if of(arg) in (DATE, TIMESTAMP) else None
+        case Call(name=name, args=(arg,)) if (fields := part_range(name)) is not None:
+            return fields if of(arg) in (DATE, TIMESTAMP) else None
         case Call(name=name, args=(one, other)) if name in _RING:
-            first, second = _range(one, of), _range(other, of)
+            first, second = range_of_part(one), range_of_part(other)
             return None if first is None or second is None else _combined(name, first, second)
         case _:
             return None
 
 
-def _combined(name: str, one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
+def _combined(name: str, one: Range, other: Range) -> Range:
     if name == "+":
         return one[0] + other[0], one[1] + other[1]
     if name == "-":
