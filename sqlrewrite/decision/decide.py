@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from sqlrewrite.decision.statement_decision import (
     StatementDecision,
@@ -16,7 +17,7 @@ from sqlrewrite.decision.statement_decision import (
 )
 from sqlrewrite.find.pairs import Pair, at_reference, coverings
 from sqlrewrite.find.reading import Reading, StatementContext
-from sqlrewrite.find.reducers import alternatives
+from sqlrewrite.find.reducers import alternatives, may_be_restricted
 from sqlrewrite.find.restrictions import any_of, same_rows
 from sqlrewrite.judge.benefit.keys import has_one_key, is_whole_in_query
 from sqlrewrite.judge.form import chosen_form
@@ -27,6 +28,7 @@ from sqlrewrite.judge.rules import (
     MISSED,
     NOT_SUPPRESSED,
     OF_THE_DIMENSION,
+    SELECTIVE,
     SHARED,
     Rule,
     judge_pair,
@@ -136,7 +138,7 @@ def _alternatives(
     for proposal in proposals:
         if _column(proposal.pair) in bounded or not proposal.failing <= OF_THE_DIMENSION:
             continue
-        for pair in alternatives(plan, proposal.pair):
+        for pair in alternatives(plan, proposal.pair, partial(_may_bound, proposal)):
             if (pair.target.relation, pair.dimension.relation, pair.key.name) in seen:
                 continue
             other = judge_pair(plan, pair, pairs, proposal.options, proposal.context)
@@ -144,6 +146,15 @@ def _alternatives(
                 bounded.add(_column(pair))
                 yield other
                 break
+
+
+def _may_bound(proposal: Proposal, relation: int) -> bool:
+    """Whether a relation in place of the dimension may pass ``SELECTIVE``: a quick test, since most
+    of those that a key is tied to are far from every condition."""
+    pair, options = proposal.pair, proposal.options
+    needs_none = SELECTIVE.code in options.disabled or pair.edge.query is not None
+    needs_none = needs_none or pair.edge.block.role == "merge"
+    return needs_none or may_be_restricted(proposal.plan, pair, relation, options.reach)
 
 
 def _column(pair: Pair) -> tuple[int, str]:

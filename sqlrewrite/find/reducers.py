@@ -9,7 +9,8 @@ join tree; for acyclic joins that is all (Yannakakis 1981).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TypeGuard
 
@@ -289,23 +290,62 @@ def _column_below(plan: ra.Plan, ref: ra.ColumnRef, relation: int) -> str | None
     return names.pop() if len(names) == 1 else None
 
 
-def alternatives(plan: ra.Plan, pair: Pair) -> Iterator[Pair]:
+def may_be_restricted(plan: ra.Plan, pair: Pair, relation: int, reach: Reach) -> bool:
+    """Whether ``restrictions`` of a pair with this relation as its dimension may have any; a quick
+    test for the many relations that are far from every condition."""
+    if relation in _near_a_condition(plan, reach):
+        return True
+    join = pair.edge.join
+    return join is not None and any(relation in on.relations for on in join.conditions)
+
+
+@remembered
+def _near_a_condition(plan: ra.Plan, reach: Reach) -> frozenset[int]:
+    """The relations from which equalities lead, in the steps that neighbours are followed and one
+    more, to a relation with a condition of its own, or to one that is no table."""
+    tied_to: dict[int, list[int]] = {}
+    for number in plan.relations:
+        for _, theirs in _equalities(plan, number):
+            tied_to.setdefault(theirs.relation, []).append(number)
+    near = edge = {
+        number
+        for number, relation in plan.relations.items()
+        if not isinstance(relation, ra.Scan)
+        or own_conditions(plan, number, reach._replace(through_facts=False))
+        or own_conditions(plan, number, reach._replace(through_facts=True))
+    }
+    for _ in range(reach.depth + 1):
+        edge = {number for relation in edge for number in tied_to.get(relation, ())} - near
+        near = near | edge
+    return frozenset(near)
+
+
+def alternatives(plan: ra.Plan, pair: Pair, is_candidate: Callable[[int], bool]) -> Iterator[Pair]:
     """The pair with other dimensions: relations with a column that must equal the key, the nearest
-    first, and relations inside a derived table or CTE that the key comes from. They stand in for a
-    dimension that cannot be read again or is a fact (``t.day = r.day AND r.day = c.day``)."""
+    first, and relations inside a derived table or CTE that the key comes from; of all these the
+    candidates. They stand in for a dimension that cannot be read again or is a fact (``t.day =
+    r.day AND r.day = c.day``)."""
     if not pair.key_plain:
         return
     seen = {pair.dimension.relation, pair.fact.relation}
-    edge = [pair.key]
-    while edge:
-        ref = edge.pop(0)
-        for other in (*_same_column(plan, ref), *_column_inside(plan, ref)):
+    waiting = deque([pair.key])
+    while waiting:
+        ref = waiting.popleft()
+        for other in _tied_columns(plan, ref.relation, ref.name):
             relation = plan.relations[other.relation]
             if other.relation in seen or not isinstance(relation, ra.Relation):
                 continue
             seen.add(other.relation)
-            edge.append(other)
-            yield replace(pair, dimension=relation, key=other, key_side=Side(other, None))
+            waiting.append(other)
+            if is_candidate(other.relation):
+                yield replace(pair, dimension=relation, key=other, key_side=Side(other, None))
+
+
+@remembered
+def _tied_columns(plan: ra.Plan, relation: int, name: str) -> tuple[ra.ColumnRef, ...]:
+    """The columns of other relations that a column surely equals."""
+    ref = ra.ColumnRef(relation, name, None)
+    return (*_same_column(plan, ref), *_column_inside(plan, ref))
 
 
 def _same_column(plan: ra.Plan, ref: ra.ColumnRef) -> Iterator[ra.ColumnRef]:

@@ -63,6 +63,7 @@ DETERMINISM = Rule("DPP108", "determinism", "soundness", "fact", fact.judge_dete
 DERIVED = Rule("DPP117", "derived-column", "soundness", "pair", derived_column.judge_derived)
 ZONE = Rule("DPP118", "time-zone", "soundness", "pair", derived_column.judge_zone)
 CLAUSE = Rule("DPP116", "clause", "soundness", "fact", fact.judge_clause)
+SELECTIVE = Rule("DPP120", "selective-predicate", "benefit", "dimension", keys.judge_selective)
 MISSED = Rule(LEFT_TO_ENGINE, "missed-by-engine", "benefit", "pair", missed_by_engine.judge_missed)
 
 RULES: tuple[Rule, ...] = (
@@ -86,7 +87,7 @@ RULES: tuple[Rule, ...] = (
     CLAUSE,
     DERIVED,
     ZONE,
-    Rule("DPP120", "selective-predicate", "benefit", "dimension", keys.judge_selective),
+    SELECTIVE,
     Rule("DPP123", "benefit", "benefit", "dimension", benefit.judge_benefit),
     Rule("DPP124", "key-size", "benefit", "dimension", benefit.judge_key_size),
     MISSED,
