@@ -23,10 +23,10 @@ from sqlrewrite.find.join_edges import FILTER, FLIPPED, JoinEdge, Side, columns_
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import column_names
 from sqlrewrite.plan.expressions import walk
-from sqlrewrite.plan.joins import LEFT, RIGHT, null_extended
+from sqlrewrite.plan.joins import LEFT, null_extended, side_of
 from sqlrewrite.plan.lineage import LineagePath, ends_along, trace, trace_query
 from sqlrewrite.plan.memo import remembered
-from sqlrewrite.plan.relations import joins, leaves, numbers, readers
+from sqlrewrite.plan.relations import joins, leaves, readers
 from sqlrewrite.sql.bind.scope import NAMELESS, PRECEDENCE
 
 # CTEs that each read the one before twice have exponentially many paths: no more than these count.
@@ -271,14 +271,12 @@ def _side(plan: ra.Plan, edge: JoinEdge, fact: ra.ColumnRef, key: ra.ColumnRef) 
         alone = edge.query is not None and len(edge.query.top) == 1
         return "outside", (edge.kind if alone or edge.kind != "in" else "in (not required)")
     if at_fact == at_key == block.number:
-        tree = edge.join if edge.join is not None else _meeting(block.source, fact, key)
-        on_left = not isinstance(tree, ra.Join) or fact.relation in numbers(tree.left)
-        return (LEFT if on_left else RIGHT), edge.kind
+        join = edge.join if edge.join is not None else _meeting(block.source, fact, key)
+        return (LEFT if join is None else side_of(join, fact.relation)), edge.kind
     if at_fact == block.number:
         # The fact is in a subquery, or beside one in its own block's outer join.
         if edge.join is not None and not edge.implied:
-            on_left = fact.relation in numbers(edge.join.left)
-            return (LEFT if on_left else RIGHT), edge.kind
+            return side_of(edge.join, fact.relation), edge.kind
         return "inside", _role(block)
     # A global aggregate returns a row even where nothing matches.
     direct = at_fact == block.parent and edge.implied and block.aggregate in (None, "group by")
@@ -309,20 +307,19 @@ def _role(block: ra.Block) -> str:
     return block.role if block.role in ("lateral", "scalar") else "scalar"
 
 
-def _meeting(node: ra.Node, one: ra.ColumnRef, other: ra.ColumnRef) -> ra.Node:
-    """The lowest join over two relations of a tree."""
-    while True:
+def _meeting(node: ra.Node, one: ra.ColumnRef, other: ra.ColumnRef) -> ra.Join | None:
+    """The lowest join over two relations of a tree; None if they are the same one."""
+    generated = False  # one of the two is of a generator above
+    while isinstance(node, ra.Join | ra.Generate):
         if isinstance(node, ra.Generate):
+            generated = generated or node.relation in (one.relation, other.relation)
             node = node.child
             continue
-        if not isinstance(node, ra.Join):
+        side = side_of(node, one.relation)
+        if generated or side != side_of(node, other.relation):
             return node
-        for side in (node.left, node.right):
-            if {one.relation, other.relation} <= numbers(side):
-                node = side
-                break
-        else:
-            return node
+        node = node.left if side == LEFT else node.right
+    return None
 
 
 # --- where there is no pair -----------------------------------------------------------------------

@@ -32,6 +32,13 @@ from sqlrewrite.settings.options import Reach
 def restrictions(plan: ra.Plan, pair: Pair, reach: Reach) -> tuple[Restriction, ...]:
     """All conditions that the dimension's rows must satisfy to matter to the pair."""
     dimension, fact = pair.dimension.relation, pair.fact.relation
+    return _restrictions(plan, dimension, fact, pair.edge.join, reach)
+
+
+@remembered
+def _restrictions(
+    plan: ra.Plan, dimension: int, fact: int, join: ra.Join | None, reach: Reach
+) -> tuple[Restriction, ...]:
     # A condition on the fact itself, carried over, would bound the fact by what bounds it already.
     items = tuple(
         [
@@ -41,11 +48,11 @@ def restrictions(plan: ra.Plan, pair: Pair, reach: Reach) -> tuple[Restriction, 
         ]
     )
     items += _neighbours(plan, dimension, reach, avoid=fact)
-    if pair.edge.join is None:
+    if join is None:
         return items
     # In `D LEFT JOIN F ON …` two rows match only if the ON's own conditions on D hold, too.
     known = {id(item.condition) for item in items if isinstance(item, Conjunct)}
-    for condition in pair.edge.join.conditions:
+    for condition in join.conditions:
         if condition.relations == {dimension} and id(condition) not in known:
             items += (Conjunct(condition, condition.expression),)
         elif dimension in condition.relations:
@@ -250,7 +257,9 @@ def _moved_down(
                 yield from any_of(moved)
             case Conjunct(condition=condition, expression=expression):
                 refs = columns(expression)
-                names = {ref.name: _column_below(plan, ref, relation) for ref in refs}
+                names = {
+                    ref.name: _column_below(plan, ref.relation, ref.name, relation) for ref in refs
+                }
                 # Where an outer join extends the relation by NULLs, a condition that NULL meets
                 # would hold for rows without a partner and remove their partners.
                 if all(names.values()) and (
@@ -259,10 +268,10 @@ def _moved_down(
                 ):
                     yield Conjunct(condition, _renamed(expression, relation, names))
             case SemiJoin(key=key):
-                column = _column_below(plan, key, relation)
+                column = _column_below(plan, key.relation, key.name, relation)
                 if column is not None:
                     below = ra.ColumnRef(relation, column, key.span, key.qualified)
-                    yield replace(item, key=below)
+                    yield SemiJoin(below, item.relation, item.other, item.inner)
 
 
 def _renamed(
@@ -274,17 +283,18 @@ def _renamed(
     return substitute(expression, below)
 
 
-def _column_below(plan: ra.Plan, ref: ra.ColumnRef, relation: int) -> str | None:
+@remembered
+def _column_below(plan: ra.Plan, number: int, name: str, relation: int) -> str | None:
     """The relation's column that a reader's column is, if conditions may be pushed down to it."""
-    reader = plan.relations[ref.relation]
+    reader = plan.relations[number]
     if not isinstance(reader, ra.Derived | ra.CteReference) or reader.sampled:
         return None
     # A set operation may widen its branches' types: the condition would compare otherwise.
-    if len(reader.query.top) > 1 and type_of(plan, ref) is None:
+    if len(reader.query.top) > 1 and type_of(plan, ra.ColumnRef(number, name, None)) is None:
         return None
     names = {
         step.column
-        for step in steps(plan, reader, ref.name)
+        for step in steps(plan, reader, name)
         if step.end.relation == relation and not step.barriers and not step.computed
     }
     return names.pop() if len(names) == 1 else None

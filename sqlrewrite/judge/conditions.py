@@ -77,11 +77,12 @@ def _repeatable(
 def _is_dropped(
     proposal: Proposal, objections: Iterator[Objection], dropped: list[Objection]
 ) -> bool:
-    counting = [
+    counting = (
         objection for objection in objections if objection[0] not in proposal.options.disabled
-    ]
-    dropped += counting[:1]
-    return bool(counting)
+    )
+    first = next(counting, None)
+    dropped += [] if first is None else [first]
+    return first is not None
 
 
 def objections_to_conjunct(

@@ -20,7 +20,7 @@ from sqlrewrite.plan.columns import column_names
 from sqlrewrite.plan.expressions import columns, relations, substitute, walk
 from sqlrewrite.plan.lineage import steps
 from sqlrewrite.plan.nulls import rejects_null
-from sqlrewrite.plan.relations import joins, numbers, readers
+from sqlrewrite.plan.relations import joins, numbers, readers, relation_numbers
 
 LEFT, RIGHT = "left", "right"
 
@@ -169,32 +169,44 @@ def required_conditions(node: ra.Node, above: tuple[ra.Condition, ...]) -> tuple
 def null_extended(node: ra.Node | None, relation: int) -> bool:
     """Whether a join of the tree may give NULLs for a relation's columns in place of its rows, or
     is of unknown type."""
-    while isinstance(node, ra.Join | ra.Generate):
-        if isinstance(node, ra.Generate):
-            node = node.child
-            continue
-        side = LEFT if relation in numbers(node.left) else RIGHT
-        if side not in PRESERVED[node.type]:
-            return True
-        node = node.left if side == LEFT else node.right
-    return False
+    return any(side not in PRESERVED[join.type] for join, side in _joins_down_to(node, relation))
 
 
 def inner_late(node: ra.Node | None, relation: int) -> frozenset[int]:
-    """The relations that Spark treats as null-extended until it has inferred IS NOT NULL: those on
-    a null-extended side of an outer join, if ``relation`` is on that side."""
-    late: frozenset[int] = frozenset()
+    """The relations on the sides of outer joins, down to a relation, that Spark takes for
+    null-extended until it has inferred what is not NULL."""
+    for join, side in _joins_down_to(node, relation):
+        kind = join.at_first or join.declared
+        if kind in OUTER and side not in PRESERVED[kind]:
+            return numbers(join.left if side == LEFT else join.right)  # with all below
+    return frozenset()
+
+
+def _joins_down_to(node: ra.Node | None, relation: int) -> Iterator[tuple[ra.Join, str]]:
+    """The joins from a node down to a relation, each with its side that has the relation; for one
+    that a generator makes, or that is not there, the right side."""
+    below = relation in relation_numbers(node)
     while isinstance(node, ra.Join | ra.Generate):
         if isinstance(node, ra.Generate):
+            below = below and node.relation != relation
             node = node.child
             continue
-        side = LEFT if relation in numbers(node.left) else RIGHT
-        child = node.left if side == LEFT else node.right
-        kind = node.at_first or node.declared
-        if kind in OUTER and side not in PRESERVED[kind]:
-            late |= numbers(child)
-        node = child
-    return late
+        side = side_of(node, relation) if below else RIGHT
+        yield node, side
+        node = node.left if side == LEFT else node.right
+
+
+def side_of(join: ra.Join, relation: int) -> str:
+    """The side of a join that has a relation. Both are searched at once, so that it takes no longer
+    than to walk the smaller one."""
+    sides = relation_numbers(join.left), relation_numbers(join.right)
+    while True:
+        for numbers_of_side, side, other in zip(sides, (LEFT, RIGHT), (RIGHT, LEFT), strict=True):
+            number = next(numbers_of_side, None)
+            if number is None:
+                return other
+            if number == relation:
+                return side
 
 
 def simplify_inner_blocks(plan: ra.Plan) -> ra.Plan:

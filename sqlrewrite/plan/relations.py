@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from sqlrewrite.plan import algebra as ra
@@ -59,6 +60,13 @@ def direct_readers(plan: ra.Plan) -> dict[int, list[int]]:
     return by_block
 
 
+@remembered
+def reference_counts(plan: ra.Plan) -> Counter[int]:
+    """How many references each CTE has, by its number."""
+    references = (item for item in plan.relations.values() if isinstance(item, ra.CteReference))
+    return Counter(reference.cte for reference in references)
+
+
 def one_row(plan: ra.Plan, query: ra.Query) -> bool:
     """Whether a query certainly returns at most one row: by a global aggregate, or by LIMIT 1."""
     tops = [plan.blocks[number] for number in query.top]
@@ -99,18 +107,21 @@ def leaves(node: ra.Node | None, *, named: bool = False) -> Iterator[ra.Relation
 
 def numbers(node: ra.Node | None) -> frozenset[int]:
     """The relation numbers in a join tree."""
-    relations: list[int] = []
+    return frozenset(relation_numbers(node))
+
+
+def relation_numbers(node: ra.Node | None) -> Iterator[int]:
+    """The relation numbers in a join tree, one after the other."""
     stack = [node]
     while stack:
         top = stack.pop()
         if isinstance(top, ra.Join):
             stack += (top.left, top.right)
         elif isinstance(top, ra.Generate):
-            relations.append(top.relation)
+            yield top.relation
             stack.append(top.child)
         elif isinstance(top, ra.Relation):
-            relations.append(top.relation)
-    return frozenset(relations)
+            yield top.relation
 
 
 def joins(node: ra.Node) -> Iterator[ra.Join]:

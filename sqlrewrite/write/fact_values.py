@@ -15,6 +15,7 @@ from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.algebra import Generate, Join, JoinType, Node, Plan, Relation
 from sqlrewrite.plan.columns import column_names
 from sqlrewrite.plan.expressions import walk
+from sqlrewrite.plan.memo import remembered, remembered_by_node
 from sqlrewrite.plan.relations import joins, leaves, read_by, relations_of
 from sqlrewrite.sql.places import NoPlaceError, Places
 from sqlrewrite.warehouse import Name
@@ -158,13 +159,20 @@ def refuse_lost_columns(proposal: Proposal, places: Places) -> None:
         )
     if not _cte_bodies(plan, block.number):
         return
-    for other in plan.blocks:
-        for relation, keys in _hidden(other.source):
-            if _is_named(places, relation.alias.lower(), keys):
-                raise NoPlaceError(
-                    f"a hidden column of {relation.alias} is named elsewhere, which Spark may "
-                    "lose where a CTE has a subquery"
-                )
+    alias = _named_hidden_alias(plan, places)
+    if alias is not None:
+        raise NoPlaceError(
+            f"a hidden column of {alias} is named elsewhere, which Spark may lose where a CTE has "
+            "a subquery"
+        )
+
+
+@remembered_by_node
+def _named_hidden_alias(plan: Plan, places: Places) -> str | None:
+    """The alias of the first relation of a plan with a hidden column that the text names."""
+    hidden = (columns for block in plan.blocks for columns in _hidden(block.source))
+    named = (relation for relation, keys in hidden if _is_named(plan, places, relation, keys))
+    return next((relation.alias for relation in named), None)
 
 
 def _refuse_below(proposal: Proposal, places: Places) -> None:
@@ -178,7 +186,7 @@ def _refuse_below(proposal: Proposal, places: Places) -> None:
     for join in joins(block.source):
         if any(edge.join is below for side in (join.left, join.right) for below in joins(side)):
             for relation, keys in _hidden_by(join):
-                if _is_named(places, relation.alias.lower(), keys):
+                if _is_named(proposal.plan, places, relation, keys):
                     raise NoPlaceError(
                         f"a hidden column of {relation.alias} is named, which Spark may lose where "
                         "a join below its USING has a subquery"
@@ -194,16 +202,12 @@ def _refuse_beside(proposal: Proposal, places: Places) -> None:
     if only and block.number in plan.query.top and len(plan.query.top) == 1:
         return
     bodies = _cte_bodies(plan, block.number)
-    for other in plan.blocks:
-        enclosing = set(_enclosing_blocks(plan, other.number))
-        below = block.number in enclosing
+    for other, lost in _losable_columns(plan, places):
+        below = block.number in _enclosing_blocks(plan, other.number)
         if other is block or (below and only) or not _cte_bodies(plan, other.number) <= bodies:
             continue
-        lost = _losable_column(other, places)
-        if (
-            lost
-            and other.number not in _enclosing_blocks(plan, block.number)
-            and _reads_its_tables(proposal, other)
+        if other.number not in _enclosing_blocks(plan, block.number) and _reads_its_tables(
+            proposal, other
         ):
             raise NoPlaceError(
                 f"{lost} elsewhere, which Spark may lose where a subquery on the left of it reads "
@@ -211,7 +215,14 @@ def _refuse_beside(proposal: Proposal, places: Places) -> None:
             )
 
 
-def _losable_column(block: ra.Block, places: Places) -> str:
+@remembered_by_node
+def _losable_columns(plan: Plan, places: Places) -> list[tuple[ra.Block, str]]:
+    """The blocks with a column that Spark may lose, and which."""
+    columns = ((block, _losable_column(plan, block, places)) for block in plan.blocks)
+    return [(block, lost) for block, lost in columns if lost]
+
+
+def _losable_column(plan: Plan, block: ra.Block, places: Places) -> str:
     """Which of a block's columns Spark may lose; empty if none. A view's are its own."""
     if block.in_view:
         return ""
@@ -219,7 +230,7 @@ def _losable_column(block: ra.Block, places: Places) -> str:
     if any(isinstance(node, ra.Call) and node.name == "over" for node in nodes):
         return "QUALIFY has a window"
     for relation, keys in _hidden(block.source):
-        if _is_named(places, relation.alias.lower(), keys):
+        if _is_named(plan, places, relation, keys):
             return f"a hidden column of {relation.alias} is named"
     return ""
 
@@ -266,9 +277,18 @@ def _enclosing_blocks(plan: Plan, number: int | None) -> Iterator[int]:
         number = plan.blocks[number].parent
 
 
-def _cte_bodies(plan: Plan, number: int) -> set[int]:
+def _cte_bodies(plan: Plan, number: int) -> frozenset[int]:
     """The CTEs in whose bodies a block stands."""
-    return {cte.number for cte in plan.ctes if number in cte.query.blocks}
+    return _bodies_of_blocks(plan).get(number, frozenset())
+
+
+@remembered
+def _bodies_of_blocks(plan: Plan) -> dict[int, frozenset[int]]:
+    by_block: dict[int, set[int]] = {}
+    for cte in plan.ctes:
+        for number in cte.query.blocks:
+            by_block.setdefault(number, set()).add(cte.number)
+    return {number: frozenset(bodies) for number, bodies in by_block.items()}
 
 
 def _hidden(source: Node) -> Iterator[tuple[Relation | Generate, frozenset[str]]]:
@@ -285,10 +305,20 @@ def _hidden_by(join: Join) -> Iterator[tuple[Relation | Generate, frozenset[str]
         yield from ((leaf, keys) for side in sides for leaf in leaves(side))
 
 
-def _is_named(places: Places, alias: str, keys: frozenset[str]) -> bool:
-    """Whether a key, or the star, is named behind the alias and a dot."""
+def _is_named(
+    plan: Plan, places: Places, relation: Relation | Generate, keys: frozenset[str]
+) -> bool:
+    """Whether a key, or the star, is named behind a relation's alias and a dot."""
+    behind = _names_behind(plan, places).get(relation.alias.lower(), frozenset())
+    return "*" in behind or (bool(behind) if not keys else not keys.isdisjoint(behind))
+
+
+@remembered_by_node
+def _names_behind(_: Plan, places: Places) -> dict[str, set[str]]:
+    """The words that a text has behind each word and a dot."""
     texts = [token.text.lower() for token in places.tokens]
-    return any(
-        first == alias and dot == "." and (last == "*" or not keys or last in keys)
-        for first, dot, last in zip(texts, texts[1:], texts[2:], strict=False)
-    )
+    behind: dict[str, set[str]] = {}
+    for first, dot, last in zip(texts, texts[1:], texts[2:], strict=False):
+        if dot == ".":
+            behind.setdefault(first, set()).add(last)
+    return behind

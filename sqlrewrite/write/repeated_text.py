@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from sqlrewrite.find.join_edges import Side
-from sqlrewrite.find.restrictions import Forms, columns_named
+from sqlrewrite.find.restrictions import Forms, Path, columns_named
 from sqlrewrite.judge.errors.attempted import attempted_aggregates, exact_attempts, form_of
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan.algebra import Call, ColumnRef, CteReference, Derived, Expression
@@ -131,14 +131,25 @@ def attempted(
     one over other columns."""
     places = author.places
     replaced = {place: named(ref) for place, ref in named_in(span, expression)}
+    nodes = _nodes_at(written or expression, [path for path, _ in forms])
     for path, form in sorted(forms, key=lambda it: len(it[0]), reverse=True):  # innermost first
-        node = written or expression
-        for step in path:
-            node = operands(node)[step]
+        node = nodes[path]
         spans = places.operands(node)
         texts = (_Missing() if span is None else places.copy(span, replaced) for span in spans)
         replaced[places.bare(node)] = author.word(form).format(*texts)
     return places.copy(span, replaced)
+
+
+def _nodes_at(expression: Expression, paths: Iterable[Path]) -> dict[Path, Expression]:
+    """The nodes of an expression at the ends of paths, each reached from the nearest above it."""
+    nodes: dict[Path, Expression] = {(): expression}
+    for path in sorted(paths, key=len):
+        depth = next(depth for depth in range(len(path), -1, -1) if path[:depth] in nodes)
+        node = nodes[path[:depth]]
+        for step in path[depth:]:
+            node = operands(node)[step]
+        nodes[path] = node
+    return nodes
 
 
 def steadied_texts(proposal: Proposal, author: AuthorText) -> dict[Span, str]:

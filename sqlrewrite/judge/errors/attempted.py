@@ -72,7 +72,8 @@ def attempts(proposal: Proposal, condition: ra.Expression) -> Attempts | None:
         isinstance(node, ra.Subquery) and node.kind != "scalar" for node in walk(condition)
     ):
         return None  # Spark makes false of an IN that is NULL, unless it is a condition by itself
-    merged = any(_in_a_value(condition, path) for path, _ in forms)
+    subqueries = any(isinstance(node, ra.Subquery) for node in walk(condition))
+    merged = subqueries and any(_in_a_value(condition, path) for path, _ in forms)
     return Attempts(tuple(forms), doubtful, merged)
 
 

@@ -84,7 +84,7 @@ def raising_for_constant(proposal: Proposal) -> ra.Expression | None:
     pair = proposal.pair
     if proposal.options.limits.dialect != SPARK:
         return None
-    return _raising_for_constant(proposal, pair.scan.relation, pair.pruned)
+    return _raising_in_class(proposal, alike(proposal.plan, pair.scan.relation, pair.pruned))
 
 
 @shared
@@ -104,8 +104,7 @@ def _raising_for_keys(
 
 
 @shared
-def _raising_for_constant(proposal: Proposal, relation: int, pruned: str) -> ra.Expression | None:
-    same = alike(proposal.plan, relation, pruned)
+def _raising_in_class(proposal: Proposal, same: frozenset[ColumnId]) -> ra.Expression | None:
     return next(_raising_among(proposal, _conditions_among(proposal.plan, same)), None)
 
 
@@ -218,18 +217,28 @@ Placed = tuple[ra.Block, ra.Join | None, ra.Expression]
 """A condition in the ON of a join, or in the WHERE or HAVING of a block."""
 
 
-@remembered
 def alike(plan: ra.Plan, relation: int, name: str) -> frozenset[ColumnId]:
-    """The columns that may have the values of a column in the same row, and the column itself."""
+    """The columns that may have the values of a column in the same row, and the column itself; the
+    same set for each of them."""
+    return _classes(plan).get((relation, name)) or frozenset({(relation, name)})
+
+
+@remembered
+def _classes(plan: ra.Plan) -> dict[ColumnId, frozenset[ColumnId]]:
     edges = _edges(plan)
-    same: set[ColumnId] = set()
-    stack = [(relation, name)]
-    while stack:
-        column = stack.pop()
-        if column not in same:
-            same.add(column)
-            stack += edges.get(column, ())
-    return frozenset(same)
+    classes: dict[ColumnId, frozenset[ColumnId]] = {}
+    for first in edges:
+        if first in classes:
+            continue
+        same: set[ColumnId] = set()
+        stack = [first]
+        while stack:
+            column = stack.pop()
+            if column not in same:
+                same.add(column)
+                stack += edges[column]
+        classes |= dict.fromkeys(same, frozenset(same))
+    return classes
 
 
 @remembered

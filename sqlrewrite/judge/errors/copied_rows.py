@@ -56,17 +56,28 @@ def raising_for_rows(proposal: Proposal) -> _Raising | None:
 def _raising_for_rows(proposal: Proposal, relation: int, column: str) -> _Raising | None:
     plan = proposal.plan
     facts = _above(plan, relation)
-    on = conditions_on(plan)
-    for same in sorted(alike(plan, relation, column)):
-        for placed in on.get(same, ()):
-            for ref, sources, culprit in _computed(proposal, same, placed[2]):
-                if (
-                    ref.relation not in facts
-                    and _is_copied(plan, placed, ref)
-                    and _is_narrowed(proposal, sources, facts)
-                ):
-                    return culprit, plan.relations[ref.relation]
+    for placed, ref, sources, culprit in _computed_in(proposal, alike(plan, relation, column)):
+        if (
+            ref.relation not in facts
+            and _is_copied(plan, placed, ref)
+            and _is_narrowed(proposal, sources, facts)
+        ):
+            return culprit, plan.relations[ref.relation]
     return None
+
+
+@shared
+def _computed_in(
+    proposal: Proposal, same: frozenset[ColumnId]
+) -> list[tuple[Placed, ra.ColumnRef, list[ra.ColumnRef], ra.Expression]]:
+    """What is computed to be compared with one of some columns, and where."""
+    on = conditions_on(proposal.plan)
+    return [
+        (placed, *computed)
+        for column in sorted(same)
+        for placed in on.get(column, ())
+        for computed in _computed(proposal, column, placed[2])
+    ]
 
 
 def _computed(

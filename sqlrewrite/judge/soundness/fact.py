@@ -21,6 +21,7 @@ from sqlrewrite.judge.repeatable import STREAMING
 from sqlrewrite.judge.soundness.join_type import ClauseKind, clause_for
 from sqlrewrite.plan.algebra import CteReference, Opaque, Plan, Scan
 from sqlrewrite.plan.memo import remembered
+from sqlrewrite.plan.relations import reference_counts
 from sqlrewrite.settings.options import DECLARED_IN
 from sqlrewrite.text.templates import is_template
 from sqlrewrite.warehouse import TEMPORAL
@@ -37,20 +38,13 @@ def judge_barriers(proposal: Proposal) -> Judgement:
 def judge_shared(proposal: Proposal) -> Judgement:
     """Whether no CTE on the way to the scan is read by other references, which the predicate would
     bound too. Where every reference has a bound, ``decision/decide.py`` overrules this."""
+    plan = proposal.plan
     for relation in proposal.pair.path.relations:
         if relation is proposal.pair.target:
             break  # a predicate there is on this reference alone
         if not isinstance(relation, CteReference):
             continue
-        every = (
-            reference
-            for reference in proposal.plan.relations.values()
-            if isinstance(reference, CteReference)
-        )
-        if (
-            relation.cte in proposal.plan.unbound
-            or sum(reference.cte == relation.cte for reference in every) > 1
-        ):
+        if relation.cte in plan.unbound or reference_counts(plan)[relation.cte] > 1:
             name = relation_name(relation)
             return failed(
                 f"`{name}` is read more than once: pruning it for one reference would take "

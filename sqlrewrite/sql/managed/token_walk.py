@@ -89,6 +89,7 @@ class Walk:
         self._merges = TokenType.MERGE in self._types
         self._tops: dict[Range, list[int]] = {}
         self._ands: dict[Range, list[int]] = {}
+        self._outer: dict[tuple[int, TokenType], int] = {}
 
     def index(self, offset: int) -> int:
         """The token at an offset. Raises NoFormError where there is none."""
@@ -169,19 +170,22 @@ class Walk:
     def _outward(self, index: int, wanted: TokenType) -> int:
         """The nearest token of a type before a token in the same or outer parentheses. Raises
         NoFormError."""
-        types = self._types
-        while index >= 0:
-            kind = types[index]
+        types, at = self._types, index
+        while at >= 0 and (at, wanted) not in self._outer:
+            kind = types[at]
             if kind is wanted:
-                return index
-            if kind is TokenType.SEMICOLON:
                 break
-            if kind in NO_QUERY and self.kind(index - 1) in BEFORE_STATEMENT:
+            if kind is TokenType.SEMICOLON or (
+                kind in NO_QUERY and self.kind(at - 1) in BEFORE_STATEMENT
+            ):
+                at = -1
                 break
-            if kind is CLOSE:
-                index = self.opening(index)
-            index -= 1
-        raise NoFormError(f"no {wanted.name} around the place")
+            at = (self.opening(at) if kind is CLOSE else at) - 1
+        # A clause with a thousand predicates is walked once, from each to the one before.
+        at = self._outer[index, wanted] = self._outer.get((at, wanted), at)
+        if at < 0:
+            raise NoFormError(f"no {wanted.name} around the place")
+        return at
 
     def _find(self, start: int, wanted: frozenset[TokenType | None]) -> int:
         """The next token of these types in the same parentheses, or the `)` that ends them."""
