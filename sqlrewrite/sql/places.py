@@ -6,7 +6,7 @@ expression of the plan is; tokens say what stands before and behind.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
@@ -301,8 +301,7 @@ class Places:
                 pieces.append(self._gap(end, index))
             stop, new = starts.get(token.start, (token.end + 1, ""))
             pieces.append(new or self.raw(index))
-            while index < len(self.tokens) and self.tokens[index].start < stop:
-                index += 1
+            index = bisect_left(self._starts, stop, index)
             end = stop
         return "".join(pieces)
 

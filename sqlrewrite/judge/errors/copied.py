@@ -17,7 +17,7 @@ from sqlrewrite.judge.soundness.join_type import ClauseKind, clause_for
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import column_names, computed_as
 from sqlrewrite.plan.expressions import columns, relations, walk
-from sqlrewrite.plan.joins import inner_late
+from sqlrewrite.plan.joins import OUTER, inner_late
 from sqlrewrite.plan.memo import remembered, shared
 from sqlrewrite.plan.relations import direct_readers, joins, numbers, relations_of
 from sqlrewrite.text.limits import SPARK
@@ -58,11 +58,25 @@ def raising_where_extended(proposal: Proposal) -> ra.Expression | None:
         join = pair.edge.join
         if join is not None:  # the predicate goes to the fact's side of it alone
             source = join.left if pair.target.relation in numbers(join.left) else join.right
-    late = inner_late(block.source if source is None else source, pair.target.relation)
+    outer = _blocks_with_outer_joins(plan)
+    late: frozenset[int] = frozenset()
+    if block.number in outer:
+        late = inner_late(block.source if source is None else source, pair.target.relation)
     path = pair.path.relations
     for relation in path[path.index(pair.target) + 1 :] if pair.target in path else path:
-        late |= inner_late(plan.blocks[plan.owner[relation.relation]].source, relation.relation)
+        number = plan.owner[relation.relation]
+        if number in outer:
+            late |= inner_late(plan.blocks[number].source, relation.relation)
     return _raising_beside(proposal, late) if late else None
+
+
+@remembered
+def _blocks_with_outer_joins(plan: ra.Plan) -> frozenset[int]:
+    return frozenset(
+        block.number
+        for block in plan.blocks
+        if any((join.at_first or join.declared) in OUTER for join in joins(block.source))
+    )
 
 
 @shared

@@ -8,7 +8,7 @@ cost-based and star-schema orders are off by default.)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.find.restrictions import neighbours
@@ -126,8 +126,8 @@ def _across(plan: ra.Plan, block: ra.Block, fact: int, key: int) -> tuple[ra.Nod
     node: ra.Node = block.source
     while isinstance(node, ra.Join):
         if node.type in _INNER:
-            inputs = _ordered(plan, block, node)
-            at, to = _place(inputs, fact), _place(inputs, key)
+            inputs, places = _ordered(plan, block, node), _places(plan, block, node)
+            at, to = places[fact], places[key]
             if at != to:
                 # PartitionPruning matches inner joins, and an explicit CROSS JOIN stays one.
                 crossed = inputs[max(at, to)][1]
@@ -154,7 +154,10 @@ def _inputs(node: ra.Node) -> list[Input]:
 @remembered
 def _ordered(plan: ra.Plan, block: ra.Block, node: ra.Join) -> list[Input]:
     """The inputs of a chain of inner joins in the order in which they are joined."""
-    conditions = list(conditions_of(block))
+    conditions: dict[int, list[ra.Condition]] = {}
+    for condition in conditions_of(block):
+        for relation in condition.relations:
+            conditions.setdefault(relation, []).append(condition)
     first, *rest = _inputs(node)
     ordered, joined = [first], numbers(first[0])
     while rest:
@@ -166,16 +169,20 @@ def _ordered(plan: ra.Plan, block: ra.Block, node: ra.Join) -> list[Input]:
     return ordered
 
 
+@remembered
+def _places(plan: ra.Plan, block: ra.Block, node: ra.Join) -> dict[int, int]:
+    """The place in ``_ordered`` of the input that has a relation, by its number."""
+    inputs = enumerate(_ordered(plan, block, node))
+    return {relation: at for at, (tree, _) in inputs for relation in numbers(tree)}
+
+
 def _tied(
-    joined: frozenset[int], other: frozenset[int], conditions: Sequence[ra.Condition]
+    joined: frozenset[int], other: frozenset[int], conditions: Mapping[int, list[ra.Condition]]
 ) -> bool:
+    """Whether a condition ties the relations of an input to those that are joined before."""
     return any(
-        condition.relations <= joined | other
-        and condition.relations & joined
-        and condition.relations & other
-        for condition in conditions
+        not condition.relations.isdisjoint(joined)
+        and all(number in joined or number in other for number in condition.relations)
+        for relation in other
+        for condition in conditions.get(relation, ())
     )
-
-
-def _place(inputs: Sequence[Input], relation: int) -> int:
-    return next(at for at, (node, _) in enumerate(inputs) if relation in numbers(node))
