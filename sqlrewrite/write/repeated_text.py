@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -131,13 +132,31 @@ def attempted(
     one over other columns."""
     places = author.places
     replaced = {place: named(ref) for place, ref in named_in(span, expression)}
+    order = sorted(replaced, key=_start)
     nodes = _nodes_at(written or expression, [path for path, _ in forms])
     for path, form in sorted(forms, key=lambda it: len(it[0]), reverse=True):  # innermost first
         node = nodes[path]
-        spans = places.operands(node)
-        texts = (_Missing() if span is None else places.copy(span, replaced) for span in spans)
-        replaced[places.bare(node)] = author.word(form).format(*texts)
-    return places.copy(span, replaced)
+        texts: list[str | _Missing] = []
+        for operand in places.operands(node):
+            if operand is None:
+                texts.append(_Missing())
+                continue
+            inside = {place: replaced[place] for place in order[_within(operand, order)]}
+            texts.append(places.copy(operand, inside))
+        place = places.bare(node)
+        replaced[place] = author.word(form).format(*texts)
+        order[_within(place, order)] = [place]  # what is inside of it is in its text
+    return places.copy(span, {place: replaced[place] for place in order})
+
+
+def _start(place: Span) -> int:
+    return place.start
+
+
+def _within(span: Span, order: Sequence[Span]) -> slice:
+    """The part of ``order`` that begins in a span."""
+    first = bisect_left(order, span.start, key=_start)
+    return slice(first, bisect_left(order, span.end, key=_start))
 
 
 def _nodes_at(expression: Expression, paths: Iterable[Path]) -> dict[Path, Expression]:
