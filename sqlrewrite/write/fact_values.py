@@ -309,7 +309,7 @@ def _is_named(
     plan: Plan, places: Places, relation: Relation | Generate, keys: frozenset[str]
 ) -> bool:
     """Whether a key, or the star, is named behind a relation's alias and a dot."""
-    behind = _names_behind(plan, places).get(relation.alias.lower(), frozenset())
+    behind = _names_behind(plan, places).get(relation.alias.lower(), set())
     return "*" in behind or (bool(behind) if not keys else not keys.isdisjoint(behind))
 
 
