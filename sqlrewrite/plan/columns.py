@@ -11,7 +11,7 @@ from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.facts.coercion import common_of_known
 from sqlrewrite.plan.facts.constants import number_type
 from sqlrewrite.plan.facts.error_free import (
-    Range,
+    ValueRange,
     Wrapping,
     attempted_day,
     fits,
@@ -124,7 +124,7 @@ def stays_in_range(plan: ra.Plan, expression: ra.Expression) -> bool:
 
 
 @remembered_by_node
-def _range_of(plan: ra.Plan, expression: ra.Expression) -> Range | None:
+def _range_of(plan: ra.Plan, expression: ra.Expression) -> ValueRange | None:
     return range_of(expression, partial(type_of, plan), partial(_range_of, plan))
 
 

@@ -266,10 +266,10 @@ class Wrapping:
 _OF_INT = Wrapping("CAST({} AS BIGINT)", "CAST(shiftright(shiftleft({}, 32), 32) AS INT)")
 
 
-Range = tuple[int, int]
+ValueRange = tuple[int, int]
 """The least and the greatest value of an integer expression, computed without overflow."""
 
-RangeOf = Callable[[Expression], Range | None]
+RangeOf = Callable[[Expression], ValueRange | None]
 
 
 def wrapping(expression: Expression, of: TypeOf, range_of_part: RangeOf) -> Wrapping | None:
@@ -298,7 +298,7 @@ def _is_ring(expression: Expression, of: TypeOf) -> bool:
             return False
 
 
-def fits(values: Range | None, kind: Type | None) -> bool:
+def fits(values: ValueRange | None, kind: Type | None) -> bool:
     """Whether a type of integers holds all of a range."""
     if values is None or kind is None or kind not in BITS:
         return False
@@ -306,7 +306,7 @@ def fits(values: Range | None, kind: Type | None) -> bool:
     return least <= values[0] and values[1] <= most
 
 
-def range_of(expression: Expression, of: TypeOf, range_of_part: RangeOf) -> Range | None:
+def range_of(expression: Expression, of: TypeOf, range_of_part: RangeOf) -> ValueRange | None:
     """The range of an expression, from those of its operands; None if unknown."""
     match expression:
         case Literal(kind="number", text=text) if text.lstrip("-").isdigit():
@@ -331,7 +331,7 @@ def range_of(expression: Expression, of: TypeOf, range_of_part: RangeOf) -> Rang
             return None
 
 
-def _combined(name: str, one: Range, other: Range) -> Range:
+def _combined(name: str, one: ValueRange, other: ValueRange) -> ValueRange:
     if name == "+":
         return one[0] + other[0], one[1] + other[1]
     if name == "-":
