@@ -41,6 +41,8 @@ from sqlrewrite.text.masking import mask, untouched
 from sqlrewrite.text.templates import Obstacle, Refer, Template, no_name
 
 _TOKEN_SHOWN = re.compile(r"<Token token_type: [^,]*, text: (.*?), line: .*?>")
+_UNEXPECTED = "Invalid expression / Unexpected token"
+_EXPECTED = re.compile(r"Expect(?:ing|ed) ([^,]*?)(?: but got .*)?")
 _INCOMPLETE = re.compile(r"Required keyword: '\w+' missing for <class '[\w.]*?(\w+)'>")
 _CLASSES = {"If": "CASE or IF", "Order": "ORDER BY", "Group": "GROUP BY"}
 
@@ -297,12 +299,19 @@ def _parse_failure(error: ParseError, text: str, tokens: Sequence[Token]) -> Fai
     if missing_semicolon(text, [token for token in tokens if token.start <= offset]) == offset:
         return Failure(offset, MISSING_SEMICOLON)
     message = (first.get("description") or _first_line(error)).rstrip(".")
-    return Failure(offset, _in_words(message))
+    last = tokens[-1]
+    shown = next((text[t.start : t.end + 1] for t in tokens if t.start == offset), "")
+    where = f"behind `{shown}`" if offset == last.start else f"before `{shown}`"
+    return Failure(offset, _in_words(message, where, shown))
 
 
-def _in_words(message: str) -> str:
-    """A message of sqlglot's without the names of its classes."""
+def _in_words(message: str, where: str, shown: str) -> str:
+    """A message of sqlglot's without the names of its classes, with the token that is ``shown``."""
     message = _TOKEN_SHOWN.sub(r"'\1'", message)
+    if message == _UNEXPECTED:
+        return f"`{shown}` is not expected here: look at what stands before it"
+    if (expected := _EXPECTED.fullmatch(message)) is not None and shown:
+        return f"expected {expected[1]} {where}"
     message = message.replace(" but got 'SENTINEL'", ", but the statement ends")
     return _INCOMPLETE.sub(
         lambda match: f"{_CLASSES.get(match[1], match[1].upper())} is not complete", message
