@@ -323,21 +323,27 @@ def loading(text: Callable[[int], str], *, files: bool = False) -> Prepare:
 
 
 def snapshot(folder: Path, size: int) -> Callable[[], object]:
+    """Reading a snapshot, a schema a table."""
     from sqlrewrite import Catalog
     from sqlrewrite.catalog.snapshot import write
+    from sqlrewrite.warehouse import Column, Table
 
-    ddl = each("CREATE TABLE s{n}.t{n} (k INT, c STRING)", ";\n")(size)
-    (folder / "tables.json").write_text(write(Catalog.from_ddl(ddl)), "utf-8")
+    columns = (Column("k", "int"), Column("c", "string"))
+    tables = [Table(("lake", f"s{n}", f"t{n}"), columns) for n in range(size)]
+    text = write(Catalog().with_relations({table.name: table for table in tables}))
+    (folder / "tables.json").write_text(text, "utf-8")
     return lambda: Catalog.load(str(folder / "tables.json"))
 
 
 def manifest(folder: Path, size: int) -> Callable[[], object]:
+    """Reading a manifest of dbt's."""
     from sqlrewrite import Catalog
 
     nodes = {
         f"model.shop.m{n}": {
             "resource_type": "model", "name": f"m{n}", "database": "lake", "schema": "dw",
-            "alias": f"m{n}", "config": {"materialized": "table", "partition_by": ["day"]},
+            "alias": f"m{n}", "relation_name": f"lake.dw.m{n}",
+            "config": {"materialized": "table", "partition_by": ["day"]},
             "columns": {"day": {"name": "day", "data_type": "date"}},
         }
         for n in range(size)

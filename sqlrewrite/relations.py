@@ -57,7 +57,8 @@ class PersistentMap(Mapping[K, V], Generic[K, V]):
         return self._length
 
     def __iter__(self) -> Iterator[K]:
-        keys: list[Any] = [key for node in self._nodes for items in node for key in items]
+        nodes = (node for node in self._nodes if node is not _NO_NODE)
+        keys: list[Any] = [key for node in nodes for items in node if items for key in items]
         return iter(sorted(keys))
 
     def __repr__(self) -> str:
@@ -125,7 +126,16 @@ _WORD = re.compile(r"\w+")
 class Relations(Mapping[Name, R], Generic[R]):
     """Relations by qualified name, in the order of the names; never changed in place."""
 
-    __slots__ = ("_by_last", "_length", "_parts", "_prunable", "_readers", "temporary", "variable")
+    __slots__ = (
+        "_by_last",
+        "_length",
+        "_names",
+        "_parts",
+        "_prunable",
+        "_readers",
+        "temporary",
+        "variable",
+    )
 
     temporary: PersistentMap[Name, R]
     """The temporary views."""
@@ -145,6 +155,7 @@ class Relations(Mapping[Name, R], Generic[R]):
         self.temporary = PersistentMap({n: relations[n] for n in relations if len(n) == 1})
         self.variable = PersistentMap({name: True for name in relations if _is_variable(name)})
         self._readers: PersistentMap[str, PersistentMap[Name, None]] | None = None
+        self._names: tuple[Name, ...] | None = None
 
     def __getitem__(self, name: Name) -> R:
         return self._by_last[name[-1]][name] if len(name) > 1 else self.temporary[name]
@@ -153,8 +164,10 @@ class Relations(Mapping[Name, R], Generic[R]):
         return self._length + len(self.temporary)
 
     def __iter__(self) -> Iterator[Name]:
-        permanent = (name for last in self._by_last for name in self._by_last[last])
-        return iter(sorted([*permanent, *self.temporary]))
+        if self._names is None:
+            permanent = (name for last in self._by_last for name in self._by_last[last])
+            self._names = tuple(sorted([*permanent, *self.temporary]))
+        return iter(self._names)
 
     def __eq__(self, other: object) -> bool:
         return self is other or super().__eq__(other)
@@ -232,6 +245,7 @@ class Relations(Mapping[Name, R], Generic[R]):
         after: Relations[R] = Relations.__new__(type(self))
         for slot in self.__slots__:
             setattr(after, slot, getattr(self, slot))
+        after._names = None
         return after
 
     def changes(self, after: Relations[R]) -> Iterator[tuple[Name, R | None, R | None]]:

@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console
 
 from benchmarks.growth import AXES, CATALOGS, TEXTS, Axis, Measurement, exponent, growth_table
+from sqlrewrite import Catalog
 
 
 def measurements(power: float) -> list[Measurement]:
@@ -40,3 +41,6 @@ def test_each_axis_runs(axis: Axis, tmp_path: Path) -> None:
     result = axis.prepare(tmp_path, 3)()
     assert not getattr(result, "errors", ())
     assert not getattr(result, "left_out", ())
+    if axis in CATALOGS:
+        assert isinstance(result, Catalog)
+        assert len(result.relations) >= 3
