@@ -280,7 +280,7 @@ def test_a_new_error_is_status_1(files: tuple[str, str], monkeypatch: pytest.Mon
     result = run("verify", "-c", files[0], "--schema", "verified", files[1])
     assert result.exit_code == 1
     assert ":2: the rewritten query raises an error, the query does not\n" in result.stdout
-    assert RAISED in result.stdout
+    assert RAISED in result.stdout, result.stdout
     assert ":3: not run: it may write" in result.stdout
 
 
