@@ -85,5 +85,5 @@ def test_what_is_computed_below_the_join_could_fail_for_a_partition(
     catalog = Catalog.from_ddl(ddl)
     assert own.sql(BELOW).collect() == own.sql(rewrite(BELOW, catalog).sql).collect() != []
     off = rewrite(BELOW, catalog, disabled=frozenset({"DPP103"}))
-    with pytest.raises(Exception, match="DATETIME_FIELD_OUT_OF_BOUNDS|Invalid date"):
+    with pytest.raises(Exception, match=r"DATETIME_FIELD_OUT_OF_BOUNDS|Invalid date"):
         own.sql(off.sql).collect()
