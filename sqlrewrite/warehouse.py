@@ -68,8 +68,8 @@ class Buckets:
 @dataclass(frozen=True, slots=True)
 class PartitionBound:
     """The rows of a partition of PostgreSQL: FOR VALUES IN (``values``, None is NULL), FROM
-    (``low``) TO (``high``), WITH (MODULUS, REMAINDER) (``values``), or all rows of no other
-    partition (``default``). MINVALUE and MAXVALUE are the infinities."""
+    (``low``) TO (``high``), WITH (MODULUS, REMAINDER) (``values``), or DEFAULT (``default``): the
+    rows of no other partition. MINVALUE and MAXVALUE are the infinities."""
 
     values: tuple[BoundValue | None, ...] = ()
     low: tuple[BoundValue, ...] = ()
@@ -117,9 +117,9 @@ TEMPORAL = "a temporal join reads it as of a time of each row"
 class Table:
     """A base table; sizes are bytes, counts are rows, None is not known.
 
-    Where ``columns`` are not ``complete``, there are others, and ``names`` (lower case) is empty.
-    By ``clustered_by`` its rows are sorted or clustered: what is wrong there costs time, and no
-    row. ``unsteady`` is why it is ``streaming``, or why else each scan may give other rows.
+    If ``columns`` is not ``complete``, the table has more, and ``names`` (lower case) is empty.
+    Its rows are sorted or clustered by ``clustered_by``: an error there costs time, never a row.
+    ``unsteady`` is why it is ``streaming``, or why two scans may give different rows.
     """
 
     name: Name
@@ -195,7 +195,7 @@ class View:
     """A view: the text of its query, which is bound again for each reference.
 
     ``columns`` are the names in its declaration, empty if the query names them. ``temporaries`` are
-    the names by which its query may mean temporary views: those that there were when it was made.
+    the temporary views that its query may read: those that existed when it was made.
     """
 
     name: Name
@@ -315,7 +315,7 @@ class Warehouse:
         )
 
     def may_hide(self, temporary: Name) -> bool:
-        """Whether a temporary view of this name, of which nothing is known, may be there."""
+        """Whether an unknown temporary view may have this name."""
         return temporary in self.hidden or self._may_be_open(temporary)
 
     def within(self, view: View) -> Self:
@@ -448,7 +448,7 @@ def may_be_temporary(parts: Name) -> bool:
 
 
 def written_apart(parts: Name) -> Name:
-    """The parts of a name that is quoted as a whole, as Hive prints it: `` `dw.orders` ``."""
+    """The parts of a name, also of one quoted as a whole, as Hive does: `` `dw.orders` ``."""
     return tuple(parts[0].split(".")) if len(parts) == 1 and "." in parts[0] else parts
 
 
@@ -476,7 +476,7 @@ def _may_be(name: Name, other: Name, relations: Relations[TableOrView], *, named
 
 
 def _any(part: str) -> bool:
-    """Whether a part may be any: it is of the default namespace, or holds a template."""
+    """Whether a schema or catalog may be any other: it is the default one, or has a template."""
     return part in DEFAULT_NAMESPACE or has_template(part)
 
 
@@ -489,7 +489,7 @@ _VARIABLE = re.compile(r"\{\{.*?\}\}|[$#]?\{[^{}]*\}|\$\w+|@\w+@?|%\(\w+\)s|&&?\
 
 
 def may_render_to(written: str, name: str) -> bool:
-    """Whether a name with templates in it may be another name, whatever their values are."""
+    """Whether a name with templates becomes this name for some values of them."""
     first, *between = _VARIABLE.split(written)
     if any(has_template(part) for part in (first, *between)):
         return True  # a template that is cut, or of a kind that is not known

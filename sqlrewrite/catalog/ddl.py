@@ -84,7 +84,7 @@ def read_ddl(text: str, source: str, catalog: Warehouse) -> Warehouse:
 
 @dataclass(slots=True)
 class _Findings:
-    """What files say besides the catalog."""
+    """What is collected over all files: defined names, tables without columns, what is left out."""
 
     defined: set[Name] = field(default_factory=set)
     columnless: list[ColumnlessTable] = field(default_factory=list)
@@ -158,7 +158,7 @@ def _defined(
 def _defined_temporarily(
     statement: Statement, text: str, at: Where, catalog: Warehouse, findings: _Findings
 ) -> Warehouse:
-    """The catalog after a temporary view, which is any other view if no table has its name."""
+    """The catalog after a temporary view: kept as any view, unless a table has its name."""
     temporary = definitions.created_name(statement.tokens, text, catalog)
     name = catalog.qualify(temporary)
     if isinstance(catalog.relations.get(name), Table):
@@ -173,7 +173,7 @@ def _defined_temporarily(
 
 
 def agreed(old: Table, new: Table) -> tuple[Table, list[str]]:
-    """Two definitions of a table as one, mostly the later, and how they contradict each other."""
+    """Two definitions of a table as one (the later wins), and their contradictions."""
     base, other = (new, old) if new.names else (old, new)
     contradicted: list[str] = []
     columns: list[Column] = []

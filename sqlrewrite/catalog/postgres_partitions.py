@@ -95,7 +95,7 @@ def _table(parts: Name, catalog: Warehouse) -> Table | None:
 
 
 def _with(table: Table, name: Name, bound: PartitionBound | None, below: Parts | None) -> Table:
-    """The table with one more partition; with no known parts if its bound is not understood."""
+    """The table with one more partition; without any if its bound is not understood."""
     if table.parts is None or bound is None:
         return replace(table, parts=None)
     parts = replace(table.parts, parts=(*table.parts.parts, Part(name, bound, below)))

@@ -50,14 +50,14 @@ def decoded(data: bytes) -> tuple[str, str]:
 
 
 def in_folder(directory: Path) -> list[Path]:
-    """The files below a folder that may hold definitions, sorted; none in foreign code."""
+    """The files below a folder that may hold definitions, sorted, without those of libraries."""
     return sorted(
         path for path in directory.rglob("*") if _may_be_read(path, directory) and path.is_file()
     )
 
 
 def below(directory: Path, name: str) -> list[Path]:
-    """The files of a name below a folder, except hidden ones and those in foreign code."""
+    """The files of a name below a folder, except hidden ones and those of libraries."""
     return sorted(
         path for path in directory.rglob(name) if _is_own(path, directory) and path.is_file()
     )

@@ -47,7 +47,7 @@ def altered(relation: Table | View, cursor: Cursor, catalog: Warehouse) -> Table
 
 
 def _write_ordered_by(table: Table, cursor: Cursor) -> Table:
-    """Iceberg's WRITE … ORDERED BY a, b: the first alone is an order, b is one only within a."""
+    """Iceberg's WRITE … ORDERED BY a, b: sorted by ``a``, by ``b`` only where ``a`` is equal."""
     ordered = cursor.skip_to("ordered", "by")
     return replace(table, clustered_by=(cursor.name_part().lower(),) if ordered else ())
 
@@ -150,7 +150,7 @@ def _alter_column(table: Table, cursor: Cursor) -> Table | None:
 
 
 def _still_derived(before: Table, after: Table) -> Table:
-    """The altered table, with those of its derived columns of which nothing was changed."""
+    """The altered table, without the derived columns whose own or source columns were changed."""
     old, new = (
         {column.name.lower(): column.type for column in table.columns} for table in (before, after)
     )

@@ -45,7 +45,7 @@ def computed_as(item: Cursor) -> str:
 
 
 def is_constraint(item: Cursor) -> bool:
-    """Whether ``KEY by_name (name)`` stands here, and not a column, as in ``key VARCHAR(20)``."""
+    """Whether this is a constraint, ``KEY by_name (name)``, and no column, ``key VARCHAR(20)``."""
     ahead = item.between(item.index + 1, item.end)
     if item.peek("primary", "key") or item.peek("foreign", "key"):
         return True
@@ -71,7 +71,7 @@ def table_key(item: Cursor) -> list[str]:
 
 
 def read_column(item: Cursor) -> tuple[Column, bool] | None:
-    """A column's declaration, and whether it is the primary key alone; None for what is none."""
+    """A column, and whether it is the primary key alone; None if no column is declared here."""
     name = item.name_part()
     if not name:
         return None
@@ -291,7 +291,7 @@ def _like(definition: Definition, cursor: Cursor) -> None:
 
 
 def _clone(definition: Definition, cursor: Cursor) -> None:
-    """A clone has the columns of today's table, unless it is of another version of it."""
+    """A clone has the table's columns, unless it is of an older version."""
     name = cursor.name()
     other = cursor.peek("version", "as") or cursor.peek("timestamp", "as") or cursor.peek("for")
     definition.like = () if other else name

@@ -105,12 +105,12 @@ def apply(statement: Statement, text: str, catalog: Warehouse, source: str) -> W
 
 
 def _unknown(catalog: Warehouse) -> Warehouse:
-    """The catalog behind what may have done anything."""
+    """The catalog after a statement that may have done anything: nothing is known."""
     return _in_namespace(replace(catalog, relations=Relations()).any_temporary(), UNKNOWN_NAMESPACE)
 
 
 def _apply_uncertain(cursor: Cursor, catalog: Warehouse) -> Warehouse:
-    """The catalog after what a script may have done, and may have not: what it names is unknown."""
+    """The catalog after a statement that a script may or may not run: what it names is unknown."""
     match cursor.word:
         case "create" | "replace" | "cache" | "alter":
             head, parts = take_head(cursor)
@@ -192,13 +192,13 @@ def renames(statement: Statement, text: str) -> bool:
 
 
 def sets_variable(statement: Statement, text: str) -> bool:
-    """Whether this is a SET of a variable, and of no setting by which names or types are others."""
+    """Whether this is a SET of a variable or of a setting that changes no name or type."""
     match = _SET.match(text, statement.start)
     return match is not None and not _changes_meaning(text, match)
 
 
 def _changes_meaning(text: str, match: re.Match[str]) -> bool:
-    """Whether a SET is of a setting under which texts mean something else than here."""
+    """Whether a SET is of a setting that changes what names or types mean (_CHANGE_MEANING)."""
     variable = match.group(1).lower()
     if variable == TIME_PARSER_POLICY.lower():
         return _EXCEPTION_POLICY.match(text[match.end() :].lstrip()) is not None
@@ -274,7 +274,7 @@ def created_query(tokens: Sequence[Token], text: str) -> tuple[tuple[str, ...], 
 
 
 def _unsure(catalog: Warehouse, parts: Name) -> Warehouse:
-    """The catalog where a name may be that of a temporary view, of a table, or of none."""
+    """The catalog in which nothing is known of a name, be it a temporary view's or a table's."""
     if not parts:
         return catalog
     after = catalog.without(catalog.qualify(written_apart(parts)))
@@ -370,7 +370,7 @@ def _with_setting(catalog: Warehouse, name: str, value: str) -> Warehouse:
 
 
 def _reset(cursor: Cursor, catalog: Warehouse) -> Warehouse:
-    """RESET brings back one setting, or all: what the project gives for it, else a default."""
+    """The catalog after RESET of one setting, or of all: the project's value, else the default."""
     name = cursor.slice(1, cursor.end).strip("`'").lower()
     if name == _DEFAULT_CATALOG:  # any may be the one that the session was started with
         return _unknown(catalog)
@@ -409,7 +409,7 @@ def _in_namespace(catalog: Warehouse, namespace: Name) -> Warehouse:
 
 
 def _alter(cursor: Cursor, catalog: Warehouse) -> Warehouse:
-    """The catalog after an ALTER, of a temporary view if there is one of the name."""
+    """The catalog after an ALTER: of the temporary view of that name, else of the table or view."""
     parts = take_head(cursor)[1]
     renamed = bool(parts) and cursor.take("rename", "to")
     new = cursor.name() if renamed else ()
@@ -444,7 +444,7 @@ def _renamed(catalog: Warehouse, relation: TableOrView, old: Name, new: Name) ->
 
 
 def without_stale(before: Warehouse, after: Warehouse) -> Warehouse:
-    """The catalog without the views that read, however deep, what a statement has changed."""
+    """The catalog without the views that read what a statement has changed, also through views."""
     if after is before or len(after.relations) > len(before.relations):
         return after  # nothing is new, or nothing else is
     changes = before.relations.changes(after.relations)
@@ -465,7 +465,7 @@ def without_stale(before: Warehouse, after: Warehouse) -> Warehouse:
 
 
 def _reads(view: View, name: Name, before: TableOrView, after: TableOrView | None) -> bool:
-    """Whether a view may read a relation, in another way than when it was made."""
+    """Whether a view may read a relation, and the change of that relation may change the view."""
     if len(name) == 1 and name not in view.temporaries:
         return False
     if not re.search(rf"(?<!\w){re.escape(name[-1])}(?!\w)", view.query, re.IGNORECASE):

@@ -75,11 +75,11 @@ def in_global_schema(parts: Name, head: Collection[str]) -> Name:
 
 
 def returned_query(tokens: Sequence[Token]) -> int | None:
-    """The index of the query that a function of SQL returns; None of what is none, and of one that
-    returns an expression.
+    """The index of the query that a CREATE FUNCTION in SQL returns; None for an expression and for
+    other statements.
 
-    Its parameters are named as columns are, which they are not: a name is a column's where a
-    relation around it has one, and in a subquery it is never a parameter (docs/spark.md).
+    A name in the query is a parameter only where no relation has a column of that name, and never
+    in a subquery (docs/spark.md).
     """
     if tokens[0].token_type is not TokenType.CREATE:
         return None
@@ -141,7 +141,7 @@ def without_clauses(tokens: Sequence[Token], text: str) -> list[Token]:
 
 
 def _create(tokens: Sequence[Token], kind: Token, name: tuple[int, int], query: int) -> list[Token]:
-    """The tokens of a CREATE of which only the name and the query are left."""
+    """The tokens of ``CREATE kind name AS query``, without all other clauses."""
     first, before = tokens[0], tokens[query - 1]
     create = Token(TokenType.CREATE, "CREATE", first.line, first.col, first.start, first.end)
     word = Token(TokenType.ALIAS, "AS", before.line, before.col, before.start, before.end)
