@@ -7,8 +7,9 @@ written whose soundness needs the type.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -23,12 +24,14 @@ from sqlrewrite.warehouse import (
     GENERATED,
     CatalogError,
     Column,
+    Derivation,
     Name,
     PartitionField,
     Table,
     View,
     Warehouse,
     quoted,
+    quoted_name,
 )
 
 # The words before the name of a table whose partition a statement names.
@@ -133,25 +136,59 @@ def _columns(cursor: Cursor) -> Iterator[tuple[str, str]]:
 
 
 _PLAIN = re.compile(r"[A-Za-z_]\w*|\$\{[^}`]*\}|\$\w+")
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _HEAD = """\
 -- What the texts show of their tables, written by `dpp-rewrite catalog infer`.
 -- Correct what a comment calls a guess, and give the file to --catalog. A type UNKNOWN is one that
 -- no text shows: no predicate follows from it until it is declared.
 """
+_PROPOSED = (
+    "All statements here that write it compute a partition column: declare it in the settings, if "
+    "nothing else writes it."
+)
 SOME = "dpp.columns"
 """The table property that says that only ``some`` of the columns are listed."""
 
 
-def ddl(catalog: Warehouse, guessed: Mapping[Name, PartitionMention]) -> str:
-    """The definitions of all relations, views last, each view in its own namespace."""
+def ddl(
+    catalog: Warehouse,
+    guessed: Mapping[Name, PartitionMention],
+    proposed: Mapping[Name, Sequence[Derivation]] | None = None,
+) -> str:
+    """The definitions of all relations, views last, each view in its own namespace; behind a table
+    its ``proposed`` derivations, as comments."""
     relations = [catalog.relations[name] for name in sorted(catalog.relations) if len(name) > 1]
     tables = [
         _table_ddl(relation, guessed.get(relation.name))
+        + _proposals(relation.name, (proposed or {}).get(relation.name, ()))
         for relation in relations
         if isinstance(relation, Table)
     ]
     views = [_view_ddl(relation) for relation in relations if isinstance(relation, View)]
     return "\n".join([_HEAD, *tables, *views])
+
+
+def _proposals(name: Name, derivations: Sequence[Derivation]) -> str:
+    """Comments with the derivations that are proposed for a table."""
+    lines = [_PROPOSED, *declarations(name, derivations)] if derivations else []
+    return "".join(f"-- {line}\n" for line in lines)
+
+
+def declarations(
+    name: Name, derivations: Sequence[Derivation], section: str = "tool.dpp-rewrite.derived"
+) -> list[str]:
+    """The lines of a file of settings that declare derived columns of a table, each with where it
+    is computed."""
+    if not derivations:
+        return []
+    shown = quoted_name(name[1:] if name[0] == DEFAULT_NAMESPACE[0] else name)
+    keys = (json.dumps(each.column, ensure_ascii=False) for each in derivations)
+    values = (json.dumps(each.expression, ensure_ascii=False) for each in derivations)
+    lines = [
+        f"{key[1:-1] if _BARE_KEY.fullmatch(key[1:-1]) else key} = {value}  # {each.origin}"
+        for key, value, each in zip(keys, values, derivations, strict=True)
+    ]
+    return [f"[{section}.{json.dumps(shown, ensure_ascii=False)}]", *lines]
 
 
 def _view_ddl(view: View) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -44,7 +43,6 @@ from sqlrewrite.warehouse import (
     TableOrView,
     Warehouse,
     parsed_name,
-    quoted_name,
 )
 
 if TYPE_CHECKING:
@@ -125,8 +123,10 @@ def infer_command(
 
     CREATE TABLE statements are copied. INSERT … PARTITION (dt = …) shows that dt partitions a
     table, but not its type: correct the guesses before you give the file to --catalog. Nothing is
-    rewritten that depends on an UNKNOWN type.
+    rewritten that depends on an UNKNOWN type. Where all statements that write a table compute a
+    partition column from another of its columns, a comment proposes to declare it in the settings.
     """
+    from sqlrewrite.catalog.computed_columns import computed_columns
     from sqlrewrite.catalog.infer import ddl, infer
     from sqlrewrite.report.catalog import print_left_out
     from sqlrewrite.run.search import find
@@ -138,8 +138,9 @@ def infer_command(
     catalog, guessed = infer(sources.files, Warehouse().use(schema))
     err = printer(err=True, color=color)
     count = sum(len(name) > 1 for name in catalog.relations)
+    proposed = computed_columns(sources.files, catalog)
     if count:  # else an existing file is worth more
-        write_to(output, ddl(catalog, guessed))
+        write_to(output, ddl(catalog, guessed, proposed))
     print_left_out(err, catalog)
     if not count:
         raise CommandFailure(
@@ -150,6 +151,12 @@ def infer_command(
     what = "table or view" if count == 1 else "tables and views"
     summary = f"{count:,} {what} written{place}, {len(guessed):,} guessed"
     err.line((summary, "bold"))
+    _print_proposed(
+        err,
+        proposed,
+        "these columns are computed from others by all statements that write the table; if nothing "
+        "else writes it, declare:",
+    )
 
 
 @catalog_command.command(
@@ -328,20 +335,25 @@ def pull_command(
     place = "" if output == "-" else f" to {output}"
     written = (f"{counted(len(relations), 'relation')} written{place}", "bold green")
     err.print([(written, (f", {len(skipped):,} skipped", "bold yellow" if skipped else ""))])
-    _print_proposed(err, proposed)
+    _print_proposed(
+        err,
+        proposed,
+        "in some rows these columns are computed from others; if they always are, declare:",
+    )
 
 
-def _print_proposed(err: Printer, proposed: Mapping[Name, Sequence[Derivation]]) -> None:
+def _print_proposed(
+    err: Printer, proposed: Mapping[Name, Sequence[Derivation]], title: str
+) -> None:
     """Prints the proposed derivations as lines for the settings, each a comment."""
-    lines = []
-    for name, derivations in sorted(proposed.items()):
-        lines += [f'# [tool.dpp-rewrite.derived."{quoted_name(name[1:])}"]'] if derivations else []
-        for derivation in derivations:
-            column = derivation.column
-            key = column if column.isidentifier() else json.dumps(column)
-            lines.append(f"# {key} = {json.dumps(derivation.expression)}")
+    from sqlrewrite.catalog.infer import declarations
+
+    lines = [
+        f"# {line}"
+        for name, derivations in sorted(proposed.items())
+        for line in declarations(name, derivations)
+    ]
     if lines:
-        title = "in some rows these columns are computed from others; if they always are, declare:"
         err.print([((title, "bold"),), *(((line, ""),) for line in lines)])
 
 

@@ -15,6 +15,7 @@ from sqlrewrite.cli.streams import printer, write_stdout
 from sqlrewrite.report import Printer, counted, shown
 from sqlrewrite.results import ConfigError
 from sqlrewrite.run.discover import Discovered, discover
+from sqlrewrite.run.search import find
 from sqlrewrite.settings.config import OWN_FILE, SECTION, SHARED_FILE, load
 from sqlrewrite.settings.spark_conf import known_setting
 from sqlrewrite.text.data_files import read_toml
@@ -56,6 +57,8 @@ def init_command(folder: str, color: bool | None) -> None:
     sources = [*_catalogs(folder, sources_found, err)]
     lines = [*_settings(sources, sources_found)]
     path, before = _target(folder)
+    section = "derived" if os.path.basename(path) == OWN_FILE else "tool.dpp-rewrite.derived"
+    lines += _computed(folder, sources, section)
     if before is None:
         write_stdout("".join(f"{line}\n" for line in lines).encode())
         err.line((f"{shown(path)} has settings already: nothing is written", "yellow"))
@@ -150,6 +153,23 @@ def _settings(catalogs: Sequence[KnownSource], sources: Discovered) -> Iterator[
         sign = "# " if sources.files else ""
         yield f"{sign}include-python = true  # {counted(sources.python, 'file')} with SQL"
     yield '# exclude = ["legacy"]  # what is left out'
+
+
+def _computed(folder: str, catalogs: Sequence[KnownSource], section: str) -> Iterator[str]:
+    """The partition columns that all statements of the folder's files compute from others, to be
+    declared."""
+    from sqlrewrite.catalog.computed_columns import computed_columns
+    from sqlrewrite.catalog.infer import declarations
+
+    usable = [os.path.join(folder, source.path) for source in catalogs if not source.lacking]
+    files = find([folder]).files
+    catalog = Catalog.load(*usable) if usable else Catalog.seen(*files)
+    proposed = computed_columns(files, catalog)
+    if proposed:
+        yield "# Computed from another column by all statements here that write the table: declare"
+        yield "# what always holds, and filters on that column prune (`catalog check` counts rows)."
+    for name, derivations in sorted(proposed.items()):
+        yield from (f"# {line}" for line in declarations(name, derivations, section))
 
 
 def _of_spark(sources: Discovered) -> Iterator[str]:

@@ -218,3 +218,17 @@ def test_line_ends_of_the_file_are_kept(run: Callable[..., Ran]) -> None:
     written = Path("pyproject.toml").read_bytes()
     assert b"\r\n\r\n[tool.dpp-rewrite]\r\n" in written
     assert written.count(b"\n") == written.count(b"\r\n")
+
+
+@pytest.mark.parametrize(("value", "count"), [("trunc(s.d, 'MM')", 1), ("DATE '2024-01-01'", 0)])
+def test_proposes_computed_columns(run: Callable[..., Ran], value: str, count: int) -> None:
+    write(
+        ddl="CREATE TABLE o (d DATE, m DATE) USING parquet PARTITIONED BY (m);\n",
+        load=f"INSERT INTO o SELECT s.d, {value} FROM s;\n",
+    )
+    run("init")
+    text = Path("dpp-rewrite.toml").read_text()
+    line = "# m = \"trunc(d, 'MM')\"  # load.sql:1\n"
+    assert text.count('# [derived."default.o"]\n' + line) == count
+    assert "derived" not in written()
+    assert run("catalog", "infer", ".").out.decode().count(f"-- {line[2:]}") == count
