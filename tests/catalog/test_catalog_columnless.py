@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sqlrewrite import Catalog
+from sqlrewrite.catalog import columnless
 from sqlrewrite.warehouse import Table
 
 
@@ -37,6 +39,21 @@ def test_a_chain_of_any_length(definitions: list[str]) -> None:
     catalog = Catalog.from_ddl(";\n".join(definitions))
     assert columns(catalog, "t39") == "k int, c string"
     assert not catalog.left_out
+
+
+@pytest.mark.parametrize("definitions", [CHAIN, CHAIN[::-1], MIXED[::-1]])
+def test_each_is_read_once(definitions: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    queries: list[str] = []
+    read = columnless.query_columns
+
+    def counted(query: str, *rest: Any) -> Any:
+        queries.append(query)
+        return read(query, *rest)
+
+    monkeypatch.setattr(columnless, "query_columns", counted)
+    Catalog.from_ddl(";\n".join(definitions))
+    tables = [text for text in definitions if text.startswith("CREATE TABLE") and " AS " in text]
+    assert len(queries) == len(set(queries)) == len(tables)
 
 
 @pytest.mark.parametrize("seed", range(12))
