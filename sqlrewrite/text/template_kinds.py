@@ -17,6 +17,8 @@ UNITS = {
 }
 """Expressions and tags."""
 
+_JOINED = re.compile(rf"{_STRINGS}|~", re.DOTALL)
+
 CALL = re.compile(r"(ref|source|var|env_var|config)\s*\(")
 """A call of dbt's."""
 
@@ -221,6 +223,11 @@ def _steady(node: ast.AST, plain: re.Pattern[str]) -> bool:
     return True
 
 
+def as_python(code: str) -> str:
+    """An expression of Jinja as Python reads it: ``a ~ b``, which joins two texts, is ``a + b``."""
+    return _JOINED.sub(lambda match: "+" if match.group() == "~" else match.group(), code)
+
+
 def meaning(unit: str) -> tuple[TemplateKind, Reference]:
     """The kind of an expression, and the relation it refers to. dbt's calls with constants are read
     as Python's."""
@@ -234,7 +241,7 @@ def meaning(unit: str) -> tuple[TemplateKind, Reference]:
     if CALL.match(code) is None or "\\" in code:
         return (TemplateKind.VALUE if _given_values(unit) else TemplateKind.OTHER), ()
     try:
-        call = ast.parse(re.sub(r"[\r\n]", " ", code), mode="eval").body
+        call = ast.parse(as_python(re.sub(r"[\r\n]", " ", code)), mode="eval").body
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
             return TemplateKind.OTHER, ()
         if call.func.id == "config":
