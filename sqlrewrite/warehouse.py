@@ -223,13 +223,25 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True)
+class DbtModel:
+    """A model that dbt builds incrementally into a ``table``: what configures it outside of its own
+    file, and in which files that is (``elsewhere``); ``adapter`` is None if that is not known."""
+
+    table: Name
+    config: Mapping[str, object]
+    adapter: str | None
+    elsewhere: str
+
+
+@dataclass(frozen=True, slots=True)
 class Warehouse:
     """All known relations by qualified name, and the namespace of short names.
 
     Names of one part are those of temporary views. Of the tables and views that are ``forgotten``,
     and of the ``hidden`` temporary views, nothing is known any more, not even whether they exist; a
     temporary view may stand before a table. ``references`` are what dbt's ``ref`` and ``source``
-    mean, ``declared`` the derived columns of the settings, by table. ``variables`` are the values
+    mean, ``models`` its incremental models by their files, from the project's folder on;
+    ``declared`` are the derived columns of the settings, by table. ``variables`` are the values
     that the project gives to variables in names, ``settings`` those of the sessions, as far as they
     are known, ``reset_settings`` those that a RESET brings back. ``open_names`` are names with a
     template that a text has made or dropped. ``zone_set``: the text sets another time zone.
@@ -253,6 +265,7 @@ class Warehouse:
     reset_settings: Mapping[str, str] | None = None
     open_names: tuple[Name, ...] = ()
     schema_named: bool = False
+    models: Mapping[str, DbtModel] = field(default_factory=dict)
 
     @property
     def tables(self) -> tuple[Table, ...]:

@@ -14,12 +14,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from sqlrewrite.catalog.dbt_config import incremental_model, merges_differently
 from sqlrewrite.catalog.ddl import read_ddl
 from sqlrewrite.catalog.sources import read_text
 from sqlrewrite.text.masking import mask
 from sqlrewrite.text.templates import templated
 from sqlrewrite.warehouse import (
     CatalogError,
+    DbtModel,
     Name,
     Reference,
     Table,
@@ -74,7 +76,8 @@ def read(data: Mapping[str, Any], path: Path, catalog: Warehouse) -> Warehouse:
         if relation is not None:
             counted = replace(relation, size_in_bytes=details.bytes, row_count=details.rows)
             relations[relation.name] = counted
-    return replace(catalog.with_relations(relations), references=references)
+    models = {} if merges_differently(_macros(data)) else dict(_models(named, home, adapter))
+    return replace(catalog.with_relations(relations), references=references, models=models)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +136,30 @@ def _nodes(data: Mapping[str, Any], path: Path, home: str) -> list[_Node]:
         nodes_found += [_Node(key, node) for key, node in nodes.items()]
     kept = [n for n in nodes_found if n.source or str(n.data.get("resource_type")) in _TABLES]
     return sorted(kept, key=lambda node: node.data.get("package_name") != home)
+
+
+def _models(
+    named: list[tuple[_Node, Name]], home: str, adapter: object
+) -> Iterator[tuple[str, DbtModel]]:
+    """The project's own incremental models in SQL, each with the path of its file."""
+    for node, name in named:
+        data, path = node.data, str(node.data.get("original_file_path") or "")
+        own = data.get("resource_type") == "model" and data.get("package_name") == home
+        if not own or not path.endswith(".sql"):
+            continue
+        raw = str(data.get("raw_code") or data.get("raw_sql") or "")
+        patch = str(data.get("patch_path") or "").rpartition("://")[2]
+        elsewhere = " or ".join(filter(None, ("dbt_project.yml", patch)))
+        adapter_name = None if adapter is None else str(adapter)
+        model = incremental_model(node.config, raw, name, adapter_name, elsewhere)
+        if model is not None:
+            yield path.replace("\\", "/"), model
+
+
+def _macros(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The package and the name of each macro."""
+    for macro in map(object_of, object_of(data.get("macros")).values()):
+        yield str(macro.get("package_name")), str(macro.get("name"))
 
 
 def _query(node: _Node, references: Mapping[Reference, Name]) -> str | None:

@@ -8,32 +8,26 @@ one.
 
 from __future__ import annotations
 
-import ast
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from sqlrewrite.catalog import dbt
 from sqlrewrite.catalog.dbt import object_of
+from sqlrewrite.catalog.dbt_config import MERGE_KEYS, config_arguments, defined_macros
 from sqlrewrite.catalog.sources import read_text
-from sqlrewrite.text.template_kinds import UNITS
 from sqlrewrite.warehouse import CatalogError, LeftOut, Warehouse, has_template, literal_name
 
 _VERSION = "https://schemas.getdbt.com/dbt/manifest/v12.json"
-_CONFIG = re.compile(r"\{\{-?\s*(config\s*\(.*\))\s*-?\}\}", re.DOTALL)
 _KINDS = {"models": "model", "seeds": "seed", "snapshots": "snapshot"}
 _PATHS = {"models": "model-paths", "seeds": "seed-paths", "snapshots": "snapshot-paths"}
 
 _NAMING = ("database", "schema", "alias")
 """Keys that say what a table is called, by the parts of its name."""
 
-_CONFIGURED = frozenset({"materialized", "partition_by", "file_format", "enabled", *_NAMING})
+_CONFIGURED = MERGE_KEYS.union(_NAMING)
 """Keys that a project may configure without a ``+`` before them."""
-
-_CONSTANTS = {"true": True, "false": False, "none": None}
-"""Jinja's names of constants, which Python does not have."""
 
 YamlObject = Mapping[str, Any]
 
@@ -50,20 +44,48 @@ def read(path: Path, catalog: Warehouse) -> Warehouse:
     for section, kind in _KINDS.items():
         for folder in _folders(project, section):
             top = path.parent / folder
-            files = [*_files(top, left_out)]
+            files = dict(_files(top, left_out))
             entries = dict(_properties(files, section))
             for file in sorted((*top.rglob("*.sql"), *top.rglob("*.csv"))):
                 if (file.suffix == ".csv") != (kind == "seed"):
                     continue
                 configured = _of_project(project, section, name, file.relative_to(top))
-                node = _node(kind, name, file, entries.get(file.stem, {}), configured)
+                properties, entry = entries.get(file.stem, ("", {}))
+                node = _node(kind, name, file, entry, configured)
+                if file.stem.rpartition("_v")[0] not in entries:  # of a version more is not known
+                    node["original_file_path"] = file.relative_to(path.parent).as_posix()
+                    node["patch_path"] = properties
                 state = node["config"].get("materialized"), node["config"].get("enabled")
                 if state[0] is not None and state[1] is not False:
                     nodes[node["unique_id"]] = node
-            sources |= {source["unique_id"]: source for source in _sources(files, name)}
-    metadata = {"dbt_schema_version": _VERSION, "project_name": name}
-    after = dbt.read({"metadata": metadata, "nodes": nodes, "sources": sources}, path, catalog)
-    return replace(after, left_out=(*after.left_out, *left_out))
+            sources |= {source["unique_id"]: source for source in _sources(files.values(), name)}
+    manifest = {
+        "metadata": {"dbt_schema_version": _VERSION, "project_name": name},
+        "nodes": nodes,
+        "sources": sources,
+        "macros": _macros(path.parent, project, name),
+    }
+    after = dbt.read(manifest, path, catalog)
+    models = {} if left_out else after.models  # their configuration may be in what is left out
+    return replace(after, models=models, left_out=(*after.left_out, *left_out))
+
+
+def _macros(root: Path, project: YamlObject, name: str) -> dict[str, YamlObject]:
+    """The macros of a project and of the packages that are installed in it."""
+    paths = project.get("macro-paths")
+    folders = [root / str(folder) for folder in (paths if isinstance(paths, list) else ["macros"])]
+    folders.append(root / str(project.get("packages-install-path") or "dbt_packages"))
+    files = sorted(file for folder in folders for file in folder.rglob("*.sql"))
+    defined = (macro for file in files for macro in defined_macros(_macro_text(file), name))
+    return {macro: {"package_name": package, "name": macro} for package, macro in defined}
+
+
+def _macro_text(file: Path) -> str:
+    """The text of a file of macros; if it cannot be read, it may hold any."""
+    try:
+        return read_text(file)
+    except CatalogError:
+        return "{% macro get_merge_sql %}"
 
 
 def _folders(project: YamlObject, section: str) -> list[str]:
@@ -77,7 +99,7 @@ def _node(
     """A model, seed or snapshot in the form of a manifest."""
     raw = read_text(file) if kind != "seed" else ""
     config = {"materialized": "view" if kind == "model" else kind, **configured}
-    call = _config_call(raw)
+    call = config_arguments(raw)
     config |= {**object_of(entry.get("config")), **call}
     is_named = all(call.get(key, "") is not None for key in _NAMING)
     return {
@@ -109,26 +131,6 @@ def _relation_name(kind: str, name: str, config: YamlObject) -> str | None:
     return literal_name((*parts, *(() if config.get("alias") else (name,))))
 
 
-def _config_call(raw: str) -> YamlObject:
-    """The arguments of ``config(…)`` in a model, with None for those that are no literals."""
-    arguments: dict[str, Any] = {}
-    for unit in UNITS["{{"].finditer(raw):
-        match = _CONFIG.fullmatch(unit.group())
-        try:
-            call = ast.parse(" ".join(match[1].split()), mode="eval").body if match else None
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            call = None
-        for item in call.keywords if isinstance(call, ast.Call) else ():
-            if isinstance(item.value, ast.Name) and item.value.id in _CONSTANTS:
-                arguments[str(item.arg)] = _CONSTANTS[item.value.id]
-                continue
-            try:
-                arguments[str(item.arg)] = ast.literal_eval(item.value)
-            except (ValueError, TypeError, RecursionError, MemoryError):
-                arguments[str(item.arg)] = None  # not known
-    return arguments
-
-
 def _of_project(project: YamlObject, section: str, name: str, file: Path) -> dict[str, Any]:
     """The project's configuration for a file; that of a nearer folder wins."""
     config: dict[str, Any] = {}
@@ -143,14 +145,16 @@ def _of_project(project: YamlObject, section: str, name: str, file: Path) -> dic
     return config
 
 
-def _properties(files: Sequence[YamlObject], section: str) -> Iterator[tuple[str, YamlObject]]:
-    """The entries for models in the YAML files of a folder, by name."""
-    for data in files:
+def _properties(
+    files: Mapping[str, YamlObject], section: str
+) -> Iterator[tuple[str, tuple[str, YamlObject]]]:
+    """The entries for models in the YAML files of a folder, by name, each with its file's name."""
+    for name, data in files.items():
         for entry in map(object_of, _list(data.get(section))):
-            yield str(entry.get("name")), entry
+            yield str(entry.get("name")), (name, entry)
 
 
-def _sources(files: Sequence[YamlObject], project: str) -> Iterator[dict[str, Any]]:
+def _sources(files: Iterable[YamlObject], project: str) -> Iterator[dict[str, Any]]:
     """The tables of the sources that the YAML files of a folder declare."""
     for data in files:
         for source in map(object_of, _list(data.get("sources"))):
@@ -174,11 +178,12 @@ def _columns(entry: YamlObject) -> dict[str, Any]:
     return {str(column["name"]): column for column in named}
 
 
-def _files(folder: Path, left_out: list[LeftOut]) -> Iterator[YamlObject]:
-    """The contents of the YAML files of a folder; those that cannot be read are left out."""
+def _files(folder: Path, left_out: list[LeftOut]) -> Iterator[tuple[str, YamlObject]]:
+    """The YAML files of a folder by their paths from the project on, with their contents; those
+    that cannot be read are left out."""
     for path in sorted((*folder.rglob("*.yml"), *folder.rglob("*.yaml"))):
         try:
-            yield object_of(_parsed(path))
+            yield path.relative_to(folder.parent).as_posix(), object_of(_parsed(path))
         except CatalogError as error:
             left_out.append(LeftOut(str(path), str(error).removeprefix(f"{path}: ")))
 

@@ -156,10 +156,12 @@ def _merged(catalog: Warehouse, later: Warehouse) -> Warehouse:
             relations[name] = relation
     references = {**catalog.references, **later.references}
     settings = {**catalog.settings, **later.settings}
+    models = {**catalog.models, **later.models}
     return replace(
         catalog.with_relations(relations),
         references=references,
         settings=settings,
+        models=models,
         left_out=(*catalog.left_out, *later.left_out),
         streaming=catalog.streaming or later.streaming,
     )

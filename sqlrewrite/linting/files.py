@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from sqlrewrite.document import Document
 from sqlrewrite.embedded import documents
 from sqlrewrite.linting.checked_statement import place_of
+from sqlrewrite.linting.dbt_checks import of_file
 from sqlrewrite.linting.findings import (
     Finding,
     Fix,
@@ -30,7 +31,6 @@ from sqlrewrite.linting.findings import (
     unsuppressed,
 )
 from sqlrewrite.linting.linter import findings, lint
-from sqlrewrite.linting.scan_checks import of_file
 from sqlrewrite.linting.suppression import UNUSED
 from sqlrewrite.results import NOT_PARSED, ConfigError, Problem
 from sqlrewrite.run.file_content import UnreadFileError, read_source
@@ -109,7 +109,7 @@ def lint_file(path: str, data: bytes, request: Request) -> LintedFile:
     try:
         host = host_of(path, text)
         if host is None:
-            findings, bugs = lint(text, request.catalog, request.options())
+            findings, bugs = lint(text, request.catalog, request.options(), path)
         else:
             findings, bugs = lint_host(host, request.catalog, request.options())
     except (ConfigError, CatalogError):

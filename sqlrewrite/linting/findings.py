@@ -47,6 +47,7 @@ CODES: tuple[Code, ...] = (
     Code("DPP011", "latest-partition", Severity.WARNING),
     Code("DPP012", "build-side", Severity.WARNING),
     Code("DPP013", "exchanged-alike", Severity.NOTE),
+    Code("DPP014", "dbt-merge-reads-all", Severity.WARNING),
 )
 BY_CODE = {code.code: code for code in CODES}
 

@@ -6,13 +6,14 @@ suppresses say so. ``CHECKS`` are the checks of a statement.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress as suppress_errors
 from dataclasses import replace
 
 from sqlrewrite.document import Document, decide, heeded, read
 from sqlrewrite.find.reading import in_dialect
 from sqlrewrite.linting import (
+    dbt_checks,
     join_checks,
     merge_checks,
     predicate_checks,
@@ -48,27 +49,31 @@ CHECKS: tuple[Callable[[CheckedStatement], Iterator[Finding]], ...] = (
 )
 
 
-def lint(sql: str, catalog: Warehouse, options: Options | None = None) -> LintResult:
+def lint(
+    sql: str, catalog: Warehouse, options: Options | None = None, path: str = ""
+) -> LintResult:
     """The findings of a text, and what went wrong while looking for them.
 
-    ``options`` says what a rewrite would insert, by default what ``rewrite`` does. Raises nothing
-    for bad SQL.
+    ``options`` says what a rewrite would insert, by default what ``rewrite`` does; ``path`` is that
+    of its file, which may be a model of dbt. Raises nothing for bad SQL.
     """
     chosen = options or make_options()
 
     def found(text: str) -> LintResult:
         # Suppressed scans too: a finding there shows that its comment is used.
-        return findings(read(text, catalog, chosen.limits, heed=False), chosen)
+        return findings(read(text, catalog, chosen.limits, heed=False), chosen, of_file)
 
     with at_rest(sql):  # until only the findings are left
+        of_file = tuple(dbt_checks.dbt_merge(path, sql, catalog))
         rewritten = rendered(sql, catalog, chosen) if "{%" in sql else None
         if rewritten is None:
             return found(sql)
         return lint_renderings(sql, rewritten, found)
 
 
-def findings(document: Document, options: Options) -> LintResult:
-    """The same for a document, which was read without heeding its comments."""
+def findings(document: Document, options: Options, of_file: Sequence[Finding] = ()) -> LintResult:
+    """The same for a document, which was read without heeding its comments; ``of_file`` are
+    findings in its file that are of no statement."""
     decision = unrestricted = rewriting = decide(document, options)
     conf_known = any(
         affects_pruning(statement.catalog.settings) for statement in document.statements
@@ -78,7 +83,7 @@ def findings(document: Document, options: Options) -> LintResult:
         unrestricted = decide(document, options.with_all())
     if document.directives.found:
         rewriting = decide(heeded(document), options)
-    all_findings: list[Finding] = []
+    all_findings = list(of_file)
     for checked in checked_statements(decision, unrestricted, rewriting):
         all_findings += _statement(checked)
     all_findings += _foreign(document)

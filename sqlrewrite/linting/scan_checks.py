@@ -7,9 +7,8 @@ an INSERT that takes its partitions from the rows), the finding is a note.
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from sqlrewrite.find.reducers import all_restrictions
 from sqlrewrite.find.restrictions import Conjunct
@@ -26,7 +25,6 @@ from sqlrewrite.results import Outcome, Verdict
 from sqlrewrite.rulebook import Engine
 from sqlrewrite.settings.options import ALONE
 from sqlrewrite.sql.statements.execution import writes_each_partition
-from sqlrewrite.warehouse import Table, Warehouse
 
 _PRESERVED, _UNFILTERED = "DPP101", "DPP120"
 """Rejections that hold for the engine's own pruning, too: all rows of the fact are preserved; or
@@ -204,19 +202,6 @@ _ENDS = frozenset({"max", "min"})
 def is_view(text: str) -> bool:
     """Whether a text is a dbt model that is no table: how much is read depends on its readers."""
     return "materialized" in text and _LATER.search(text) is not None
-
-
-def is_view_model(path: str, catalog: Warehouse) -> bool:
-    """Whether a file is a model of a dbt project that is no table by the project's configuration
-    (``+materialized: view``)."""
-    name = catalog.references.get(("ref", os.path.splitext(os.path.basename(path))[0]))
-    return name is not None and not isinstance(catalog.resolve(name), Table)
-
-
-def of_file(path: str, catalog: Warehouse, findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """The findings of a file, without DPP007 where it is such a model."""
-    view = is_view_model(path, catalog)
-    return tuple(item for item in findings if not (view and item.code == "DPP007"))
 
 
 def reads_keys_alone(plan: ra.Plan, scan: ra.Scan, names: frozenset[str]) -> bool:

@@ -20,8 +20,8 @@ _TITLES = {
     "DPP002": "Refresh the pruning predicate",
     "DPP003": "Take out the pruning predicate",
 }
-_UNSUPPRESSED = frozenset({"DPP008", "DPP009"})
-"""Findings that no comment suppresses."""
+_UNSUPPRESSED = frozenset({"DPP008", "DPP009", "DPP014"})
+"""Findings that no comment suppresses, or none on their line: that of ``config(…)`` is no SQL."""
 _MOST_COMMENTS = 4
 """For each comment that is offered the file is linted once more."""
 

@@ -16,9 +16,9 @@ from typing import Any
 from sqlrewrite.document import Decision, Document, decide, read
 from sqlrewrite.embedded import documents
 from sqlrewrite.linting import files
+from sqlrewrite.linting.dbt_checks import of_file
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.linter import lint
-from sqlrewrite.linting.scan_checks import of_file
 from sqlrewrite.linting.selection import FindingFilter, finding_filter, input_files
 from sqlrewrite.run.catalogs import load_catalog
 from sqlrewrite.run.file_content import Stamp, stamps
@@ -111,7 +111,7 @@ def analyse(path: str, text: str, project: ServerProject) -> Analysis:
     """The analysis of a text."""
     host = host_of(path, text)
     if host is None:
-        findings, _ = lint(text, project.catalog, project.options)
+        findings, _ = lint(text, project.catalog, project.options, path)
         host = Host(text, (Region(plain(text)),))
     else:
         findings, _ = files.lint_host(host, project.catalog, project.options)

@@ -91,12 +91,12 @@ class Rendering:
         )
 
 
-def renderings(text: str) -> tuple[Rendering, ...]:
+def renderings(text: str, facts: Mapping[str, bool] | None = None) -> tuple[Rendering, ...]:
     """All texts that a template may render to, the one of all first branches last. Empty if there
     is no ``if``, if there are more than ``MAX_RENDERINGS``, or if the blocks are not well
-    formed."""
+    formed. ``facts`` are conditions that are known to hold or not: ``is_incremental()``."""
     tags = _tags(text) if "{%" in text and not _NAMES.search(text) else []
-    ways = _ways(tags)
+    ways = _ways(tags, facts or {})
     eaten = [_trimmed(text, tags, trim) for trim in (False, True)] if ways else []
     return tuple(
         Rendering(
@@ -171,10 +171,10 @@ class _Way:
         return not self.open or self.open[-1][1]
 
 
-def _ways(tags: Sequence[_Tag]) -> list[tuple[Span, ...]]:
+def _ways(tags: Sequence[_Tag], facts: Mapping[str, bool]) -> list[tuple[Span, ...]]:
     """The hidden spans of each way to choose branches, first branches first. Empty for no tags, for
     too many ways, and for blocks that do not end."""
-    ways = [_Way()] if tags else []
+    ways = [_Way(facts=facts)] if tags else []
     last = 0
     for tag in tags:
         ways = [way for before in ways for way in _behind(tag, before, last)]

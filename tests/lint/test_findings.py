@@ -394,7 +394,7 @@ def test_what_a_comment_suppresses(
     [
         ("ingore", "`-- dpp-rewrite: ingore` is not known: did you mean `ignore`?"),
         ("ignore[DPP0007]", "no finding has the code DPP0007: did you mean DPP007?"),
-        ("ignore[DPP101]", "no finding has the code DPP101: did you mean DPP013?"),
+        ("ignore[DPP101]", "no finding has the code DPP101: did you mean DPP014?"),
         ("ignore[DPP001]", "`-- dpp-rewrite: ignore[DPP001]` suppresses no DPP001 here"),
         ("ignore", "`-- dpp-rewrite: ignore` suppresses nothing"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -47,9 +48,17 @@ def _examples() -> list[object]:
 
 
 @pytest.mark.parametrize(("code", "ddl", "kind", "text"), _examples())
-def test_an_example_is_as_the_page_says(code: str, ddl: str, kind: str, text: str) -> None:
+def test_an_example_is_as_the_page_says(
+    tmp_path: Path, code: str, ddl: str, kind: str, text: str
+) -> None:
     engine = "trino" if code == "DPP012" else "spark"
-    findings, failures = lint(text, Catalog.from_ddl(ddl), make_options(engine=engine))
+    catalog, path = Catalog.from_ddl(ddl), tmp_path / "models" / "fct.sql"
+    if code == "DPP014":  # its examples are models
+        path.parent.mkdir()
+        path.write_text(text, "utf-8")
+        (tmp_path / "dbt_project.yml").write_text("name: shop\n")
+        catalog = Catalog.load(str(tmp_path))
+    findings, failures = lint(text, catalog, make_options(engine=engine), str(path))
     assert failures == ()
     codes = [finding.code for finding in findings if finding.suppression is None]
     if kind == "found":

@@ -27,15 +27,15 @@ def _codes(settings: Settings, findings: list[Finding], path: str = "q.sql") -> 
 @pytest.mark.parametrize(
     ("settings", "codes"),
     [
-        (Settings(), "0 1 2 3 4 5 6 7 8 9 10 11 12 13"),
+        (Settings(), "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14"),
         (Settings(select=("DPP001", "DPP004")), "1 4"),
         (Settings(select=("DPP00",), ignore=("DPP007",)), "0 1 2 3 4 5 6 8 9"),
         (Settings(select=("DPP007",), ignore=("DPP",)), "7"),
         (Settings(select=("DPP007",), ignore=("DPP007",)), ""),
         (Settings(ignore=("DPP",)), ""),
         (Settings(select=("DPP001",), extend_select=("DPP002",)), "1 2"),
-        (Settings(per_file_ignores=(("*.sql", ("DPP007",)),)), "0 1 2 3 4 5 6 8 9 10 11 12 13"),
-        (Settings(per_file_ignores=(("legacy", ("DPP",)),)), "0 1 2 3 4 5 6 7 8 9 10 11 12 13"),
+        (Settings(per_file_ignores=(("*.sql", ("DPP007",)),)), "0 1 2 3 4 5 6 8 9 10 11 12 13 14"),
+        (Settings(per_file_ignores=(("legacy", ("DPP",)),)), "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14"),
     ],
 )
 def test_selected(settings: Settings, codes: str, findings: list[Finding]) -> None:
@@ -66,7 +66,7 @@ def test_only_strict_counts_notes(findings: list[Finding]) -> None:
     ("given", "message"),
     [
         ({"select": ("DPP02",)}, "no finding has a code that begins with 'DPP02': did you mean"),
-        ({"ignore": ("DPP101",)}, "begins with 'DPP101': did you mean DPP013?"),
+        ({"ignore": ("DPP101",)}, "begins with 'DPP101': did you mean DPP014?"),
         ({"extend_select": ("E501",)}, "begins with 'E501': known: DPP000, DPP001"),
         ({"per_file_ignores": (("*.sql", ("dpp",)),)}, "begins with 'dpp': did you mean DPP0"),
         ({"severity": (("DPP007", "loud"),)}, "severity of DPP007 is 'loud': known: error, warn"),

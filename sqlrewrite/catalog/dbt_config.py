@@ -1,0 +1,137 @@
+"""The configuration of a dbt model: ``config(…)`` in its text, and what stands elsewhere.
+
+In: a model's text, or a node of a manifest. Out: plain values; an argument that is no literal is
+None. Raises nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlrewrite.text.edits import Span, blank
+from sqlrewrite.text.template_kinds import UNITS, as_python
+from sqlrewrite.warehouse import DbtModel, Name
+
+MERGE_KEYS = frozenset(
+    """
+    materialized enabled incremental_strategy unique_key partition_by file_format predicates
+    incremental_predicates target_alias full_refresh not_matched_by_source_action
+    """.split()
+)
+"""The keys that say whether dbt merges a model into its table, and by which condition."""
+
+_CONFIG = re.compile(r"\{\{[-+]?\s*(config\s*\(.*\))\s*[-+]?\}\}", re.DOTALL)
+_CALLED = re.compile(r"\bconfig\s*\(")
+_COMMENT = re.compile(r"\{#.*?#\}", re.DOTALL)
+_IF = re.compile(r"\{%[-+]?\s*(?:if|for)\b")
+_CONSTANTS = {"true": True, "false": False, "none": None}
+"""Jinja's names of constants, which Python does not have."""
+
+_OWN_MERGE = re.compile(
+    r"(?:\w*get_(?:incremental_)?merge_sql|\w*get_incremental(?:_default)?_sql"
+    r"|(?:materialization[\s_]+)incremental\w*)"
+)
+_DEFINED = re.compile(r"\{%[-+]?\s*(?:macro\s+(\w+)|(materialization\s+\w+))")
+_ADAPTERS = frozenset({"dbt", "dbt_spark", "dbt_databricks"})
+"""dbt's own packages."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigCall:
+    """A ``{{ config(…) }}`` of a text: its ``unit`` with the braces, where the call begins in it,
+    and its arguments, each also as the author wrote it. ``complete``: there is no other argument.
+    """
+
+    unit: Span
+    start: int
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    written: Mapping[str, str] = field(default_factory=dict)
+    complete: bool = False
+
+
+def config_calls(raw: str) -> list[ConfigCall]:
+    """The calls of ``config(…)`` in a model, outside of comments."""
+    text = _COMMENT.sub(lambda comment: blank(comment.group()), raw)
+    calls: list[ConfigCall] = []
+    for unit in UNITS["{{"].finditer(text) if _CALLED.search(text) else ():
+        match = _CONFIG.fullmatch(unit.group())
+        if match is not None:
+            calls.append(_read(match[1], Span(*unit.span()), unit.start() + match.start(1)))
+    return calls
+
+
+def config_arguments(raw: str) -> dict[str, Any]:
+    """The arguments of all calls of ``config(…)`` in a model; of two of a name the later one."""
+    return {name: value for call in config_calls(raw) for name, value in call.arguments.items()}
+
+
+def only_call(raw: str) -> ConfigCall | None:
+    """The one call of ``config(…)`` in a model, if it is always run and all its arguments are
+    known; an empty one if there is none. None if the configuration is not known."""
+    text = _COMMENT.sub(lambda comment: blank(comment.group()), raw)
+    calls, count = config_calls(raw), len(_CALLED.findall(text))
+    if count == 0:
+        return ConfigCall(Span(0, 0), 0, complete=True)
+    if count != 1 or len(calls) != 1 or not calls[0].complete:
+        return None
+    return None if _IF.search(text, 0, calls[0].start) else calls[0]
+
+
+def _read(written: str, unit: Span, start: int) -> ConfigCall:
+    code = as_python(" ".join(written.split()))
+    try:
+        call = ast.parse(code, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        call = None
+    if not isinstance(call, ast.Call):
+        return ConfigCall(unit, start)
+    arguments: dict[str, Any] = {}
+    texts: dict[str, str] = {}
+    for item in call.keywords:
+        name = str(item.arg)
+        arguments[name] = _value(item.value)
+        texts[name] = f"{name}={ast.get_source_segment(code, item.value)}"
+    complete = not call.args and all(item.arg is not None for item in call.keywords)
+    return ConfigCall(unit, start, arguments, texts, complete)
+
+
+def _value(node: ast.expr) -> Any:
+    """The value of a literal, None for anything else."""
+    if isinstance(node, ast.Name) and node.id in _CONSTANTS:
+        return _CONSTANTS[node.id]
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError, RecursionError, MemoryError):
+        return None
+
+
+def merges_differently(macros: Iterable[tuple[str, str]]) -> bool:
+    """Whether a project has a macro of its own for what dbt runs of an incremental model, of
+    ``macros`` as pairs of package and name."""
+    return any(package not in _ADAPTERS and _OWN_MERGE.fullmatch(name) for package, name in macros)
+
+
+def defined_macros(text: str, package: str) -> Iterator[tuple[str, str]]:
+    """The macros and materializations that a text defines, with the package it is of."""
+    for macro, materialization in _DEFINED.findall(text):
+        yield package, macro or materialization
+
+
+def incremental_model(
+    config: Mapping[str, Any], raw: str, name: Name, adapter: str | None, elsewhere: str
+) -> DbtModel | None:
+    """A model that dbt builds incrementally, with what its configuration has from ``elsewhere``
+    than its own text; None for any other."""
+    if config.get("materialized") != "incremental":
+        return None
+    own = config_arguments(raw)
+    rest = {
+        key: value
+        for key, value in config.items()
+        if key in MERGE_KEYS and key not in own and value is not None
+    }
+    return DbtModel(name, rest, adapter, elsewhere)
