@@ -1,1 +1,1 @@
-"""Whether the pairs of a statement become predicates: rules, and what they ask (``rules.py``)."""
+"""The rules that decide whether a pair becomes a predicate (``rules.py``)."""

@@ -1,8 +1,7 @@
 """Which conditions on the dimension the key query repeats.
 
-A condition that is dropped only widens the bound, so doubt costs little here. One that can raise an
-error is never copied as it is: what keeps it from raising (``x <> 0 AND 1 / x > 2``, or the join
-itself) might not come with it.
+A condition left out only widens the bound, so doubt costs little here. One that can raise an error
+is never copied as it is: its guard (``x <> 0 AND 1 / x > 2``, or the join) may not come along.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from sqlrewrite.judge.errors.raising import (
     raising_inside,
     total,
 )
-from sqlrewrite.judge.proposal import Objection, Proposal, called, relation_name
+from sqlrewrite.judge.proposal import Objection, Proposal, called, quoted_relation
 from sqlrewrite.judge.repeatable import (
     DETERMINISM,
     PARAMETERS,
@@ -42,19 +41,20 @@ TYPES = "DPP112"
 
 
 def sift(
-    proposal: Proposal, found: tuple[Restriction, ...]
+    proposal: Proposal, restrictions: tuple[Restriction, ...]
 ) -> tuple[tuple[Restriction, ...], tuple[Objection, ...]]:
-    """The restrictions that the key query may repeat, and the first objection to each other one."""
+    """The restrictions that the key query may repeat, and the first objection to each of the
+    others."""
     dropped: list[Objection] = []
-    repeated = _repeatable(proposal, found, dropped)
+    repeated = _repeatable(proposal, restrictions, dropped)
     return repeated, tuple(dict.fromkeys(dropped))
 
 
 def _repeatable(
-    proposal: Proposal, found: tuple[Restriction, ...], dropped: list[Objection]
+    proposal: Proposal, restrictions: tuple[Restriction, ...], dropped: list[Objection]
 ) -> tuple[Restriction, ...]:
     repeated: list[Restriction] = []
-    for item in found:
+    for item in restrictions:
         match item:
             case Conjunct(expression=expression):
                 tried = attempts(proposal, expression)
@@ -63,7 +63,7 @@ def _repeatable(
                     written = tried is not None and (tried.forms or tried.doubtful)
                     repeated.append(replace(item, attempts=tried) if written else item)
             case AnyOf(branches=branches):
-                # A branch with fewer conditions bounds less, one without any does not bound at all.
+                # A branch of an OR with fewer conditions bounds less; one without any, not at all.
                 repeated += any_of([_repeatable(proposal, branch, dropped) for branch in branches])
             case SemiJoin(inner=inner):
                 if _is_dropped(proposal, _objections_to_neighbour(proposal, item), dropped):
@@ -88,21 +88,21 @@ def _is_dropped(
 def objections_to_conjunct(
     proposal: Proposal, item: Conjunct, *, attempted: bool = False
 ) -> Iterator[Objection]:
-    """The reasons not to repeat a condition; ``attempted`` as in ``objections_to_value``."""
+    """The objections to repeating a condition; ``attempted`` as in ``objections_to_value``."""
     if item.condition.clause is None:
-        yield NO_TEXT, "a condition that comes from USING or a view has no text in this query"
+        yield NO_TEXT, "a condition from USING or a view has no text in this query to repeat"
     if not is_boolean(proposal, item.expression):
         yield GUARDS, f"{_name_of(proposal, item.expression)} is not known to be a BOOLEAN"
     yield from objections_to_value(proposal, item.expression, attempted=attempted)
 
 
 def _objections_to_neighbour(proposal: Proposal, item: SemiJoin) -> Iterator[Objection]:
-    """The reasons not to read a neighbour in the key query, as for the dimension itself."""
+    """The objections to reading a neighbour in the key query, as for the dimension itself."""
     yield from objections_to_relation(proposal, item.relation)
     yield from objections_to_copying(item.relation)
     culprit = raising_inside(proposal, item.relation)
     if culprit is not None:
-        name = relation_name(item.relation)
+        name = quoted_relation(item.relation)
         yield GUARDS, f"{describe(culprit)} inside {name} can raise an error"
     why = unlike_types(proposal.plan, item.key, item.other)
     if why is not None:
@@ -112,36 +112,37 @@ def _objections_to_neighbour(proposal: Proposal, item: SemiJoin) -> Iterator[Obj
 def objections_to_value(
     proposal: Proposal, expression: ra.Expression, *, attempted: bool = False
 ) -> Iterator[Objection]:
-    """The reasons not to compute an expression a second time, perhaps for rows that the query never
-    computes it for; ``attempted``: what could raise an error is written so that it does not."""
+    """The objections to computing an expression again, perhaps for rows that the query does not
+    compute it for; ``attempted``: it is written in a form that raises no error."""
     aggregates = attempted_aggregate_ids(proposal, expression) if attempted else frozenset()
     yield from objections_to_expression(proposal, expression, aggregates)
     nodes = list(walk(expression))
-    # What is not understood comes first: an operator above it may raise an error for that reason.
+    # Unknown parts first: they are why an operator above them may raise an error.
     yield from ((DETERMINISM, node.reason) for node in nodes if isinstance(node, ra.Unknown))
     for node in nodes:
         if not attempted and not total(proposal, node):
             yield GUARDS, _why_not_total(proposal, node)
         if _is_over_many_rows(proposal, node):
-            why = "is computed from many rows, and the key query may read other rows"
+            why = "is computed from several rows, and the key query may read other rows"
             yield DETERMINISM, f"{describe(node)} {why}"
         match node:
             case ra.Parameter(positional=True):
-                yield PARAMETERS, "a positional parameter (?) cannot be repeated"
+                yield PARAMETERS, "a positional parameter `?` cannot be repeated: use `:name`"
             case ra.Subquery(query=query):
                 yield from objections_to_blocks(proposal, query.blocks, attempted=aggregates)
                 if _would_be_bounded(proposal, query.blocks):
-                    yield GUARDS, "a subquery in it would itself be bounded by the dimension"
+                    yield GUARDS, "a subquery in it may get a pruning predicate itself"
             case ra.ColumnRef(span=None):
                 yield (
                     NO_TEXT,
-                    "a column that comes from a `*` or a view has no text in this query to repeat",
+                    "a column from `*` or a view has no text in this query to repeat",
                 )
             case ra.ColumnRef():
                 culprit = raising_below(proposal, node)
                 if culprit is not None:
                     name = proposal.label(node)
-                    yield GUARDS, f"{describe(culprit)} below {name} can raise an error"
+                    why = f"{describe(culprit)}, which can raise an error"
+                    yield GUARDS, f"{name} is computed with {why}"
             case _:
                 pass
 
@@ -165,14 +166,15 @@ _BY_A_PATTERN = (
 
 
 def _why_operator_raises(proposal: Proposal, node: ra.Expression) -> str:
-    """That a node can raise an error; for an operator, with the operand types for which it can."""
+    """Why a node can raise an error; for an operator, with the types of its operands."""
     plan = proposal.plan
     if proposal.engine.patterns_raise and reads_by_pattern(node):
         return f"{describe(node)} {_BY_A_PATTERN}"
     if isinstance(node, ra.Call) and _is_operator(node.name):
         untyped = [column.name for column in columns(node) if type_of(plan, column) is None]
         if untyped:
-            return f"the type of {untyped[0]} is not known, so {describe(node)} can raise an error"
+            why = f"the type of `{untyped[0]}` is not known"
+            return f"{describe(node)} can raise an error, as {why}: declare it in the catalog"
         types = dict.fromkeys(str(type_of(plan, arg) or "") for arg in node.args)
         if len(types) > 1 and all(types):
             return f"{describe(node)} between {' and '.join(types)} can raise an error"
@@ -180,16 +182,16 @@ def _why_operator_raises(proposal: Proposal, node: ra.Expression) -> str:
 
 
 def _is_over_many_rows(proposal: Proposal, node: ra.Expression) -> bool:
-    """Whether a node is an aggregate of the surrounding block (HAVING EXISTS (… p = max(d.k))), a
-    window function or a generator."""
+    """Whether a node is an aggregate (HAVING EXISTS (… p = max(d.k))), a window function or a
+    generator."""
     row = proposal.options.function(node.name) if isinstance(node, ra.Call) else None
     return row is not None and row.kind in ("aggregate", "window", "generator")
 
 
 def _would_be_bounded(proposal: Proposal, blocks: tuple[int, ...]) -> bool:
-    """Whether another pair of the statement may get a predicate inside a subquery: its value would
-    then differ on rows that do not count, and a condition on it could let one of them pass. The
-    predicate for a fact in a CTE may stand at the reference."""
+    """Whether another pair's predicate may go inside a subquery, which changes its value for rows
+    that the query drops: a condition on that value could then keep such a row. The predicate for a
+    fact in a CTE may stand at the reference."""
     owner = proposal.plan.owner
     return any(
         owner[pair.dimension.relation] not in blocks
@@ -205,12 +207,12 @@ def _name_of(proposal: Proposal, node: ra.Expression) -> str:
 
 
 def describe(node: ra.Expression) -> str:
-    """A node of an expression as a message names it."""
+    """A node of an expression, as a message names it."""
     match node:
         case ra.Call(name=name):
-            return f"the operator {name.upper()}" if _is_operator(name) else called(name)
+            return f"the operator `{name.upper()}`" if _is_operator(name) else called(name)
         case ra.Cast(type=kind):
-            return f"a cast to {kind}"
+            return f"a cast to {kind.upper()}"
         case ra.Subquery():
             return "a correlated subquery" if node.outer else "a subquery"
         case _:
@@ -223,19 +225,20 @@ def _is_operator(name: str) -> bool:
 
 
 def unlike_types(plan: ra.Plan, one: ra.ColumnRef, other: ra.ColumnRef) -> str | None:
-    """Why ``=`` and IN might compare two columns differently, or None."""
+    """Why IN may compare two columns otherwise than ``=``; None if it does not."""
     first, second = type_of(plan, one), type_of(plan, other)
     if first is None or second is None:
-        return f"the type of {one.name if first is None else other.name} is not known"
+        name = one.name if first is None else other.name
+        return f"the type of `{name}` is not known: declare it in the catalog"
     if compare_alike(first, second):
         return None
-    return why_unlike(one.name, first, other.name, second)
+    return why_unlike(f"`{one.name}`", first, f"`{other.name}`", second)
 
 
 def why_unlike(one: str, kind: Type, other: str, its: Type) -> str:
     """Why IN may compare two columns of these types otherwise than ``=``."""
     if kind in FLOATING or its in FLOATING:
-        return "floating-point keys are not pruned: = and other comparisons differ on NaN and -0.0"
+        return "floating-point keys are not pruned: = and IN may differ on NaN and -0.0"
     if kind == its and family(kind) is None:
-        return f"{one} and {other} are {kind}: values of this type cannot be keys"
+        return f"{one} and {other} are {kind}, a type whose values cannot be keys"
     return f"{one} is {kind} and {other} is {its}: = and IN would compare them differently"

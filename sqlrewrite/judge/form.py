@@ -1,4 +1,4 @@
-"""Which form a predicate takes, of the pair, the options and the statistics."""
+"""The form of a predicate, by the pair, the options and the statistics."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def chosen_form(proposal: Proposal) -> str:
     if proposal.pair.first:
         return RANKED
     if proposal.pair.derived is not None:
-        return _of_derived(proposal, form)
+        return _form_for_derived(proposal, form)
     if form == VALUES and raising_for_constant(proposal) is None:
         return form
     if has_one_key(proposal):
@@ -55,29 +55,28 @@ def chosen_form(proposal: Proposal) -> str:
         form == IN and (_prunes_nothing(proposal) or raising_for_keys(proposal) is not None)
     ):
         form = SET
-    return RANGE if form == SET and _many(proposal) else form
+    return RANGE if form == SET and _has_many_keys(proposal) else form
 
 
 def _prunes_nothing(proposal: Proposal) -> bool:
-    """Whether Spark would prune nothing by an IN, nor by the join itself."""
+    """Whether Spark would prune nothing, neither by an IN nor by the join."""
     spark = proposal.options.limits.dialect == SPARK
     return spark and merges_subqueries(proposal.restrictions)
 
 
-def _many(proposal: Proposal) -> bool:
-    """Whether there are more keys than a set takes well."""
+def _has_many_keys(proposal: Proposal) -> bool:
+    """Whether there are more keys than the engine's limit for a set."""
     count = key_count(proposal)
     return count is not None and count > proposal.engine.set_limit
 
 
 def has_key_query(proposal: Proposal) -> bool:
-    """Whether the predicate holds a key query, and no constants alone."""
+    """Whether the predicate has a key query."""
     return BY_NAME[chosen_form(proposal)].has_query
 
 
-def _of_derived(proposal: Proposal, form: str) -> str:
-    """The form for a derived column: an IN under an OR would not prune, a range asks for an
-    order."""
+def _form_for_derived(proposal: Proposal, form: str) -> str:
+    """The form for a derived column: an IN under an OR would not prune, a range needs an order."""
     bound = derived_bound(proposal)
     if isinstance(bound, tuple) or proposal.pair.operator not in ("=", "<=>") or bound.ranged:
         return RANGE
@@ -95,5 +94,5 @@ def _of_derived(proposal: Proposal, form: str) -> str:
         or not is_selective(proposal)
         or raising_for_keys(proposal) is not None
     ):
-        return RANGE if ordered and _many(proposal) else SET
+        return RANGE if ordered and _has_many_keys(proposal) else SET
     return IN

@@ -1,4 +1,4 @@
-"""What the rules judge and the forms write: one pair, with all that decides on its predicate."""
+"""A ``Proposal``: one pair with everything that the rules judge and the forms write."""
 
 from __future__ import annotations
 
@@ -25,18 +25,20 @@ Judgement = tuple[Outcome, str]
 """A rule's outcome and its reason."""
 
 Objection = tuple[str, str]
-"""The code of the rule that it falls under, and the reason in a sentence."""
+"""The code of the rule that it belongs to, and the reason."""
 
 
 _HIVE = frozenset({None, "hive", "parquet", "orc", "csv", "json", "text", "avro"})
-"""Providers of tables that may be Hive's."""
+"""Providers that Hive's connector reads; None if not known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """A predicate without its marker; the value that it bounds (of several under an OR the first);
-    the key queries in it, each in parentheses; and the ``note`` behind the marker of a predicate of
-    literals."""
+    """A predicate without its marker.
+
+    ``value`` is what it bounds (under an OR, the first one), ``queries`` are its key queries, each
+    in parentheses, ``note`` is the comment behind the marker of a predicate of literals.
+    """
 
     text: str
     value: str
@@ -45,7 +47,7 @@ class Predicate:
 
     @property
     def bounded(self) -> str:
-        """The value that it bounds, as that of a managed predicate is compared."""
+        """The bounded value in the form in which managed predicates are compared."""
         return normalized_value(self.value)
 
     @property
@@ -55,8 +57,7 @@ class Predicate:
 
 
 class Slot(NamedTuple):
-    """A clause to insert into: an ON, or else the WHERE of a block. Equal for all predicates that
-    go to the same clause."""
+    """The clause to insert into: an ON, or the WHERE of a block. Equal for the same clause."""
 
     clause: ConditionClause
     block: int
@@ -68,14 +69,14 @@ class Proposal:
     """The proposal to write a predicate for one pair, of all ``pairs`` of a statement.
 
     ``restrictions`` are the conditions on the dimension that the key query repeats, ``dropped``
-    the objections to repeating the others, and ``objections`` those to reading the dimension again.
+    the objections to repeating the others, ``objections`` those to reading the dimension again.
 
-    Once judged it has what all ``rules`` said and a ``verdict``; if nothing speaks against it, the
-    ``predicates`` to write into a ``slot``, where an earlier run's may ``stand`` already.
-    ``unasked`` is the value that literals would bound, where nobody was asked for the keys.
+    Once judged it has the results of all ``rules`` and a ``verdict``; if it passed, the
+    ``predicates`` to write into a ``slot``. ``stands``: an earlier run wrote them there already.
+    ``unasked``: the value that literals would bound, if there was no way to ask for the keys.
 
-    ``memo`` keeps what was worked out about it (``plan/memo.py``); a changed copy starts empty.
-    ``shared`` keeps what is the same for all proposals over its plan with its options.
+    ``memo`` caches answers about this proposal (``plan/memo.py``); a changed copy starts empty.
+    ``shared`` caches answers that all proposals over the same plan and options share.
     """
 
     plan: ra.Plan
@@ -103,8 +104,7 @@ class Proposal:
         object.__setattr__(self, "shared", shared)
 
     def decided(self, **decision: Any) -> Proposal:
-        """A copy with another verdict or other predicates. The question stays the same, and so
-        does the memo."""
+        """A copy with another verdict or other predicates, which shares the memo."""
         copy = replace(self, **decision)
         object.__setattr__(copy, "memo", self.memo)
         return copy
@@ -121,31 +121,32 @@ class Proposal:
 
     @property
     def form(self) -> str:
-        """The form that is asked for. Where the engine prunes by no keys at run time, an IN would
-        read all the same: with ``when = auto``, which writes what pays, it is a set."""
+        """The form that the options ask for. If the engine does not prune at run time, ``auto``
+        means a set, and so does ``in`` with ``when = auto``: an IN would prune nothing."""
         form = self.options.form
         left_open = form == AUTO or (form == IN and self.options.when == "auto")
-        spark = self.options.limits.dialect == SPARK  # no other dialect has words for a set
+        spark = self.options.limits.dialect == SPARK  # a set is written in Spark's functions
         return SET if left_open and spark and not self.engine.enabled else form
 
     @property
     def other_form(self) -> str:
-        """What to ask for where an IN would not prune, as its option says it."""
-        spark = self.options.limits.dialect == SPARK
-        return f"--predicate {'auto writes a set' if spark else 'values writes constants'}"
+        """Advice for where an IN would not prune: the option with another form."""
+        if self.options.limits.dialect == SPARK:
+            return "`--predicate auto` writes a set"
+        return "`--predicate values` writes constants"
 
     def type_of(self, expression: ra.Expression) -> Type | None:
-        """The type of an expression, as Spark's analyzer gives it; None if that is not known."""
+        """The type that Spark's analyzer gives an expression; None if unknown."""
         return type_of(self.plan, expression)
 
     @property
     def target_block(self) -> ra.Block:
-        """The block in whose text the predicate would be written."""
+        """The block whose text gets the predicate."""
         return self.plan.blocks[self.plan.owner[self.pair.target.relation]]
 
     @property
     def clustered(self) -> bool:
-        """Whether the fact's column orders the rows of its table, and partitions nothing."""
+        """Whether the table is clustered by the fact's column, and not partitioned by it."""
         table, column = self.pair.scan.table, self.pair.path.column
         if column not in table.clustered_by or self.pair.derived is not None:
             return False
@@ -153,13 +154,13 @@ class Proposal:
         return not any(part.transform in self.engine.transforms for part in parts)
 
     def objection(self, code: str) -> str | None:
-        """The first reason under a rule's code not to read the dimension again."""
+        """The first objection under a rule's code to reading the dimension again; None if none."""
         return next((reason for own, reason in self.objections if own == code), None)
 
     def label(self, ref: ra.ColumnRef) -> str:
-        """A column as a person would name it."""
+        """A column with its alias in backquotes, as a message names it."""
         relation = self.plan.relations[ref.relation]
-        return f"{relation.alias}.{ref.name}" if relation.alias else ref.name
+        return f"`{relation.alias}.{ref.name}`" if relation.alias else f"`{ref.name}`"
 
     @property
     def dimension_query(self) -> ra.Query | None:
@@ -169,12 +170,26 @@ class Proposal:
 
     @property
     def dimension_name(self) -> str:
-        """The dimension as a person would name it."""
+        """The dimension's name; ``a derived table`` for one without a name."""
         return relation_name(self.pair.dimension)
+
+    @property
+    def quoted_dimension(self) -> str:
+        """The dimension's name in backquotes, as a message names it."""
+        return quoted_relation(self.pair.dimension)
+
+
+def quoted_relation(relation: object) -> str:
+    """A relation's name in backquotes, as a message names it."""
+    name = relation_name(relation)
+    return name if name in (_UNNAMED, _UNKNOWN) else f"`{name}`"
+
+
+_UNNAMED, _UNKNOWN = "a derived table", "a relation"
 
 
 def relation_name(relation: object) -> str:
-    """A relation as a person would name it."""
+    """A relation's name; ``a derived table`` for one without a name."""
     match relation:
         case ra.Scan(parts=parts):
             return ".".join(parts)
@@ -183,14 +198,13 @@ def relation_name(relation: object) -> str:
         case ra.CteReference(name=name, alias=alias):
             return name or alias
         case ra.Derived(alias=alias) | ra.Inline(alias=alias) | ra.Opaque(alias=alias):
-            return alias or "a derived table"
+            return alias or _UNNAMED
         case _:
-            return "a relation"
+            return _UNKNOWN
 
 
 def takes_keys(engine: Engine, scan: ra.Scan, column: str) -> bool:
-    """Whether a fact's connector prunes by the keys of this column; one that is not known is taken
-    for Hive's."""
+    """Whether the fact's connector prunes by keys of this column; an unknown one counts as Hive."""
     table_column = scan.table.column(column)
     kind = (table_column.type if table_column is not None else None) or ""
     provider = "hive" if scan.table.provider in _HIVE else str(scan.table.provider)
@@ -198,20 +212,20 @@ def takes_keys(engine: Engine, scan: ra.Scan, column: str) -> bool:
 
 
 def called(name: str) -> str:
-    """A function, or a template read as one, as a reason names it."""
-    return on_one_line(name) if is_template(name) else f"{name}()"
+    """A function, or a template read as one, in backquotes as a message names it."""
+    return f"`{on_one_line(name) if is_template(name) else f'{name}()'}`"
 
 
 def passed(message: str) -> Judgement:
-    """The rule holds."""
+    """The judgement that a rule holds."""
     return Outcome.PASS, message
 
 
 def failed(message: str) -> Judgement:
-    """The rule does not hold."""
+    """The judgement that a rule does not hold."""
     return Outcome.FAIL, message
 
 
 def unknown(message: str) -> Judgement:
-    """The rule cannot be decided from what is known."""
+    """The judgement that a rule cannot be decided."""
     return Outcome.UNKNOWN, message

@@ -1,8 +1,7 @@
 """Objections to reading a dimension, or a subquery in a condition, a second time.
 
-The query and the predicate both read the dimension, and both must get the same rows
-(docs/soundness.md, "The dimension side is read twice"). One walk finds all objections; each rule
-takes those under its own code.
+The query and the predicate must get the same rows from it (docs/soundness.md, "The dimension side
+is read twice"). One walk finds all objections; each rule takes those under its own code.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
 from sqlrewrite.find.restrictions import columns_named
-from sqlrewrite.judge.proposal import Objection, Proposal, called, relation_name
+from sqlrewrite.judge.proposal import Objection, Proposal, called, quoted_relation
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import column_names, computed_as, expression_type, type_of
 from sqlrewrite.plan.expressions import columns, walk
@@ -34,11 +33,11 @@ STREAMING, DETERMINISM, ROW_LIMIT, CORRELATED, NAMES, PARAMETERS = (
 )
 
 _OVER = "over"
-"""The name in a block's functions that stands for a window whose frame counts rows."""
+"""In a block's functions: a window whose frame counts rows."""
 
 _NUMBER = "row_number"
 
-_BY_ROWS = "a window with a frame of ROWS depends on the order of rows"
+_BY_ROWS = "a window with a ROWS frame depends on the order of rows"
 
 
 def objections_to_blocks(
@@ -50,12 +49,12 @@ def objections_to_blocks(
     attempted: AbstractSet[int] = frozenset(),
     walked: set[int] | None = None,
 ) -> Iterator[Objection]:
-    """The objections to reading again what ``blocks`` read.
+    """The objections to running ``blocks`` a second time.
 
-    ``copied`` is False for the inside of a CTE or a view, which the predicate refers to by name.
-    ``unread`` are outputs that the predicate does not ask for. ``attempted`` are the ids of the
-    aggregates that are written so that they give one value or NULL. ``walked`` are the CTEs whose
-    objections this walk has given: each is walked once, however many read it.
+    ``copied`` is False inside a CTE or a view, which the predicate reads by name. ``unread`` are
+    outputs that the predicate does not read. ``attempted`` are the ids of the aggregates that the
+    predicate writes so that they give their value or NULL. ``walked`` are the CTEs walked so far:
+    each is walked once.
     """
     walked = set() if walked is None else walked
     for number in blocks:
@@ -75,7 +74,8 @@ def objections_to_blocks(
         if block.limit is not None and not total_order(proposal.plan, block):
             yield (
                 ROW_LIMIT,
-                "LIMIT or OFFSET without a total order may return different rows the second time",
+                "LIMIT or OFFSET without ORDER BY on a unique key may return other rows the second "
+                "time",
             )
         for relation in relations_of(proposal.plan, number):
             inside = blocks if copied and not block.in_view else None
@@ -85,11 +85,11 @@ def objections_to_blocks(
 def objections_to_relation(
     proposal: Proposal, relation: ra.Relation, attempted: AbstractSet[int] = frozenset()
 ) -> Iterator[Objection]:
-    """The objections to reading a relation again where the predicate would stand; ``attempted`` as
-    in ``objections_to_blocks``."""
+    """The objections to reading a relation again in the predicate; ``attempted`` as in
+    ``objections_to_blocks``."""
     yield from _objections_to_name(proposal, relation, attempted=attempted, walked=set())
     if isinstance(relation, ra.Derived | ra.CteReference):
-        # A derived table is copied with its text; anything else is referred to by its name.
+        # A derived table is copied as text; anything else is read by its name.
         copied = isinstance(relation, ra.Derived) and not relation.view
         unread = _unread_outputs(proposal, relation) if relation is proposal.pair.dimension else ()
         yield from objections_to_blocks(
@@ -100,8 +100,8 @@ def objections_to_relation(
 def _unread_outputs(
     proposal: Proposal, relation: ra.Derived | ra.CteReference
 ) -> tuple[ra.OutputColumn, ...]:
-    """The outputs of a dimension's SELECT that the key query does not name and that decide nothing
-    else: each row comes out, whatever value they have."""
+    """The outputs of a dimension's SELECT that the key query does not read and that do not decide
+    which rows there are."""
     names, query = column_names(relation), relation.query
     if names is None or len(query.top) != 1 or isinstance(query.node, ra.SetOperation):
         return ()
@@ -121,7 +121,7 @@ def _unread_outputs(
 
 
 def _of_a_row(proposal: Proposal, expression: ra.Expression) -> bool:
-    """Whether an expression surely gives one value a row: no generator is in it."""
+    """Whether an expression surely has no generator, so that it gives one value a row."""
     rows = map(proposal.options.function, _called([expression]))
     return all(item is not None and not item.generator for item in rows)
 
@@ -133,19 +133,19 @@ def _called(expressions: Iterable[ra.Expression]) -> frozenset[str]:
 
 
 def objections_to_copying(relation: ra.Relation) -> Iterator[Objection]:
-    """The objections to copying a relation's text to where the predicate stands."""
+    """The objections to copying a relation's text into the predicate."""
     match relation:
         case ra.Derived(outer=(_, *_)) | ra.Derived(lateral=True):
-            name = relation_name(relation)
-            yield CORRELATED, f"{name} refers to columns around it: it cannot be read by itself"
+            name = quoted_relation(relation)
+            yield CORRELATED, f"{name} refers to outer columns: a key query cannot read it alone"
         case ra.Derived(view=(), anchor=None, span=None):
             yield NAMES, "the derived table has no alias: give it one"
         case ra.Inline(span=None):
-            yield NAMES, f"{relation_name(relation)} has no text in this query to repeat"
+            yield NAMES, f"{quoted_relation(relation)} has no text in this query to repeat"
         case ra.Derived(view=()) | ra.Inline() | ra.Opaque():
             pass
         case _ if relation.span is None:
-            yield NAMES, f"the name of {relation_name(relation)} cannot be repeated as it stands"
+            yield NAMES, f"the name {quoted_relation(relation)} cannot be repeated as it is written"
         case _:
             pass
 
@@ -158,30 +158,31 @@ def _objections_to_name(
     *,
     walked: set[int],
 ) -> Iterator[Objection]:
-    """The objections to reading a relation again under its name; ``copied`` are the blocks of the
-    copied text that its name stands in, None for a name inside a CTE or a view; ``attempted`` and
-    ``walked`` as in ``objections_to_blocks``."""
+    """The objections to reading a relation again by its name. ``copied`` are the blocks of the
+    copied text around the name, None inside a CTE or a view; ``attempted`` and ``walked`` as in
+    ``objections_to_blocks``."""
     visible = proposal.target_block.ctes
     match relation:
         case ra.Opaque(streaming=True) | ra.Scan(streaming=True):
             cause = relation.table.unsteady if isinstance(relation, ra.Scan) else ""
             why = f" ({cause})" if cause else ""
-            yield STREAMING, f"{relation.alias} is a stream{why}: it cannot be read twice"
+            yield STREAMING, f"`{relation.alias}` is a stream{why}: it cannot be read twice"
         case ra.Scan(table=Table(unsteady=why)) if why:
             yield (
                 DETERMINISM,
-                f"{relation.alias} returns different rows each time it is read: {why}",
+                f"`{relation.alias}` may return other rows each time it is read: {why}",
             )
         case ra.Opaque(reason=reason):
-            yield DETERMINISM, f"{relation.alias or 'a relation'}: {reason}"
+            shown = f"`{relation.alias}`" if relation.alias else "a relation"
+            yield DETERMINISM, f"{shown}: {reason}"
         case ra.CteReference(name=name, cte=cte, query=query):
-            # A CTE that is defined in the copied text comes along with it.
+            # A CTE defined in the copied text is copied with it.
             along = copied is not None and bool(query.blocks) and {*query.blocks} <= {*copied}
             if copied is not None and not along and visible.get(name) != cte:
-                why = f"the CTE {name} is not visible where the predicate would go"
+                why = f"the CTE `{name}` is not visible where the predicate would stand"
                 yield (
                     NAMES,
-                    why if name else f"{relation.alias} is in a FROM that several SELECTs share",
+                    why if name else f"`{relation.alias}` is in a FROM that several SELECTs share",
                 )
             if cte not in walked:
                 walked.add(cte)
@@ -190,18 +191,18 @@ def _objections_to_name(
                 )
         case ra.Scan(parts=parts) | ra.Derived(view=(_, *_), parts=parts):
             if copied is not None and len(parts) == 1 and parts[0] in visible:
-                yield NAMES, f"{parts[0]} is the name of a CTE where the predicate would go"
+                yield NAMES, f"`{parts[0]}` names a CTE where the predicate would stand"
         case _:
             pass
     if not isinstance(relation, ra.Opaque) and relation.sampled:
-        yield ROW_LIMIT, f"TABLESAMPLE on {relation.alias} may give other rows"
+        yield ROW_LIMIT, f"TABLESAMPLE on `{relation.alias}` may give other rows each time"
 
 
 def objections_to_expression(
     proposal: Proposal, expression: ra.Expression, attempted: AbstractSet[int] = frozenset()
 ) -> Iterator[Objection]:
-    """The objections to computing again the functions of a condition, and what derived tables
-    compute for its columns; ``attempted`` as in ``objections_to_blocks``."""
+    """The objections to calling the functions of a condition again, and those that derived tables
+    compute its columns with; ``attempted`` as in ``objections_to_blocks``."""
     for node in walk(expression):
         if isinstance(node, ra.Call):
             yield from objections_to_functions(proposal.options, (node.name,))
@@ -219,8 +220,8 @@ def objections_to_expression(
 
 
 def _numbered(plan: ra.Plan, block: ra.Block) -> bool:
-    """Whether only equal rows can swap the numbers that ``row_number`` gives them: the outputs of
-    the block are these numbers, the columns that order them, and what follows from both."""
+    """Whether only equal rows can swap their numbers by ``row_number``: the block's outputs depend
+    on nothing but these numbers and the columns that order them."""
     shown = [output.expression for output in block.outputs]
     shown += [condition.expression for condition in block.having]
     windows = [node for top in shown for node in walk(top) if isinstance(node, ra.Call)]
@@ -250,13 +251,13 @@ def _key(key: ra.Expression) -> tuple[ra.Expression, ...]:
 
 
 def objections_to_functions(options: Options, names: Iterable[str]) -> Iterator[Objection]:
-    """The objections to computing functions of these names again."""
+    """The objections to calling functions of these names again."""
     for name in sorted(names):
         row = options.function(name)
         if name == "?":
             why = (
-                "a positional parameter (?) cannot be repeated: those behind it would get "
-                "the wrong values"
+                "a positional parameter `?` cannot be repeated, as those after it would get "
+                "the wrong values: use named parameters (`:name`)"
             )
             yield PARAMETERS, why
         elif name == _OVER:
@@ -264,9 +265,9 @@ def objections_to_functions(options: Options, names: Iterable[str]) -> Iterator[
         elif row is None:
             yield DETERMINISM, f"{called(name)} is not known to be deterministic"
         elif not row.deterministic:
-            yield DETERMINISM, f"{name}() returns a different value each time"
+            yield DETERMINISM, f"`{name}()` returns another value each time"
         elif not row.repeatable and row.again != "exact":
-            yield DETERMINISM, f"{name}() depends on the order of rows"
+            yield DETERMINISM, f"`{name}()` depends on the order of rows"
 
 
 def _order_sensitive_in(
@@ -279,7 +280,7 @@ def _order_sensitive_in(
 
 def total_order(plan: ra.Plan, block: ra.Block) -> bool:
     """Whether ORDER BY fixes which rows a LIMIT keeps: it sorts by a unique key, or by all outputs,
-    so that rows that tie are the same."""
+    so that only equal rows tie."""
     assert block.limit is not None
     order = block.limit.order
     if isinstance(block.limit.child, ra.SetOperation):
@@ -306,19 +307,19 @@ def total_order(plan: ra.Plan, block: ra.Block) -> bool:
 
 _ROOM = 28
 _EXACT = frozenset({"tinyint", "smallint", "int"})
-"""Their sum is a BIGINT, with room for four billion of the greatest. A sum of BIGINT has no room:
-in ANSI mode it raises an error where it overflows on its way, and in another order it need not."""
+"""Types whose sum is a BIGINT, with room for four billion values. A sum of BIGINT has no room: in
+ANSI mode it may overflow, which is an error, in one order of the rows and not in another."""
 
 
 @remembered
 def has_order_sensitive(plan: ra.Plan) -> bool:
-    """Whether a statement has an aggregate that may be order-sensitive. Most have none, and no
-    column need be followed to what it is computed from."""
+    """Whether a statement has an aggregate that may be order-sensitive: most have none, which saves
+    following columns down."""
     return any(is_exact_by_type(name) for block in plan.blocks for name in block.functions)
 
 
 def order_sensitive(plan: ra.Plan, nodes: Iterable[ra.Expression]) -> Iterator[ra.Call]:
-    """The aggregates among nodes that may give another value for the same rows."""
+    """The aggregates among nodes whose value may depend on the order of rows."""
     aggregates = (
         node for node in nodes if isinstance(node, ra.Call) and is_exact_by_type(node.name)
     )
@@ -326,9 +327,9 @@ def order_sensitive(plan: ra.Plan, nodes: Iterable[ra.Expression]) -> Iterator[r
 
 
 def _same_in_any_order(plan: ra.Plan, call: ra.Call) -> bool:
-    """Whether an aggregate gives the same value for the same rows. An average of integers adds up
-    DOUBLEs, whose sum is exact up to 2^53: four million of the greatest INT may pass it. A
-    percentile adds up nothing."""
+    """Whether an aggregate gives the same value for any order of its rows. An average of integers
+    adds DOUBLEs, exact up to 2^53, which four million large INTs may pass; a percentile adds
+    nothing."""
     (summed, *_), name = call.args, call.name
     if name in tagged("ranked"):
         kind = expression_type(plan, summed) or ""
@@ -341,14 +342,14 @@ def _same_in_any_order(plan: ra.Plan, call: ra.Call) -> bool:
 
 
 def why_order_sensitive(plan: ra.Plan, call: ra.Call) -> str:
-    """Why an aggregate may give another value for the same rows."""
+    """Why an aggregate's value may depend on the order of rows."""
     name, summed = call.name, call.args[0]
     if name in tagged("average") | tagged("ranked"):
         kind = expression_type(plan, summed)
-        return f"{name}() of {kind or 'an unknown type'} depends on the order of rows"
+        return f"`{name}()` of {kind or 'an unknown type'} depends on the order of rows"
     if expression_type(plan, summed) == "bigint":
-        return "a sum of BIGINT may overflow in one order of its rows and not in another order"
-    return "a sum that may be of floating-point numbers depends on the order"
+        return "a sum of BIGINT may overflow in one order of its rows and not in another"
+    return "a sum that may be of floating-point numbers depends on the order of rows"
 
 
 def is_exact_by_type(name: str) -> bool:
@@ -358,8 +359,8 @@ def is_exact_by_type(name: str) -> bool:
 
 
 def _exact(plan: ra.Plan, expression: ra.Expression) -> bool:
-    """Whether the sum of these values is the same in any order: of integers and decimals that have
-    room, and of counts."""
+    """Whether the sum of an expression is the same in any order: over integers and decimals with
+    room for it, and over counts."""
     match expression:
         case ra.Literal(kind="number", text=text):
             number = str(number_type(text))
@@ -378,7 +379,7 @@ def _exact(plan: ra.Plan, expression: ra.Expression) -> bool:
 
 
 def _counts(plan: ra.Plan, ref: ra.ColumnRef) -> bool:
-    """Whether a column is a count: all counts together are no more than there are rows."""
+    """Whether a column is a count: a sum of counts is at most the number of rows."""
     computed = computed_as(plan, ref)
     return bool(computed) and all(
         isinstance(item, ra.Call) and item.name == "count" for item in computed
@@ -386,7 +387,7 @@ def _counts(plan: ra.Plan, ref: ra.ColumnRef) -> bool:
 
 
 def _has_room(kind: str) -> bool:
-    """Whether a type is a decimal whose sum has ten more digits. With fewer, a sum that overflows
-    on its way is NULL, or an error, and in another order it need not be."""
+    """Whether a type is a decimal whose sum has ten more digits. With fewer, a sum may overflow
+    (to NULL, or an error) in one order of the rows and not in another."""
     name, _, digits = kind.partition("(")
     return name == "decimal" and int(digits.partition(",")[0]) <= _ROOM

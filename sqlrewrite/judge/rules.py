@@ -1,8 +1,7 @@
-"""The rules that decide whether a proposal becomes a predicate, each one object, and their run on a
-pair (``judge_pair``).
+"""The rules that decide whether a proposal becomes a predicate; ``judge_pair`` runs them.
 
-``RULES`` is the order in which reasons are shown: first whether the query prunes by itself, then
-the soundness rules (a predicate would be right), then the benefit rules (it would be worth it).
+``RULES`` is in the order in which reasons are shown: whether the query prunes already, then the
+soundness rules (the predicate would be right), then the benefit rules (it would pay).
 """
 
 from __future__ import annotations
@@ -38,12 +37,13 @@ from sqlrewrite.settings.options import LEFT_TO_ENGINE, Options, Reach
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A condition that a proposal must meet, and the function that judges whether it does.
+    """A condition that a proposal must meet, and the function that judges it.
 
-    ``kind`` is ``soundness`` (else a predicate would be wrong), ``benefit`` (else it would not be
-    worth it) or ``choice`` (else it is not wanted). ``scope`` is what it depends on: the ``fact``,
-    the ``pair``, or the ``dimension`` alone, so that another dimension with the same key may pass.
-    Streams and nondeterminism have the scope ``pair``: no other dimension makes up for them.
+    ``kind``: if a rule fails, a predicate would be wrong (``soundness``), would not pay
+    (``benefit``), or is not asked for (``choice``). ``scope``: what the rule depends on, the
+    ``fact``, the ``pair``, or the ``dimension`` alone, so that another dimension with the same key
+    may pass. Streams and nondeterminism have the scope ``pair``: no other dimension makes up for
+    them.
     """
 
     code: str
@@ -104,10 +104,10 @@ FOR_FILTERS: tuple[Rule, ...] = (
     DERIVED,
     ZONE,
 )
-"""The rules for a pair of a filter: it follows from the query's own condition, and the predicate
-reads no other relation."""
+"""The rules for a predicate that follows from the query's own filter and reads no other
+relation."""
 
-# Fails where a rule came out unknown: unknown never becomes a predicate.
+# Fails if another rule is unknown: unknown never becomes a predicate.
 DECIDED = Rule(
     "DPP199", "decided", "soundness", "dimension", lambda proposal: passed("every rule is decided")
 )
@@ -115,18 +115,18 @@ DECIDED = Rule(
 OF_THE_DIMENSION = frozenset(rule.code for rule in (*RULES, DECIDED) if rule.scope == "dimension")
 """The codes of the rules that another dimension with the same key may pass."""
 
-# Fails where the keys cannot be written as literals (``--predicate values``).
+# Fails if the keys cannot be written as literals (``--predicate values``).
 LITERALS = Rule(
     "DPP126", "literals", "choice", "pair", lambda proposal: passed("the keys can be literals")
 )
 
-# Fails where a comment of the author's asks to leave the statement or the scan alone.
+# Fails if the author's comment suppresses the statement or the scan.
 NOT_SUPPRESSED = Rule(
     "DPP198",
     "not-suppressed",
     "choice",
     "fact",
-    lambda proposal: passed("no comment asks otherwise"),
+    lambda proposal: passed("no comment suppresses it"),
 )
 
 
@@ -140,8 +140,8 @@ FOR_MERGES: tuple[Rule, ...] = (
     Rule("DPP114", "guards", "soundness", "pair", merges.judge_guards),
     CLAUSE,
 )
-"""The rules for a pair of a MERGE's target whose keys are bounded by constants of its source: the
-predicate reads no other relation."""
+"""The rules for a MERGE whose source bounds the keys by constants: the predicate reads no other
+relation."""
 
 FOR_RANKS: tuple[Rule, ...] = (
     UNBOUNDED,
@@ -150,15 +150,15 @@ FOR_RANKS: tuple[Rule, ...] = (
     Rule("DPP109", "repeatable", "soundness", "pair", filters.judge_repeated),
     Rule("DPP112", "key-types", "soundness", "pair", filters.judge_type),
 )
-"""The rules for a pair of a rank: the predicate reads the scan again, and no other relation."""
+"""The rules for a condition on a rank: the predicate reads the scan again, and no other
+relation."""
 
 
 def judge_pair(
     plan: Plan, pair: Pair, pairs: tuple[Pair, ...], options: Options, context: StatementContext
 ) -> Proposal:
-    """The proposal for one of a statement's ``pairs``, judged by all rules. Where a rule is not
-    decided, ``DECIDED`` fails. Neighbours are followed through facts where that is asked for, or
-    pays."""
+    """The proposal for one of a statement's ``pairs``, judged by all rules. Its neighbours are
+    followed through facts if the options ask for that, or if it pays."""
     proposal = Proposal(plan, pair, pairs, options, context)
     if pair.filtered:
         return _run(FOR_FILTERS, proposal)
@@ -181,8 +181,7 @@ def judge_pair(
 
 
 def _judge_join(proposal: Proposal, reach: Reach) -> Proposal:
-    """The proposal for a join, judged by all rules; its neighbours are followed as far as ``reach``
-    says."""
+    """The proposal for a join, judged by all rules, with neighbours followed within ``reach``."""
     plan, pair = proposal.plan, proposal.pair
     repeated, dropped = conditions.sift(proposal, restrictions(plan, pair, reach))
     proposal = replace(proposal, restrictions=repeated, dropped=dropped)
@@ -197,7 +196,7 @@ def _judge_join(proposal: Proposal, reach: Reach) -> Proposal:
 
 def _pays(far: Proposal, near: Proposal) -> bool:
     """Whether following neighbours through facts (``far``) saves more than it reads, compared with
-    what is saved without: by a predicate, or by the engine, which reads nothing for it."""
+    not doing so (``near``), where a predicate saves, or the engine by itself for no cost."""
     written = near.verdict is Verdict.REWRITTEN
     before = estimate(near) if written or near.failing == {MISSED.code} else None
     reads = before.reads if before and written else 0
@@ -211,7 +210,7 @@ def _run(rules: tuple[Rule, ...], proposal: Proposal) -> Proposal:
     results = tuple([RuleResult(rule.code, rule.name, *judgement) for rule, judgement in judged])
     undecided = next((r for r in results if r.outcome is Outcome.UNKNOWN), None)
     if undecided is not None:
-        why = f"{undecided.name} is not decided: {undecided.message}"
+        why = f"{undecided.name} is unknown: {undecided.message}"
         results += (RuleResult(DECIDED.code, DECIDED.name, Outcome.FAIL, why),)
     failing = {result.code for result in results if result.outcome is not Outcome.PASS}
     verdict = Verdict.REJECTED if failing else Verdict.REWRITTEN

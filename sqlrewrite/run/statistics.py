@@ -22,8 +22,8 @@ from sqlrewrite.text.limits import Limits
 from sqlrewrite.warehouse import Table, Warehouse
 
 _UNKNOWN = re.compile(r"(?P<name>\S+) is not in the catalog")
-_TYPE = re.compile(r"declare the type of (?P<column>.+)")
-_CALLED = re.compile(r"(?P<name>\S+\(\)) .*is not known to be deterministic")
+_TYPE = re.compile(r"declare the type of `(?P<column>[^`]+)`")
+_CALLED = re.compile(r"`(?P<name>[^`\s]+\(\))` .*is not known to be deterministic")
 
 _REMEDIES = (
     ("double-quoted-identifiers", 'say what "…" is: set double-quoted-identifiers'),

@@ -117,7 +117,7 @@ def test_a_verdict_quotes_the_declaration() -> None:
     assert messages["DPP103"] == (
         "dt is a partition column: dt = CAST(`ts` AS DATE), declared by GENERATED ALWAYS AS"
     )
-    assert messages["DPP118"] == "wider by 2 days, as time zones differ"
+    assert messages["DPP118"] == "widened by 2 days, as sessions may use different time zones"
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def test_no_predicate_without_the_type(tmp_path: Path) -> None:
     assert result.sql == query
     (candidate,) = result.candidates
     assert candidate.reason is not None
-    assert candidate.reason.message == "the type of t.dt is not known: declare the type of dt"
+    assert candidate.reason.message == "the type of `t.dt` is not known: declare the type of `dt`"
 
 
 SCRIPT = """USE dw;

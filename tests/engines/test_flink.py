@@ -70,16 +70,16 @@ def test_its_filtering_switched_off() -> None:
     text = f"SET 'table.optimizer.dynamic-filtering.enabled' = 'false';\n{query}"
     sentences = _told(rewrite(text, Catalog.from_ddl(DDL), dialect="flink", engine="flink"))
     assert any("Flink does not prune by an IN" in sentence for sentence in sentences)
-    assert any("--predicate values writes constants" in sentence for sentence in sentences)
+    assert any("`--predicate values` writes constants" in sentence for sentence in sentences)
 
 
 def test_what_pays_where_no_keys_are_taken() -> None:
     """A subquery prunes nothing of a table of files: constants do."""
     query = "SELECT f.v FROM f JOIN d ON f.k = d.k WHERE d.n = 'x'"
     result = rewrite(query, Catalog.from_ddl(TABLES), dialect="flink", engine="flink", when="auto")
-    why = "the connector of f takes no keys at run time for k, so a subquery prunes nothing: "
+    why = "the connector of `f` takes no keys for `k` at run time, so a subquery prunes nothing: "
     assert any(
-        f"{why}--predicate values writes constants" in sentence for sentence in _told(result)
+        f"{why}`--predicate values` writes constants" in sentence for sentence in _told(result)
     )
     assert not result.changed
 
@@ -267,7 +267,7 @@ def test_a_stream_is_not_bounded() -> None:
         query,
         ddl,
         "DPP107",
-        f"t is a stream ({KAFKA}): pruning would change the state that it keeps",
+        f"`t` is a stream ({KAFKA}): pruning would change the state of the join",
     )
 
 
@@ -283,7 +283,7 @@ def test_a_stream_is_not_bounded() -> None:
 )
 def test_a_stream_beside_makes_the_statement_one(query: str) -> None:
     ddl = "CREATE TABLE t (k BIGINT, n STRING) WITH ('connector' = 'kafka')"
-    _refused(query, ddl, "DPP107", f"t, read beside, is a stream ({KAFKA})")
+    _refused(query, ddl, "DPP107", f"`t` in the same statement is a stream ({KAFKA})")
 
 
 BATCH = "SET 'execution.runtime-mode' = 'batch';\n"
@@ -311,7 +311,10 @@ def test_the_mode_of_a_text(before: str, changed: bool) -> None:
 
 def test_the_mode_of_the_ddl() -> None:
     mode = "SET 'execution.runtime-mode' = 'streaming';"
-    why = "execution.runtime-mode is not set to batch: all tables are read as streams"
+    why = (
+        "Flink reads tables as streams: SET 'execution.runtime-mode' = 'batch' if the job is a "
+        "batch job"
+    )
     _refused(JOINED, mode, "DPP107", why)
 
 

@@ -39,4 +39,4 @@ def test_a_form_of_the_facts_side_is_explained() -> None:
     assert candidate.predicate is not None
     assert "try_cast(f.p AS DATE)" in candidate.predicate
     message = next(rule.message for rule in candidate.rules if rule.code == "DPP114")
-    assert "the fact's side is written in a form that gives NULL there" in message
+    assert "the fact's side is written so that it gives NULL instead" in message

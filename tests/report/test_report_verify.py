@@ -25,9 +25,9 @@ def test_statements_that_stay_are_in_the_json_with_their_reasons() -> None:
         ("q.sql", n) for n in (2, 3, 3, 4, 5)
     ]
     preserved, other_key, unknown, template, unread = (entry["reason"] for entry in entries)
-    assert preserved.startswith("DPP101 the LEFT JOIN keeps every row of the fact")
+    assert preserved.startswith("DPP101 LEFT JOIN keeps every row of `f`")
     assert other_key.startswith("no join bounds a partition column: f is partitioned by p")
     assert unknown == "u is not in the catalog"
-    assert template.startswith("DPP104 what d reads is not known")
+    assert template.startswith("DPP104 `d` is not known")
     assert unread == "no statement begins with 'SELEC'"
     assert [entry["line"] for entry in entries if entry["remedy"]] == [3]

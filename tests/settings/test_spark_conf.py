@@ -102,7 +102,7 @@ def test_what_to_do_without_dynamic_pruning() -> None:
     reason = only(JOIN, off, "eligible").reason
     assert reason is not None
     assert reason.code == "DPP123"
-    assert "--predicate auto writes a set" in reason.message
+    assert "`--predicate auto` writes a set" in reason.message
     assert "collect_set" in rewrite(JOIN, off, when="eligible", predicate="auto").sql
 
 

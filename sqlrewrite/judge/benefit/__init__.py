@@ -1,1 +1,1 @@
-"""The benefit rules, a module each: whether a predicate would be worth it."""
+"""The benefit rules: whether a predicate would pay."""

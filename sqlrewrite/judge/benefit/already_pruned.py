@@ -1,8 +1,7 @@
-"""DPP121 unbounded and DPP122 not-yet-pruned: the query itself does not bound the column yet.
+"""DPP121 unbounded and DPP122 not-yet-pruned: whether the query does not prune the fact already.
 
-Spark infers from ``f.k = d.k`` and ``d.k > 3`` that ``f.k > 3``, in every plan
-(``InferFiltersFromConstraints``; docs/spark.md, "Constants on the key"): an IN over keys that
-nothing else restricts adds nothing to that.
+Spark infers ``f.k > 3`` from ``f.k = d.k`` and ``d.k > 3`` (``InferFiltersFromConstraints``;
+docs/spark.md, "Constants on the key"): if nothing else restricts the keys, an IN adds nothing.
 """
 
 from __future__ import annotations
@@ -26,24 +25,24 @@ from sqlrewrite.plan.memo import remembered
 from sqlrewrite.settings.forms import IN, RANGE, SET, SINGLE, VALUES
 from sqlrewrite.settings.options import ALONE
 
-# Spark infers no condition for the fact's side of these joins (measured on 4.3).
+# Joins for which Spark infers no condition on the fact (measured on 4.3).
 _NOT_INFERRED = frozenset({"left anti", "not exists", "not in (correlated)"})
 
 
 def judge_bound(proposal: Proposal) -> Judgement:
-    """Whether the query does not bind the column of the scan to one value."""
+    """Whether the query does not restrict the column to one value."""
     if proposal.pair.edge.kind in _NOT_INFERRED:
         items = own_conditions(proposal.plan, proposal.pair.scan.relation, proposal.options.reach)
     else:
         items = conditions_on(proposal.plan, proposal.pair.scan.relation, proposal.options.reach)
     for expression in (item.expression for item in items if isinstance(item, Conjunct)):
         if binds_to_one_value(expression, proposal.pair.pruned):
-            return failed(f"the query binds {proposal.pair.pruned} to one value by itself")
-    return passed(f"{proposal.pair.pruned} is not bound to one value")
+            return failed(f"the query restricts `{proposal.pair.pruned}` to one value already")
+    return passed(f"the query does not restrict `{proposal.pair.pruned}` to one value")
 
 
 def judge_pruned(proposal: Proposal) -> Judgement:
-    """Whether the query does not have the same IN already."""
+    """Whether the query does not have the predicate, or a tighter one, already."""
     pair = proposal.pair
     if pair.derived is not None:
         return passed("the query has no condition on the derived column itself")
@@ -52,8 +51,8 @@ def judge_pruned(proposal: Proposal) -> Judgement:
     if carries_constants(proposal):
         key = proposal.label(pair.key)
         return failed(
-            f"{proposal.engine.title} carries the constants on {key} over to {pair.pruned} by "
-            "itself"
+            f"{proposal.engine.title} infers the condition on `{pair.pruned}` from that on {key} "
+            "by itself"
         )
     for expression in _conditions(proposal, pair.scan):
         if isinstance(expression, Subquery) and _same_keys(proposal, expression):
@@ -62,16 +61,16 @@ def judge_pruned(proposal: Proposal) -> Judgement:
 
 
 def is_authors_in(pair: Pair) -> bool:
-    """Whether the pair comes from an IN that the author wrote."""
+    """Whether the pair is of an IN in the author's text."""
     return (pair.edge.kind, pair.side) == ("in", "outside") and pair.derived is None
 
 
 def _judge_in(proposal: Proposal) -> Judgement:
-    """Whether a predicate prunes where the author's IN does not: Spark prunes by an IN only where
-    it broadcasts the subquery, and only a hint makes it surely do so (docs/spark.md)."""
+    """Whether a predicate prunes where the author's IN does not: Spark prunes by an IN only if it
+    broadcasts the subquery, which only a hint ensures (docs/spark.md)."""
     query, form = proposal.pair.edge.query, chosen_form(proposal)
     if form == SINGLE:
-        return passed("= with the single value prunes, and the author's IN does not")
+        return passed("`=` with the one key prunes, and the author's IN does not")
     if has_few_keys(proposal) and form == SET:
         return passed("a set of the few keys prunes, and the author's IN does not")
     if form == RANGE and proposal.clustered:
@@ -90,14 +89,14 @@ def _judge_in(proposal: Proposal) -> Judgement:
 
 
 def _conditions(proposal: Proposal, scan: Scan) -> Iterator[Expression]:
-    """The conditions that reach a scan, over its own columns."""
+    """The conditions that apply to a scan, over its own columns."""
     for item in conditions_on(proposal.plan, scan.relation, proposal.options.reach):
         if isinstance(item, Conjunct):
             yield item.expression
 
 
 def binds_to_one_value(expression: Expression, column: str) -> bool:
-    """Whether a condition lets a column have one value only."""
+    """Whether a condition restricts a column to one value."""
     match expression:
         case Call(name="=" | "<=>" | "in", args=(one, other)):
             return any(
@@ -109,8 +108,8 @@ def binds_to_one_value(expression: Expression, column: str) -> bool:
 
 
 def _constant(expression: Expression) -> bool:
-    """Whether an expression has one value for the whole query: no columns, nothing unknown, and
-    only functions that give the same value each time."""
+    """Whether an expression has one value for the whole query: no columns, nothing unknown, no
+    function that gives another value each time."""
     return not columns(expression) and not any(
         isinstance(node, Unknown) or (isinstance(node, Call) and not repeats(node.name))
         for node in walk(expression)
@@ -124,8 +123,8 @@ def repeats(name: str) -> bool:
 
 
 def _same_keys(proposal: Proposal, condition: Subquery) -> bool:
-    """Whether the author's ``p IN (SELECT k FROM D WHERE …)`` keeps no key that ours would drop:
-    the same column of the same table under at least the same conditions."""
+    """Whether the author's ``p IN (SELECT k FROM D WHERE …)`` is as tight as ours: the same column
+    of the same table under at least the same conditions."""
     pair, plan = proposal.pair, proposal.plan
     ours = pair.dimension
     operand = condition.operand
@@ -152,12 +151,12 @@ def _same_keys(proposal: Proposal, condition: Subquery) -> bool:
 
 
 def has_selective_condition(proposal: Proposal, scan: Scan) -> bool:
-    """Whether a condition that is likely to leave few rows applies to a scan."""
+    """Whether a selective condition applies to a scan."""
     return any(selective(proposal.engine, expression) for expression in _conditions(proposal, scan))
 
 
 def binds_partition(proposal: Proposal, scan: Scan) -> bool:
-    """Whether the query binds one of a scan's own partition columns to one value."""
+    """Whether the query restricts one of a scan's partition columns to one value."""
     fields = scan.table.partitioning
     conditions = _conditions(proposal, scan)
     return any(
@@ -166,18 +165,18 @@ def binds_partition(proposal: Proposal, scan: Scan) -> bool:
 
 
 _INTEGERS = frozenset({"tinyint", "smallint", "int", "bigint"})
-"""Among these the engine widens the fact's column, and prunes by the cast."""
+"""Types among which the engine widens the fact's column and still prunes by the cast."""
 
 
 @remembered
 def carries_constants(proposal: Proposal) -> bool:
-    """Whether all that restricts the keys are constants that the engine carries to the fact."""
+    """Whether the keys are restricted only by conditions that the engine infers for the fact."""
     pair = proposal.pair
     direct = pair.operator == "=" and pair.fact_plain and pair.key_side.operand is not None
     if f"{pair.edge.kind} {pair.side}" not in proposal.engine.carries_constants or not direct:
         return False
     if pair.first or pair.derived is not None or chosen_form(proposal) == VALUES:
-        return False  # known keys may be fewer than the constants let pass
+        return False  # the keys themselves may be fewer
     if not pair.key_plain or not _alike(proposal.plan, pair.fact, pair.key):
         return False
     constants = _on_key(proposal.plan, pair.dimension, pair.key.name, proposal.restrictions)
@@ -189,7 +188,7 @@ def carries_constants(proposal: Proposal) -> bool:
         if isinstance(own_condition, Conjunct)
     }
     ours |= {id(condition) for condition in (pair.edge.join.conditions if pair.edge.join else ())}
-    # A condition that was itself carried over an equality is carried no further.
+    # A condition that is itself inferred over an equality is carried no further.
     outside = [
         restriction for restriction in proposal.restrictions if isinstance(restriction, Conjunct)
     ]
@@ -197,7 +196,7 @@ def carries_constants(proposal: Proposal) -> bool:
 
 
 def _alike(plan: ra.Plan, one: ra.ColumnRef, other: ra.ColumnRef) -> bool:
-    """Whether two columns are compared as they are, or by widening integers."""
+    """Whether two columns are compared without a cast, or by widening integers."""
     kinds = type_of(plan, one), type_of(plan, other)
     if kinds[0] is None or kinds[1] is None:
         return False
@@ -207,12 +206,13 @@ def _alike(plan: ra.Plan, one: ra.ColumnRef, other: ra.ColumnRef) -> bool:
 
 
 def _on_key(
-    plan: ra.Plan, relation: ra.Node, key: str, found: tuple[Restriction, ...]
+    plan: ra.Plan, relation: ra.Node, key: str, restrictions: tuple[Restriction, ...]
 ) -> list[ra.Expression] | None:
-    """The conditions on a relation's rows and inside it, if each is one of constants on its key."""
-    if not all(isinstance(item, Conjunct) and not item.condition.in_or for item in found):
+    """The conditions on a relation's rows, nested ones included, if each compares only its key with
+    constants; else None."""
+    if not all(isinstance(item, Conjunct) and not item.condition.in_or for item in restrictions):
         return None
-    here = [item.expression for item in found if isinstance(item, Conjunct)]
+    here = [item.expression for item in restrictions if isinstance(item, Conjunct)]
     if not all(_constants_on(expression, key) for expression in here):
         return None
     match relation:
@@ -228,7 +228,7 @@ def _on_key(
 def _inside(
     plan: ra.Plan, query: ra.Query, relation: ra.Derived | ra.CteReference, key: str
 ) -> Iterator[list[ra.Expression] | None]:
-    """``_on_key`` for the relation in a derived table's only SELECT; nothing if it is another
+    """``_on_key`` for the only relation of a derived table's one SELECT; nothing for another
     query."""
     names = relation.columns or query.names
     if len(query.top) != 1 or names is None or names.count(key) != 1:
@@ -243,7 +243,7 @@ def _inside(
 
 
 def _constants_on(condition: ra.Expression, key: str) -> bool:
-    """Whether a condition compares nothing but the key, and the same way each time."""
+    """Whether a condition is on the key alone and the same each time it is evaluated."""
     return {ref.name for ref in columns(condition)} == {key} and all(
         not isinstance(node, ra.Subquery | ra.Unknown)
         and (not isinstance(node, ra.Call) or repeats(node.name))

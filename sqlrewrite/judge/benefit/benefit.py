@@ -1,9 +1,9 @@
-"""DPP123 benefit: the predicate saves more reading of the fact than it costs on the dimension
+"""DPP123 benefit: the predicate saves more bytes of the fact than it reads again of the dimension
 (Spark's ``pruningHasBenefit``); and DPP124 key-size: the keys stay below the engine's limit.
 
-A predicate costs reading the dimension and its neighbours once more, and saves a share of the fact:
-by the conditions' distinct values, else those of the keys, else Spark's ratio. In a columnar format
-only the named columns count.
+A predicate reads the dimension and its neighbours once more, and saves a share of the fact: by the
+distinct values of the filtered columns, else of the keys, else by Spark's ratio. In a columnar
+format only the named columns count.
 """
 
 from __future__ import annotations
@@ -45,46 +45,43 @@ def judge_benefit(proposal: Proposal) -> Judgement:
     engine = proposal.engine
     if not engine.enabled and chosen_form(proposal) == IN:
         return failed(
-            f"{engine.title} does not prune by an IN, as dynamic pruning is switched off: "
+            f"{engine.title} does not prune by an IN, as its dynamic pruning is off: "
             f"{proposal.other_form}"
         )
     if proposal.options.when == "auto" and has_key_query(proposal):
         scan, column = proposal.pair.scan, proposal.pair.pruned
         if engine.takes_keys and not takes_keys(engine, scan, column):
-            why = f"the connector of {scan.alias} takes no keys at run time for {column}"
+            why = f"the connector of `{scan.alias}` takes no keys for `{column}` at run time"
             return failed(f"{why}, so a subquery prunes nothing: {proposal.other_form}")
     scans = tuple(read_again(proposal))
     if has_one_key(proposal) and all(_reads_names(proposal, scan) for scan in scans):
-        return passed("the one key is found among the names of the partitions")
+        return passed("the one key is read from the names of partitions, not from files")
     if has_one_key(proposal) and proposal.options.limits.dialect == SPARK:
-        return passed(
-            "Spark looks up the one key once and uses it for both the query and the predicate"
-        )
+        return passed("Spark computes the one key once for both the query and the predicate")
     if has_few_keys(proposal) and all(_reads_names(proposal, scan) for scan in scans):
-        return passed("the few keys are found among the names of the partitions")
+        return passed("the few keys are read from the names of partitions, not from files")
     if has_few_keys(proposal) and _grouped(proposal):
-        return passed(
-            "Spark groups the rows once and uses them for both the query and the predicate"
-        )
+        return passed("Spark groups the rows once for both the query and the predicate")
     sizes = [scan.table.size_in_bytes for scan in scans]
     size = None if None in sizes else sum(of_scan or 0 for of_scan in sizes)
     by_broadcast = engine.reuse_broadcast_only and chosen_form(proposal) == IN
     if by_broadcast and not proposal.options.hint and (size or 0) > engine.broadcast_threshold:
         return failed(
-            f"{proposal.dimension_name} has {size:,} bytes, too many to be broadcast without a "
-            f"hint, and {engine.title} prunes by a broadcast only"
+            f"{proposal.quoted_dimension} has {size:,} bytes, too many to be broadcast without a "
+            f"hint, and {engine.title} prunes only by a broadcast: {proposal.other_form}"
         )
     cost = estimate(proposal)
     if cost is None or cost.saves is None or cost.reads is None:
         return _without_sizes(proposal, scans)
-    saving = f"of {cost.scans:,} bytes about {cost.saves:,} ({cost.share:.0%}, by {cost.basis})"
+    share = f"{cost.share:.0%}, by {cost.basis}"
+    saving = f"about {cost.saves:,} of {cost.scans:,} bytes ({share})"
     if cost.saves > cost.reads:
-        return passed(f"saves {saving} for {cost.reads:,} read again")
-    return failed(f"would save {saving} and read {cost.reads:,} again")
+        return passed(f"saves {saving} and reads {cost.reads:,} again")
+    return failed(f"would save {saving} and read {cost.reads:,} bytes again")
 
 
 def _reads_names(proposal: Proposal, scan: ra.Scan) -> bool:
-    """Whether a block reads only partition columns of a table, whose values stand in its paths."""
+    """Whether a block reads only partition columns of a table, whose values are in its paths."""
     block = proposal.plan.blocks[proposal.plan.owner[scan.relation]]
     shown = [output.expression for output in block.outputs]
     shown += [condition.expression for condition in (*block.where, *block.having)]
@@ -103,30 +100,30 @@ def _grouped(proposal: Proposal) -> bool:
 
 
 def _without_sizes(proposal: Proposal, scans: tuple[ra.Scan, ...]) -> Judgement:
-    """The judgement where sizes are not known: a partitioned table is taken to be large, unless the
-    query cuts it to one partition, and any other table to be small."""
+    """The judgement without sizes: a partitioned table counts as large, unless the query reads one
+    partition of it, and any other table as small."""
     name = _grouped_for_both(proposal)
     if name is not None:
         return failed(
-            f"Spark reads and groups {name} once for both sides; the subquery would read "
-            "all of it again"
+            f"Spark reads and groups `{name}` once for both sides of the join: the subquery would "
+            "read it again"
         )
-    # A neighbour that filters it would stand in for it (``find.reducers.alternatives``).
+    # A neighbour that filters it would be the dimension instead (``find.reducers.alternatives``).
     alone = len(scans) == 1 and is_filtered(proposal) and not _is_fact(proposal, scans[0])
     if alone and not has_selective_condition(proposal, proposal.pair.scan):
-        return passed("no sizes are known, but only the dimension is filtered")
+        return passed("sizes are not known, but only the dimension is filtered")
     for scan in scans:
         if scan.table.partitioned_by and not binds_partition(proposal, scan):
             return failed(
-                f"{scan.alias} is partitioned too, and may be as large as the fact: give "
+                f"`{scan.alias}` is partitioned too, and may be as large as the fact: give "
                 "the sizes of both in the catalog"
             )
-    return passed("no sizes are known; a dimension without partitions is taken to be small")
+    return passed("sizes are not known: a table without partitions counts as small")
 
 
 def _grouped_for_both(proposal: Proposal) -> str | None:
-    """The name of a CTE that is both fact and dimension and groups its rows: Spark groups them once
-    and reuses the exchange, as long as nothing bounds only one of the two."""
+    """The name of a grouping CTE that is both fact and dimension: Spark groups it once and reuses
+    the exchange, unless a predicate bounds only one of the two. None if there is none."""
     target, dimension = proposal.pair.target, proposal.pair.dimension
     if not isinstance(target, ra.CteReference) or not isinstance(dimension, ra.CteReference):
         return None
@@ -136,28 +133,28 @@ def _grouped_for_both(proposal: Proposal) -> str | None:
 
 
 def _is_fact(proposal: Proposal, scan: ra.Scan) -> bool:
-    """Whether a table is joined on its own partition column, as two facts are, beside a third
-    relation that may bound both for less."""
+    """Whether a table is joined by its own partition column, as a fact is, beside a third relation
+    that may bound both at a lower cost."""
     by_itself = proposal.pair.key.name in scan.table.partitioning
     return by_itself and len(list(leaves(proposal.target_block.source))) > 2
 
 
 def judge_key_size(proposal: Proposal) -> Judgement:
-    """Whether the keys that the engine would collect stay below the limit."""
+    """Whether the collected keys stay below the limit."""
     form = BY_NAME[chosen_form(proposal)]
     if form.fits:
         return passed(form.fits)
     count = key_count(proposal)
     if count is None:
-        return passed("how many keys there are is not known")
+        return passed("the number of keys is not known")
     kind = expression_type(proposal.plan, proposal.pair.key_side.expression)
     size = round(count * WIDTHS.get(kind or "", WIDEST))
     limit = proposal.options.key_limit
     limit = proposal.engine.key_limit if limit is None else limit
     if size > limit:
         return failed(
-            f"{proposal.dimension_name} would give about {size:,} bytes of keys, over the limit of "
-            f"{limit:,}: raise the setting key-limit, or use --predicate range"
+            f"{proposal.quoted_dimension} has about {size:,} bytes of keys, over the limit of "
+            f"{limit:,}: raise `key-limit`, or use `--predicate range`"
         )
     return passed(f"about {size:,} bytes of keys")
 
@@ -167,7 +164,7 @@ BY_FILTERS, BY_KEYS, BY_RATIO = "the filter's statistics", "the keys' statistics
 
 
 def estimate(proposal: Proposal) -> Estimate | None:
-    """The estimate for a proposal; None where its predicate reads no other relation."""
+    """The estimated cost and benefit; None if the predicate reads no other relation."""
     if proposal.pair.filtered:
         return None
     scans = tuple(read_again(proposal))
@@ -191,22 +188,22 @@ def estimate(proposal: Proposal) -> Estimate | None:
 
 
 def has_statistics(proposal: Proposal) -> bool:
-    """Whether the statistics of both sides are enough to estimate a proposal."""
+    """Whether both sides have the statistics that an estimate needs."""
     dimension = proposal.pair.dimension
     known = isinstance(dimension, ra.Scan) and dimension.table.row_count is not None
     return known and proposal.pair.scan.table.size_in_bytes is not None
 
 
-def pays(found: Estimate | None, saved: int | None, read: int | None) -> bool:
-    """Whether the filters' statistics say that a predicate is worth it; ``saved`` and ``read`` are
-    the bytes that are saved and read without it."""
-    if found is None or found.basis != BY_FILTERS or found.saves is None or found.reads is None:
+def pays(cost: Estimate | None, saved: int | None, read: int | None) -> bool:
+    """Whether a predicate pays by the filters' statistics, compared with the bytes ``saved`` and
+    ``read`` without it."""
+    if cost is None or cost.basis != BY_FILTERS or cost.saves is None or cost.reads is None:
         return False
-    return saved is not None and read is not None and found.saves - saved > found.reads - read
+    return saved is not None and read is not None and cost.saves - saved > cost.reads - read
 
 
 def read_again(proposal: Proposal) -> Iterator[ra.Scan]:
-    """The base tables that are read for the keys."""
+    """The base tables that the key query reads."""
     for relation in (proposal.pair.dimension, *neighbours(proposal.restrictions)):
         match relation:
             case ra.Scan():
@@ -220,8 +217,8 @@ def read_again(proposal: Proposal) -> Iterator[ra.Scan]:
 
 
 def _bytes(scan: ra.Scan, refs: Iterable[ra.ColumnRef]) -> int | None:
-    """The bytes of a table that are read for those of the columns that are its own. If none is, all
-    of its bytes: it stands inside the relation that has the columns, or its rows are counted."""
+    """The bytes of a table that its columns among ``refs`` take. All of its bytes if none is its
+    own: it stands inside the relation with these columns, or only its rows are counted."""
     table = scan.table
     if table.size_in_bytes is None or table.provider not in _COLUMNAR or not table.complete:
         return table.size_in_bytes
@@ -244,7 +241,7 @@ def _named(proposal: Proposal) -> Iterator[ra.ColumnRef]:
 
 
 def _named_beside(plan: ra.Plan, scan: ra.Scan) -> Iterator[ra.ColumnRef]:
-    """The columns that the SELECT around a table names; none where not all of it is understood."""
+    """The columns that the SELECT around a table names; none if a part of it is unknown."""
     block = plan.blocks[plan.owner[scan.relation]]
     if not block.complete:
         return
@@ -253,8 +250,8 @@ def _named_beside(plan: ra.Plan, scan: ra.Scan) -> Iterator[ra.ColumnRef]:
         yield from columns(expression)
 
 
-def _named_in(found: Sequence[Restriction]) -> Iterator[ra.ColumnRef]:
-    for item in flattened(found):
+def _named_in(restrictions: Sequence[Restriction]) -> Iterator[ra.ColumnRef]:
+    for item in flattened(restrictions):
         if isinstance(item, SemiJoin):
             yield from (item.key, item.other, *_named_in(item.inner))
         else:
@@ -265,7 +262,7 @@ def _named_in(found: Sequence[Restriction]) -> Iterator[ra.ColumnRef]:
 
 
 def _share_saved(proposal: Proposal) -> tuple[float, str]:
-    """The share of the fact that is taken to be left out, and the source of that number."""
+    """The estimated share of the fact that is pruned, and the source of that number."""
     pair, engine = proposal.pair, proposal.engine
     if not (engine.use_stats and isinstance(pair.dimension, ra.Scan)):
         return engine.fallback_filter_ratio, BY_RATIO
@@ -275,7 +272,7 @@ def _share_saved(proposal: Proposal) -> tuple[float, str]:
     share = _share_left_by_all(proposal, proposal.restrictions)
     if share is not None:
         rows = pair.dimension.table.row_count
-        # Keys are in at most as many partitions as there are keys.
+        # n keys are in at most n partitions.
         keys = share * rows if rows else None
         few = keys is not None and values and keys < values
         return 1 - (keys / values if few and keys and values else share), BY_FILTERS
@@ -285,9 +282,10 @@ def _share_saved(proposal: Proposal) -> tuple[float, str]:
     return engine.fallback_filter_ratio, BY_RATIO
 
 
-def _share_left_by_all(proposal: Proposal, found: Iterable[Restriction]) -> float | None:
-    """The share of rows that the conditions with a known share leave; None where none is known."""
-    known = [share for item in found if (share := _share_left_by(proposal, item)) is not None]
+def _share_left_by_all(proposal: Proposal, restrictions: Iterable[Restriction]) -> float | None:
+    """The share of rows that all conditions leave; unknown shares do not count. None if all are."""
+    shares = [_share_left_by(proposal, restriction) for restriction in restrictions]
+    known = [share for share in shares if share is not None]
     return prod(known) if known else None
 
 
@@ -302,8 +300,8 @@ def _share_left_by(proposal: Proposal, item: Restriction) -> float | None:
 
 
 def _share_left_by_neighbour(proposal: Proposal, item: SemiJoin) -> float | None:
-    """The share of rows that have a partner in a neighbour: the key has at most as many values as
-    the neighbour has rows left. Without statistics of the key, the neighbour's own share."""
+    """The share of rows with a match in a neighbour: at most as many key values as the neighbour
+    has rows left. Without statistics of the key, the share of the neighbour's rows."""
     share, neighbour = _share_left_by_all(proposal, item.inner), item.relation
     if share is None or not isinstance(neighbour, ra.Scan):
         return share
@@ -315,7 +313,7 @@ def _share_left_by_neighbour(proposal: Proposal, item: SemiJoin) -> float | None
 
 
 def _distinct_values(proposal: Proposal, column: ra.ColumnRef) -> int | None:
-    """The number of distinct values of a table's column, if it is known."""
+    """The number of distinct values of a table's column; None if unknown."""
     relation = proposal.plan.relations[column.relation]
     table_column = relation.table.column(column.name) if isinstance(relation, ra.Scan) else None
     return table_column.distinct_count if table_column is not None else None
@@ -327,7 +325,8 @@ def _share_left_by_any(shares: list[float | None]) -> float | None:
 
 
 def _share_where(proposal: Proposal, expression: ra.Expression) -> float | None:
-    """The share of rows for which a condition holds, if all values are equally frequent."""
+    """The share of rows for which a condition holds, if values are equally frequent; None if
+    unknown."""
     match expression:
         case ra.Call(name="=" | "in", args=(ra.ColumnRef() as column, *values)) if all(
             isinstance(value, ra.Literal) for value in values

@@ -1,8 +1,8 @@
-"""Which keys there are: DPP120 selective-predicate, that something filters them; and whether they
-are one, as of a maximum, a few, as of a LIMIT, or as many as the statistics say.
+"""DPP120 selective-predicate: whether something filters the keys; and how many keys there are: one
+(a maximum), a few (a LIMIT), or the number in the statistics.
 
-What is selective is the list of Spark's ``PartitionPruning.isLikelySelective``, in the engine's
-file.
+Selective conditions are those of Spark's ``PartitionPruning.isLikelySelective``, listed in the
+engine's file.
 """
 
 from __future__ import annotations
@@ -24,52 +24,46 @@ from sqlrewrite.text.limits import SPARK
 
 
 def judge_selective(proposal: Proposal) -> Judgement:
-    """Whether some condition on the dimension, or in it, is selective."""
+    """Whether a condition on the dimension, or inside it, is selective."""
+    name = proposal.quoted_dimension
     if any(restricts(proposal, item) for item in proposal.restrictions):
-        return passed(f"{proposal.dimension_name} is filtered")
+        return passed(f"{name} is filtered")
     if proposal.pair.edge.block.role == "merge":
-        return passed(f"a MERGE reads only what {proposal.dimension_name} has keys for")
+        return passed(f"a MERGE needs only partitions for which {name} has keys")
     if _inside(proposal, proposal.pair.dimension, _test(proposal)):
-        return passed(f"{proposal.dimension_name} is filtered inside")
+        return passed(f"{name} is filtered inside")
     if has_one_key(proposal):
-        return passed(f"{proposal.dimension_name} gives one key")
+        return passed(f"{name} has one key")
     if has_few_keys(proposal):
-        return passed(f"a LIMIT leaves few keys of {proposal.dimension_name}")
+        return passed(f"a LIMIT leaves few keys of {name}")
     if proposal.dropped:
-        return failed(
-            f"no condition on {proposal.dimension_name} can be repeated: {proposal.dropped[0][1]}"
-        )
+        return failed(f"no condition on {name} can be repeated: {proposal.dropped[0][1]}")
     if any(_holds(proposal, item, _narrows) for item in proposal.restrictions):
         return failed(
-            f"the engine does not count the filter on {proposal.dimension_name} as "
-            f"selective, and would not prune by an IN: {proposal.other_form}"
+            f"{proposal.engine.title} does not count the filter on {name} as selective, and would "
+            f"not prune by an IN: {proposal.other_form}"
         )
     if _is_constant(proposal):
-        return failed(
-            f"{proposal.dimension_name} is one row of constants, so the engine already "
-            "knows its key"
-        )
-    return failed(
-        f"nothing filters {proposal.dimension_name}: its keys would rule out no partition"
-    )
+        return failed(f"{name} is one row of constants, so the engine knows its key already")
+    return failed(f"nothing filters {name}: its keys would rule out no partition")
 
 
 def _is_constant(proposal: Proposal) -> bool:
-    """Whether the dimension is one SELECT of constants, without FROM: Spark infers that the fact's
-    column equals them (Catalyst's InferFiltersFromConstraints)."""
+    """Whether the dimension is one SELECT of constants without FROM: Spark infers that the fact's
+    column equals them (``InferFiltersFromConstraints``)."""
     blocks = _blocks(proposal.plan, proposal.pair.dimension)
     return len(blocks) == 1 and not blocks[0].functions and _reads_constants(blocks[0], _narrows)
 
 
 @remembered
 def is_filtered(proposal: Proposal) -> bool:
-    """Whether a condition on the dimension, or in it, is likely to leave few rows."""
+    """Whether a condition on the dimension, or inside it, is likely to leave few rows."""
     return _passes(proposal, _test(proposal))
 
 
 @remembered
 def is_selective(proposal: Proposal) -> bool:
-    """Whether the engine itself would take the dimension to be filtered, which an IN depends on."""
+    """Whether the engine counts the dimension as filtered, without which it prunes by no IN."""
     return _passes(proposal, _selective)
 
 
@@ -79,20 +73,20 @@ def _passes(proposal: Proposal, test: Test) -> bool:
 
 
 def restricts(proposal: Proposal, item: Restriction) -> bool:
-    """Whether a restriction is likely to leave few rows; or leaves any out at all, where the form
-    of the predicate does not depend on what the engine takes to be selective."""
+    """Whether a restriction is selective to the engine; for a form that does not depend on that,
+    whether it leaves out any rows."""
     return _holds(proposal, item, _test(proposal))
 
 
 Test = Callable[[Proposal, ra.Expression], bool]
 
 ANY = "any"
-"""In an engine's list of predicates: it collects the keys whatever filters them."""
+"""In an engine's list of selective predicates: every predicate is."""
 
 
 def _test(proposal: Proposal) -> Test:
     by_semi_join = proposal.form == IN and proposal.pair.operator in ("=", "<=>")
-    by_semi_join = by_semi_join and proposal.pair.derived is None  # which gets a set
+    by_semi_join = by_semi_join and proposal.pair.derived is None  # a derived column gets a set
     return _selective if by_semi_join else _narrows
 
 
@@ -104,7 +98,7 @@ def _selective(proposal: Proposal, expression: ra.Expression) -> bool:
             ra.Subquery(kind="exists", query=query)
             | ra.Call(name="not", args=(ra.Subquery(kind="exists", query=query),))
         ):
-            # The engine makes it a semi- or anti-join, and looks for a filter on either side.
+            # The engine turns it into a semi- or anti-join, and looks for a filter on either side.
             blocks = (proposal.plan.blocks[number] for number in query.blocks)
             filters = (condition.expression for block in blocks for condition in _filters(block))
             return any(_selective(proposal, inner) for inner in filters)
@@ -113,7 +107,7 @@ def _selective(proposal: Proposal, expression: ra.Expression) -> bool:
 
 
 def _narrows(proposal: Proposal, expression: ra.Expression) -> bool:
-    """Whether a condition is more than IS NOT NULL, which a join implies for its keys anyway."""
+    """Whether a condition is more than IS NOT NULL, which the join implies for its keys."""
     match expression:
         case ra.Call(name="not", args=(ra.Call(name="isnull"),)) | ra.Literal():
             return False
@@ -133,8 +127,8 @@ def _holds(proposal: Proposal, item: Restriction, test: Test) -> bool:
 
 
 def _inside(proposal: Proposal, relation: ra.Relation, test: Test) -> bool:
-    """Whether a derived table, view or CTE has such a condition of its own, or is all constants:
-    few rows, which Spark prunes by without a filter."""
+    """Whether a derived table, view or CTE has such a condition inside, or consists of constants:
+    few rows, by which Spark prunes without a filter."""
     if isinstance(relation, ra.Inline):
         return True
     blocks = _blocks(proposal.plan, relation)
@@ -159,8 +153,8 @@ def _filters(block: ra.Block) -> Iterator[ra.Condition]:
 
 
 def _reads_constants(block: ra.Block, test: Test) -> bool:
-    """Whether a block reads only constants: VALUES, or a SELECT without FROM (a union of these is
-    not few rows to Spark)."""
+    """Whether a block reads only constants: VALUES, or a SELECT without FROM (a union of these does
+    not count as few rows)."""
     return all(
         isinstance(leaf, ra.Inline)
         or (isinstance(leaf, ra.Opaque) and leaf.columns == () and test is _narrows)
@@ -169,7 +163,7 @@ def _reads_constants(block: ra.Block, test: Test) -> bool:
 
 
 def selective(engine: Engine, expression: ra.Expression) -> bool:
-    """Whether the engine takes a condition to be selective, by the table in its file."""
+    """Whether the engine counts a condition as selective, by the table in its file."""
     match expression:
         case ra.Call(name="and", args=args):
             return any(selective(engine, arg) for arg in args)
@@ -192,9 +186,8 @@ def selective(engine: Engine, expression: ra.Expression) -> bool:
 
 
 def _splits(engine: Engine, name: str, args: tuple[ra.Expression, ...]) -> bool:
-    """Whether the engine pushes a comparison with constants into the branches of the CASE below it,
-    which leaves conditions and no comparison (Spark's ``PushFoldableIntoBranches``; a list of two
-    values stays in place)."""
+    """Whether the engine pushes a comparison with constants into the branches of a CASE, so that no
+    comparison is left (Spark's ``PushFoldableIntoBranches``; not for an IN of two values)."""
     computed = [arg for arg in args if columns(arg)]
     if len(computed) != 1 or (name == "in" and len(args) > 2):
         return False
@@ -212,7 +205,7 @@ def _splits(engine: Engine, name: str, args: tuple[ra.Expression, ...]) -> bool:
 
 
 def _branches(engine: Engine, expression: ra.Expression) -> tuple[ra.Expression | None, ...]:
-    """The values that a CASE, or what the engine reads as one, chooses from; None for NULL."""
+    """The branches of a CASE, or of what the engine reads as one; None for NULL."""
     match expression:
         case ra.Call(name=name) if name not in engine.branching:
             return ()
@@ -231,7 +224,7 @@ def _against_boolean(args: tuple[ra.Expression, ...]) -> bool:
     return any(isinstance(arg, ra.Literal) and arg.kind == "boolean" for arg in args)
 
 
-# Bytes of a value, as Spark's DataType.defaultSize has them.
+# Bytes of a value (Spark's ``DataType.defaultSize``).
 WIDTHS = {
     "boolean": 1,
     "tinyint": 1,
@@ -250,7 +243,7 @@ _NULL_REJECTING = frozenset({"=", "<", "<=", ">", ">="})
 
 @remembered
 def has_one_key(proposal: Proposal) -> bool:
-    """Whether the key is of the one row of an aggregate over all rows, or of LIMIT 1."""
+    """Whether the keys are one value: of an aggregate over all rows, or of LIMIT 1."""
     pair, dimension = proposal.pair, proposal.pair.dimension
     if not pair.fact_plain or pair.derived is not None or pair.operator not in _NULL_REJECTING:
         return False
@@ -260,13 +253,13 @@ def has_one_key(proposal: Proposal) -> bool:
     if not isinstance(dimension, Derived | CteReference):
         return False
     if pair.operator != "=" and proposal.clustered:
-        return False  # of two such ends Spark would make one, and push neither down
+        return False  # Spark would merge the two ends into one subquery, and push neither down
     return one_row(proposal.plan, dimension.query)
 
 
 def is_whole_in_query(proposal: Proposal) -> bool:
-    """Whether the key is what the whole subquery of an author's IN gives: its one row, or few; of a
-    tuple one of its columns."""
+    """Whether the key is the output of the author's whole IN subquery, of one or few rows; for a
+    tuple, one of its columns."""
     pair, query = proposal.pair, proposal.pair.edge.query
     if query is None or pair.side != "outside":
         return False
@@ -276,18 +269,18 @@ def is_whole_in_query(proposal: Proposal) -> bool:
 
 
 FEW = 100
-"""How many keys at most are looked up for a LIMIT that nothing else filters."""
+"""The most rows of a LIMIT whose keys are looked up although nothing filters them."""
 
 
 def has_few_keys(proposal: Proposal) -> bool:
-    """Whether the key is of the first rows of a LIMIT, which have few keys. Whether its ORDER BY
-    decides which rows these are is a question for the rules on what may be read again."""
+    """Whether the keys are those of a small LIMIT; DPP110 judges whether its order is total."""
     return few_keys_query(proposal) is not None
 
 
 @remembered
 def few_keys_query(proposal: Proposal) -> Query | None:
-    """The query whose LIMIT leaves few keys: an author's IN, or a derived table or CTE."""
+    """The query whose LIMIT leaves few keys: the author's IN, a derived table or a CTE; None if
+    there is none."""
     dimension = proposal.pair.dimension
     queries = [proposal.pair.edge.query] if is_whole_in_query(proposal) else []
     queries += [dimension.query] if isinstance(dimension, Derived | CteReference) else []
@@ -309,15 +302,15 @@ def _leaves_few_keys(proposal: Proposal, query: Query) -> bool:
     if proposal.options.limits.dialect != SPARK or proposal.form not in (IN, SET, AUTO):
         return False
     if not isinstance(node, Limit) or isinstance(node.child, Limit) or not 1 < node.most <= FEW:
-        return False  # one Limit below another is that of an OFFSET
+        return False  # a Limit below a Limit is an OFFSET
     kinds = {proposal.type_of(side) for side in (pair.fact, pair.key_side.expression)}
     kind = kinds.pop()
     return len(query.top) == 1 and not kinds and kind is not None and identical(kind)
 
 
 def key_count(proposal: Proposal) -> float | None:
-    """How many keys the statistics promise: the distinct ones, or else the rows, and of them what
-    the engine takes a filter to leave."""
+    """The estimated number of keys: distinct values, else rows, times the share that the engine
+    takes a filter to leave. None if unknown."""
     dimension = proposal.pair.dimension
     if not isinstance(dimension, Scan) or not proposal.engine.use_stats:
         return None
@@ -328,8 +321,8 @@ def key_count(proposal: Proposal) -> float | None:
 
 
 def repeats_keys(proposal: Proposal) -> bool:
-    """Whether the statistics say that each key comes twice or more, and no declaration that it is
-    unique speaks against them: then the key query selects DISTINCT ones."""
+    """Whether by the statistics each key occurs twice or more, so that DISTINCT pays; not for a
+    declared primary key."""
     dimension = proposal.pair.dimension
     if not isinstance(dimension, Scan) or not proposal.pair.key_plain:
         return False

@@ -1,1 +1,2 @@
-"""Errors that a predicate might bring: what raises one, forms that do not, what Spark copies."""
+"""Errors that a predicate might add: what can raise one, forms that raise none, what Spark
+copies."""

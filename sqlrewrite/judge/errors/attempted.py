@@ -1,11 +1,10 @@
-"""What can raise an error in a condition is attempted: written in a form that gives NULL instead.
+"""Attempts: an expression that can raise an error is written in a form that gives NULL instead.
 
-In: a condition on a dimension's rows. Out: the places in it to be written otherwise, each with its
-form. A form's NULL may stand for any value where the operators above treat NULL as they would any
-value: the key query then keeps a row unless the condition is surely false. Where an operator above
-tells NULL from values (``null_matters``), and in what decides which rows a subquery has, a form
-must give what the original gives (docs/soundness.md, "What can raise an error is attempted"). That
-holds under any guard, ANSI mode and optimizer, since none of them decides what is kept.
+In: a condition on a dimension's rows. Out: the nodes to write otherwise, each with its form. If the
+operators above are true with NULL only where they are true with every value, the key query keeps a
+row unless the condition is surely false, whatever guard, ANSI mode or plan the query has. Where an
+operator above distinguishes NULL (``null_matters``), and in what decides which rows a subquery has,
+a form must give the original's value (docs/soundness.md, "What can raise an error is attempted").
 """
 
 from __future__ import annotations
@@ -43,24 +42,24 @@ from sqlrewrite.plan.facts.types import TIMESTAMP, TIMESTAMP_NTZ
 from sqlrewrite.text.limits import SPARK
 
 _LOGIC = frozenset({"and", "or", "not", "in", "between"})
-"""Operators that are true or false with NULL as an operand only if they are so with each value
+"""Operators that are true, or false, with NULL as an operand only if they are so with every value
 (Kleene's logic)."""
 
 _READS = "try_to_timestamp("
-"""What the form of a function that parses a text by a pattern contains."""
+"""In the forms of functions that parse a string by a pattern."""
 
 _FIRST = "({0} LIMIT 1)"
-"""A scalar subquery that raises no error where it has several rows."""
+"""The form of a scalar subquery that may have several rows."""
 
 
 def attempts(proposal: Proposal, condition: ra.Expression) -> Attempts | None:
-    """The nodes of a condition that can raise an error, each with the form that is written instead;
-    no forms where no node can. None where a node has no form that is right in its place."""
+    """The nodes of a condition that can raise an error, each with its form; none if no node can.
+    None if a node has no form that is right in its place."""
     forms: list[tuple[Path, str]] = []
     aggregated = [null_matters for _, null_matters in order_sensitive_in(proposal, condition)]
     if any(aggregated):
         return None
-    # An aggregate of a derived table is attempted there (``attempted_dimension``).
+    # An aggregate of a derived table is attempted there (``attempted_aggregates``).
     doubtful = bool(aggregated)
     for path, node, null_matters in _raising(proposal, condition, (), False):
         form = _form_at(proposal, node, null_matters)
@@ -71,7 +70,7 @@ def attempts(proposal: Proposal, condition: ra.Expression) -> Attempts | None:
     if doubtful and any(
         isinstance(node, ra.Subquery) and node.kind != "scalar" for node in walk(condition)
     ):
-        return None  # Spark makes false of an IN that is NULL, unless it is a condition by itself
+        return None  # Spark turns a NULL of IN into false, unless the IN is a whole condition
     subqueries = any(isinstance(node, ra.Subquery) for node in walk(condition))
     merged = subqueries and any(_in_a_value(condition, path) for path, _ in forms)
     return Attempts(tuple(forms), doubtful, merged)
@@ -87,9 +86,9 @@ def _in_a_value(node: ra.Expression, path: Path) -> bool:
 
 
 def exact_attempts(proposal: Proposal, key: ra.Expression) -> Forms | None:
-    """The nodes of a key that can raise an error, with forms that give exactly their value without
-    ANSI mode: the key is then the one that the join computes, or NULL where the join raises an
-    error. None where a node has no such form, or the key has a subquery."""
+    """The nodes of a key that can raise an error, with forms that give their value without ANSI
+    mode: the key is then the join's, or NULL where the join raises an error. None if a node has no
+    such form, or the key has a subquery."""
     if any(isinstance(node, ra.Subquery) for node in walk(key)):
         return None
     forms: list[tuple[Path, str]] = []
@@ -102,7 +101,7 @@ def exact_attempts(proposal: Proposal, key: ra.Expression) -> Forms | None:
 
 
 def _form_at(proposal: Proposal, node: ra.Expression, null_matters: bool) -> Attempt | None:
-    """The form of a node; where ``null_matters``, one that is right there."""
+    """The form of a node that is right in its place; None if it has none."""
     if isinstance(node, ra.Subquery):
         return Attempt(_FIRST, exact=True) if _is_attempted(proposal, node) else None
     if not null_matters:
@@ -112,7 +111,7 @@ def _form_at(proposal: Proposal, node: ra.Expression, null_matters: bool) -> Att
 
 
 def _legacy(proposal: Proposal, node: ra.Expression) -> Attempt | None:
-    """The form of arithmetic and of casts that gives their value without ANSI mode."""
+    """The form of a sum or cast that gives its value without ANSI mode; None for other nodes."""
     match node:
         case ra.Cast(operand=operand, type=kind):
             return legacy_cast(proposal.type_of(operand), parse(kind))
@@ -125,9 +124,9 @@ def _legacy(proposal: Proposal, node: ra.Expression) -> Attempt | None:
 def _raising(
     proposal: Proposal, node: ra.Expression, path: Path, null_matters: bool
 ) -> Iterator[tuple[Path, ra.Expression, bool]]:
-    """The nodes that can raise an error, each with whether an operator above it tells NULL from
-    values. For a subquery, the nodes in its text; the subquery itself where it may have several
-    rows or cannot be written anew."""
+    """The nodes that can raise an error, each with its path and whether an operator above it
+    distinguishes NULL. For a subquery the nodes in its text, or the subquery itself if it may have
+    several rows or cannot be written otherwise."""
     below = operands(node)
     varies = isinstance(node, ra.Subquery) and any(order_sensitive_in(proposal, node))
     if any(order_sensitive(proposal.plan, (node,))) or varies or not total(proposal, node):
@@ -139,7 +138,7 @@ def _raising(
         below = below[: node.operand is not None]
     for at, child in enumerate(below):
         if isinstance(child, ra.ColumnRef | ra.Literal):
-            continue  # most children: a shortcut
+            continue  # nothing to find, and most children are these
         yield from _raising(
             proposal, child, (*path, at), null_matters or not _null_says_no_more(proposal, node, at)
         )
@@ -148,9 +147,9 @@ def _raising(
 def order_sensitive_in(
     proposal: Proposal, expression: ra.Expression
 ) -> Iterator[tuple[ra.Expression, bool]]:
-    """The order-sensitive aggregates in an expression and in what derived tables compute for its
-    columns, each with whether an operator above it tells NULL from values. A column that many
-    expressions name is looked through once."""
+    """The order-sensitive aggregates in an expression, and in what derived tables compute for its
+    columns, each with whether an operator above it distinguishes NULL. Each column is followed
+    once."""
     walked: set[tuple[int, str, bool]] = set()
     stack = [(expression, False)] if has_order_sensitive(proposal.plan) else []
     while stack:
@@ -170,13 +169,13 @@ def order_sensitive_in(
 
 
 def _may_have_more_rows(proposal: Proposal, node: ra.Subquery) -> bool:
-    """Whether a scalar subquery may have more rows than one."""
+    """Whether a scalar subquery may return more than one row."""
     return node.kind == "scalar" and not one_row_at_most(proposal.plan, node.query)
 
 
 def _is_attempted(proposal: Proposal, node: ra.Subquery) -> bool:
-    """Whether a subquery can raise an error only where its text can be written in other words: in
-    the list, the WHERE or the HAVING of its one SELECT."""
+    """Whether a subquery can raise an error only where its text can be written otherwise: in the
+    list, WHERE or HAVING of its one SELECT."""
     if len(node.query.top) != 1 or (node.kind == "scalar" and node.outer):
         return False
     shown, conditions = written_in(node.query)
@@ -190,12 +189,12 @@ def _is_attempted(proposal: Proposal, node: ra.Subquery) -> bool:
 
 
 def _null_says_no_more(proposal: Proposal, node: ra.Expression, at: int) -> bool:
-    """Whether a node treats NULL as an operand like any value there."""
+    """Whether a node does not distinguish NULL in the operand at ``at``."""
     match node:
         case ra.Cast():
             return True
         case ra.Subquery(kind="scalar", query=query):
-            # Its value is that of one of its rows: of any of them, if nothing sorts them.
+            # Its value is that of one of its rows; of any of them, if nothing sorts them.
             shown, _ = written_in(query)
             return at < len(shown) and not isinstance(query.node, ra.Limit)
         case ra.Call(name=name) if name in _LOGIC:
@@ -203,7 +202,7 @@ def _null_says_no_more(proposal: Proposal, node: ra.Expression, at: int) -> bool
         case ra.Call(name="if"):
             return at > 0
         case ra.Call(name="case", args=args):
-            return at > 0 or is_when(args[0])  # of an operand, its WHENs tell NULL from values
+            return at > 0 or is_when(args[0])  # CASE x WHEN …: the WHENs distinguish a NULL of x
         case ra.Call(name=name):
             row = proposal.options.function(name)
             return (
@@ -217,14 +216,14 @@ def _null_says_no_more(proposal: Proposal, node: ra.Expression, at: int) -> bool
 
 
 def form_of(proposal: Proposal, node: ra.Expression) -> Attempt | None:
-    """The form of a node that gives NULL where it raises an error; None where it has none."""
+    """The form of a node that gives NULL instead of an error; None if it has none."""
     match node:
         case ra.Cast(operand=operand, type=kind):
             return attempted_cast(proposal.type_of(operand), parse(kind))
         case ra.Call(args=(ra.Call(name="distinct"), *_)):
-            return None  # its form would not skip repeated values
-        case ra.Call(name="element_at", args=(_, index)) if not _is_counted(index):
-            return None  # the elements are counted from 1, and 0 is an error in any form
+            return None  # its form would aggregate repeated values too
+        case ra.Call(name="element_at", args=(_, index)) if not _is_not_zero(index):
+            return None  # index 0 is an error in every form
         case ra.Call(name="parse_url", args=(_, *others)) if not all(map(_is_word, others)):
             return None  # an argument is a pattern, which may be malformed
         case ra.Call(name="timestampadd", args=(ra.Literal(text=unit), amount, start)):
@@ -233,7 +232,7 @@ def form_of(proposal: Proposal, node: ra.Expression) -> Attempt | None:
             return moved(unit) if known and small else None
         case ra.Call(name=name, args=args) if any(isinstance(arg, ra.Parameter) for arg in args):
             if proposal.options.limits.dialect != SPARK:
-                return None  # other dialects name types otherwise in typeof
+                return None  # other dialects have other names of types in typeof
             parameters = [at for at, arg in enumerate(args) if isinstance(arg, ra.Parameter)]
             return attempted_comparison(name, [proposal.type_of(arg) for arg in args], parameters)
         case ra.Call(name=name, args=args):
@@ -262,12 +261,12 @@ def key_without_error(proposal: Proposal, key: ra.Expression) -> bool:
 
 
 def _is_word(node: ra.Expression) -> bool:
-    """Whether a node is a string of letters, digits and underscores."""
+    """Whether a node is a string literal of letters, digits and underscores."""
     return isinstance(node, ra.Literal) and node.kind == "string" and node.text.isidentifier()
 
 
-def _is_counted(index: ra.Expression) -> bool:
-    """Whether an index is surely not 0."""
+def _is_not_zero(index: ra.Expression) -> bool:
+    """Whether an index is a literal other than 0."""
     match index:
         case ra.Literal(text=text) | ra.Call(name="-", args=(ra.Literal(text=text),)):
             return bool(text.strip("-0"))
@@ -276,8 +275,8 @@ def _is_counted(index: ra.Expression) -> bool:
 
 
 def key_is_attempted(proposal: Proposal) -> bool:
-    """Whether the key query repeats the text of a derived table or CTE and writes the key's
-    expression there in a form that raises no error (``plan/facts/error_free.py``)."""
+    """Whether the key query repeats the text of a derived table or CTE, with the key's expression
+    in a form that raises no error (``plan/facts/error_free.py``)."""
     query = proposal.dimension_query
     if query is None or not _text_can_be_repeated(proposal):
         return False
@@ -291,8 +290,8 @@ def key_is_attempted(proposal: Proposal) -> bool:
 
 
 def _text_can_be_repeated(proposal: Proposal, attempted: AbstractSet[int] = frozenset()) -> bool:
-    """Whether the key query can repeat the text of the dimension's query; ``attempted`` are the
-    ids of the aggregates that are written in other words there."""
+    """Whether the key query can repeat the text of the dimension's query; ``attempted`` are the ids
+    of the aggregates that it writes in another form."""
     dimension = proposal.pair.dimension
     if not isinstance(dimension, ra.CteReference):
         return isinstance(dimension, ra.Derived) and not dimension.view
@@ -303,8 +302,8 @@ def _text_can_be_repeated(proposal: Proposal, attempted: AbstractSet[int] = froz
 
 
 def attempted_aggregates(proposal: Proposal) -> tuple[ra.Call, ...]:
-    """The aggregates of a grouped dimension whose value depends on the order of its rows, where the
-    key query can write each as that value or NULL and no HAVING tells the two apart."""
+    """The order-sensitive aggregates of a grouped dimension, if the key query can write each so
+    that it gives its value or NULL, and no HAVING distinguishes the two. Else none."""
     query = proposal.dimension_query
     if query is None or len(query.top) != 1:
         return ()
@@ -350,7 +349,7 @@ def _is_window(node: ra.Expression) -> bool:
 
 
 def _has_text(call: ra.Call) -> bool:
-    """Whether a call has columns, and the text names all of them."""
+    """Whether a call has columns, all of them written in the text."""
     refs = columns(call)
     return bool(refs) and all(ref.span is not None for ref in refs)
 
@@ -367,8 +366,8 @@ def attempted_group_keys(proposal: Proposal) -> Iterator[ra.Expression]:
 
 
 def _only_in_list_and_groups(block: ra.Block, expression: ra.Expression) -> bool:
-    """Whether only the SELECT list of a block and its GROUP BY name an expression: ORDER BY, HAVING
-    and other items of the list would not find it in its new form."""
+    """Whether an expression stands only in a block's SELECT list and GROUP BY: ORDER BY, HAVING and
+    other items would not match its new form."""
     if block.aggregate is None and not block.distinct:
         return True
     if block.order or block.aggregate not in (None, "group by"):
@@ -382,7 +381,7 @@ def _only_in_list_and_groups(block: ra.Block, expression: ra.Expression) -> bool
 
 
 def _has_exact_form(proposal: Proposal, expression: ra.Expression) -> bool:
-    """Whether an expression has a form that gives exactly its value without ANSI mode."""
+    """Whether an expression has a form that gives its value without ANSI mode."""
     if arithmetic(proposal.plan, expression) is None and not exact_attempts(proposal, expression):
         return False
     return all(

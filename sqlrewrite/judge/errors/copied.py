@@ -1,9 +1,9 @@
-"""What Spark copies from one side of a join to the other, where the query never computes it.
+"""Conditions on the fact's column that Spark copies to the keys, which the query never tests.
 
-Spark optimizes a correlated scalar or LATERAL subquery, a view and a SQL function by itself first:
-an IN in it is a semi-join when the query around is optimized, and a condition on the fact's column
-is then put on the key, too (docs/soundness.md, "What Spark copies"). ``alike`` gives the columns
-that equalities, derived tables, CTEs and views tie to a column.
+Spark optimizes a correlated scalar or LATERAL subquery, a view and a SQL function first, by itself:
+an IN in it is already a semi-join when the outer query is optimized, so that a condition on the
+fact's column is copied to the key (docs/soundness.md, "What Spark copies"). ``alike`` gives the
+columns that equalities, derived tables, CTEs and views equate with a column.
 """
 
 from __future__ import annotations
@@ -24,20 +24,19 @@ from sqlrewrite.text.limits import SPARK
 
 
 def raising_for_keys(proposal: Proposal) -> ra.Expression | None:
-    """A condition on the fact's column that Spark may copy to the keys of an IN and that can raise
-    an error; None where there is none."""
+    """What can raise an error in a condition on the fact's column that Spark may copy to the keys
+    of an IN; None if nothing can."""
     plan, pair = proposal.plan, proposal.pair
     if not blocks_inside(plan) or proposal.options.limits.dialect != SPARK:
         return None
-    # The same for every pair of a column, and there may be many.
+    # Shared by all pairs of a column, of which there may be many.
     return _raising_for_keys(proposal, pair.scan.relation, pair.path.column, pair.pruned)
 
 
 def raising_where_tested(proposal: Proposal) -> ra.Expression | None:
-    """A condition as of ``raising_for_keys``, if a condition around may test what the scalar or
-    LATERAL subquery gives. Spark makes an inner join of that one, says of the dimension what is
-    said of the fact, and then no form keeps the error away from rows that it would not have met
-    (random texts, seed 72). None where there is none."""
+    """``raising_for_keys``, if an outer condition may test the result of the scalar or LATERAL
+    subquery; else None. Spark then makes an inner join of the subquery and copies conditions on the
+    fact to the dimension, so that no form of predicate avoids the error."""
     culprit = raising_for_keys(proposal)
     if culprit is None:
         return None
@@ -46,17 +45,16 @@ def raising_where_tested(proposal: Proposal) -> ra.Expression | None:
 
 
 def raising_where_extended(proposal: Proposal) -> ra.Expression | None:
-    """A condition that can raise an error on the columns of an outer join that only other joins
-    make an inner one. Spark finds that out when it has copied conditions; a predicate above tells
-    it before (an IN does not), and then says of the dimension what is said of the fact. None where
-    there is none."""
+    """What can raise an error in a condition on columns of an outer join that only other joins turn
+    into an inner one; None if nothing can. Spark turns it after it has copied conditions; with a
+    predicate above (other than an IN) it does so before, and copies them to the dimension."""
     plan, pair = proposal.plan, proposal.pair
     if proposal.options.limits.dialect != SPARK:
         return None
     block, source = proposal.target_block, None
     if block.number == pair.edge.block.number and clause_for(pair) is ClauseKind.ON:
         join = pair.edge.join
-        if join is not None:  # the predicate goes to the fact's side of it alone
+        if join is not None:  # the predicate goes to the fact's side alone
             source = join.left if pair.target.relation in numbers(join.left) else join.right
     outer = _blocks_with_outer_joins(plan)
     late: frozenset[int] = frozenset()
@@ -93,8 +91,8 @@ def _raising_beside(proposal: Proposal, extended: frozenset[int]) -> ra.Expressi
 
 
 def raising_for_constant(proposal: Proposal) -> ra.Expression | None:
-    """A condition on the fact's column that Spark computes beforehand if the column is said to be
-    one constant, and that can raise an error; None where there is none."""
+    """What can raise an error in a condition on the fact's column that Spark evaluates when it
+    plans, if a predicate equates the column with a constant; None if nothing can."""
     pair = proposal.pair
     if proposal.options.limits.dialect != SPARK:
         return None
@@ -123,7 +121,7 @@ def _raising_in_class(proposal: Proposal, same: frozenset[ColumnId]) -> ra.Expre
 
 
 def _conditions_among(plan: ra.Plan, same: frozenset[ColumnId]) -> Iterator[ra.Expression]:
-    """The conditions that name one of some columns."""
+    """The conditions that name one of the columns."""
     on = conditions_on(plan)
     yield from (condition for column in sorted(same) for _, _, condition in on.get(column, ()))
 
@@ -131,7 +129,7 @@ def _conditions_among(plan: ra.Plan, same: frozenset[ColumnId]) -> Iterator[ra.E
 def _raising_among(
     proposal: Proposal, conditions: Iterable[ra.Expression]
 ) -> Iterator[ra.Expression]:
-    """What can raise an error in conditions, or is not known not to."""
+    """The nodes of conditions that can raise an error, or are unknown."""
     for condition in conditions:
         culprit = raising_in(proposal, condition) or _unknown_in(proposal, condition)
         if culprit is not None or not is_boolean(proposal, condition):
@@ -139,7 +137,7 @@ def _raising_among(
 
 
 def _unknown_in(proposal: Proposal, condition: ra.Expression) -> ra.Expression | None:
-    """A function in a condition that no table has, or a part that is not understood."""
+    """A function that is in no table, or an unknown part of a condition; None if there is none."""
     for node in walk(condition):
         unknown = isinstance(node, ra.Call) and proposal.options.function(node.name) is None
         if isinstance(node, ra.Unknown) or (unknown and not total(proposal, node)):
@@ -149,8 +147,8 @@ def _unknown_in(proposal: Proposal, condition: ra.Expression) -> ra.Expression |
 
 @remembered
 def blocks_inside(plan: ra.Plan) -> frozenset[int]:
-    """The blocks that Spark optimizes, with what a scalar or LATERAL subquery reads, before the
-    block around it: all of them, if other statements may read the query."""
+    """The blocks of scalar and LATERAL subqueries, which Spark optimizes before the query around
+    them; all blocks, if other statements may read the query."""
     if plan.read_elsewhere:
         return frozenset(block.number for block in plan.blocks)
     return _all_inside(plan, (block for block in plan.blocks if block.role in _ITSELF_FIRST))
@@ -158,7 +156,7 @@ def blocks_inside(plan: ra.Plan) -> frozenset[int]:
 
 @remembered
 def blocks_tested(plan: ra.Plan) -> frozenset[int]:
-    """Those of ``blocks_inside`` around which a condition may test what the subquery gives."""
+    """The blocks of ``blocks_inside`` whose subquery's result an outer condition may test."""
     if plan.read_elsewhere:
         return frozenset(block.number for block in plan.blocks)
     subqueries = (block for block in plan.blocks if block.role in _ITSELF_FIRST)
@@ -170,8 +168,8 @@ _ITSELF_FIRST = ("scalar", "lateral")
 
 
 def _is_tested(plan: ra.Plan, subquery: ra.Block) -> bool:
-    """Whether a condition around a subquery may test its value, or a column of the derived tables
-    that hold it."""
+    """Whether an outer condition may test a subquery's value, or a column of a derived table that
+    contains it."""
     if subquery.role == "scalar":
         around = [subquery.parent] if subquery.parent is not None else []
         conditions = (
@@ -194,7 +192,7 @@ def _is_tested(plan: ra.Plan, subquery: ra.Block) -> bool:
 
 
 def _is_extended(join: ra.Join, relation: int) -> bool:
-    """Whether a join keeps rows for which a relation has none."""
+    """Whether a join extends a relation by NULLs."""
     return join.type is ra.JoinType.LEFT and relation in numbers(join.right)
 
 
@@ -205,7 +203,7 @@ def _holds(condition: ra.Expression, block: int) -> bool:
 
 
 def _all_inside(plan: ra.Plan, blocks: Iterable[ra.Block]) -> frozenset[int]:
-    """Blocks, and all that they read."""
+    """Blocks, with all blocks that they read."""
     within: dict[int | None, list[int]] = defaultdict(list)
     for block in plan.blocks:
         within[block.parent].append(block.number)
@@ -232,8 +230,8 @@ Placed = tuple[ra.Block, ra.Join | None, ra.Expression]
 
 
 def alike(plan: ra.Plan, relation: int, name: str) -> frozenset[ColumnId]:
-    """The columns that may have the values of a column in the same row, and the column itself; the
-    same set for each of them."""
+    """The columns that may equal a column in the same row, and the column itself; the same set for
+    each of them."""
     return _classes(plan).get((relation, name)) or frozenset({(relation, name)})
 
 
@@ -257,8 +255,8 @@ def _classes(plan: ra.Plan) -> dict[ColumnId, frozenset[ColumnId]]:
 
 @remembered
 def _edges(plan: ra.Plan) -> _Edges:
-    """For each column those that it is compared with by equality, and those that derived tables,
-    CTEs and views make of it or make it of."""
+    """For each column, those that an equality compares it with, and those that it is computed from,
+    or that are computed from it, in derived tables, CTEs and views."""
     edges: _Edges = defaultdict(list)
     for block in plan.blocks:
         for _, _, condition in conditions_in(block):
@@ -281,7 +279,8 @@ def _connect(edges: _Edges, same: list[ColumnId]) -> None:
 def _equalities(
     plan: ra.Plan, condition: ra.Expression
 ) -> Iterator[tuple[ra.Expression, ra.Expression]]:
-    """The two sides of each equality in a condition; an IN is one with what its query returns."""
+    """The two sides of each equality in a condition; an IN equates its operand with the outputs of
+    its subquery."""
     for node in walk(condition):
         match node:
             case ra.Call(name="=" | "<=>", args=(one, other)):
@@ -296,7 +295,7 @@ def _equalities(
 
 @remembered
 def conditions_on(plan: ra.Plan) -> dict[ColumnId, list[Placed]]:
-    """The conditions that name each column."""
+    """The conditions by the columns that they name."""
     on: dict[ColumnId, list[Placed]] = defaultdict(list)
     for block in plan.blocks:
         for placed in conditions_in(block):
@@ -307,7 +306,7 @@ def conditions_on(plan: ra.Plan) -> dict[ColumnId, list[Placed]]:
 
 @remembered
 def conditions_of(plan: ra.Plan) -> dict[int, list[Placed]]:
-    """The conditions that name each relation."""
+    """The conditions by the relations that they name."""
     of: dict[int, list[Placed]] = defaultdict(list)
     for block in plan.blocks:
         for placed in conditions_in(block):
@@ -317,7 +316,7 @@ def conditions_of(plan: ra.Plan) -> dict[int, list[Placed]]:
 
 
 def conditions_in(block: ra.Block) -> Iterator[Placed]:
-    """The conditions of a block's WHERE and HAVING, and of the ONs in its FROM."""
+    """The conditions of a block's WHERE, HAVING and ONs."""
     for condition in (*block.where, *block.having):
         yield block, None, condition.expression
     for join in joins(block.source):

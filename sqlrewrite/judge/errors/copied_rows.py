@@ -1,7 +1,7 @@
-"""Computed keys that Spark tests for rows which the query never computes them for.
+"""Computed keys that Spark tests for rows for which the query never computes them.
 
-What is said of the fact's column is said of ``CAST(d.k AS INT)``, too, where the two are joined,
-and goes below the other joins of ``d`` (docs/soundness.md, "What Spark copies").
+If ``f.p`` is joined with ``CAST(d.k AS INT)``, Spark copies a condition on ``f.p`` to the cast and
+pushes it below the other joins of ``d`` (docs/soundness.md, "What Spark copies").
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from sqlrewrite.plan.relations import direct_readers, leaves, numbers
 from sqlrewrite.text.limits import SPARK
 
 _Raising = tuple[ra.Expression, ra.Relation | ra.Generate]
-"""What can raise an error, and the relation of whose columns it is computed."""
+"""An expression that can raise an error, and the relation of its columns."""
 
 _TEXTS = ("string", "char", "varchar")
 
@@ -39,16 +39,15 @@ _PRESERVED = {
     ra.JoinType.RIGHT: ("right",),
     ra.JoinType.FULL: ("left", "right"),
 }
-"""The sides of a join that keep all of their rows."""
+"""The sides whose rows an outer join keeps."""
 
 
 def raising_for_rows(proposal: Proposal) -> _Raising | None:
-    """What can raise an error and is joined to the fact's column, with its relation, of which Spark
-    may compute it for rows that a join leaves out first: what is said of ``p`` is said of ``CAST(
-    d.k AS INT)``, too, and goes below the other joins of ``d``. None where there is nothing."""
+    """An expression joined with the fact's column that can raise an error for rows which another
+    join leaves out first in the query, and its relation; None if there is none."""
     if proposal.options.limits.dialect != SPARK:
         return None
-    # The same for every pair of a column, and there may be many.
+    # Shared by all pairs of a column, of which there may be many.
     return _raising_for_rows(proposal, proposal.pair.scan.relation, proposal.pair.path.column)
 
 
@@ -83,8 +82,8 @@ def _computed_in(
 def _computed(
     proposal: Proposal, column: ColumnId, condition: ra.Expression
 ) -> Iterator[tuple[ra.ColumnRef, list[ra.ColumnRef], ra.Expression]]:
-    """The column that an equality casts, or that is computed in a derived table, to compare it with
-    a plain column; the columns that it is computed from, and what can raise an error in that."""
+    """The columns that an equality casts, or a derived table computes, to compare them with a plain
+    column, each with the columns that it is computed from and what can raise an error in that."""
     match condition:
         case ra.Call(name="=" | "<=>", args=(one, other)):
             pass
@@ -106,8 +105,8 @@ def _computed(
 
 
 def _sources(plan: ra.Plan, ref: ra.ColumnRef) -> list[ra.ColumnRef]:
-    """The columns of which derived tables, CTEs and views compute a column: it is computed for all
-    rows that are read there, whatever the queries around leave out."""
+    """The columns that derived tables, CTEs and views compute a column from, for all rows that they
+    read, also those that outer queries leave out."""
     sources: list[ra.ColumnRef] = []
     stack = [ref]
     seen: set[ColumnId] = set()
@@ -122,8 +121,8 @@ def _sources(plan: ra.Plan, ref: ra.ColumnRef) -> list[ra.ColumnRef]:
 
 
 def _cast_column(side: ra.Expression) -> ra.ColumnRef | None:
-    """The column that is the whole side of an equality, or that the side casts: to_date, date and
-    their like are casts to Spark, too. None if it is another expression."""
+    """The column that a side of an equality is, or casts (to_date and date are casts to Spark);
+    None for another expression."""
     match side:
         case ra.ColumnRef():
             return side
@@ -134,8 +133,8 @@ def _cast_column(side: ra.Expression) -> ra.ColumnRef | None:
 
 
 def _is_cast(proposal: Proposal, plain: ra.ColumnRef, ref: ra.ColumnRef) -> bool:
-    """Whether Spark casts a text to compare it with a column. Beside a shorter integer it casts
-    both to BIGINT, which copies nothing."""
+    """Whether Spark casts a STRING to compare it with a column. Beside a shorter integer it casts
+    both to BIGINT, and then copies nothing."""
     stored, compared = proposal.type_of(plain), proposal.type_of(ref)
     if stored is None or compared is None or compared.name not in _TEXTS or stored.name in _TEXTS:
         return False
@@ -143,9 +142,8 @@ def _is_cast(proposal: Proposal, plain: ra.ColumnRef, ref: ra.ColumnRef) -> bool
 
 
 def _is_copied(plan: ra.Plan, placed: Placed, ref: ra.ColumnRef) -> bool:
-    """Whether Spark says of one side of an equality what is said of the other: not of the side of
-    an outer join that keeps all rows, nor of the rows around a scalar subquery that no condition
-    tests."""
+    """Whether Spark copies conditions to a column from the other side of an equality: not to the
+    preserved side of an outer join, nor out of a scalar subquery whose value no condition tests."""
     block, join, _ = placed
     if plan.owner[ref.relation] != block.number:
         inside = block.number in blocks_inside(plan)
@@ -160,9 +158,9 @@ def _is_preserved(join: ra.Join, relation: int) -> bool:
 
 
 def _is_narrowed(proposal: Proposal, sources: list[ra.ColumnRef], facts: frozenset[int]) -> bool:
-    """Whether rows of the relations of columns, or of those that these are computed from, may be
-    left out before they meet the fact, and behind the place where Spark tests what it copies. A
-    condition on the values of one row is no reason: Spark tests it first."""
+    """Whether the query may leave out rows of the columns' relations before it joins them with the
+    fact, but after the place where Spark tests copied conditions. A condition on the values of one
+    row does not count: Spark tests it first."""
     plan = proposal.plan
     stack = [*sources]
     seen: set[ColumnId] = set()
@@ -185,8 +183,8 @@ def _is_narrowed(proposal: Proposal, sources: list[ra.ColumnRef], facts: frozens
 def _leaves_out_late(
     proposal: Proposal, condition: ra.Expression, relation: int, facts: frozenset[int]
 ) -> bool:
-    """Whether a condition joins a relation with another that is not the fact, or tests what Spark
-    computes above the place where it reads the relation."""
+    """Whether a condition joins a relation with one other than the fact, or tests a value that
+    Spark computes above the scan of the relation."""
     plan = proposal.plan
     for node in walk(condition):
         match node:
@@ -196,7 +194,7 @@ def _leaves_out_late(
                     return True
             case ra.ColumnRef() if _is_computed_late(proposal, node.relation, node.name):
                 return True
-            case ra.Call(name=name) if function(name) is None:  # in Python, say
+            case ra.Call(name=name) if function(name) is None:  # a Python UDF
                 return True
             case _:
                 pass
@@ -205,8 +203,8 @@ def _leaves_out_late(
 
 @shared
 def _is_computed_late(proposal: Proposal, relation: int, name: str) -> bool:
-    """Whether a column of a derived table, CTE or view is computed from many rows, by a subquery or
-    by a function that is not Spark's own."""
+    """Whether a column of a derived table, CTE or view is computed from several rows, by a subquery
+    or by a user's function."""
     plan = proposal.plan
     for expression in computed_as(plan, ra.ColumnRef(relation, name, None)):
         for node in walk(expression):
@@ -225,8 +223,7 @@ def _is_computed_late(proposal: Proposal, relation: int, name: str) -> bool:
 
 
 def _is_read_in_part(plan: ra.Plan, relation: int) -> bool:
-    """Whether a HAVING, a generator, EXCEPT or INTERSECT leaves out rows of a relation, or of the
-    query that it stands for."""
+    """Whether a HAVING, a generator, EXCEPT or INTERSECT leaves out rows of a relation."""
     beside = leaves(plan.blocks[plan.owner[relation]].source)
     if any(isinstance(leaf, ra.Generate) and leaf.relation != relation for leaf in beside):
         return True
@@ -239,7 +236,7 @@ def _is_read_in_part(plan: ra.Plan, relation: int) -> bool:
 
 
 def _has_difference(node: ra.Node) -> bool:
-    """Whether EXCEPT or INTERSECT makes the rows of a query."""
+    """Whether a query is an EXCEPT or INTERSECT, or has one in its UNION."""
     stack = [node]
     while stack:
         match stack.pop():
@@ -256,7 +253,7 @@ def _has_difference(node: ra.Node) -> bool:
 
 @remembered
 def _above(plan: ra.Plan, relation: int) -> frozenset[int]:
-    """A relation, and the derived tables, CTE references and views that read it."""
+    """A relation, with the derived tables, CTE references and views that read it."""
     above: set[int] = set()
     stack = [relation]
     while stack:

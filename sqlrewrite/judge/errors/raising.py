@@ -1,9 +1,8 @@
-"""Whether an expression can raise an error on rows for which the query might not compute it.
+"""Whether an expression can raise an error for some values, in ANSI mode or without.
 
-In: a node of an expression. Out: whether some values of its operands make it fail, in ANSI mode or
-not: the session's mode is not known here. The table of functions says what a function does with
-values of the types it takes; this module looks at the casts to those types that Spark adds, and at
-literals with which a function cannot fail that otherwise could.
+The table of functions says whether a function can raise an error for values of its parameters'
+types. This module adds the casts to these types that Spark inserts, and literals for which a
+function cannot raise the error that it otherwise could.
 """
 
 from __future__ import annotations
@@ -33,11 +32,11 @@ _NULL, _STRING, _NUMBER, _OTHER = "null", "'…'", "0", "DATE '…'"
 _NESTED = re.compile(r"(array|map)<(\w(?:,\w)?)>")
 _INTEGERS = {"int": INT, "long": BIGINT, "integral": BIGINT, "bigint": BIGINT}
 _DIGITS = 9
-"""A number of at most so many digits is an INT."""
+"""A number of so many digits always is an INT."""
 
 
 def total(proposal: Proposal, node: ra.Expression) -> bool:
-    """Whether a node computes a value from any values of its operands, in ANSI mode too."""
+    """Whether a node raises no error for any values of its operands, in ANSI mode too."""
     match node:
         case ra.Cast(operand=operand, type=kind, safe=safe):
             source, target = proposal.type_of(operand), parse(kind)
@@ -57,7 +56,7 @@ def total(proposal: Proposal, node: ra.Expression) -> bool:
                 or never_raises(node, of)
             )
         case ra.Subquery(kind="scalar", outer=(_, *_)):
-            return False  # it computes for rows that the query may have ruled out before
+            return False  # it may run for rows that the query leaves out first
         case ra.Subquery():
             return raising_in_subquery(proposal, node) is None
         case _:
@@ -66,8 +65,8 @@ def total(proposal: Proposal, node: ra.Expression) -> bool:
 
 def raising_in_subquery(proposal: Proposal, node: ra.Subquery) -> ra.Expression | None:
     """What can raise an error in a subquery: an output, an expression that decides its rows, or the
-    subquery itself where a scalar one may have several rows. None where nothing can. Spark runs the
-    subquery of a predicate on partitions even where no row of the fact is left."""
+    subquery itself if it is scalar and may return several rows. None if nothing can. Spark runs the
+    subquery of a partition filter even if no row of the fact is left."""
     if not _compares_without_cast(proposal, node):
         return node
     culprit = None if node.kind == "exists" else _raising_in_outputs(proposal, node.query)
@@ -91,7 +90,7 @@ def _raising_in_rows(proposal: Proposal, query: ra.Query) -> ra.Expression | Non
 
 @remembered
 def one_row_at_most(plan: ra.Plan, query: ra.Query) -> bool:
-    """Whether a query surely has one row at most: an aggregate over all rows, LIMIT 1, a SELECT
+    """Whether a query surely returns at most one row: an aggregate over all rows, LIMIT 1, a SELECT
     without FROM, or a SELECT from such queries only."""
     if one_row(plan, query) or (isinstance(query.node, ra.Limit) and query.node.most == 1):
         return True
@@ -111,7 +110,8 @@ def one_row_at_most(plan: ra.Plan, query: ra.Query) -> bool:
 
 
 def _compares_without_cast(proposal: Proposal, node: ra.Subquery) -> bool:
-    """Whether an IN compares its operand with its subquery without a cast that could fail."""
+    """Whether an IN compares its operand with its subquery without a cast that can raise an
+    error."""
     if node.kind != "in" or node.operand is None:
         return True
     firsts = [output.expression for output in _first_outputs(proposal.plan, node.query)]
@@ -119,8 +119,8 @@ def _compares_without_cast(proposal: Proposal, node: ra.Subquery) -> bool:
 
 
 def raising_below(proposal: Proposal, ref: ra.ColumnRef) -> ra.Expression | None:
-    """What can raise an error in the expressions that derived tables, CTEs and views compute for a
-    column; None where nothing can."""
+    """What can raise an error in the expressions by which derived tables, CTEs and views compute a
+    column; None if nothing can."""
     return _raising_in_column(proposal, ref.relation, ref.name)
 
 
@@ -134,8 +134,8 @@ def _raising_in_column(proposal: Proposal, relation: int, name: str) -> ra.Expre
 
 
 def is_boolean(proposal: Proposal, condition: ra.Expression) -> bool:
-    """Whether a condition is surely a BOOLEAN. In ANSI mode a STRING may stand beside AND and OR:
-    Spark casts it, which can fail."""
+    """Whether a condition surely is a BOOLEAN. In ANSI mode Spark casts a STRING beside AND and OR,
+    which can raise an error."""
     boolean = isinstance(condition, ra.Subquery) and condition.kind != "scalar"
     return boolean or proposal.type_of(condition) == BOOLEAN
 
@@ -144,21 +144,20 @@ def raising_inside(
     proposal: Proposal, relation: ra.Relation, attempted: Iterable[ra.Expression] = ()
 ) -> ra.Expression | None:
     """What can raise an error in the expressions that decide which rows a derived table, CTE or
-    view has; None where nothing can. The predicate computes them also where the query would not: no
-    row of the fact is left, or the join's other side rules out the files. What is ``attempted``
-    there raises none."""
+    view has, except the ``attempted`` ones; None if nothing can. The predicate may compute them
+    where the query does not: if no row of the fact is left, or the join rules out the files."""
     if not isinstance(relation, ra.Derived | ra.CteReference):
         return None
     return _raising_among(proposal, relation.query, attempted)
 
 
 def rows_never_raise(proposal: Proposal, node: ra.Subquery) -> bool:
-    """Whether no expression that decides which rows a subquery has can raise an error."""
+    """Whether the expressions that decide which rows a subquery has raise no error."""
     return _raising_in_rows(proposal, node.query) is None
 
 
 def raises_only_in(proposal: Proposal, node: ra.Subquery, written: Iterable[ra.Expression]) -> bool:
-    """Whether nothing in a subquery but the ``written`` expressions can raise an error."""
+    """Whether only the ``written`` expressions of a subquery can raise an error."""
     culprit = _raising_among(proposal, node.query, written)
     return culprit is None and _compares_without_cast(proposal, node)
 
@@ -166,8 +165,9 @@ def raises_only_in(proposal: Proposal, node: ra.Subquery, written: Iterable[ra.E
 def _raising_among(
     proposal: Proposal, query: ra.Query, but: Iterable[ra.Expression] = ()
 ) -> ra.Expression | None:
-    """The first expression that decides which rows a query has, or a query that it reads, and that
-    can raise an error or is a condition that may be no BOOLEAN; ``but`` are not looked at."""
+    """The first expression except ``but`` that decides which rows a query or one inside it has, and
+    that can raise an error or is a condition of another type than BOOLEAN; None if there is
+    none."""
     culprit = _deciding_and_raising(proposal, query, but)
     for relation in () if culprit is not None else read_by(proposal.plan, query):
         if isinstance(relation, ra.Derived | ra.CteReference):
@@ -185,7 +185,7 @@ def _raising_by_itself(proposal: Proposal, query: ra.Query) -> ra.Expression | N
 def _deciding_and_raising(
     proposal: Proposal, query: ra.Query, but: Iterable[ra.Expression]
 ) -> ra.Expression | None:
-    """The same without the queries that it reads."""
+    """``_raising_among`` without the queries inside."""
     left_out = {id(excepted) for excepted in but}
     for expression, condition in deciding_expressions(query):
         if id(expression) in left_out:
@@ -197,7 +197,8 @@ def _deciding_and_raising(
 
 
 def raising_in(proposal: Proposal, expression: ra.Expression) -> ra.Expression | None:
-    """What can raise an error in an expression, or in what is computed for its columns."""
+    """What can raise an error in an expression, or in what derived tables compute for its columns;
+    None if nothing can."""
     for node in walk(expression):
         inner = raising_below(proposal, node) if isinstance(node, ra.ColumnRef) else None
         if inner is not None:
@@ -212,8 +213,8 @@ def raising_in(proposal: Proposal, expression: ra.Expression) -> ra.Expression |
 
 
 def _of_a_row(proposal: Proposal, node: ra.Expression) -> bool:
-    """Whether a node is a function or operator of one row; an aggregate is computed from all rows,
-    in either reading."""
+    """Whether a node is a function or operator over one row; an aggregate runs over the same rows
+    in the query and in the predicate."""
     if not isinstance(node, ra.Call) or node.name == "over":
         return False
     row = proposal.options.function(node.name)
@@ -222,7 +223,7 @@ def _of_a_row(proposal: Proposal, node: ra.Expression) -> bool:
 
 def _call_is_total(plan: ra.Plan, found: Function, call: ra.Call) -> bool:
     if found.name == "case":
-        return False  # its branches are not plain arguments: ``never_raises`` looks at them
+        return False  # ``never_raises`` judges it, by its branches
     # A sum that may be repeated never overflows (``order_sensitive``).
     safe = found.total or (found.aggregate and found.again == "exact")
     safe = safe or (bool(found.unless) and CHECKS[found.unless](call.args))
@@ -230,8 +231,8 @@ def _call_is_total(plan: ra.Plan, found: Function, call: ra.Call) -> bool:
 
 
 def _uncast(plan: ra.Plan, args: tuple[ra.Expression, ...]) -> bool:
-    """Whether no string constant among values of which only some are computed is cast to another
-    type, unless it is a valid date."""
+    """Whether no string literal is cast to the type of the others, unless it is a valid date. (A
+    query may compute only some of a CASE's values.)"""
     kinds = {_kind(plan, arg) for arg in args} - {_NULL, _STRING, "boolean"}
     constants = [arg for arg in args if _kind(plan, arg) == _STRING]
     texts = [constant.text if isinstance(constant, ra.Literal) else "" for constant in constants]
@@ -240,7 +241,7 @@ def _uncast(plan: ra.Plan, args: tuple[ra.Expression, ...]) -> bool:
 
 
 def _accepted(plan: ra.Plan, found: Function, args: tuple[ra.Expression, ...]) -> bool:
-    """Whether no argument needs a cast that could fail."""
+    """Whether no argument needs a cast that can raise an error."""
     form = signature(found.signature)
     alike: dict[str, list[ra.Expression]] = {}
     inside: dict[str, set[str]] = {}
@@ -267,7 +268,7 @@ def _accepted(plan: ra.Plan, found: Function, args: tuple[ra.Expression, ...]) -
                 inside.setdefault(letter, set()).add(_family(item))
         elif not _fits(plan, pattern, arg):
             return False
-    # Arguments may be cast to a common type, and some of them are not computed for each row.
+    # Arguments may be cast to a common type, and some may not be computed for every row.
     every = found.name in tagged("each")
     return all(
         (len(its) < 2 or every or _uncast(plan, tuple(its)))
@@ -280,14 +281,14 @@ def _accepted(plan: ra.Plan, found: Function, args: tuple[ra.Expression, ...]) -
 
 
 def _fits(plan: ra.Plan, pattern: str, arg: ra.Expression) -> bool:
-    """Whether every value of an argument is one of the type that a parameter is of."""
+    """Whether every value of an argument fits the parameter's type without an error."""
     if pattern in ("any", "string", "text"):
         return True
     kind = _kind(plan, arg)
     if kind in (_NULL, pattern):  # boolean, of which IN and EXISTS are
         return True
     if pattern == "binary":
-        return kind in (_STRING, "string")  # the bytes of a text
+        return kind in (_STRING, "string")  # the bytes of a string
     if pattern in ("date", "timestamp"):
         return kind in ("datetime", _OTHER) or (
             isinstance(arg, ra.Literal) and kind == _STRING and is_instant(arg.text)
@@ -304,9 +305,9 @@ def _fits(plan: ra.Plan, pattern: str, arg: ra.Expression) -> bool:
 def comparable(
     plan: ra.Plan, operands: Sequence[ra.Expression], inside: AbstractSet[str] = frozenset()
 ) -> bool:
-    """Whether operands have a common type without a cast of a column that could fail: a string
-    column beside a number needs one, a string constant is cast itself. ``inside`` are the families
-    of the items of arrays and maps that are compared with them."""
+    """Whether operands have a common type without a cast of a column that can raise an error: a
+    STRING column beside a number needs one; a string literal is cast itself. ``inside`` are the
+    families of array and map items compared with them."""
     rows = [arg for arg in map(_fields, operands) if arg is not None]
     if operands and len(rows) == len(operands):
         alike = len({len(row) for row in rows}) == 1
@@ -322,7 +323,7 @@ def comparable(
 
 
 def _fields(operand: ra.Expression) -> tuple[ra.Expression, ...] | None:
-    """The values of a row or struct, which are compared one by one."""
+    """The fields of a row or struct, which are compared one by one; None for other values."""
     match operand:
         case ra.Call(name="tuple" | "struct", args=args):
             return args
@@ -334,7 +335,7 @@ def _fields(operand: ra.Expression) -> tuple[ra.Expression, ...] | None:
 
 @remembered_by_node
 def _kind(plan: ra.Plan, operand: ra.Expression) -> str | None:
-    """The family of an operand's type, or which sort of constant it is; None if not known."""
+    """The family of an operand's type, or its kind of constant; None if unknown."""
     match operand:
         case ra.Literal(kind="null"):
             return _NULL
@@ -363,7 +364,7 @@ def _kind(plan: ra.Plan, operand: ra.Expression) -> str | None:
 
 
 def _family(kind: Type) -> str:
-    """The family of a type: types of one family are compared without a cast that could fail."""
+    """The family of a type: within a family, comparing needs no cast that can raise an error."""
     if is_numeric(kind):
         return "numeric"
     return "datetime" if kind in MOMENTS else str(valued(kind))

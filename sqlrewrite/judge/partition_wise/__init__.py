@@ -1,1 +1,1 @@
-"""Joins partition by partition: whether an engine does them by itself, and how to write them."""
+"""Partition-wise joins: whether an engine does them by itself, and how to write them."""

@@ -1,9 +1,8 @@
-"""How aggregates over groups of partitions are combined to those over all rows, where that is
-exact.
+"""How aggregates per group of partitions combine to those over all rows, where that is exact.
 
-In: a block that aggregates, and its keys. Out: a ``Combination``: which expressions of its SELECT
-list and HAVING are keys and which are aggregates, and how the values of the groups are combined.
-Raises ``Unsplit`` for what is not in the tables here (docs/soundness.md, "Aggregates over groups").
+In: an aggregating block and its keys. Out: a ``Combination``: the keys and aggregates in its SELECT
+list and HAVING, and how to combine the groups' values. Raises ``Unsplit`` for what is not in the
+tables here (docs/soundness.md, "Aggregates over groups").
 """
 
 from __future__ import annotations
@@ -21,13 +20,13 @@ from sqlrewrite.text.edits import Span
 
 
 class Unsplit(Exception):  # noqa: N818 - not an error: how the search ends
-    """Why a query is not written by groups of partitions."""
+    """Why a query cannot be written by groups of partitions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Combined:
-    """An aggregate by its ``name`` over the columns at ``spans``: the templates of its argument in
-    a group (``partial``) and of the combination of the groups' values (``whole``)."""
+    """An aggregate by its ``name`` over the columns at ``spans``, with the templates of its
+    argument within a group (``partial``) and of the combined value of the groups (``whole``)."""
 
     name: str
     spans: frozenset[Span]
@@ -37,9 +36,9 @@ class Combined:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Combination:
-    """The keys and aggregates in a block's SELECT list and HAVING: for each item of the list the
-    number of the key that it is, or None; for each column that is a key, by its place, the key's
-    number; and the aggregates."""
+    """The keys and aggregates of a block: ``items`` has for each item of the SELECT list the number
+    of its key, None if it is no key; ``columns`` the key's number for each place of a key column;
+    ``aggregates`` those in the list and HAVING."""
 
     keys: tuple[Expression, ...]
     items: tuple[int | None, ...]
@@ -48,17 +47,17 @@ class Combination:
 
 
 _VALUES = frozenset({".", "[]", "is", "tuple", "timestampadd", "timestampdiff"})
-"""Calls with a syntax of their own that give a value for a row; the others of that kind (DISTINCT,
-OVER, a lambda) modify another call."""
+"""Calls with a syntax of their own that compute a value of one row; others (DISTINCT, OVER, a
+lambda) modify another call."""
 
 _WIDER = 10
-"""How many digits a sum of decimals has more (Spark's ``Sum``, "resultType")."""
+"""The digits that a sum of decimals has more than its values (Spark's ``Sum.resultType``)."""
 
 
 def combination(
     plan: Plan, block: Block, keys: Sequence[Expression], *, postgresql: bool
 ) -> Combination:
-    """How a block is combined from its groups. Raises Unsplit."""
+    """The keys and aggregates of a block, and how they are combined. Raises Unsplit."""
     search = _Pieces(plan, block, [_without_place(key) for key in keys], postgresql)
     items = tuple(search.item(output.expression) for output in block.outputs)
     for condition in block.having:
@@ -67,12 +66,12 @@ def combination(
 
 
 def _without_place(expression: Expression) -> Expression:
-    """An expression without the places of its columns, for comparisons."""
+    """An expression without the spans of its columns, for comparing."""
     return substitute(expression, lambda it: ColumnRef(it.relation, it.name, None))
 
 
 def _is_row_function(name: str) -> bool:
-    """Whether a function or operator computes its value from one row."""
+    """Whether a name is a function or operator over one row."""
     known = function(name)
     return known is not None and (known.kind in ("operator", "scalar") or name in _VALUES)
 
@@ -84,13 +83,14 @@ class _Pieces:
         self, plan: Plan, block: Block, keys: Sequence[Expression], postgresql: bool
     ) -> None:
         self._plan, self._keys, self._postgresql = plan, keys, postgresql
-        # An alias stands for the same object as the item of the list.
+        # A reference to an alias is the same object as the item of the list.
         self._named = {id(output.expression) for output in block.outputs if output.name}
         self.columns: dict[Span, int] = {}
         self.aggregates: list[Combined] = []
 
     def item(self, expression: Expression) -> int | None:
-        """The number of the key that an item of the list is, or None. Raises Unsplit."""
+        """The number of the key that an item of the list is; None if it is no key. Raises
+        Unsplit."""
         number = self._key(expression)
         if number is None:
             self._named.discard(id(expression))
@@ -119,7 +119,7 @@ class _Pieces:
                 for arg in args:
                     self.piece(arg)
             case ColumnRef(name=name):
-                raise Unsplit(f"{name} is not written as a key of its GROUP BY")
+                raise Unsplit(f"`{name}` is no key of its GROUP BY as it is written")
             case _:
                 raise Unsplit("an expression around its aggregates is not understood")
 
@@ -132,20 +132,20 @@ class _Pieces:
         for node in walk(whole):
             if isinstance(node, Call) and node.name == "distinct":
                 raise Unsplit(
-                    f"{call.name}(DISTINCT …) of all rows cannot be computed from its "
-                    "values per group"
+                    f"`{call.name}(DISTINCT …)` over all rows cannot be computed from its values "
+                    "per group"
                 )
             known = isinstance(node, Literal | ColumnRef | Cast) or node in (call, whole)
             if not known and not (isinstance(node, Call) and _is_row_function(node.name)):
-                raise Unsplit(f"what {call.name} is given is not understood")
+                raise Unsplit(f"the argument of `{call.name}` is not understood")
         if None in spans:
-            raise Unsplit(f"the text names not all that {call.name} is given")
+            raise Unsplit(f"a column in the argument of `{call.name}` is not written in the text")
         partial, of_all = self._of(call)
         return Combined(call.name, frozenset(span for span in spans if span), of_all, partial)
 
     def _of(self, call: Call) -> tuple[str, str]:
-        """The templates of an aggregate's argument in a group and of the combination of the groups'
-        values. Raises Unsplit."""
+        """The templates of an aggregate's argument within a group, and of the combined value of the
+        groups. Raises Unsplit."""
         name = call.name
         combined = reaggregation(name)
         row = function(name)
@@ -153,21 +153,21 @@ class _Pieces:
             return "{}", combined
         if len(call.args) != 1 or not (combined or name == "sum"):
             raise Unsplit(
-                f"{name} of all rows cannot be computed exactly from its values per group"
+                f"`{name}` over all rows cannot be computed exactly from its values per group"
             )
         kind = type_of(self._plan, call.args[0])
         if kind is None:
-            raise Unsplit(f"the type of what {name} is given is not known")
+            raise Unsplit(f"the type of the argument of `{name}` is not known: declare it")
         if combined:
             if family(kind) is None:
-                raise Unsplit(f"{name} of {kind} may return any one of several equal values")
+                raise Unsplit(f"`{name}` of {kind} may return any of several equal values")
             return "{}", combined
         if kind in FLOATING:
-            raise Unsplit(f"a sum of {kind} depends on the order in which it is added")
+            raise Unsplit(f"a sum of {kind} depends on the order of its rows")
         if not (is_integral(kind) or is_decimal(kind)):
             raise Unsplit(
-                f"{name} of {kind} is not known to be exact when it is computed from its "
-                "values per group"
+                f"`{name}` of {kind} is not known to be exact when it is computed from its values "
+                "per group"
             )
         if self._postgresql:  # its sums of BIGINT and NUMERIC are NUMERIC and never overflow
             exact = kind == BIGINT or is_decimal(kind)
@@ -179,6 +179,6 @@ class _Pieces:
         precision, scale = kind.numbers
         if precision + _WIDER > MAX_PRECISION:
             raise Unsplit(
-                f"a sum of {kind} may overflow in one group although the sum of all rows does not"
+                f"a sum of {kind} may overflow in one group although that of all rows does not"
             )
         return "{}", f"CAST(sum({{}}) AS DECIMAL({precision + _WIDER}, {scale}))"

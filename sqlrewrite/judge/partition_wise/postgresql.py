@@ -1,16 +1,15 @@
-"""Whether PostgreSQL joins two tables partition by partition, from the bounds of their partitions.
+"""Whether PostgreSQL joins two tables partition by partition, by the bounds of their partitions.
 
-In: a ``ScanJoin`` of two tables whose ``Parts`` are known. Out: ``PartitionJoins``: how many joins
-of partitions it is, or why it is none. The conditions are PostgreSQL's
-(``enable_partitionwise_join``;
-``try_partitionwise_join``, ``have_partkey_equi_join`` and ``partition_bounds_merge`` in its
-sources), and its own EXPLAIN is the judge of them (``tests/postgres``):
+In: a ``ScanJoin`` of two tables whose ``Parts`` are known. Out: ``PartitionJoins``: the number of
+joins of partitions, or why there are none. The conditions of ``enable_partitionwise_join``
+(``try_partitionwise_join``, ``have_partkey_equi_join`` and ``partition_bounds_merge`` in
+PostgreSQL's sources; ``tests/postgres`` checks them by its EXPLAIN):
 
-1. both are partitioned by the same strategy, by as many columns, of the same types;
-2. an equality, no null-safe one, ties each of these columns with the one in its place;
-3. their bounds are the same; or, for lists and ranges, the rows of each partition match those of
-   at most one partition of the other; a default partition holds all other values;
-4. in an outer join or anti-join each partition of the preserved side has its partner.
+1. both tables are partitioned by the same strategy and by equally many columns of the same types;
+2. an equality (not null-safe) joins each partition column with that in the same position;
+3. the bounds are the same; or, for lists and ranges, the rows of each partition match those of at
+   most one partition of the other table; a default partition has all other values;
+4. in an outer join or anti-join each partition of the preserved side has a partner.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 @dataclass(frozen=True, slots=True)
 class PartitionJoins:
-    """How many joins of partitions a join is, or ``why`` it is one of whole tables."""
+    """The number of joins of partitions, or ``why`` whole tables are joined."""
 
     joins: int = 0
     why: str = ""
@@ -47,13 +46,14 @@ class _Refusal(Exception):  # noqa: N818 - not an error: how the search for part
 
 
 def partition_joins(plan: Plan, join: ScanJoin) -> PartitionJoins:
-    """Whether PostgreSQL joins two of its tables partition by partition."""
+    """The joins of partitions that PostgreSQL makes of a join of two of its tables."""
     one, other = join.one.table.parts, join.other.table.parts
     if one is None or other is None:
         table = (join.one if one is None else join.other).parts[-1]
-        return PartitionJoins(why=f"{table} is not partitioned, or not all of its bounds are known")
+        why = f"`{table}` is not partitioned, or not all of its bounds are known"
+        return PartitionJoins(why=why)
     if join.kind is JoinType.UNKNOWN:
-        return PartitionJoins(why="a join of a type that is not known")
+        return PartitionJoins(why="the type of the join is not known")
     try:
         return PartitionJoins(_Matching(plan, join).count(one, other))
     except _Refusal as refusal:
@@ -71,12 +71,13 @@ class _Matching:
         """The number of joins of partitions. Raises _Refusal."""
         if one.strategy != other.strategy:
             raise _Refusal(
-                f"the one is partitioned by {one.strategy}, the other by {other.strategy}"
+                f"one is partitioned by {one.strategy.upper()}, the other by "
+                f"{other.strategy.upper()}"
             )
         if one.strategy not in _STRATEGIES:
-            raise _Refusal(f"it is not known which rows partitions by {one.strategy} hold")
+            raise _Refusal(f"partitions by {one.strategy.upper()} are not known")
         if len(one.keys) != len(other.keys):
-            raise _Refusal("they are partitioned by more and by fewer columns")
+            raise _Refusal("they have different numbers of partition columns")
         kinds = [self._kind(*key) for key in zip(one.keys, other.keys, strict=True)]
         first, second = (_read(parts, kinds) for parts in (one, other))
         links = self._links(one.strategy, first, second, ordered=STRING not in kinds)
@@ -91,33 +92,33 @@ class _Matching:
             return 1
 
     def _kind(self, one: str, other: str) -> Type:
-        """The common type of two partition columns that an equality joins. Raises _Refusal."""
+        """The type of two partition columns that an equality joins. Raises _Refusal."""
         if not one or not other:
             raise _Refusal("a partition key is an expression")
         if JoinKey(one, other) not in self.join.keys:
-            raise _Refusal(f"no equality ties {one} with {other}")
+            raise _Refusal(f"no equality joins `{one}` with `{other}`")
         kinds = [
             type_of(self.plan, ColumnRef(scan.relation, name, None))
             for scan, name in ((self.join.one, one), (self.join.other, other))
         ]
         if None in kinds:
-            raise _Refusal(f"the type of {one} or {other} is not known")
+            raise _Refusal(f"the type of `{one}` or `{other}` is not known")
         first, second = (read_as(kind) for kind in kinds if kind is not None)
         if first != second:
-            raise _Refusal(f"{one} is {first} and {other} is {second}")
+            raise _Refusal(f"`{one}` is {first} and `{other}` is {second}")
         return first
 
     def _links(
         self, strategy: str, one: Sequence[Part], other: Sequence[Part], *, ordered: bool
     ) -> list[tuple[Part, Part]]:
-        """The partitions that are joined, in pairs. Raises _Refusal."""
+        """The pairs of partitions that are joined. Raises _Refusal."""
         bounds = [{part.bound: part for part in parts} for parts in (one, other)]
         if bounds[0].keys() == bounds[1].keys() and one:
             return [(part, bounds[1][bound]) for bound, part in bounds[0].items()]
         if strategy == "hash":
-            raise _Refusal("partitions by hash must have the same moduli and remainders")
+            raise _Refusal("partitions by HASH must have the same moduli and remainders")
         if strategy == "range" and not ordered:
-            raise _Refusal("the order of texts depends on a collation, and their bounds differ")
+            raise _Refusal("their bounds differ, and the order of strings depends on a collation")
         kind = self.join.kind
         links = _Links(_default(one), _default(other))
         if strategy == "list":
@@ -129,14 +130,14 @@ class _Matching:
         for keeps, parts, side in ((_KEEPS_LEFT, one, 0), (_KEEPS_RIGHT, other, 1)):
             alone = [part for part in parts if part not in links.partners[side]]
             if kind in keeps and alone:
-                raise _Refusal(f"no partition is the partner of {alone[0].name[-1]}")
+                raise _Refusal(f"no partition matches `{alone[0].name[-1]}`")
         if not links.partners[0]:
             raise _Refusal("no two partitions have values in common")
         return list(links.partners[0].items())
 
 
 class _Links:
-    """The partners found so far, of each side, and the default partition of each."""
+    """The partners so far of the partitions of each side, and the default partition of each."""
 
     def __init__(self, one: Part | None, other: Part | None) -> None:
         self.defaults = one, other
@@ -146,16 +147,16 @@ class _Links:
         """Makes two partitions partners. Raises _Refusal where one of them has another."""
         for side, part, its in ((0, one, other), (1, other, one)):
             if self.partners[side].setdefault(part, its) is not its:
-                raise _Refusal(f"{part.name[-1]} has values of more than one partition")
+                raise _Refusal(f"`{part.name[-1]}` has values of more than one partition")
 
     def rest(self, part: Part, side: int) -> None:
-        """Values of a partition that no partition of the other side names may be in its default
-        partition: makes the two partners. Raises _Refusal."""
+        """Links a partition, some values of which no partition of the other side lists, with the
+        default partition of that side. Raises _Refusal."""
         default = self.defaults[1 - side]
         if default is None:
             return
         if self.defaults[side] is not None:
-            raise _Refusal(f"values of {part.name[-1]} may be in the default partition")
+            raise _Refusal(f"values of `{part.name[-1]}` may be in the default partition")
         self.link(*((part, default) if side == 0 else (default, part)))
 
 
@@ -163,50 +164,50 @@ def _default(parts: Sequence[Part]) -> Part | None:
     return next((part for part in parts if part.bound.default), None)
 
 
-def _merge_lists(one: Sequence[Part], other: Sequence[Part], kind: JoinType, found: _Links) -> None:
+def _merge_lists(one: Sequence[Part], other: Sequence[Part], kind: JoinType, links: _Links) -> None:
     by_value = [
         {value: part for part in parts for value in part.bound.values} for parts in (one, other)
     ]
     first, second = by_value
     nulls = first.pop(None, None), second.pop(None, None)
     for value in first.keys() & second.keys():
-        found.link(first[value], second[value])
+        links.link(first[value], second[value])
     for value, part in first.items():
         if value not in second:
-            found.rest(part, 0)
+            links.rest(part, 0)
     for value, part in second.items():
         if value not in first:
-            found.rest(part, 1)
-    # NULL equals nothing, but the rows of a preserved side must come out of some join.
+            links.rest(part, 1)
+    # NULL equals nothing, but the rows of a preserved side must be in some join.
     if kind in _KEEPS_LEFT | _KEEPS_RIGHT and nulls[0] is not None and nulls[1] is not None:
-        unlinked = nulls[0] not in found.partners[0], nulls[1] not in found.partners[1]
+        unlinked = nulls[0] not in links.partners[0], nulls[1] not in links.partners[1]
         if all(unlinked):
-            found.link(nulls[0], nulls[1])
+            links.link(nulls[0], nulls[1])
 
 
-def _merge_ranges(one: Sequence[Part], other: Sequence[Part], found: _Links) -> None:
+def _merge_ranges(one: Sequence[Part], other: Sequence[Part], links: _Links) -> None:
     sides = [[part for part in parts if not part.bound.default] for parts in (one, other)]
     for part in sides[0]:
         for its in sides[1]:
             if max(part.bound.low, its.bound.low) < min(part.bound.high, its.bound.high):
-                found.link(part, its)
+                links.link(part, its)
     for side, parts in enumerate(sides):
         for part in parts:
-            partner = found.partners[side].get(part)
+            partner = links.partners[side].get(part)
             if partner is None:
-                found.rest(part, side)
+                links.rest(part, side)
                 continue
             ours, theirs = part.bound, partner.bound
             covered = theirs.default or (theirs.low <= ours.low and ours.high <= theirs.high)
-            if found.defaults[1 - side] is not None and not covered:
-                raise _Refusal(f"values of {part.name[-1]} may be in the default partition")
+            if links.defaults[1 - side] is not None and not covered:
+                raise _Refusal(f"values of `{part.name[-1]}` may be in the default partition")
 
 
 # --- bounds as values of their column's type
 
 
 def _read(parts: Parts, kinds: Sequence[Type]) -> list[Part]:
-    """The partitions, each with its bound as values of the columns' types."""
+    """The partitions, with their bounds as values of the columns' types."""
     return [
         Part(part.name, _bound(parts.strategy, part.bound, kinds), part.below)
         for part in parts.parts
@@ -220,13 +221,13 @@ def _bound(strategy: str, bound: PartitionBound, kinds: Sequence[Type]) -> Parti
         read = (None if value is None else _constant(value, kinds[0]) for value in bound.values)
         return PartitionBound(values=tuple(sorted(read, key=lambda it: (it is None, str(it)))))
     if any(len(end) != len(kinds) for end in (bound.low, bound.high)):
-        raise _Refusal("a bound has more or fewer values than there are keys")
+        raise _Refusal("a bound does not have one value for each partition column")
     low, high = (tuple(map(_constant, end, kinds)) for end in (bound.low, bound.high))
     return PartitionBound(low=low, high=high)
 
 
 def _constant(value: BoundValue, kind: Type) -> BoundValue:
-    """A bound as a value of a type, so that equal bounds are the same. Raises _Refusal."""
+    """A bound as a value of a type, so that equal bounds are identical. Raises _Refusal."""
     if value in (inf, -inf):
         return value
     if is_integral(kind):
@@ -234,4 +235,4 @@ def _constant(value: BoundValue, kind: Type) -> BoundValue:
             return int(value)
     if isinstance(value, str) and (kind == STRING or (kind == DATE and _DAY.fullmatch(value))):
         return value
-    raise _Refusal(f"the bound {value} is not read as one of the type {kind}")
+    raise _Refusal(f"the bound `{value}` is not understood as {kind}")

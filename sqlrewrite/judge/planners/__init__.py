@@ -1,1 +1,1 @@
-"""What each engine prunes by itself; ``benefit/missed_by_engine.py`` has the table."""
+"""What each engine prunes by itself (the table is in ``benefit/missed_by_engine.py``)."""

@@ -1,16 +1,16 @@
-"""What Trino and DuckDB prune by themselves: the side of a hash join that is built hands its keys
-to the scans of the side that probes it. An IN that we write is such a join, too.
+"""What Trino and DuckDB prune by themselves: the build side of a hash join passes its keys to the
+scans of the probe side. An IN that we write is such a join, too.
 
 Trino (``PredicatePushDown``, ``RemoveUnsupportedDynamicFilters``; docs/engines.md, "Trino"):
 
 1. the join is inner, or RIGHT with the fact on its left, or an IN or EXISTS over the dimension;
-2. the fact stands on the probe side: the left one, unless the sizes of both say that it is smaller;
-3. an equality or a comparison ties the fact's own column, which comes up to the join as itself, or
-   in a cast that Trino undoes for the keys;
-4. the ON of a RIGHT join keeps none of the dimension's rows from what is built.
+2. the fact is on the probe side: the left one, unless by the sizes of both it is the smaller one;
+3. an equality or comparison is on the fact's own column, which reaches the join unchanged, or in a
+   cast that Trino reverses for the keys;
+4. no condition in the ON of a RIGHT join restricts the dimension: it would not filter the build.
 
-DuckDB builds the smaller side by its statistics, wherever it stands in the text, and prunes
-hive-partitioned files by its keys, or by their ends from 50 keys on.
+DuckDB builds the smaller side by its statistics, whatever the order in the text, and prunes
+hive-partitioned files by the keys, or from 50 keys on by the smallest and the largest.
 """
 
 from __future__ import annotations
@@ -37,29 +37,27 @@ _OPERATORS = frozenset({"=", "<", "<=", ">", ">=", "<=>"})
 
 
 def missed(proposal: Proposal) -> str | None:
-    """Why the engine does not find as good a bound by itself; None where it does."""
+    """Why Trino does not find as good a bound by itself; None if it does."""
     pair, why = proposal.pair, unlisted_join(proposal.engine, proposal.pair)
     if why is not None:
         return why
     if pair.operator not in _OPERATORS or not pair.fact_plain:
         return "no comparison joins the fact's own column with the dimension"
-    if not _undone(proposal):
-        return "a cast hides the column, or may: the types of the two are not alike"
+    if not _is_reversible(proposal):
+        return "the types of the two columns differ, so a cast may hide the fact's column"
     why = on_build_side(proposal)
     if why is not None:
-        return (
-            f"{why}: a dynamic filter prunes only the other side; FROM fact JOIN dimension gets one"
-        )
+        return f"{why}, and dynamic filters prune only the other: write FROM fact JOIN dimension"
     if pair.edge.kind == "right" and _in_its_on(proposal):
-        name = proposal.dimension_name
-        return f"the ON of a RIGHT join keeps no row of {name} from what is built"
+        name = proposal.quoted_dimension
+        return f"the ON of a RIGHT JOIN does not filter {name} before its keys are collected"
     return hidden_column(proposal) or restricted_further(proposal)
 
 
-def _undone(proposal: Proposal) -> bool:
-    """Whether the fact's column is compared as itself, or in a cast that Trino can undo for the
-    keys: it has saturated floor casts between numbers and between strings, and none from a moment
-    to a day. (It has some for floating-point numbers, but not under <=>.)"""
+def _is_reversible(proposal: Proposal) -> bool:
+    """Whether the fact's column is compared as itself, or in a cast that Trino reverses for the
+    keys: it has saturated floor casts between numbers and between strings, none from a moment to a
+    day. (Those of floating-point numbers do not hold under <=>.)"""
     pair = proposal.pair
     fact, key = (proposal.type_of(side.expression) for side in (pair.fact_side, pair.key_side))
     if fact is None or key is None:
@@ -71,7 +69,7 @@ def _undone(proposal: Proposal) -> bool:
 
 
 def _in_its_on(proposal: Proposal) -> bool:
-    """Whether a condition on the dimension stands only in the ON of its join."""
+    """Whether a condition on the dimension stands only in the ON of the join."""
     conditions = conditions_on(
         proposal.plan, proposal.pair.dimension.relation, proposal.options.reach
     )
@@ -85,8 +83,7 @@ def _in_its_on(proposal: Proposal) -> bool:
 
 
 def on_build_side(proposal: Proposal) -> str | None:
-    """Why no dynamic filter reaches the fact: it is on the build side of its join, or may be. None
-    if it is not."""
+    """Why no dynamic filter reaches the fact: it is, or may be, on the build side; else None."""
     pair = proposal.pair
     fact, key = pair.fact.relation, pair.key.relation
     join = join_of(pair.edge.block.source, fact, key)
@@ -94,12 +91,13 @@ def on_build_side(proposal: Proposal) -> str | None:
         return None
     dimension, size = _size(join.left), _size(join.right)
     if dimension is not None and size is not None and dimension < size:
-        return None  # the sides are changed by cost
-    return f"{pair.scan.parts[-1]} is on the build side of its join with {proposal.dimension_name}"
+        return None  # the optimizer swaps the sides by cost
+    name = pair.scan.parts[-1]
+    return f"`{name}` is on the build side of its join with {proposal.quoted_dimension}"
 
 
 def _size(node: ra.Node) -> int | None:
-    """The bytes of a side of a join, if it consists of tables of known sizes."""
+    """The bytes of the tables on a side of a join; None if unknown."""
     sizes = [
         leaf.table.size_in_bytes if isinstance(leaf, ra.Scan) else None for leaf in leaves(node)
     ]
@@ -111,7 +109,7 @@ _NO_WINDOW = (ra.SetOperation, ra.Project, ra.Filter, ra.Limit, ra.Aggregate)
 
 
 def missed_by_duckdb(proposal: Proposal) -> str | None:
-    """Why the engine does not find as good a bound by itself; None where it does."""
+    """Why DuckDB does not find as good a bound by itself; None if it does."""
     pair, why = proposal.pair, unlisted_join(proposal.engine, proposal.pair)
     if why is not None:
         return why
@@ -122,10 +120,10 @@ def missed_by_duckdb(proposal: Proposal) -> str | None:
         for relation in pair.path.relations
         if isinstance(relation, ra.Derived)
     ):
-        return "no key passes through a window"
+        return "it passes no keys through a window function"
     return hidden_column(proposal) or restricted_further(proposal)
 
 
 def windowed(query: ra.Query) -> bool:
-    """Whether a query has a window, or an operator that is not known, above what it reads."""
+    """Whether a query has a window function or an unknown operator."""
     return not all(isinstance(operator, _NO_WINDOW) for operator in operators(query))

@@ -1,17 +1,17 @@
-"""What Flink prunes by itself in batch mode: the partitions of a fact that no key of a dimension
-names (FLIP-248; ``DynamicPartitionPruningUtils``; asked of Flink 2.3 with Paimon's connector, plan
-by plan: docs/engines.md, "Flink"):
+"""What Flink prunes by itself in batch mode: partitions of the fact without a key (FLIP-248,
+``DynamicPartitionPruningUtils``; checked on Flink 2.3 with Paimon's connector, plan by plan:
+docs/engines.md, "Flink"):
 
-1. the join is inner, semi, or an outer one whose preserved side is the dimension;
-2. an equality ties the fact's own partition column, of the key's very type: a cast hides it;
-3. the fact's connector takes the keys, and up to the join come no window, LIMIT or grouping, whose
-   rows Flink may sort;
-4. across the join stands one table, read once or more, which is not partitioned; nor is a window,
-   LIMIT, grouping or a second table there, not even in a subquery;
-5. a filter of the right kind is on it, among the first two that an AND or OR has;
+1. the join is inner, semi, or an outer one that preserves the dimension;
+2. an equality is on the fact's own partition column, which has exactly the key's type;
+3. the fact's connector takes keys, and between scan and join is no window, LIMIT or grouping, for
+   which Flink may sort;
+4. the other side of the join reads one table, which is not partitioned, without a window, LIMIT or
+   grouping; a second table does not occur, not even in a subquery;
+5. that table has a filter of the listed kinds, among the first two operands of an AND or OR;
 6. no join above prunes the same scan: Flink takes the uppermost one.
 
-Whatever else the dimension is joined with beyond that restricts no key.
+Further joins of the dimension restrict no keys.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from sqlrewrite.find.pairs import Pair
 from sqlrewrite.find.reducers import conditions_on
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, flattened, neighbours
 from sqlrewrite.judge.planners.join_order import hidden_column, join_of, operators, unlisted_join
-from sqlrewrite.judge.proposal import Proposal, relation_name, takes_keys
+from sqlrewrite.judge.proposal import Proposal, quoted_relation, takes_keys
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import expression_type
 from sqlrewrite.plan.expressions import walk
@@ -31,11 +31,11 @@ from sqlrewrite.rulebook import Engine
 from sqlrewrite.settings.options import ALONE
 
 _FIRST = 2
-"""How many operands of an AND or OR Flink looks at."""
+"""The number of operands of an AND or OR that Flink looks at."""
 
 
 def missed(proposal: Proposal) -> str | None:
-    """Why the engine does not find as good a bound by itself; None where it does."""
+    """Why Flink does not find as good a bound by itself; None if it does."""
     pair, engine = proposal.pair, proposal.engine
     why = unpruned(proposal.plan, engine, pair) or hidden_column(proposal)
     if why is not None:
@@ -52,12 +52,12 @@ def missed(proposal: Proposal) -> str | None:
         if other.dimension.relation in inside or unpruned(proposal.plan, engine, other) is not None:
             continue
         if not _above(pair, other):
-            return f"it takes one join to prune {pair.scan.alias}, that with another dimension"
+            return f"it prunes `{pair.scan.alias}` by one join only, that with another dimension"
     return None
 
 
 def unpruned(plan: ra.Plan, engine: Engine, pair: Pair) -> str | None:
-    """Why the engine does not prune the fact by this join, whatever else there is."""
+    """Why Flink does not prune the fact by this join; None if it does."""
     why = unlisted_join(engine, pair)
     if why is not None:
         return why
@@ -66,14 +66,15 @@ def unpruned(plan: ra.Plan, engine: Engine, pair: Pair) -> str | None:
         return "no equality joins the fact's own column with the dimension itself"
     kinds = {expression_type(plan, its.expression) for its in (pair.fact_side, pair.key_side)}
     if len(kinds) != 1 or None in kinds:
-        return "a cast may hide the column: the types of the two are not known to be the same"
+        return "a cast may hide the column, as the two are not known to have the same type"
     if not takes_keys(engine, pair.scan, pair.path.column):
-        return f"the connector of {pair.scan.alias} takes no keys for {pair.path.column}"
+        return f"the connector of `{pair.scan.alias}` takes no keys for `{pair.path.column}`"
     if not passed(pair.path.relations[:-1]):
-        return f"an operator between the join and the scan of {pair.scan.alias} may be sorted"
+        why = "a window, LIMIT, grouping or set operation"
+        return f"{why} is between the join and `{pair.scan.alias}`"
     why = _unfit(plan, side, pair)
     if why is None and not any(_filtered(plan, engine, relation) for relation in side):
-        return f"no filter on {relation_name(pair.dimension)} is of a kind that it looks at"
+        return f"no filter on {quoted_relation(pair.dimension)} is of a kind that it looks at"
     return why
 
 
@@ -81,13 +82,13 @@ def unpruned(plan: ra.Plan, engine: Engine, pair: Pair) -> str | None:
 
 
 def _across(plan: ra.Plan, pair: Pair) -> tuple[ra.Relation, ...]:
-    """The relations that are read across the join from the fact, nested ones included, in the order
-    of the text, which Flink keeps; none where no join is between the two."""
+    """The relations that the other side of the join reads, nested ones included, in the order of
+    the text, which Flink keeps; none if no join is between fact and key."""
     fact, key = pair.fact.relation, pair.key.relation
     if pair.edge.query is not None and pair.side == "outside":
         return tuple(read_by(plan, pair.edge.query))
     if pair.edge.query is None and not {fact, key} <= pair.edge.condition.relations:
-        return ()  # the key is that of a table further down
+        return ()  # the key is of a table further down
     node: ra.Node = plan.blocks[plan.owner[key]].source
     join = join_of(node, fact, key)
     if join is not None:
@@ -98,7 +99,7 @@ def _across(plan: ra.Plan, pair: Pair) -> tuple[ra.Relation, ...]:
 
 
 def _above(pair: Pair, other: Pair) -> bool:
-    """Whether a pair's join is surely above that of another one with the same fact."""
+    """Whether a pair's join surely is above another one with the same fact."""
     if pair.edge.block is not other.edge.block or pair.edge.query or other.edge.query:
         return False
     source = pair.edge.block.source
@@ -115,7 +116,7 @@ def _read(plan: ra.Plan, node: ra.Node) -> Iterator[ra.Relation]:
 
 
 def _unfit(plan: ra.Plan, side: tuple[ra.Relation, ...], pair: Pair) -> str | None:
-    """Why keys do not come through a side of the join; None if they do."""
+    """Why Flink collects no keys on a side of the join; None if it does."""
     relations = list(side)
     for relation in side:
         for item in conditions_on(plan, relation.relation, ALONE):
@@ -126,19 +127,19 @@ def _unfit(plan: ra.Plan, side: tuple[ra.Relation, ...], pair: Pair) -> str | No
     tables = {scan.table.name: scan for scan in relations if isinstance(scan, ra.Scan)}
     known = all(isinstance(scan, ra.Scan | ra.Derived | ra.CteReference) for scan in relations)
     if len(tables) != 1 or not known:
-        return "it prunes by the keys of one table alone"
+        return "it prunes only by the keys of a single table"
     (table,) = tables.values()
     if table.table.partitioned_by:
-        return f"{relation_name(table)} is partitioned: it collects no keys of such a table"
+        return f"{quoted_relation(table)} is partitioned: it collects no keys of such a table"
     queries = () if pair.edge.query is None or pair.side == "inside" else (pair.edge.query,)
     if not passed(relations, *queries):
-        return "it collects no keys through an operator that may be sorted"
+        return "it collects no keys through a window, LIMIT, grouping or set operation"
     return None
 
 
 def passed(relations: Iterable[ra.Relation], *queries: ra.Query) -> bool:
-    """Whether keys come through these relations and queries: no grouping, window or LIMIT, and no
-    set operation but UNION ALL."""
+    """Whether relations and queries have no grouping, window or LIMIT, and no set operation but
+    UNION ALL."""
     inner = [
         relation.query
         for relation in relations

@@ -1,8 +1,8 @@
-"""What each engine's planner is asked: which relations stand across the join from a fact, what
-hides the fact's column from that join, and what restricts the keys beyond it.
+"""Questions of all planners: which relations are on the other side of the fact's join, whether its
+column reaches that join, and whether anything further restricts the keys.
 
-Inner joins, commas among them, are one list to Spark, from which ``ReorderJoin`` makes a left-deep
-tree: always the next relation of the list that a condition connects to those before it. (Its
+Inner joins, commas included, are one list to Spark, of which ``ReorderJoin`` makes a left-deep
+tree: next is always the first relation that a condition connects with those before it. (Its
 cost-based and star-schema orders are off by default.)
 """
 
@@ -24,19 +24,18 @@ _CLAUSES = (ra.Project, ra.Limit, ra.Aggregate, ra.Filter, ra.Window)
 _INNER = (ra.JoinType.INNER, ra.JoinType.CROSS)
 
 Input = tuple[ra.Node, bool]
-"""One of the relations that inner joins combine, and whether an explicit CROSS JOIN adds it."""
+"""An input of a chain of inner joins, and whether an explicit CROSS JOIN adds it."""
 
 
 def unlisted_join(engine: Engine, pair: Pair) -> str | None:
-    """Why the engine prunes nothing by joins of this kind: they are not in its table. None if it
-    does."""
+    """Why the engine prunes by no join of this kind; None if its table lists the kind."""
     if engine.enabled and f"{pair.edge.kind} {pair.side}" in engine.native_joins:
         return None
-    return f"a join of this kind ({pair.edge.kind}, the fact {pair.side}) prunes nothing there"
+    return f"it does not prune by a join of this kind ({pair.edge.kind}, the fact {pair.side})"
 
 
 def restricted_further(proposal: Proposal) -> str | None:
-    """That more than the relations across the join restricts the keys, if so."""
+    """The reason if a neighbour beyond the other side of the join restricts the keys; else None."""
     side = filtering_side(proposal.plan, proposal.pair)
     inside = {leaf.relation for node in side for leaf in leaves(node)}
     more = any(neighbour.relation not in inside for neighbour in neighbours(proposal.restrictions))
@@ -44,16 +43,16 @@ def restricted_further(proposal: Proposal) -> str | None:
 
 
 def hidden_column(proposal: Proposal) -> str | None:
-    """Why the partition column does not reach the join as itself; None if it does."""
+    """Why the partition column does not reach the join unchanged; None if it does."""
     pair, plan = proposal.pair, proposal.plan
     if pair.path.barriers or pair.path.computed:
-        return f"{pair.path.column} is changed on its way up to the join"
+        return f"`{pair.path.column}` does not reach the join unchanged"
     above = pair.path.relations[:-1]
     for relation in above:
         if not isinstance(relation, ra.Derived | ra.CteReference) or not only_unions(
             relation.query
         ):
-            return f"{pair.path.column} is changed on its way up to the join"
+            return f"`{pair.path.column}` does not reach the join unchanged"
     if any(
         len(reader.query.top) > 1
         for reader in above
@@ -68,7 +67,7 @@ def hidden_column(proposal: Proposal) -> str | None:
 
 
 def only_unions(query: ra.Query) -> bool:
-    """Whether the set operations at the top of a query, if any, are unions."""
+    """Whether all set operations at the top of a query are unions."""
     return all(
         operator.kind == "union"
         if isinstance(operator, ra.SetOperation)
@@ -78,8 +77,8 @@ def only_unions(query: ra.Query) -> bool:
 
 
 def operators(query: ra.Query) -> Iterator[ra.Node]:
-    """The operators of a query above what it reads and joins, from the top. A caller treats any
-    kind that it does not list as a barrier."""
+    """The operators of a query above its FROM, from the top. Callers treat kinds that they do not
+    list as barriers."""
     stack = [query.node]
     while stack:
         node = stack.pop()
@@ -92,7 +91,7 @@ def operators(query: ra.Query) -> Iterator[ra.Node]:
 
 
 def join_of(node: ra.Node, one: int, other: int) -> ra.Join | None:
-    """The join that has two relations on its two sides; None where they are not in one FROM."""
+    """The join between two relations of one FROM; None if there is none."""
     join = None
     while isinstance(node, ra.Join) and {one, other} <= numbers(node):
         join, left = node, numbers(node.left)
@@ -106,8 +105,8 @@ def join_of(node: ra.Node, one: int, other: int) -> ra.Join | None:
 
 
 def filtering_side(plan: ra.Plan, pair: Pair) -> tuple[ra.Node, ...]:
-    """The relations and joins across the join from the fact, among them the dimension; none where
-    no single equality joins the two, or the order of the joins is not certain."""
+    """The relations and joins on the other side of the fact's join, the dimension among them; none
+    if no single equality joins the two, or the order of the joins is not certain."""
     block, query = pair.edge.block, pair.edge.query
     if query is not None and pair.side == "outside":
         return (plan.blocks[query.top[0]].source,) if len(query.top) == 1 else ()
@@ -153,7 +152,7 @@ def _inputs(node: ra.Node) -> list[Input]:
 
 @remembered
 def _ordered(plan: ra.Plan, block: ra.Block, node: ra.Join) -> list[Input]:
-    """The inputs of a chain of inner joins in the order in which they are joined."""
+    """The inputs of a chain of inner joins in the order in which Spark joins them."""
     conditions: dict[int, list[ra.Condition]] = {}
     for condition in conditions_of(block):
         for relation in condition.relations:

@@ -1,23 +1,17 @@
-"""What Spark prunes by itself: a fact, if (``PartitionPruning``, ``JoinSelection``; docs/spark.md,
-"Where native dynamic partition pruning stops"):
+"""What Spark prunes by itself. It prunes a fact if (``PartitionPruning``, ``JoinSelection``;
+docs/spark.md, "Where native dynamic partition pruning stops"):
 
-1. the join is of a type and the fact on a side for which the other, the filtering side, can be
-   broadcast: the engine's table;
-2. an equality, `=`, stands between the fact's side and the filtering side, in one join of the tree
-   as the planner orders it (``ReorderJoin``);
-3. the partition column comes up to that join as itself: no barrier, and above a union no cast;
-4. something in the filtering side is filtered, by a condition likely to be selective: one written,
-   or one inferred over an equality (``InferFiltersFromConstraints``), never a neighbour's that the
-   planner puts elsewhere;
-5. the filtering side is small enough to be broadcast: no more than a single relation, mostly, as a
-   join is taken to be as large as the product of its sides;
-6. no hint says how to join, but one to broadcast the filtering side, of whatever size.
+1. the engine's table lists the join type and the fact's side: the other one, the filtering side,
+can be broadcast; 2. an equality, `=`, is between the fact's side and the filtering side, in one
+join of the tree as the planner orders it (``ReorderJoin``); 3. the partition column reaches that
+join unchanged: no barrier, and no cast above a union; 4. the filtering side has a selective
+condition: one that is written, or inferred over an equality (``InferFiltersFromConstraints``), but
+not one of a neighbour that the planner joins elsewhere; 5. the filtering side is small enough to be
+broadcast: mostly a single relation, as the size of a join is the product of its sides; 6. no hint
+says how to join, except one to broadcast the filtering side, of whatever size; 7. no neighbour
+outside the filtering side restricts the keys further, so that our predicate would be tighter.
 
-And it finds as much as our predicate does:
-
-7. no neighbour outside the filtering side restricts the keys further.
-
-Where one of these is not certain, Spark counts as missing it: a needless predicate costs little.
+If one of these is not certain, Spark counts as missing it: a needless predicate costs little.
 """
 
 from __future__ import annotations
@@ -46,12 +40,12 @@ _BROADCASTS = ("broadcast", "broadcastjoin", "mapjoin")
 
 
 def missed(proposal: Proposal) -> str | None:
-    """Why the engine does not find as good a bound by itself; None where it does."""
+    """Why Spark does not find as good a bound by itself; None if it does."""
     return unpruned(proposal) or restricted_further(proposal)
 
 
 def unpruned(proposal: Proposal) -> str | None:
-    """Why the engine does not prune the fact by this join; None where it does."""
+    """Why Spark does not prune the fact by this join; None if it does."""
     pair, engine = proposal.pair, proposal.engine
     why = unlisted_join(engine, pair)
     if why is not None:
@@ -63,22 +57,22 @@ def unpruned(proposal: Proposal) -> str | None:
     if why is not None:
         return why
     if not any(_filtered(proposal, leaf) for node in side for leaf in leaves(node)):
-        return f"no filter stands on {proposal.dimension_name} in the join next to the fact"
+        return f"nothing filters {proposal.quoted_dimension} in its join with the fact"
     if any(_ranked(proposal, leaf) for node in side for leaf in leaves(node)):
-        return f"{proposal.dimension_name} keeps only the first rows of a window"
+        return f"{proposal.quoted_dimension} keeps only the first rows of a window"
     if engine.reuse_broadcast_only:
         size = prod(_bytes(proposal, node) for node in side)
         hinted = [block for block in proposal.plan.blocks if block.hints]
         if hinted and not _broadcast(side, pair.edge.block, hinted):
-            return "a hint tells it how to join"
+            return "a join hint rules out a broadcast of the dimension alone"
         if not hinted and size > engine.broadcast_threshold:
-            return f"{proposal.dimension_name} may be too large there to be broadcast"
+            return f"{proposal.quoted_dimension} may be too large to be broadcast"
     return None
 
 
 def _ranked(proposal: Proposal, leaf: ra.Node) -> bool:
-    """Whether the query keeps only the first rows of a window, which Spark cuts before the window
-    (``InferWindowGroupLimit``): then the join's plan does not prune."""
+    """Whether the query keeps only the first rows of a window: Spark limits the rows below the
+    window (``InferWindowGroupLimit``), and then the join does not prune."""
     if not isinstance(leaf, ra.Derived | ra.CteReference):
         return False
     plan = proposal.plan
@@ -109,7 +103,7 @@ def _ranks(expression: ra.Expression) -> bool:
 
 
 def _broadcast(side: Sequence[ra.Node], block: ra.Block, hinted: Sequence[ra.Block]) -> bool:
-    """Whether the only join hint asks to broadcast the filtering side."""
+    """Whether the only join hint broadcasts the filtering side."""
     names = {getattr(node, "alias", "").lower() for node in side}
     hints = {(kind in _BROADCASTS, name) for kind, name in block.hints}
     return list(hinted) == [block] and hints == {(True, name) for name in names}
@@ -119,7 +113,7 @@ def _broadcast(side: Sequence[ra.Node], block: ra.Block, hinted: Sequence[ra.Blo
 
 
 def _filtered(proposal: Proposal, leaf: ra.Node) -> bool:
-    """Whether a relation has a filter likely to be selective, on it or in it."""
+    """Whether a relation has a selective filter on it or inside."""
     if not isinstance(leaf, ra.Relation):
         return False
     if isinstance(leaf, ra.Inline):
@@ -132,7 +126,7 @@ def _filtered(proposal: Proposal, leaf: ra.Node) -> bool:
 
 @shared
 def _filters(proposal: Proposal, query: ra.Query) -> bool:
-    """Whether a query filters, somewhere in it."""
+    """Whether a query has a selective filter somewhere."""
     blocks = [proposal.plan.blocks[number] for number in query.top]
     return any(
         any(_selective(proposal, having.expression) for having in block.having)
@@ -152,8 +146,8 @@ def _selects(proposal: Proposal, item: Restriction) -> bool:
 
 
 def _selective(proposal: Proposal, expression: ra.Expression) -> bool:
-    """Whether a condition is likely to leave few rows (``isLikelySelective``) in the form that the
-    optimizer gives it: a subquery as a semi-join, `x = true` as `x`."""
+    """Whether a condition is selective (``isLikelySelective``) in the form that the optimizer gives
+    it: a subquery as a semi-join, `x = true` as `x`."""
     match expression:
         case ra.Subquery(kind="in" | "exists", query=query):
             return _filters(proposal, query)
@@ -172,9 +166,9 @@ def _selective(proposal: Proposal, expression: ra.Expression) -> bool:
 
 
 def _bytes(proposal: Proposal, node: ra.Node) -> float:
-    """The planner's upper estimate of a relation's or join's size
-    (``SizeInBytesOnlyStatsPlanVisitor``). Without sizes, a table that is not partitioned counts as
-    just small enough to be broadcast, and so does a union of such tables."""
+    """The planner's upper estimate of a relation's or join's bytes
+    (``SizeInBytesOnlyStatsPlanVisitor``). Without sizes, a table without partitions, or a union of
+    such tables, counts as just small enough to be broadcast."""
     match node:
         case ra.Inline() | ra.Generate(expression=ra.Call(name="range")):
             return 1
@@ -182,7 +176,7 @@ def _bytes(proposal: Proposal, node: ra.Node) -> float:
             return _bytes(proposal, child)
         case ra.Scan(table=table):
             if table.size_in_bytes is not None:
-                return float(table.size_in_bytes)  # whose products end at infinity
+                return float(table.size_in_bytes)  # the product of floats does not overflow
             return (
                 inf
                 if table.partitioned_by

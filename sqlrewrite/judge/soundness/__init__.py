@@ -1,1 +1,1 @@
-"""The soundness rules, a module each: whether a predicate would be right."""
+"""The soundness rules: whether a predicate would keep the query's result."""

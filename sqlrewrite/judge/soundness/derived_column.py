@@ -1,8 +1,8 @@
-"""DPP117 derived-column and DPP118 time-zone: how a bound on a column bounds the partition column
-that is computed from it.
+"""DPP117 derived-column and DPP118 time-zone: from a bound on a column to a bound on the partition
+column that is computed from it.
 
-In: a proposal for a derived column. Out: a ``DerivedBound``: an equality, an order, or a range that
-is wider by some days; or the objection to one. The proofs are in docs/soundness.md, "Derived
+In: a proposal for a derived column. Out: a ``DerivedBound`` (an equality, a comparison, or a range
+widened by some days), or the objection to it. The proofs are in docs/soundness.md, "Derived
 partition columns".
 """
 
@@ -35,31 +35,32 @@ from sqlrewrite.sql.bind.formulas import Formula, with_bigint_casts
 DERIVED, ZONE = "DPP117", "DPP118"
 
 ITSELF = (SAME, THROUGH)
-"""The steps in which the derived column's own value is compared."""
+"""The steps in which the join compares the derived column's own value."""
 
-# A time zone with one offset, in which clocks never go back.
+# A time zone with a fixed offset: its clocks never go back.
 _FIXED = re.compile(
     r"(?:etc/)?(?:utc|gmt|uct|zulu|universal|greenwich)|z|ut|(?:utc?|gmt)?[+-]\d{1,2}(?::?\d\d)*"
     r"|etc/gmt[+-]?\d{1,2}",
     re.IGNORECASE,
 )
 
-# By how many days one moment may differ between two sessions: offsets go up to 18 hours.
+# Days by which the date of one moment may differ between two sessions: offsets go up to 18 hours.
 _ANY_ZONE = 2
-# How far a clock may go back in one zone: by a day, as in Alaska in 1867.
+# Days by which a clock may go back within one zone: one, as in Alaska in 1867.
 _ONE_ZONE = 1
 
 
 @dataclass(frozen=True, slots=True)
 class DerivedBound:
-    """How a bound on the source becomes one on the derived column.
+    """How a bound on the source column becomes one on the derived column.
 
-    ``step`` is what the compared expression is to the derived column (``find.derived_columns``).
-    The bound is wider by ``days`` on either side, and by ``more`` besides at its upper end;
-    ``ranged``: only the smallest and the largest value bound. ``nulls`` and ``stray`` come from the
-    column's shape: rows that may lie elsewhere. ``tried``: the column is computed in a form that
-    gives NULL where it would raise an error; ``wide``: as a BIGINT, in which the digits of any date
-    fit. ``apart``: the offsets in days of the days that the compared one may be.
+    ``step``: how the compared expression relates to the derived column (``find.derived_columns``).
+    ``days``: by how many days the bound is widened at both ends; ``more``: further days at the
+    upper end. ``ranged``: only the smallest and the largest key bound the column. ``nulls``,
+    ``stray``: partitions with NULL, or with the values of ``stray``, must be read too. ``tried``:
+    the column's expression is written in a form that gives NULL instead of an error; ``wide``:
+    with BIGINT casts, since INT does not hold the digits of every date. ``apart``: the offsets in
+    days at which the compared day may lie.
     """
 
     step: str
@@ -82,14 +83,14 @@ def derived_bound(proposal: Proposal) -> DerivedBound | Objection:
     if shape is None or derived.formula is None:
         return DERIVED, f"{derived.shown}: {derived.why}"
     if pair.path.computed:
-        return DERIVED, f"the join compares an expression that {derived.source} is only a part of"
+        return DERIVED, f"the join compares an expression over more than `{derived.source}`"
     if derived.ends:  # its pairs are filters by days only
         more = 0 if derived.type == DATE else 1 + day_may_recur(proposal, derived.type)
         return DerivedBound(DAY, more=more)
     step = stands_for(pair.fact_side.expression, derived, proposal.type_of(pair.stored))
     if step is None:
-        compared = f"the join compares an expression over {derived.source}"
-        return DERIVED, f"{compared}, which does not bound {derived.shown}"
+        compared = f"the join compares an expression over `{derived.source}`"
+        return DERIVED, f"{compared}, whose value does not bound {derived.shown}"
     typed = derived.type is not None
     if step == DAY and not shape.daily and typed and compares_own_expression(pair):
         step = SAME
@@ -109,13 +110,13 @@ def derived_bound(proposal: Proposal) -> DerivedBound | Objection:
 
 
 def day_may_recur(proposal: Proposal, kind: Type | None) -> bool:
-    """Whether a day may recur after the next one has begun, where a clock goes back over midnight:
-    when Spark compares with constants, it takes the day to end at the first midnight."""
+    """Whether a clock may go back over midnight, so that a day recurs: by constants, Spark takes a
+    day to end at its first midnight."""
     return kind != TIMESTAMP_NTZ and _zone(proposal) != "fixed"
 
 
 def _raising(proposal: Proposal, formula: Formula) -> Iterator[Expression]:
-    """The nodes of a column's expression that can raise an error for some value."""
+    """The nodes of a derived column's expression that can raise an error."""
     there = replace(proposal, plan=formula.plan)
     for node in walk(formula.expression):
         if not safe(node, formula.of) and not total(there, node):
@@ -123,7 +124,7 @@ def _raising(proposal: Proposal, formula: Formula) -> Iterator[Expression]:
 
 
 def _can_be_tried(node: Expression, formula: Formula) -> bool:
-    """Whether a node has a form that gives NULL where it raises an error, and is written so."""
+    """Whether a node can be written in a form that gives NULL instead of an error."""
     written = re.sub(r"'[^']*'", "''", formula.text).lower()
     if isinstance(node, Cast):
         by_name = re.search(r"\bcast\s*\(", written) is not None and "::" not in written
@@ -132,8 +133,8 @@ def _can_be_tried(node: Expression, formula: Formula) -> bool:
 
 
 def _null_where_it_fails(cast: Cast, formula: Formula) -> bool:
-    """Whether a cast that raises an error in ANSI mode gives NULL without it: there a number that
-    is too large for an integer wraps around, and a string is cut off at its decimal point."""
+    """Whether a cast that raises an error in ANSI mode gives NULL without ANSI mode. (A number too
+    large for an integer wraps around instead, and a string is cut off at its decimal point.)"""
     kind, digits = parse(cast.type), False
     match cast.operand:
         case Call(name="date_format", args=(_, Literal(kind="string", text=pattern))):
@@ -144,7 +145,7 @@ def _null_where_it_fails(cast: Cast, formula: Formula) -> bool:
 
 
 def compares_own_expression(pair: Pair) -> bool:
-    """Whether the fact's side is the derived column's own expression."""
+    """Whether the join compares the derived column's own expression."""
     derived = pair.derived
     return derived is not None and stands_for(pair.fact_side.expression, derived, None) == SAME
 
@@ -158,13 +159,13 @@ def _bound_by_step(
     ordered = shape.ordered or step in ITSELF
     off = proposal.options.disabled
     if not equality and not ordered and DERIVED not in off:
-        return DERIVED, f"a larger {derived.source} may have a smaller {derived.shown}"
+        return DERIVED, f"a larger `{derived.source}` may have a smaller {derived.shown}"
     stray = "" if step in ITSELF else shape.stray
-    # The empty text is stored as NULL, also where the column's own expression is compared.
+    # An empty string is stored in the partition of NULL.
     empty = derived.type == STRING and not _is_text(proposal.pair)
     nulls = shape.nulls and (step not in ITSELF or empty)
     zone = _zone(proposal)
-    timed = derived.type == TIMESTAMP  # in another zone its text is another moment
+    timed = derived.type == TIMESTAMP  # its text in a path is another moment in another zone
     if not (shape.zoned or timed) or zone == "fixed" or ZONE in off:
         return DerivedBound(step, nulls=nulls, stray=stray)
     days = _days(zone, step, timed=timed)
@@ -188,7 +189,7 @@ def _bound_by_step(
 
 
 def _is_text(pair: Pair) -> bool:
-    """Whether the column is compared by ``=`` with a string literal that is not empty."""
+    """Whether ``=`` compares the column with a string literal that is not empty."""
     match pair.key_side.expression:
         case Literal(kind="string", text=text):
             return pair.operator == "=" and text != ""
@@ -199,10 +200,9 @@ def _is_text(pair: Pair) -> bool:
 def _bound_by_hours(
     proposal: Proposal, derived: DerivedColumn, shape: Shape
 ) -> DerivedBound | Objection:
-    """The bound by a day on a column that tells hours in the order of time: from the day's first
-    moment to that of the next day."""
+    """The range for a day on a column of hours: from the day's first moment to the next day's."""
     if not shape.ordered or derived.type is None:
-        compared = f"the join compares the day of {derived.source}"
+        compared = f"the join compares the day of `{derived.source}`"
         return DERIVED, f"{compared}, which does not decide {derived.shown}"
     timed = derived.type == TIMESTAMP
     exact = not (shape.zoned or timed) or _zone(proposal) == "fixed"
@@ -211,22 +211,22 @@ def _bound_by_hours(
 
 
 def _apart(proposal: Proposal) -> tuple[int, ...]:
-    """By how many days a moment's day may differ in another zone; for a week or a longer unit the
-    two extremes are enough, since no third unit lies between them."""
+    """The days by which a moment's date may differ in another zone. For weeks or longer units the
+    two extremes are enough: no third unit lies between them."""
     if decided_by_weeks(proposal.pair.fact_side.expression):
         return (-_ANY_ZONE, _ANY_ZONE)
     return tuple(range(-_ANY_ZONE, _ANY_ZONE + 1))
 
 
 def _days(zone: str, step: str, *, timed: bool) -> int:
-    """By how many days a bound must be wider."""
+    """The number of days to widen a bound by."""
     days = _ANY_ZONE if zone == "any" else 0 if step == DAY else _ONE_ZONE
     return days + timed
 
 
 def _zone(proposal: Proposal) -> str:
-    """What is known of the time zones of all sessions: ``fixed`` (one zone with one offset),
-    ``one`` (zone), or ``any``."""
+    """The declared time zone of all sessions: ``fixed`` (with one offset), ``one``, or ``any``
+    (none declared)."""
     declared = None if proposal.context.catalog.zone_set else proposal.options.time_zone
     if declared is None:
         return "any"
@@ -235,16 +235,16 @@ def _zone(proposal: Proposal) -> str:
 
 def _zone_not_declared(derived: DerivedColumn) -> str:
     return (
-        f"{derived.shown}, depends on the session's time zone: declare that of all sessions with "
-        "time-zone in [tool.dpp-rewrite]"
+        f"{derived.shown}, which depends on the session's time zone: declare `time-zone` in "
+        "`[tool.dpp-rewrite]` if all sessions use the same one"
     )
 
 
 def judge_derived(proposal: Proposal) -> Judgement:
-    """Whether the bound on the column bounds the partition column that is computed from it."""
+    """Whether the bound on the joined column bounds the partition column computed from it."""
     derived = proposal.pair.derived
     if derived is None:
-        return passed(f"{proposal.pair.path.column} is joined itself")
+        return passed(f"the join compares `{proposal.pair.path.column}` itself")
     bound = derived_bound(proposal)
     if isinstance(bound, tuple) and bound[0] == DERIVED:
         return failed(bound[1])
@@ -252,11 +252,11 @@ def judge_derived(proposal: Proposal) -> Judgement:
 
 
 def judge_zone(proposal: Proposal) -> Judgement:
-    """Whether the sessions that write rows and those that read them see the same days."""
+    """Whether a moment has the same day in the sessions that write and those that read."""
     derived = proposal.pair.derived
     bound = None if derived is None else derived_bound(proposal)
     if isinstance(bound, tuple) and bound[0] == ZONE:
         return failed(bound[1])
     if isinstance(bound, DerivedBound) and bound.days:
-        return passed(f"wider by {bound.days} days, as time zones differ")
-    return passed("no time zone matters")
+        return passed(f"widened by {bound.days} days, as sessions may use different time zones")
+    return passed("does not depend on the session's time zone")

@@ -1,8 +1,8 @@
-"""The rules for a scan that is bounded by itself: by a filter on the source of a derived column, or
+"""The rules for a scan bounded by its own query: by a filter on the source of a derived column, or
 by the first values of its own column (a rank).
 
-From ``x >= c`` follows ``f(x) >= f(c)``, where f keeps the order: the author's condition stays, and
-the one that follows is written beside it. For a rank each condition on the rows is repeated.
+If f keeps the order, ``x >= c`` implies ``f(x) >= f(c)``, which is written beside the author's
+condition. For a rank, every condition on the ranked rows is repeated.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from sqlrewrite.judge.errors.raising import raising_inside
 from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed, unknown
 from sqlrewrite.judge.repeatable import objections_to_copying, objections_to_relation
 from sqlrewrite.judge.soundness.derived_column import (
+    DERIVED,
     DerivedBound,
     compares_own_expression,
     derived_bound,
@@ -41,13 +42,13 @@ _DIGITS = 4
 _ORDERED = ("<", "<=", ">", ">=")
 
 MOST = 100
-"""The largest number of IN values that are repeated."""
+"""The most values of an IN that are repeated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """How a constant is compared: ``cast`` to a type, as Spark does, or as it is. ``later``: it may
-    be a moment, whose day as an upper bound is one day too early."""
+    """How a constant is compared: ``cast`` to a type as Spark does, or as it is. ``later``: it may
+    be a moment, so that its day as an upper bound is a day too early."""
 
     cast: str = ""
     later: bool = False
@@ -60,7 +61,7 @@ def constants(proposal: Proposal) -> tuple[Expression, ...]:
 
 
 def judge_pruned(proposal: Proposal) -> Judgement:
-    """Whether the query has no condition on the derived column itself."""
+    """Whether the query does not restrict the derived column itself."""
     scan, column = proposal.pair.scan, proposal.pair.pruned
     ends = proposal.pair.derived is not None and proposal.pair.derived.ends
     for item in own_conditions(proposal.plan, scan.relation, ALONE):
@@ -68,15 +69,15 @@ def judge_pruned(proposal: Proposal) -> Judgement:
             continue
         named = any(r.name == column for r in columns(item.expression))
         if named and (not ends or restricts(proposal.plan, item.expression, proposal.pair)):
-            return failed(f"the query restricts {column} itself already")
+            return failed(f"the query restricts `{column}` itself already")
     if proposal.pair.key_side.operand is None and _is_implied(proposal):
-        return failed(f"the query's own expression says more of {column}")
-    return passed(f"the query says nothing of {column} itself")
+        return failed(f"the query's condition on the expression of `{column}` is tighter")
+    return passed(f"the query does not restrict `{column}` itself")
 
 
 def _is_implied(proposal: Proposal) -> bool:
-    """Whether the same condition bounds the derived column by its own expression, in a time zone
-    that is known."""
+    """Whether the same condition bounds the derived column by its own expression too, for which the
+    time zone is known."""
     others = (
         pair for pair in proposal.pairs if pair.edge.condition is proposal.pair.edge.condition
     )
@@ -90,7 +91,7 @@ def judge_constant(proposal: Proposal) -> Judgement:
     """Whether the constants may be written a second time."""
     values = constants(proposal)
     if len(values) > MOST:
-        return failed(f"{len(values)} values are too many to be repeated: the limit is {MOST}")
+        return failed(f"the IN has {len(values)} values: at most {MOST} are repeated")
     for constant in values:
         near = is_moment(constant)
         reasons = (
@@ -100,20 +101,20 @@ def judge_constant(proposal: Proposal) -> Judgement:
         )
         why = next(reasons, None)
         if why is not None:
-            return failed(f"not repeated: {why}")
-    return passed("what the column is compared with gives the same value each time")
+            return failed(f"the compared value cannot be repeated: {why}")
+    return passed("the compared value is the same each time it is computed")
 
 
 def judge_constant_guards(proposal: Proposal) -> Judgement:
-    """Whether no condition on the derived column fails for a constant that it is said to be: Spark
-    puts the constant in its place and computes the condition beforehand."""
+    """Whether no condition on the derived column raises an error for the constant: after ``p = c``
+    Spark puts c for p in other conditions and evaluates them when it plans."""
     one = proposal.pair.operator not in _ORDERED  # of the values of an IN, one may be left
     culprit = raising_for_constant(proposal) if one else None
     if culprit is not None:
-        where = f"in a condition on {proposal.pair.pruned}"
-        why = "can raise an error, and Spark would compute it for this constant beforehand"
+        where = f"in a condition on `{proposal.pair.pruned}`"
+        why = "can raise an error, and Spark would evaluate it for this constant when it plans"
         return failed(f"{describe(culprit)} {where} {why}")
-    return passed("no condition on the column can raise an error for one constant")
+    return passed("no condition on the column can raise an error for the constant")
 
 
 def judge_types(proposal: Proposal) -> Judgement:
@@ -124,35 +125,32 @@ def judge_types(proposal: Proposal) -> Judgement:
     column = proposal.type_of(ColumnRef(pair.scan.relation, derived.column, None))
     side = compared_type(proposal)
     if derived.formula is None:
-        return passed("not asked")
+        return passed(f"judged by {DERIVED}")
     if column is None or derived.type is None or side is None:
         name = derived.column if column is None else pair.path.column
-        return unknown(f"the type of {name} is not known: declare it")
+        return unknown(f"the type of `{name}` is not known: declare it in the catalog")
     if not compare_alike(read_as(column), read_as(derived.type)):
-        return failed(
-            f"{derived.column} is {column} and {derived.derivation.expression} is {derived.type}"
-        )
+        expression = derived.derivation.expression
+        return failed(f"`{derived.column}` is {column} and `{expression}` is {derived.type}")
     if not identical(side):
-        return failed(
-            f"{pair.path.column} is {side}: two of its values can be equal without being identical"
-        )
+        return failed(f"`{pair.path.column}` is {side}, whose values can be equal and still differ")
     for constant in constants(proposal):
         if read_constant(proposal, constant, side) is None:
             kind = proposal.type_of(constant)
-            what = "a value of a type that is not known" if kind is None else f"{kind}"
-            return failed(f"{pair.path.column} is {side} and is compared with {what}")
-    return passed(f"compared as {side}, and {derived.column} is {column}")
+            what = "a value of an unknown type" if kind is None else f"{kind}"
+            return failed(f"`{pair.path.column}` is {side} and is compared with {what}")
+    return passed(f"compared as {side}, and `{derived.column}` is {column}")
 
 
 def compared_type(proposal: Proposal) -> Type | None:
-    """The type of the compared side: of the column, its day, or the derived column's expression."""
+    """The type that the condition compares; None if unknown."""
     kind = proposal.type_of(proposal.pair.fact_side.expression)
     return None if kind is None else read_as(kind)
 
 
 def read_constant(proposal: Proposal, constant: Expression, side: Type) -> Constant | None:
-    """How a constant is compared with a value of a type; None where that is not known, or where
-    Spark casts the column instead."""
+    """How a constant is compared with a value of a type; None if unknown, or if Spark casts the
+    column instead."""
     literal = isinstance(constant, Literal)
     kind = proposal.type_of(constant)
     if compares_own_expression(proposal.pair) and not literal:
@@ -166,7 +164,7 @@ def read_constant(proposal: Proposal, constant: Expression, side: Type) -> Const
     kind = read_as(kind)
     to = f"({{}} AS {side})"
     if side in (DATE, TIMESTAMP, TIMESTAMP_NTZ) and kind == STRING:
-        # If the text is no date, the condition holds for no row or raises an error anyway.
+        # If the text is no date, the author's condition holds for no row, or raises the error.
         read = isinstance(constant, Literal) and (
             constant.kind == "template" or is_instant(constant.text)
         )
@@ -181,8 +179,8 @@ def read_constant(proposal: Proposal, constant: Expression, side: Type) -> Const
 
 
 def is_moment(constant: Expression) -> bool:
-    """Whether a constant surely is a date or time that no sum here makes overflow: of the clock or
-    written out, plus or minus a small interval, truncated to a unit."""
+    """Whether a constant surely is a date or time within range: the clock or a literal, plus or
+    minus a small interval, or truncated."""
     match constant:
         case Call(name=name, args=()):
             return name in tagged("clock")
@@ -205,7 +203,7 @@ def is_moment(constant: Expression) -> bool:
 
 
 def within_years(constant: Expression) -> bool:
-    """Whether a constant surely is a day in the years 1000 to 9998."""
+    """Whether a constant is a literal day in the years 1000 to 9998."""
     if not isinstance(constant, Literal) or constant.kind not in ("string", "typed"):
         return False
     text = constant.text.strip()
@@ -219,9 +217,9 @@ def judge_repeated(proposal: Proposal) -> Judgement:
     if block.unknown_syntax or block.unknown_values:
         return failed((*block.unknown_syntax, *block.unknown_values)[0])
     if len(proposal.restrictions) < len(conditions_on_ranked_rows(proposal.plan, pair)):
-        return failed("a condition on the rows is on more than this table")
+        return failed("a condition on the ranked rows refers to another table as well")
     if pair.dimension is not pair.target and not _same_rows(proposal):
-        return failed("the rows beyond are not all of the same table: there may be none of them")
+        return failed("the compared rows may be of another table, or none at all")
     reading = objections_to_relation(proposal, pair.dimension)
     objections = chain(reading, objections_to_copying(pair.dimension))
     why = next((reason for _, reason in objections), None)
@@ -229,19 +227,19 @@ def judge_repeated(proposal: Proposal) -> Judgement:
         return failed(why)
     culprit = raising_inside(proposal, pair.dimension)
     if culprit is not None:
-        return failed(f"{describe(culprit)} inside {proposal.dimension_name} can raise an error")
+        return failed(f"{describe(culprit)} inside {proposal.quoted_dimension} can raise an error")
     for item in (
         restriction for restriction in proposal.restrictions if isinstance(restriction, Conjunct)
     ):
         why = next((reason for _, reason in objections_to_conjunct(proposal, item)), None)
         if why is not None:
-            return failed(f"a condition on the rows that are ranked is not repeated: {why}")
-    return passed("the same rows are asked for the first values")
+            return failed(f"a condition on the ranked rows cannot be repeated: {why}")
+    return passed("the key query ranks the same rows")
 
 
 def _same_rows(proposal: Proposal) -> bool:
-    """Whether the rows beyond are all rows of the fact's own table, by the same column: then each
-    row without the first value has a row beyond it."""
+    """Whether a row is compared with all rows of its own table by the same column: then each row
+    but those with the first value has a row before it."""
     scan, beyond, conditions = (
         proposal.pair.scan,
         proposal.pair.dimension,
@@ -253,10 +251,10 @@ def _same_rows(proposal: Proposal) -> bool:
 
 
 def judge_type(proposal: Proposal) -> Judgement:
-    """Whether the values of the column have one order, and equal values are the same."""
-    kind = proposal.type_of(proposal.pair.fact)
-    if kind is None or not identical(kind):
-        return failed(
-            f"{proposal.label(proposal.pair.fact)} is {kind or 'of a type that is not known'}"
-        )
+    """Whether equal values of the column are identical, so that their order is total."""
+    kind, name = proposal.type_of(proposal.pair.fact), proposal.label(proposal.pair.fact)
+    if kind is None:
+        return failed(f"the type of {name} is not known: declare it in the catalog")
+    if not identical(kind):
+        return failed(f"{name} is {kind}, whose values can be equal and still differ")
     return passed(f"ranked as {kind}")

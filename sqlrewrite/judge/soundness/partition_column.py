@@ -1,4 +1,4 @@
-"""DPP103 partition-column and DPP104 key-column: what the two sides of the join condition are."""
+"""DPP103 partition-column and DPP104 key-column: the two sides of the join condition."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from sqlrewrite.settings.forms import IN, VALUES
 _HIDDEN = frozenset({"bucket", "truncate", "years", "months", "days", "hours"})
 """Iceberg's transforms of one column."""
 
-_BY_HAND = "restrict {0} itself, by constants ({0} >= … AND {0} < …) or in an equality"
+_BY_HAND = "restrict `{0}` by constants (`{0} >= … AND {0} < …`) or join by it"
 
 
 def judge_column(proposal: Proposal) -> Judgement:
-    """Whether the fact's column is a partition column, and reaches the join unchanged."""
+    """Whether the fact's column is a partition column that reaches the join unchanged."""
     path, derived = proposal.pair.path, proposal.pair.derived
     if derived is not None and derived.ends:
         if proposal.engine.planner != "spark":
             name = proposal.engine.title
-            return failed(f"{name} derives the bound on the column from such a filter by itself")
+            return failed(f"{name} derives this bound from the filter by itself")
         return passed(derived.shown)
     if derived is not None:
-        return passed(f"{derived.column} is a partition column: {derived.shown}")
+        return passed(f"`{derived.column}` is a partition column: {derived.shown}")
     if proposal.clustered:
-        return _clustered(proposal)
+        return _judge_clustered(proposal)
     transforms = {
         field.transform
         for field in proposal.pair.scan.table.partitioned_by
@@ -46,82 +46,83 @@ def judge_column(proposal: Proposal) -> Judgement:
     }
     usable = transforms & proposal.engine.transforms
     if not usable and transforms <= _HIDDEN and proposal.pair.scan.table.provider == "iceberg":
-        return _hidden(proposal, transforms)
+        return _judge_hidden(proposal, transforms)
     if not usable:
         shown = ", ".join(sorted(transforms))
-        why = f"{shown} of {path.column}, not by the column itself"
-        return failed(f"the table is partitioned by {why}")
+        return failed(f"the table is partitioned by {shown} of `{path.column}`, not by the column")
     if path.computed or not proposal.pair.fact_plain:
-        return _computed(proposal)
-    return passed(f"{path.column} is a partition column of {'.'.join(proposal.pair.scan.parts)}")
+        return _judge_computed(proposal)
+    return passed(
+        f"`{path.column}` is a partition column of `{'.'.join(proposal.pair.scan.parts)}`"
+    )
 
 
-def _hidden(proposal: Proposal, transforms: set[str]) -> Judgement:
-    """Whether Iceberg can choose files by its hidden partitions: it takes constants, and at run
-    time a filter on the column itself, which Spark makes of an IN."""
+def _judge_hidden(proposal: Proposal, transforms: set[str]) -> Judgement:
+    """Whether Iceberg can skip files by its hidden partitions: by constants, or at run time by the
+    filter on the column itself that Spark derives from an IN."""
     pair, form = proposal.pair, proposal.options.form
-    shown = f"the table is partitioned by {', '.join(sorted(transforms))} of {pair.path.column}"
+    shown = f"the table is partitioned by {', '.join(sorted(transforms))} of `{pair.path.column}`"
     if pair.path.computed or not (pair.fact_plain or by_day(pair)):
         return failed(f"{shown}, not by what is joined: {_BY_HAND.format(pair.path.column)}")
     if by_day(pair):
-        return _by_day(proposal, shown)
+        return _judge_day(proposal, shown)
     if form == VALUES:
-        return passed(f"{shown}, which Iceberg chooses its files by")
+        return passed(f"{shown}: Iceberg skips files by constants")
     if form != IN or pair.operator != "=":
-        by = "Iceberg chooses files by an IN or by constants alone"
+        by = "Iceberg skips files only by an IN or by constants"
         return failed(f"{shown}, and {by}: {_BY_HAND.format(pair.path.column)}")
-    if not _of_one_type(proposal):
-        why = "joined as another type: Iceberg does not filter files through a cast"
+    if not _is_one_type(proposal):
+        why = "joined as another type: Iceberg skips no files through a cast"
         return failed(f"{shown}, and {why}")
-    return passed(f"{shown}, which Iceberg chooses its files by")
+    return passed(f"{shown}: Iceberg skips files by an IN")
 
 
-def _by_day(proposal: Proposal, shown: str) -> Judgement:
-    """Whether the days of the join can be written as constants: only from these does Spark derive
-    bounds on the column's moments, which files have statistics of."""
+def _judge_day(proposal: Proposal, shown: str) -> Judgement:
+    """Whether the join's days can be written as constants: only from constants does Spark derive
+    bounds on the column's moments, whose statistics the files have."""
     column = proposal.pair.stored
-    if proposal.type_of(column) not in MOMENTS:  # of a text the day can raise an error
+    if proposal.type_of(column) not in MOMENTS:  # the day of a string can raise an error
         return failed(f"{shown}, not by what is joined: {_BY_HAND.format(column.name)}")
     if proposal.pair.edge.block.role == "merge":
-        return failed(f"{shown}, and Spark 4.1 fails over constants for its day in a MERGE")
+        return failed(f"{shown}, and in a MERGE Spark 4.1 fails over constants for its day")
     if proposal.options.form != VALUES:
-        return failed(f"{shown}, and files are chosen by constants for its day: --predicate values")
-    return passed(f"{shown}, whose days are constants then")
+        return failed(f"{shown}, and only constants for its day skip files: `--predicate values`")
+    return passed(f"{shown}: the days are written as constants")
 
 
-def _of_one_type(proposal: Proposal) -> bool:
-    """Whether the key has exactly the type of the column as it is stored, or is cast to it."""
+def _is_one_type(proposal: Proposal) -> bool:
+    """Whether the key has exactly the stored column's type, or is cast to it."""
     if narrowed_key(proposal) is not None:
         return True
     stored = expression_type(proposal.plan, proposal.pair.stored)
     return expression_type(proposal.plan, proposal.pair.key_side.expression) == stored
 
 
-def _clustered(proposal: Proposal) -> Judgement:
-    """Whether the rows of the fact are clustered by what is compared: files and row groups have the
-    smallest and largest value of a column, not of what is computed from it."""
+def _judge_clustered(proposal: Proposal) -> Judgement:
+    """Whether the fact is clustered by the joined column itself: files and row groups have minimum
+    and maximum of a column, not of an expression."""
     pair = proposal.pair
-    name = f"{'.'.join(pair.scan.parts)} is clustered by {pair.path.column}"
+    name = f"`{'.'.join(pair.scan.parts)}` is clustered by `{pair.path.column}`"
     if pair.path.computed or not (pair.fact_plain or by_day(pair)):
-        return failed(f"{name}, not by what the join computes from it")
+        return failed(f"{name}, not by the expression that the join computes from it")
     if by_day(pair):
-        return _by_day(proposal, name)
+        return _judge_day(proposal, name)
     if pair.scan.table.provider == "iceberg" and proposal.options.form != VALUES:
-        return failed(f"{name}, and Iceberg leaves out files by constants: --predicate values")
+        return failed(f"{name}, and Iceberg skips files by constants only: `--predicate values`")
     by_query = proposal.options.form != VALUES
-    if by_query and not _of_one_type(proposal):
-        return failed(f"{name}, and the key has another type")
+    if by_query and not _is_one_type(proposal):
+        return failed(f"{name}, and the key has another type, so a cast hides the column")
     pushed = proposal.engine.since("4.0") if by_query and proposal.engine.name == "spark" else True
     if pushed is False:
-        why = "Spark leaves out files by constants alone before 4.0: --predicate values"
+        why = "Spark before 4.0 skips files by constants only: `--predicate values`"
         return failed(f"{name}, and {why}")
     since = "" if pushed else " (from Spark 4.0 on)"
-    return passed(f"{name}: whole files and row groups are left out{since}")
+    return passed(f"{name}: whole files and row groups are skipped{since}")
 
 
-def _computed(proposal: Proposal) -> Judgement:
-    """Whether an expression over partition columns can stand for one: the engine evaluates it for
-    each partition, so it must not fail for one that no row of the query reaches."""
+def _judge_computed(proposal: Proposal) -> Judgement:
+    """Whether an expression over partition columns can be bounded like one: the engine evaluates it
+    for every partition, so it must raise no error for any."""
     pair, expression = proposal.pair, proposal.pair.fact_side.expression
     way, fields = pair.path.relations, pair.scan.table.partitioned_by
     names = {
@@ -131,8 +132,8 @@ def _computed(proposal: Proposal) -> Judgement:
         ends = {column for column, _ in ends_along(proposal.plan, ref, way)}
         if ref.relation != pair.fact.relation or not ends or not names.issuperset(ends):
             return failed(
-                f"{pair.path.column} is inside an expression at the join, together with "
-                "columns that do not partition the table"
+                f"the join compares an expression over `{pair.path.column}` and columns that are "
+                "no partition columns"
             )
     why = None if pair.fact_plain else _unfit(proposal, pair.fact_side)
     why = why or _failing_below(proposal, expression) or _elsewhere(proposal)
@@ -141,69 +142,69 @@ def _computed(proposal: Proposal) -> Judgement:
     )
     if why and untyped is not None:
         return failed(
-            f"what the join computes of {untyped.name} may raise an error, as its type is "
-            f"not known: declare the type of {untyped.name}"
+            f"the join's expression over `{untyped.name}` may raise an error, as its type is not "
+            f"known: declare the type of `{untyped.name}`"
         )
     if why:
-        return failed(f"{pair.path.column} is inside an expression at the join: {why}")
-    return passed(f"the expression is over partition columns of {'.'.join(pair.scan.parts)} alone")
+        return failed(f"the join compares an expression over `{pair.path.column}`: {why}")
+    name = ".".join(pair.scan.parts)
+    return passed(f"the join compares an expression over partition columns of `{name}`")
 
 
 def judge_key(proposal: Proposal) -> Judgement:
-    """Whether the other side is a column of a known relation, or an expression over one."""
+    """Whether the key is a column of a known relation, or an expression over one."""
     pair = proposal.pair
     if isinstance(pair.dimension, Opaque):
-        return failed(
-            f"what {pair.dimension.alias or 'it'} reads is not known: {pair.dimension.reason}"
-        )
+        alias, reason = pair.dimension.alias, pair.dimension.reason
+        return failed(f"{f'`{alias}`' if alias else 'a relation'} is not known: {reason}")
     if is_whole_in_query(proposal):
-        why = _of_whole(proposal)
-        return failed(why) if why else passed("the key is what the IN's subquery gives")
+        why = _objection_to_whole(proposal)
+        return failed(why) if why else passed("the key is the output of the IN's subquery")
     if pair.key_plain:
         why = _raising_inside(proposal)
         if why is not None:
             return failed(why)
-        return passed(f"the key is a column of {proposal.dimension_name}")
+        return passed(f"the key is a column of {proposal.quoted_dimension}")
     expression = pair.key_side.expression
-    shown = f"the key is an expression over {proposal.label(pair.key)}, not a column"
+    shown = f"the key is an expression over {proposal.label(pair.key)}"
     if any(ref.relation != pair.dimension.relation for ref in columns(expression)):
-        return failed(f"{shown}, and over others")
-    why = _unfit(proposal, pair.key_side) or _of_no_row(proposal)
+        return failed(f"{shown} and columns of other relations")
+    why = _unfit(proposal, pair.key_side) or _not_null_if_extended(proposal)
     if why:
         return failed(f"{shown}: {why}")
-    return passed(f"the key is computed from columns of {proposal.dimension_name} alone")
+    return passed(f"the key is computed from columns of {proposal.quoted_dimension} alone")
 
 
-def _of_whole(proposal: Proposal) -> str | None:
-    """Why an IN's subquery may not be written a second time, as a value."""
+def _objection_to_whole(proposal: Proposal) -> str | None:
+    """Why the IN's subquery may not be repeated as a scalar value; None if it may."""
     node = proposal.pair.edge.condition.expression
     if not isinstance(node, Subquery) or node.outer:
-        return "the IN's subquery refers to columns around it"
+        return "the IN's subquery refers to outer columns"
     outputs = [output.expression for output in proposal.plan.blocks[node.query.top[0]].outputs]
     others = [output for output in outputs if output is not proposal.pair.key_side.expression]
     if not rows_never_raise(proposal, node) or any(raising_in(proposal, other) for other in others):
-        return "what the IN's subquery computes can raise an error"
+        return "the IN's subquery can raise an error"
     return next((reason for _, reason in objections_to_blocks(proposal, node.query.blocks)), None)
 
 
 def _raising_inside(proposal: Proposal) -> str | None:
-    """Why the key that a derived table computes may not be computed again: the predicate may
-    compute it for rows that the query has filtered out before."""
+    """Why a key that a derived table computes may not be computed again: the predicate may compute
+    it for rows that the query filters out first. None if it may."""
     culprit = raising_below(proposal, proposal.pair.key)
     if culprit is None or key_is_attempted(proposal):
         return None
     label = proposal.label(proposal.pair.key)
-    return f"{label} is computed: {describe(culprit)} can raise an error"
+    return f"{label} is computed with {describe(culprit)}, which can raise an error"
 
 
 def _unfit(proposal: Proposal, side: Side) -> str | None:
-    """Why an expression may not be computed again, elsewhere and for other rows. What can raise an
-    error may be written in a form that raises none and gives exactly what the join compares."""
+    """Why an expression may not be repeated for other rows; None if it may, perhaps in a form that
+    raises no error and gives exactly what the join compares."""
     edge, expression = proposal.pair.edge, side.expression
     inside = () if edge.query is None else edge.query.top
     from_query = all(proposal.plan.owner[ref.relation] in inside for ref in columns(expression))
     if edge.condition.clause is None or (side.operand is None and not from_query):
-        return "it cannot be repeated from its place in the text"
+        return "its text cannot be repeated from where it stands"
     safe = key_without_error(proposal, expression)
     below = _failing_below(proposal, expression)
     if below is not None:
@@ -213,15 +214,18 @@ def _unfit(proposal: Proposal, side: Side) -> str | None:
 
 
 def _failing_below(proposal: Proposal, expression: Expression) -> str | None:
-    """Why an expression may raise an error in what is computed for its columns."""
+    """Why a column of an expression, as a derived table computes it, can raise an error; None if
+    none can."""
     below = (raising_below(proposal, ref) for ref in columns(expression))
     culprit = next((raising for raising in below if raising is not None), None)
-    return None if culprit is None else f"{describe(culprit)} below it can raise an error"
+    if culprit is None:
+        return None
+    return f"its columns are computed with {describe(culprit)}, which can raise an error"
 
 
-def _of_no_row(proposal: Proposal) -> str | None:
-    """Why a key may not be NULL in a row that an outer join extends by NULLs: such a row may be the
-    partner of a fact, and the key query, which reads the dimension alone, never returns it."""
+def _not_null_if_extended(proposal: Proposal) -> str | None:
+    """Why a key may not be NULL in rows that an outer join extends by NULLs; None if it is. Such a
+    row may match a fact, and a key query that reads the dimension alone never returns its key."""
     pair = proposal.pair
     dimension, join, owner = pair.dimension.relation, pair.edge.join, proposal.plan.owner
     here = owner[dimension] == pair.edge.block.number
@@ -234,13 +238,15 @@ def _of_no_row(proposal: Proposal) -> str | None:
         return None
     if null_from(pair.key_side.expression, frozenset({dimension})):
         return None
-    shown, name = "ROLLUP or the like" if grouped else "an outer join", proposal.dimension_name
-    return f"the key is not NULL in the rows that {shown} adds without a row of {name}"
+    shown = "ROLLUP, CUBE or GROUPING SETS" if grouped else "an outer join"
+    name = proposal.quoted_dimension
+    return f"it may not be NULL in the rows that {shown} adds without a row of {name}"
 
 
 def _elsewhere(proposal: Proposal) -> str | None:
-    """Why a fact's expression would not mean the same where the predicate would stand."""
+    """Why the fact's expression cannot be written where the predicate would stand; None if it
+    can."""
     pair = proposal.pair
     at_join = pair.target.relation == pair.fact.relation
     here = at_join and proposal.target_block.number == pair.edge.block.number
-    return None if here else "it stands in another block than the fact"
+    return None if here else "the fact is read in another SELECT"
