@@ -46,7 +46,7 @@ def test_rewrite(run: Callable[..., Ran], way: str) -> None:
     options, settings, env = WAYS[way]
     ran = run(*options, "left.sql", settings=settings, **env)
     assert (ran.status, ran.out) == (0, LEFT.encode())
-    assert "Spark prunes by the join with calendar by itself" in ran.err
+    assert "Spark prunes by the join with `calendar` by itself" in ran.err
     ran = run(*options, "missed.sql", settings=settings, **env)
     assert b"/* dpp-rewrite */" in ran.out
 

@@ -80,11 +80,11 @@ PRUNED = (
 )
 """Left to Flink: it collects the keys beside the join."""
 
-_KIND = "a join of this kind"
-_FILTER = "no filter on d is of a kind"
-_SORTED = "may be sorted"
-_ALONE = "the keys of one table alone"
-_ITSELF = "is changed on its way up to the join"
+_KIND = "by a join of this kind"
+_FILTER = "no filter on `d` is of a kind"
+_SORTED = "a window, LIMIT, grouping or set operation"
+_ALONE = "by the keys of a single table"
+_ITSELF = "does not reach the join unchanged"
 
 MISSED = {
     "SELECT * FROM f JOIN d ON f.k = d.k": _FILTER,
@@ -101,8 +101,8 @@ MISSED = {
     "SELECT * FROM f JOIN d ON f.k > d.k WHERE d.n = 'x'": "no equality",
     "SELECT * FROM f JOIN d ON f.k + 1 = d.k WHERE d.n = 'x'": "no equality",
     "SELECT * FROM fi JOIN d ON fi.k = d.k WHERE d.n = 'x'": "a cast may hide the column",
-    "SELECT * FROM f JOIN dp ON f.k = dp.k WHERE dp.n = 'x'": "dp is partitioned",
-    "SELECT * FROM f JOIN f AS g ON f.k = g.k WHERE g.v = 3": "f is partitioned",
+    "SELECT * FROM f JOIN dp ON f.k = dp.k WHERE dp.n = 'x'": "`dp` is partitioned",
+    "SELECT * FROM f JOIN f AS g ON f.k = g.k WHERE g.v = 3": "`f` is partitioned",
     "SELECT * FROM d, e, f WHERE f.k = d.k AND f.x = e.k AND d.n = 'x'": _ALONE,
     "SELECT * FROM f JOIN (SELECT k FROM d WHERE n = 'x' UNION ALL "
     "SELECT k FROM e WHERE n = 'y') d ON f.k = d.k": _ALONE,
@@ -129,7 +129,7 @@ MISSED = {
     "SELECT * FROM (SELECT CAST(k AS BIGINT) AS k FROM fi) f JOIN d ON f.k = d.k "
     "WHERE d.n = 'x'": _ITSELF,
     "SELECT * FROM f JOIN d ON f.k = d.k JOIN e ON f.k = e.k WHERE e.m = 3 AND d.m = 3": (
-        "it takes one join to prune f"
+        "it prunes `f` by one join only"
     ),
     "SELECT * FROM f JOIN d ON f.k = d.k JOIN e ON d.n = e.n WHERE e.m = 3": _FILTER,
 }

@@ -193,7 +193,9 @@ def test_trino_prunes_the_probe_side(query: str, left: bool) -> None:
     findings, _ = lint(query, catalog, make_options(engine="trino", dialect="trino"))
     messages = [finding.message for finding in findings if finding.code == "DPP012"]
     assert bool(messages) == (not left and "LEFT" not in query)
-    assert all("sales is on the build side of its join with d" in sentence for sentence in messages)
+    assert all(
+        "`sales` is on the build side of its join with `d`" in sentence for sentence in messages
+    )
 
 
 def test_sizes_decide_the_build_side() -> None:

@@ -246,7 +246,11 @@ QUERY = "SELECT f.v FROM f JOIN t ON f.k = t.k WHERE t.n = 'x'"
 @pytest.mark.parametrize(
     ("ddl", "code", "why"),
     [
-        ("(k BIGINT, n STRING) WITH ('connector' = 'kafka')", "DPP107", f"t is a stream ({KAFKA})"),
+        (
+            "(k BIGINT, n STRING) WITH ('connector' = 'kafka')",
+            "DPP107",
+            f"`t` is a stream ({KAFKA})",
+        ),
         ("(k BIGINT, n STRING, u AS UUID())", "DPP109", "u is computed by uuid()"),
         ("(k BIGINT, n STRING, p AS PROCTIME())", "DPP109", "p is computed by proctime()"),
         (

@@ -70,11 +70,11 @@ PRUNED = (
 )
 """Left to Trino: it reads no more than the partitions that are wanted."""
 
-_KIND = "a join of this kind"
-_BUILT = "f is on the build side of its join with d"
-_HIDDEN = "a cast hides the column"
+_KIND = "by a join of this kind"
+_BUILT = "`f` is on the build side of its join with `d`"
+_HIDDEN = "a cast may hide the fact's column"
 _NONE = "no comparison joins the fact's own column"
-_ITSELF = "is changed on its way up to the join"
+_ITSELF = "does not reach the join unchanged"
 
 MISSED = {
     "SELECT * FROM d JOIN f ON f.k = d.k WHERE d.b": _BUILT,
@@ -87,7 +87,7 @@ MISSED = {
     "SELECT * FROM d LEFT JOIN f ON f.k = d.k AND d.b": _KIND,
     "SELECT * FROM f LEFT JOIN d ON f.k = d.k AND d.b": _KIND,
     "SELECT * FROM d RIGHT JOIN f ON f.k = d.k AND d.b": _KIND,
-    "SELECT * FROM f RIGHT JOIN d ON f.k = d.k AND d.b": "the ON of a RIGHT join",
+    "SELECT * FROM f RIGHT JOIN d ON f.k = d.k AND d.b": "the ON of a RIGHT JOIN",
     "SELECT * FROM f FULL JOIN d ON f.k = d.k AND d.b": _KIND,
     "SELECT * FROM d FULL JOIN f ON f.k = d.k WHERE d.b": _KIND,
     "SELECT * FROM f WHERE k NOT IN (SELECT k FROM d WHERE b)": _KIND,

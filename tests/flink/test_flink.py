@@ -140,7 +140,7 @@ def test_what_is_left_to_it_it_prunes(paimon: Flink) -> None:
 def test_what_it_is_said_to_miss_it_misses(paimon: Flink) -> None:
     """But for the join of two dimensions, of which it prunes by the upper one."""
     collecting = [query for query in (*MISSED, *USELESS) if _collects(paimon, query)]
-    assert [MISSED.get(query) for query in collecting] == ["it takes one join to prune f"]
+    assert [MISSED.get(query) for query in collecting] == ["it prunes `f` by one join only"]
 
 
 @needs_paimon

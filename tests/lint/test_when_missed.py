@@ -23,8 +23,9 @@ def test_an_up_to_date_predicate_is_redundant(catalog: Catalog) -> None:
     (finding,) = _found(text, catalog)
     assert (finding.code, finding.severity.value) == ("DPP003", "warning")
     assert finding.message == (
-        "the predicate on `s.day` is not needed: Spark prunes by the join with calendar by itself "
-        "(assumed: Spark's settings are its defaults, calendar is small enough to be broadcast)"
+        "the predicate on `s.day` is not needed: Spark prunes by the join with `calendar` by "
+        "itself (assumed: Spark's settings are its defaults, `calendar` is small enough to be "
+        "broadcast)"
     )
     assert _mended(text, finding) == JOIN == rewrite(text, catalog, when="missed").sql
 
@@ -58,4 +59,6 @@ def test_nothing_is_missing_that_the_engine_finds(catalog: Catalog) -> None:
 
 def test_a_run_says_why_it_took_a_predicate_out(catalog: Catalog) -> None:
     (removed,) = rewrite(f"{JOIN} AND {IN}", catalog, when="missed").removed
-    assert removed.reason.startswith("Spark prunes by the join with calendar by itself (assumed: ")
+    assert removed.reason.startswith(
+        "Spark prunes by the join with `calendar` by itself (assumed: "
+    )

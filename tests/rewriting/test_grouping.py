@@ -117,7 +117,7 @@ def test_predicates_beside_groups_come_out_with_them() -> None:
             "no table of its FULL JOIN",
         ),
         ("SELECT 1 FROM a JOIN texts t ON a.p = t.p", 2, "are int and string"),
-        ("SELECT 1 FROM ice x JOIN ice y ON x.p = y.p", 2, "no join ties the partition columns"),
+        ("SELECT 1 FROM ice x JOIN ice y ON x.p = y.p", 2, "no join is on the partition columns"),
         ("SELECT default.a.k FROM default.a JOIN b USING (p)", 2, "give it an alias"),
         ("SELECT default.a.k FROM a JOIN b USING (p)", 2, "give it an alias"),
         ("SELECT spark_catalog.default.a.k FROM a JOIN b USING (p)", 2, "give it an alias"),
@@ -130,7 +130,7 @@ def test_predicates_beside_groups_come_out_with_them() -> None:
             2,
             "cannot be computed exactly from its values per group",
         ),
-        ("SELECT 1 FROM a JOIN b ON a.p + 0 = b.p", 2, "no join ties the partition columns"),
+        ("SELECT 1 FROM a JOIN b ON a.p + 0 = b.p", 2, "no join is on the partition columns"),
         ("SELECT k FROM l JOIN l m USING (k)", 9, "more than the bounds"),
     ],
 )
@@ -177,7 +177,7 @@ def test_partitions_by_what_is_not_known_are_not_joined_one_by_one() -> None:
         for catalog in (CATALOG, CATALOG.with_relation(unseen))
     )
     assert "PostgreSQL joins them partition by partition" in one
-    assert "it is not known which rows partitions by spiral hold" in other
+    assert "partitions by SPIRAL are not known" in other
 
 
 def test_another_dialect_is_told_as_the_reason() -> None:

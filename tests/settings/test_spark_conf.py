@@ -89,12 +89,12 @@ def test_assumed_settings_are_reported() -> None:
     reason = only(JOIN, known({}), "auto").reason
     assert reason is not None
     assert reason.message == (
-        "Spark prunes by the join with calendar by itself (assumed: Spark's settings are its "
-        "defaults, calendar is small enough to be broadcast)"
+        "Spark prunes by the join with `calendar` by itself (assumed: Spark's settings are its "
+        "defaults, `calendar` is small enough to be broadcast)"
     )
     reason = only(JOIN, known(DEFAULTS, SIZES), "auto").reason
     assert reason is not None
-    assert reason.message == "Spark prunes by the join with calendar by itself"
+    assert reason.message == "Spark prunes by the join with `calendar` by itself"
 
 
 def test_what_to_do_without_dynamic_pruning() -> None:

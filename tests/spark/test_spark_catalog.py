@@ -84,7 +84,7 @@ def test_pull(pulled: SparkSession, tmp_path: Path) -> None:
     assert catalog.settings["spark.sql.autoBroadcastJoinThreshold"].startswith("10485760")
     (candidate,) = rewrite(query, catalog).candidates
     assert candidate.reason is not None
-    assert candidate.reason.message == "Spark prunes by the join with pulled.days by itself"
+    assert candidate.reason.message == "Spark prunes by the join with `pulled.days` by itself"
     assert MARKER in rewrite(query, replace(catalog, settings={})).sql
 
     shown = run("catalog", "show", "-c", str(file)).stdout

@@ -64,7 +64,7 @@ def test_what_is_planned_is_left_out(
         for rule in candidate["rules"]
         if rule["code"] == "DPP125"
     }
-    by_itself = ("fail", "Spark prunes by the join with days by itself: read from its plan")
+    by_itself = ("fail", "Spark prunes by the join with `days` by itself: read from its plan")
     assert (by_itself in codes) is not written
 
 

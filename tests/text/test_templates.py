@@ -452,7 +452,9 @@ def test_what_may_be_anything_is_named_as_it_is_written(catalog: Catalog) -> Non
     (candidate,) = rewrite(text, catalog).candidates
     reason = candidate.reason
     assert reason is not None
-    assert "`{{ this_year }}` in the fact's SELECT is not known to be deterministic" in reason.message
+    assert (
+        "`{{ this_year }}` in the fact's SELECT is not known to be deterministic" in reason.message
+    )
 
 
 NOTEBOOK = """-- Databricks notebook source

@@ -1,20 +1,20 @@
-"""Whether Spark joins two tables partition by partition, without an exchange, or what it lacks.
+"""Whether Spark joins two tables partition by partition, without an exchange, or what it needs.
 
-In: a ``ScanJoin``, and the settings that are known. Out: a ``Storage``. Each condition was found by
-switching one setting and looking for the Exchange in Spark's plan, Iceberg's tables and Spark's own
-(docs/partition-wise.md, "What Spark needs"):
+In: a ``ScanJoin`` and the known settings. Out: a ``Storage``. Each condition was found by changing
+one setting and looking for the Exchange in Spark's plan (docs/partition-wise.md, "What Spark
+needs"):
 
-1. buckets (``CLUSTERED BY … INTO n BUCKETS``, a format of Spark's own): both tables have them by
-   columns that the join ties, in the same order, of the same types and of the same number, or of
-   numbers of which the one is a few times the other;
-2. storage partitions (Iceberg): both tables have fields that the join ties, with the same transform
+1. buckets (``CLUSTERED BY … INTO n BUCKETS`` in a format of Spark's own): both tables have them by
+   joined columns, in the same order and of the same types, and the same number of buckets, or one
+   a small multiple of the other;
+2. storage partitions (Iceberg): both tables have fields of joined columns with the same transform,
    or compatible ones;
-3. partitions of Spark's own formats (``PARTITIONED BY``) never count: the advice is DDL that would.
+3. partitions of Spark's own formats (``PARTITIONED BY``) never suffice: the advice is other DDL.
 
-For tables that are in none of these rows no advice is given.
+Other tables get no advice.
 
-``group_count`` says by how many groups a join is written, and whether that pays; its limits are
-measured (docs/partition-wise.md, "When groups pay").
+``group_count`` is the number of groups for which writing them pays; its limits are measured
+(docs/partition-wise.md, "When groups pay").
 """
 
 from __future__ import annotations
@@ -44,14 +44,13 @@ BROADCAST_SIDES = {
     JoinType.SEMI: (1,),
     JoinType.ANTI: (1,),
 }
-"""The sides that a join may broadcast, from 0; then nothing is exchanged."""
+"""The sides (0 or 1) that a join may broadcast, without an exchange."""
 
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """How two joined tables are stored: ``layout`` is their common layout in words; ``settings``
-    are those that a join without an exchange still needs, each with its value, and ``ddl`` what the
-    tables' definitions lack. With neither, Spark exchanges nothing."""
+    """How two joined tables are stored: their common ``layout`` in words, and the ``settings``,
+    each with its value, and the ``ddl`` that a join without an exchange still needs."""
 
     layout: str
     settings: tuple[tuple[str, str], ...] = ()
@@ -61,8 +60,8 @@ class Storage:
 def joins_with_storage(
     plan: Plan, engine: Engine, conf: Mapping[str, str]
 ) -> Iterator[tuple[ScanJoin, Storage | None]]:
-    """The scan joins of a plan, each with its storage; None where the tables have no common layout,
-    where one of them is broadcast anyway, or where that is not known."""
+    """The scan joins of a plan, each with its storage; None if the tables have no common layout, if
+    one is broadcast anyway, or if that is not known."""
     engine = spark_conf.engine_under(engine, conf)
     for join in scan_joins(plan):
         yield join, _storage(plan, join, engine, conf)
@@ -87,14 +86,14 @@ def _storage(plan: Plan, join: ScanJoin, engine: Engine, conf: Mapping[str, str]
 
 
 def broadcast(join: ScanJoin, threshold: int) -> bool:
-    """Whether a side is small enough to be broadcast, as far as sizes are known."""
+    """Whether a side is known to be small enough to be broadcast."""
     sizes = join.one.table.size_in_bytes, join.other.table.size_in_bytes
     sides = (sizes[side] for side in BROADCAST_SIDES.get(join.kind, ()))
     return any(side is not None and side <= threshold for side in sides)
 
 
 def _same_type(plan: Plan, join: ScanJoin, column: str) -> bool:
-    """Whether both columns of a key have one type: a cast of one of them hides how it is stored."""
+    """Whether both columns of a key have one type: a cast hides how a column is stored."""
     other = next(key.other for key in join.keys if key.one == column)
     kinds = {
         None if kind is None else read_as(kind)
@@ -105,8 +104,8 @@ def _same_type(plan: Plan, join: ScanJoin, column: str) -> bool:
 
 
 def _missing(conf: Mapping[str, str], *needed: tuple[str, bool]) -> tuple[tuple[str, str], ...]:
-    """The ``needed`` settings that do not have the value that is needed; none if that is not
-    certain of any, for a version of Spark that is not known."""
+    """The ``needed`` settings that have another value than the one needed; none if all of these are
+    unknown, as with an unknown version of Spark."""
     values = {name: spark_conf.is_on(conf, name) for name, _ in needed}
     missing = [(name, value) for name, value in needed if values[name] is not value]
     if all(values[name] is None for name, _ in missing):
@@ -133,7 +132,8 @@ def _by_buckets(
 
 
 def _by_fields(join: ScanJoin, tied: Mapping[str, str], conf: Mapping[str, str]) -> Storage | None:
-    """The storage of two Iceberg tables, whose partition fields are compared in order."""
+    """The storage of two Iceberg tables, by their partition fields in order; None if they do not
+    match."""
     sides = join.one.table.partitioned_by, join.other.table.partitioned_by
     first = [side for side in sides[0] if side.column.lower() in tied]
     reached = {tied[field.column.lower()] for field in first}
@@ -156,8 +156,8 @@ def _by_fields(join: ScanJoin, tied: Mapping[str, str], conf: Mapping[str, str])
 
 
 def _relation(one: PartitionField, other: PartitionField) -> str | None:
-    """How the partition fields of two tables for one key match: ``same``; ``compatible``, where one
-    is computed from the other; or None."""
+    """How two partition fields match: ``same``, ``compatible`` (one can be computed from the
+    other), or None."""
     transforms = {one.transform, other.transform}
     if not transforms <= _TRANSFORMS:
         return None
@@ -182,8 +182,8 @@ def _shown(field: PartitionField) -> str:
 def _by_partitions(
     join: ScanJoin, tied: Mapping[str, str], conf: Mapping[str, str]
 ) -> Storage | None:
-    """The storage of two tables of Spark's own formats that are partitioned by a common key, with
-    definitions that would avoid the exchange."""
+    """The storage of two tables of Spark's own formats, partitioned by a common key, with DDL that
+    would avoid the exchange; None if they have none."""
     scans = (join.one, join.other)
     fields = [scan.table.identities for scan in scans]
     columns = [field for field in fields[0] if tied.get(field) in fields[1]]
@@ -203,7 +203,7 @@ def _by_partitions(
 
 
 def _count(join: ScanJoin) -> str:
-    """The number of buckets: a power of two, about 128 MB of the larger table in each; ``n`` where
+    """The number of buckets: a power of two, for about 128 MB of the larger table in each; ``n`` if
     its size is not known."""
     sizes = [scan.table.size_in_bytes for scan in (join.one, join.other)]
     if None in sizes:
@@ -212,32 +212,32 @@ def _count(join: ScanJoin) -> str:
     return str(1 << max(1, (needed - 1).bit_length()))
 
 
-def remedies(found: Storage) -> Iterator[str]:
-    """The advice as it would be written: definitions, then settings."""
-    yield from found.ddl
-    yield from (f"SET {name} = {value}" for name, value in found.settings)
+def remedies(storage: Storage) -> Iterator[str]:
+    """The advice as it would be written: DDL, then settings."""
+    yield from storage.ddl
+    yield from (f"SET {name} = {value}" for name, value in storage.settings)
 
 
 MOST = 4
-"""Up to this number, groups were faster than one sort-merge join, if a table has ``ENOUGH``
-bytes."""
+"""The most groups that were faster than one sort-merge join, for a table of ``ENOUGH`` bytes."""
 
 ENOUGH = 64 << 20
-"""The stored bytes of the larger table below which groups are not surely faster."""
+"""The stored bytes of the larger table below which groups were not always faster."""
 
 TIMES = 8
-"""The least ratio of the other table to the one that is broadcast: at five times, the groups did
-not save what the broadcasts cost."""
+"""The least ratio of the other table to the broadcast one: at five times, the groups did not save
+what the broadcasts cost."""
 
 _ROOM = 1.5
-"""Groups differ in size: they are cut by the hash of a value, or at bounds."""
+"""The factor for groups larger than the average: they are split by a hash, or at bounds."""
 
 
 def group_count(joins: Sequence[ScanJoin], engine: Engine, asked: int | None) -> int:
-    """The number of groups that is asked for, or else pays. Raises Unsplit where none does."""
+    """The number of groups that the options ask for, or else that pays. Raises Unsplit if none
+    does."""
     if asked is not None:
         return asked
-    # The left side of a join further up is a join, no table that could be broadcast.
+    # The left side of a join further up is a join: only the first has a table there to broadcast.
     threshold = max(1, engine.broadcast_threshold)
     first = min(joins, key=lambda it: it.other.relation)
     count = max(
@@ -248,33 +248,35 @@ def group_count(joins: Sequence[ScanJoin], engine: Engine, asked: int | None) ->
     if count > MOST:
         raise Unsplit(
             f"it would take {count} groups to broadcast a side of each, and more than {MOST} are "
-            "not known to be faster: see what Spark needs to join them part by part by itself, "
-            f"or write them by --groups {count} and measure by verify"
+            "not known to be faster: see what Spark needs to join the tables partition by "
+            f"partition, or write groups by `--groups {count}` and measure with `verify`"
         )
     return count
 
 
 def _groups_needed(join: ScanJoin, threshold: int, sides: Sequence[int]) -> int:
-    """How many groups make one of these sides small enough to be broadcast; 1 where a side is small
-    already. Raises Unsplit where that is not known, or does not pay."""
+    """The number of groups that makes one of these sides small enough to be broadcast; 1 if a side
+    is small already. Raises Unsplit if that is not known, or does not pay."""
     sizes = join.one.table.size_in_bytes, join.other.table.size_in_bytes
     known = [sizes[side] for side in sides if side in BROADCAST_SIDES.get(join.kind, ())]
     if not known:
         kind = join.kind.value.upper()
-        raise Unsplit(f"Spark broadcasts no table of its {kind} JOIN, so that groups save nothing")
+        raise Unsplit(f"Spark can broadcast no table of its {kind} JOIN, so groups save nothing")
     if any(size is not None and size <= threshold for size in known):
         return 1
     if None in sizes:
-        raise Unsplit("the sizes of its tables are not known: --groups N says how many groups")
+        raise Unsplit(
+            "the sizes of its tables are not known: give the number of groups, `--groups N`"
+        )
     if max(size or 0 for size in sizes) < ENOUGH:
         raise Unsplit(
-            f"its larger table has less than {ENOUGH >> 20} MB: groups of joins so small were not "
-            "faster when measured (--groups N writes them anyway, verify measures them)"
+            f"its larger table has less than {ENOUGH >> 20} MB, for which groups were not faster "
+            "when measured (`--groups N` writes them anyway, `verify` measures them)"
         )
     smaller = min(size or 0 for size in known)
     if max(size or 0 for size in sizes) < TIMES * smaller:
         raise Unsplit(
-            f"its larger table is less than {TIMES} times the other: broadcasting that in groups "
-            "then cost as much as it saved when measured (--groups N writes them anyway)"
+            f"its larger table is less than {TIMES} times the other: groups then cost as much as "
+            "they saved when measured (`--groups N` writes them anyway)"
         )
     return max(2, -(-int(smaller * _ROOM) // threshold))
