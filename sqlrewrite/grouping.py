@@ -1,8 +1,9 @@
-"""``--strategy partition-wise``: joins of tables that are partitioned alike, by groups of these.
+"""``--strategy partition-wise``: joins of tables with the same partitioning, by groups of
+partitions.
 
 In: a text, the catalog and the options. Out: a ``Rewrite`` whose ``notes`` say for each such join
-what the engine would need to join it partition by partition by itself, and what was written, or why
-nothing was. What an earlier run wrote is removed first, so a second run changes nothing.
+what the engine would need to join partition by partition by itself, and what was written or why
+not. What an earlier run wrote is removed first, so that a second run changes nothing.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ Note = tuple[int, str]
 
 
 def by_groups(sql: str, catalog: Warehouse, options: Options) -> Rewrite:
-    """A text in which joins are written by groups of partitions. Raises nothing for bad SQL."""
+    """The rewrite of joins by groups of partitions. Raises nothing for bad SQL."""
     groups = find_groups(sql, lex(sql).tokens)
     if groups.why:
         return Rewrite(sql, sql, 1, skipped=(Problem(GROUPS, groups.why, 1, 1),))
@@ -72,7 +73,7 @@ def by_groups(sql: str, catalog: Warehouse, options: Options) -> Rewrite:
 
 
 def missing(sql: str, catalog: Warehouse, options: Options) -> dict[int, dict[str, str]]:
-    """The settings that joins partition by partition lack, by the number of the statement."""
+    """The settings that joins partition by partition need, by the number of the statement."""
     settings: dict[int, dict[str, str]] = {}
     text = cut(sql, find_groups(sql, lex(sql).tokens).spans)
     for reading in read(text, catalog, options.limits).statements:
@@ -97,7 +98,11 @@ def _statement(
         names = f"{join.one.parts[-1]} and {join.other.parts[-1]}"
         if storage is not None:
             need = "; ".join(remedies(storage))
-            does = f"needs to join them part by part: {need}" if need else "joins them part by part"
+            does = (
+                f"could join them partition by partition with {need}"
+                if need
+                else "joins them partition by partition"
+            )
             notes.append((at, f"{names} are both {storage.layout}: Spark {does}"))
         elif join.one.table.parts is not None and join.other.table.parts is not None:
             notes.append((at, f"{names}: {_of_postgresql(plan, join)}"))
@@ -111,10 +116,10 @@ def _statement(
     try:
         if options.limits.dialect != SPARK:
             raise Unsplit(
-                f"it is written in Spark's words alone, and not in {options.limits.dialect}'s"
+                f"groups are written for Spark alone, not in {options.limits.dialect}'s SQL"
             )
         if document.stripped.predicates:
-            raise Unsplit("predicates of an earlier run stand in the text: --strip takes them out")
+            raise Unsplit("the text has predicates of an earlier run: remove them by `--strip`")
         found_split = split(plan, options)
         count = group_count(found_split.joins, engine_under(options.engine, conf), options.groups)
         tokens = reading.statement.tokens
@@ -130,7 +135,7 @@ def _statement(
 
 
 def _stands(sql: str, groups: GroupInsertions, after: str) -> bool:
-    """Whether a text has the insertions of another already, as a formatter has broken its lines."""
+    """Whether a text has the same insertions already, apart from a formatter's white space."""
     same = len(groups.spans) == len(group_insertions(after))
     return same and comparable(sql) == comparable(after)
 
@@ -151,18 +156,18 @@ def _cut(found_split: Split, count: int) -> Cut:
         return by_hash(count, cast=found_split.cast)
     bounds = [part for part in parts if part is not None]
     if len(bounds) < len(parts) or found_split.cast:
-        raise Unsplit("the bounds of its tables' partitions are not of one type")
+        raise Unsplit("the bounds of its tables' partitions have different types")
     return by_bounds(bounds, count)
 
 
 def _wrong(statement: Statement, text: str, insertions: list[Edit]) -> str:
-    """What is wrong with the insertions, if anything: the result must parse, and be the author's
-    text without them."""
+    """Why the insertions are wrong, or ``""``: the result must parse, and without them be the
+    author's text."""
     after = apply(text, insertions)
     if cut(after, find_groups(after, lex(after).tokens).spans) != text:
-        return "the text would not be found again"
+        return "the insertions could not be removed again, please report this"
     shift = sum(len(edit.text) for edit in insertions)
     piece = after[statement.start : statement.end + 1 + shift]
     if any(part.failure is not None or part.tree is None for part in statements(piece)):
-        return "the text by groups would not parse, please report this"
+        return "the rewritten text would not parse, please report this"
     return ""

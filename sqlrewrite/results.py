@@ -17,7 +17,7 @@ Output = tuple[tuple[str | None, str | None], ...]
 
 
 class ConfigError(Exception):
-    """Settings or options that cannot be used; the message says which, and what can."""
+    """Settings or options that cannot be used; the message names them and what is allowed."""
 
 
 class Outcome(Enum):
@@ -29,7 +29,7 @@ class Outcome(Enum):
 
 
 class Verdict(Enum):
-    """What became of a candidate."""
+    """The outcome for a candidate."""
 
     REWRITTEN = "rewritten"
     ALREADY_PRUNED = "already-pruned"
@@ -48,7 +48,7 @@ class RuleResult:
 
 @dataclass(frozen=True, slots=True)
 class TableUse:
-    """One side of a candidate as a person names it: the table, its alias, the column, the place."""
+    """One side of a candidate: the table, its alias, the column, and the place in the text."""
 
     table: str
     alias: str
@@ -88,8 +88,8 @@ class Estimate:
 
 
 class PrunesAlone(Enum):
-    """Whether an engine prunes a scan by itself; ``MAY_PRUNE`` is that it does if what is not known
-    is as it mostly is, such as a dimension small enough to be broadcast."""
+    """Whether an engine prunes a scan by itself; ``MAY_PRUNE``: it does under usual assumptions
+    about unknown facts, such as that a dimension is small enough to be broadcast."""
 
     PRUNES = "prunes"
     MAY_PRUNE = "may prune"
@@ -99,7 +99,7 @@ class PrunesAlone(Enum):
 
 @dataclass(frozen=True, slots=True)
 class EngineAlone:
-    """What the engine of that name does with a fact scan by itself, and why."""
+    """Whether the engine of that name prunes a fact scan by itself, and why."""
 
     name: str
     pruning: PrunesAlone
@@ -128,7 +128,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A statement or file that was left alone, with its place and why."""
+    """A statement or file that was left alone, with its place and the reason."""
 
     code: str
     message: str
@@ -138,8 +138,8 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """A predicate of an earlier run that was removed, and why; ``by`` is the one written in its
-    place, if any."""
+    """A predicate of an earlier run that was removed, and why; ``by`` is the one that replaces it,
+    if any."""
 
     statement: int
     text: str
@@ -147,13 +147,13 @@ class Removed:
     column: int
     by: str = ""
     reason: str = (
-        "not what follows from the query and the options now; to keep one that you have edited, "
-        "take its marker off"
+        "it no longer follows from the query and the options; to keep a predicate that you have "
+        "edited, remove its marker"
     )
 
     @property
     def refreshed(self) -> bool:
-        """Whether another was written in its place."""
+        """Whether another predicate replaces it."""
         return bool(self.by)
 
 
@@ -167,8 +167,8 @@ class PlanLine:
 
 @dataclass(frozen=True, slots=True)
 class PlanDiff:
-    """The logical plan of one changed statement, before and after, as one marked tree: either
-    ``drawn`` already, or drawn by ``draw`` when it is needed."""
+    """The logical plan of one changed statement, before and after, as one tree with marks: either
+    ``drawn`` already, or drawn by ``draw`` on demand."""
 
     statement: int
     line: int
@@ -185,10 +185,10 @@ class PlanDiff:
 class Rewrite:
     """The result of ``rewrite`` for one text.
 
-    ``skipped`` are the statements left alone unread (templates, syntax not supported), ``errors``
-    those that do not parse; ``statements`` counts all of them. ``removed`` are predicates of an
-    earlier run that no longer follow, ``notes`` what else an author should know, with its place.
-    ``grouped`` are the numbers of the statements into which groups of partitions were written.
+    ``skipped`` are statements left alone unread (templates, unsupported syntax), ``errors`` those
+    that do not parse; ``statements`` counts all of them. ``removed`` are predicates of an earlier
+    run that no longer follow, ``notes`` further remarks with their places. ``grouped`` are the
+    numbers of the statements that were written by groups of partitions.
     """
 
     original: str

@@ -1,7 +1,7 @@
-"""Rewrites a text, and reports what was done and why.
+"""Rewrites a text and reports what was done: text → ``Document`` → ``Decision`` → edits → text.
 
-text → ``Document`` → ``Decision`` (``document.py``) → edits → text. In: a text, a catalog, options.
-Out: a ``Rewrite``: the new text, every candidate with its verdict, what was not read.
+In: a text, a catalog, options. Out: a ``Rewrite``: the new text, every candidate with its verdict,
+and what was not read.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
     from sqlrewrite.text.blocks import Rendering
 
 _IN_A_BLOCK = (
-    "the predicate on {} would stand in a template block, or be wrong in another text that the "
-    "block renders to: left alone (as dbt compiles it, in target/compiled, it can be written)"
+    "the predicate on `{}` would stand in a template block, or be wrong in another text that the "
+    "block renders to: left alone (rewrite what dbt compiles, in target/compiled)"
 )
 
 DocumentObserver = Callable[[Document], None]
-"""Is given each document before the decision on it."""
+"""A function that gets each document before it is decided."""
 
 
 def rewrite(
@@ -115,7 +115,7 @@ def rewrite(
 def rewrite_with_options(
     sql: str, catalog: Warehouse, options: Options, observe: DocumentObserver | None = None
 ) -> Rewrite:
-    """``rewrite`` with options that are already made; ``observe`` is given the document."""
+    """``rewrite`` with ``Options``; ``observe`` gets the document."""
     with at_rest(sql):  # until only the result is left
         return _rewritten(sql, catalog, options, observe)
 
@@ -139,13 +139,13 @@ def _rewritten(
 def rendered(
     sql: str, catalog: Warehouse, options: Options, observe: DocumentObserver | None = None
 ) -> Rewrite | None:
-    """A text with ``{% if %}`` blocks, rewritten outside of them; None where a rendering is not
-    read, or what an earlier run wrote would have to change in a block. ``observe`` is given the
-    document of the last rendering, which has most in it.
+    """The rewrite of a text with ``{% if %}`` blocks, outside of these; None if a rendering cannot
+    be read, or an earlier run's predicate in a block would have to change. ``observe`` gets the
+    document of the last rendering, the longest.
 
-    What is written outside of a block is a part of all renderings. It may come between a clause and
-    its continuation in a block (``ON … WHERE`` before ``{% if x %} AND …``, parentheses around an
-    OR) and change what the author wrote: so it must be right, and say the same, in each of them.
+    An insertion outside of blocks is in all renderings. It may separate a clause from its
+    continuation in a block (``ON … WHERE`` before ``{% if x %} AND …``, parentheses around an OR),
+    so it must be right in each of them and leave the author's statements the same.
     """
     if options.limits.dialect != SPARK or options.form == VALUES:
         return None
@@ -160,7 +160,7 @@ def rendered(
         directives(rendering.text, lex(rendering.text).tokens).found for rendering in every
     }
     if len(directive_sets) != 1 or not all(_is_read(rendering, decided) for rendering in every):
-        return None  # a directive in a block would not hold in all
+        return None  # a directive in a block holds in some renderings only
     text, now = sql, every
     for number in range(len(every)):
         wanted = list(changes(decided(now[number].text)))
@@ -178,8 +178,8 @@ def rendered(
 
 
 def _of_renderings(last: Rewrite, results: Sequence[Rewrite], unwritten: Sequence[bool]) -> Rewrite:
-    """The result for a text, from those for its renderings. Where a predicate is unwritten in a
-    rendering, its place is told."""
+    """The result for a text from those for its renderings; a predicate that could not be written
+    for all of them is among ``skipped``."""
     both = [
         (candidate, lacks)
         for one, lacks in zip(results, unwritten, strict=True)
@@ -209,7 +209,7 @@ def _is_within(span: Span, block: Span) -> bool:
 def _holds_in_all(
     before: Sequence[Rendering], after: Sequence[Rendering], decided: Callable[[str], Decision]
 ) -> bool:
-    """Whether each rendering says the same as before, and loses no more of its text."""
+    """Whether each rendering keeps its statements, and loses no more of its text than before."""
     from sqlrewrite.sql.verify import same_statements
 
     for one, other in zip(before, after, strict=True):
@@ -224,7 +224,7 @@ def _holds_in_all(
 
 
 def _taken_out(decision: Decision) -> list[Span]:
-    """What a decision takes out of the text, or replaces."""
+    """The spans that a decision removes or replaces."""
     return [span for span, _ in changes(decision) if span.start < span.end]
 
 
@@ -234,8 +234,8 @@ def _written(document: Document) -> list[Statement]:
 
 
 def _is_read(rendering: Rendering, decided: Callable[[str], Decision]) -> bool:
-    """Whether a rendering has the tokens that Jinja renders, each statement of it parses, and each
-    that has a predicate of ours was decided again."""
+    """Whether a rendering has the tokens that Jinja renders, all its statements parse, and each
+    statement with a predicate of ours was decided."""
     if not all(_alike(rendering.text, text) for text in rendering.rendered):
         return False
     decision = decided(rendering.text)
@@ -261,7 +261,7 @@ def _alike(one: str, other: str) -> bool:
 
 
 def result(decision: Decision) -> Rewrite:
-    """The result: the new text, every candidate with its verdict, what was not read."""
+    """The result of a decision: the new text, the candidates, and what was not read."""
     return in_dialect(_result(decision), decision.document.limits)
 
 
@@ -288,14 +288,14 @@ def _result(decision: Decision) -> Rewrite:
 
 
 def changes(decision: Decision) -> Iterator[tuple[Span, str]]:
-    """What a rewrite changes in the original: the spans, each with its new text."""
+    """The spans of the original that a rewrite changes, each with its new text."""
     edits = (edit for statement in decision.statements for edit in statement.edits)
     for span, text in decision.document.stripped.changes(edits):
         yield span, in_dialect(text, decision.document.limits)
 
 
 def candidates(document: Document, decided: StatementDecision) -> list[Candidate]:
-    """The candidates of one statement: each of its pairs, with its verdict."""
+    """The candidates of one statement: its pairs with their verdicts."""
     if not decided.proposals:
         return []
     from sqlrewrite.decision.record import candidates  # only where something was judged
@@ -304,7 +304,7 @@ def candidates(document: Document, decided: StatementDecision) -> list[Candidate
 
 
 def errors(decision: Decision) -> tuple[Problem, ...]:
-    """The statements that could not be read, and those in which a bug of ours showed."""
+    """The statements that could not be read, and those on which a bug of ours raised an error."""
     failures = (statement.failure for statement in decision.statements)
     bugs = (
         Failure(at, why, code=BUG) for decided in decision.statements for at, why in decided.bugs
@@ -335,20 +335,20 @@ def _removed(
             before, columns = predicates[span].text, bounded_columns(predicates[span].value)
             gone = Removed(index, before, *lines.place(span.start), by)
             if _noted(before) & _noted(written):
-                gone = replace(gone, reason="its key query gives other keys now")
+                gone = replace(gone, reason="its key query returns other keys now")
             why = [reasons[column] for column in columns if column in reasons and not by]
             yield replace(gone, reason=why[0]) if why else gone
 
 
 def _noted(text: str) -> set[tuple[str, ...]]:
-    """The key queries in the notes of predicates of literals."""
+    """The key queries in the notes behind predicates of literals."""
     return set(map(comparable, noted_queries(text)))
 
 
 def _left_alone(document: Document) -> Rewrite:
-    """The result for a text that asks to be left alone as a whole."""
+    """The result for a text whose directive suppresses the whole file."""
     whole, sql = document.directives.whole_file, document.original
     assert whole is not None
     place = document.directives.lines.place(whole.span.start)
-    skipped = Problem("", f"the whole file, as `{whole}` asks", *place)
+    skipped = Problem("", f"the whole file is left alone, as `{whole}` asks", *place)
     return Rewrite(sql, sql, 1, skipped=(skipped,))

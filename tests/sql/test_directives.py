@@ -339,8 +339,8 @@ def test_a_predicate_that_no_longer_follows_is_reported(
     (removed,) = result.removed
     assert (removed.refreshed, removed.by) == (refreshed, IN_F if refreshed else "")
     assert removed.reason == (
-        "not what follows from the query and the options now; to keep one that you have edited, "
-        "take its marker off"
+        "it no longer follows from the query and the options; to keep a predicate that you have "
+        "edited, remove its marker"
     )
     assert rewrite(sql, catalog).removed == ()
 

@@ -518,7 +518,7 @@ def test_other_keys_take_their_place(catalog: Catalog) -> None:
     result = values(written, catalog, giving("1", "2", "3", at=LATER))
     assert result.sql == f"{QUERY} AND f.p IN (1, 2, 3) {noted(KEY_QUERY, LATER)}"
     (removed,) = result.removed
-    assert (removed.refreshed, removed.reason) == (True, "its key query gives other keys now")
+    assert (removed.refreshed, removed.reason) == (True, "its key query returns other keys now")
     kept = values(written, catalog, giving("1", "2", at=LATER))
     assert kept.removed == ()
     assert [candidate.verdict for candidate in kept.candidates] == [Verdict.ALREADY_PRUNED]
