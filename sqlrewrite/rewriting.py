@@ -70,23 +70,21 @@ def rewrite(
     """Writes pruning predicates into a text of SQL statements.
 
     ``catalog`` says what is known of the tables; CREATE, DROP and USE in the text itself are
-    followed. ``engine`` names the rule set, ``dialect`` the SQL of the text; ``predicate`` is the
-    form: ``in``, ``set``, ``range``, ``auto``, or ``values``, for which ``resolve`` gives the keys
-    of a key query; ``when`` is ``eligible``, ``missed`` for only those predicates that the engine
-    would not derive by itself, or ``auto`` for what pays under the settings of Spark, which is what
-    None means where the catalog has such settings; ``hint`` asks for a broadcast hint in the key
-    query. A dimension's neighbours are followed ``depth`` joins outward, and through partitioned
-    tables if ``through_facts``, or, where that is None, if statistics say that it pays. Keys of
-    more than ``key_limit`` bytes (default: the engine's) are not collected. Statements over the
-    ``limits`` are left alone. ``functions`` says of the user's own functions, by name, that one is
-    ``deterministic``, or ``total``: that it never raises an error besides. ``time_zone`` is that of
-    all sessions that write and read what is derived from a TIMESTAMP, ``spark_version`` the version
-    of Spark, as ``4.1``, if the catalog does not say it. ``disabled`` rules are taken
-    as passed, which makes the result unsound: it is for tests. With the ``strategy``
-    ``partition-wise`` a join is written by ``groups`` of partitions, and no predicate besides.
+    followed. ``engine`` names the rule set, ``dialect`` the SQL of the text. ``predicate`` is the
+    form: ``in``, ``set``, ``range``, ``auto``, or ``values``, for which ``resolve`` returns the
+    keys of a key query. ``when`` is ``eligible``, ``missed`` (only predicates that the engine would
+    not derive by itself), or ``auto`` (what pays under Spark's settings: the default if the catalog
+    has these). ``hint`` asks for a broadcast hint in the key query. A dimension's neighbours are
+    followed ``depth`` joins outward, and through partitioned tables if ``through_facts``, or, if
+    that is None, where it pays by the statistics. Keys of more than ``key_limit`` bytes (default:
+    the engine's) are not collected. Statements over the ``limits`` are left alone. ``functions``
+    declares user-defined functions by name as ``deterministic``, or as ``total``, which never raise
+    an error either. ``time_zone`` is that of all sessions that write and read columns derived from
+    a TIMESTAMP; ``spark_version`` is Spark's, as ``4.1``, if the catalog does not say it.
+    ``disabled`` rules count as passed, which is unsound and for tests only. With the ``strategy``
+    ``partition-wise``, joins are written by ``groups`` of partitions, and no predicates.
 
-    Returns the new text, every candidate with its verdict, and what could not be read. Never raises
-    for bad SQL; raises ConfigError for an engine, a form or a ``when`` that is not there, and for
+    Never raises for bad SQL; raises ConfigError for an unknown engine, form or ``when``, and for
     ``values`` without ``resolve``.
     """
     options = make_options(
