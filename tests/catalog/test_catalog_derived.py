@@ -115,7 +115,7 @@ def test_a_verdict_quotes_the_declaration() -> None:
     candidate = rewrite(FILTERED, catalog).candidates[0]
     messages = {rule.code: rule.message for rule in candidate.rules}
     assert messages["DPP103"] == (
-        "dt is a partition column: dt = CAST(`ts` AS DATE), declared by GENERATED ALWAYS AS"
+        "`dt` is a partition column: dt = CAST(`ts` AS DATE), declared by GENERATED ALWAYS AS"
     )
     assert messages["DPP118"] == "widened by 2 days, as sessions may use different time zones"
 

@@ -62,7 +62,7 @@ def test_the_connector_decides() -> None:
     messages = [
         rule.message for each in result.candidates for rule in each.rules if rule.code == "DPP125"
     ]
-    assert messages == ["Flink misses it: the connector of f takes no keys for k"]
+    assert messages == ["Flink misses it: the connector of `f` takes no keys for `k`"]
 
 
 def test_its_filtering_switched_off() -> None:
@@ -326,7 +326,7 @@ def test_a_temporal_join() -> None:
     """Also with a table that nobody knows, or a view, beside."""
     query = "SELECT f.v FROM f JOIN d FOR SYSTEM_TIME AS OF f.at ON f.k = d.k WHERE d.n = 'x'"
     why = "is a stream (a temporal join reads it as of a time of each row)"
-    _refused(query, "", "DPP107", f"d {why}")
+    _refused(query, "", "DPP107", f"`d` {why}")
     view = "CREATE VIEW w AS SELECT k AS z FROM d;"
     for name in ("w", "unknown"):
         beside = f"{JOINED} AND f.v IN (SELECT 1 FROM {name})"
@@ -334,7 +334,7 @@ def test_a_temporal_join() -> None:
         beside = JOINED.replace(
             " WHERE", f" JOIN {name} FOR SYSTEM_TIME AS OF f.at o ON o.z = f.v WHERE"
         )
-        _refused(beside, view, "DPP107", f"o, read beside, {why}")
+        _refused(beside, view, "DPP107", f"`o` in the same statement {why}")
 
 
 def _refused(query: str, ddl: str, code: str, why: str) -> None:

@@ -32,4 +32,4 @@ def test_missed(query: str, why: str) -> None:
 def test_what_is_not_told_apart() -> None:
     assert not any(map(_told, NO_TIE))
     assert "a neighbour of the dimension restricts" in " ".join(_told(CHAINED))
-    assert "a cast hides the column, or may" in " ".join(_told(FLOATS))
+    assert "so a cast may hide the fact's column" in " ".join(_told(FLOATS))

@@ -17,8 +17,8 @@ CATALOG = Catalog.from_ddl(
     ("joined", "code", "words"),
     [
         ("f.p = d.k WHERE d.i / d.b > 3", "DPP114", "IS NOT FALSE keeps those rows"),
-        ("f.p = d.t WHERE d.i = 3", "DPP112", "try_cast gives NULL where the join's own cast"),
-        ("f.p = CAST(d.t AS DATE) WHERE d.i = 3", "DPP114", "the key is written in a form that"),
+        ("f.p = d.t WHERE d.i = 3", "DPP112", "`try_cast`, which gives NULL where the join's cast"),
+        ("f.p = CAST(d.t AS DATE) WHERE d.i = 3", "DPP114", "the key is written so that"),
     ],
 )
 def test_a_form_that_the_author_did_not_write_is_explained(

@@ -106,7 +106,7 @@ def test_predicates_beside_groups_come_out_with_them() -> None:
 @pytest.mark.parametrize(
     ("text", "groups", "said"),
     [
-        (JOIN, None, "the sizes of its tables are not known: --groups N"),
+        (JOIN, None, "the sizes of its tables are not known: give the number"),
         ("SELECT 1 FROM large x JOIN small y ON x.p = y.p", None, "small enough to be broadcast"),
         ("SELECT 1 FROM large x JOIN wide y ON x.p = y.p", None, "more than 4 are not known"),
         ("SELECT 1 FROM large x JOIN large y ON x.p = y.p", None, "less than 8 times"),
