@@ -17,10 +17,6 @@ from sqlrewrite.spark.target import SparkError
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
-
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column
     from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
     _Nested = Callable[[DataType, Column], Column]

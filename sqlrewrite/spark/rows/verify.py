@@ -152,11 +152,11 @@ def verify_text(
         facts = partitioned(catalog) | layout
         with _time_limit(session, query, how.timeout) as over:
             if how.sample is None:
-                keep(_Verifying(session, query, how, over, facts, layout).done())
+                keep(_Verifying(session, query, how, over, facts, layout).verified())
                 continue
             try:
                 with sampled(session, query, catalog, how.sample) as (smaller, taken):
-                    keep(_Verifying(session, smaller, how, over, facts, layout, taken).done())
+                    keep(_Verifying(session, smaller, how, over, facts, layout, taken).verified())
             except SparkGoneError:
                 raise
             except SparkError as error:
@@ -198,7 +198,7 @@ class _Verifying:
     layout: frozenset[str]
     sample: tuple[Sampled, ...] = ()
 
-    def done(self) -> Verified:
+    def verified(self) -> Verified:
         """Runs both sides, then compares what they give. Raises SparkError."""
         before, after = self._runs()
         if self.over():  # the time ran out between two jobs
