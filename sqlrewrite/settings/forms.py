@@ -87,7 +87,7 @@ FORMS = (
     Form(
         CONSTANT,
         comparisons=(
-            "IN list",
+            "IN constant",
             "= constant",
             ">= constant",
             "> constant",
