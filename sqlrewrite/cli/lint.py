@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import click
 
+from sqlrewrite.catalog.sources import in_folder
 from sqlrewrite.cli.command_options import Command, file_options, setting_options, with_chosen
 from sqlrewrite.cli.file_runs import (
     FILES,
     NO_TABLES,
     REPORTED,
+    FileGroup,
     FileOptions,
     FileRun,
     none_changed,
@@ -24,11 +27,13 @@ from sqlrewrite.cli.file_runs import (
 from sqlrewrite.cli.streams import output_to, printer, write_stdout
 from sqlrewrite.linting import baseline
 from sqlrewrite.linting.files import LintedFile, LintSummary, LintTask, with_report_paths
+from sqlrewrite.linting.proposed_columns import Proposals
 from sqlrewrite.linting.selection import FindingFilter, check, finding_filter, in_changed_statements
 from sqlrewrite.report import Line, Printer, lint, shown
 from sqlrewrite.report.lint_formats import MACHINES
 from sqlrewrite.report.rewrite import statistics_lines
 from sqlrewrite.run.git import repository
+from sqlrewrite.run.search import STDIN
 from sqlrewrite.run.statistics import Statistics
 from sqlrewrite.settings.table import Settings, section
 
@@ -192,6 +197,16 @@ def _all_shown(result: LintedFile) -> LintedFile:
     return replace(result, findings=tuple(findings))
 
 
+def _writing(group: FileGroup) -> list[str]:
+    """The files that may hold the statements which write the tables: those that are checked, and
+    those of the catalog."""
+    files = {path: None for path in group.files if path != STDIN}
+    for path in group.settings.catalog:
+        below = in_folder(Path(path)) if os.path.isdir(path) else [path]
+        files |= {str(file): None for file in below}
+    return [path for path in files if not path.endswith((".json", ".yml", ".yaml"))]
+
+
 def _linted_files(
     options: LintOptions,
     run: FileRun,
@@ -203,7 +218,10 @@ def _linted_files(
     """Each path with those of its findings that count, one at a time."""
     text = options.format == "sarif" or run.changed is not None  # SARIF hashes the lines
     counting = options.statistics
-    jobs = [LintTask(group.request, text=text, statistics=counting) for group in run.groups]
+    jobs = [
+        LintTask(group.request, text, counting, Proposals(_writing(group), group.request.catalog))
+        for group in run.groups
+    ]
     for number, path, result in results(run, jobs, err, "linting files", hidden=hidden):
         findings = result.findings
         if findings and run.changed is not None:

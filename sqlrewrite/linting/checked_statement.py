@@ -23,6 +23,7 @@ from sqlrewrite.text.source import Lines
 
 if TYPE_CHECKING:
     from sqlrewrite.judge.proposal import Proposal
+    from sqlrewrite.linting.proposed_columns import Supposition
     from sqlrewrite.plan.algebra import Plan, Scan
 
 
@@ -32,8 +33,10 @@ class CheckedStatement:
 
     ``decided`` disregards the author's comments, and ``unrestricted`` is the same with the
     predicates that are left to the engine. ``rewriting`` is what a rewrite decides, which heeds the
-    comments, with the document that it starts from. ``extent`` is where the statement stands in the
-    original text, ``managed`` are the predicates in it that an earlier run wrote.
+    comments, with the document that it starts from. ``supposed`` is what would be decided if the
+    partition columns that statements of other files compute were declared. ``extent``
+    is where the statement stands in the original text, ``managed`` are the predicates in it that an
+    earlier run wrote.
     """
 
     decided: StatementDecision
@@ -43,6 +46,7 @@ class CheckedStatement:
     engine: Engine
     extent: Span
     managed: tuple[Span, ...]
+    supposed: Supposition | None = None
 
     @property
     def stripped(self) -> Stripped:
@@ -151,7 +155,10 @@ class CheckedStatement:
 
 
 def checked_statements(
-    decision: Decision, unrestricted: Decision, rewriting: Decision
+    decision: Decision,
+    unrestricted: Decision,
+    rewriting: Decision,
+    supposed: Supposition | None = None,
 ) -> Iterator[CheckedStatement]:
     """Each statement of a text, from three decisions on it: see ``CheckedStatement``."""
     document, engine = decision.document, decision.options.engine
@@ -167,7 +174,7 @@ def checked_statements(
         managed = tuple(span for span in stripped.predicates if start <= span.start < end)
         acting_in = (acts, rewriting.document)
         yield CheckedStatement(
-            decided, full, acting_in, document, engine, Span(start, end), managed
+            decided, full, acting_in, document, engine, Span(start, end), managed, supposed
         )
 
 

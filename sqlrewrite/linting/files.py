@@ -31,6 +31,7 @@ from sqlrewrite.linting.findings import (
     unsuppressed,
 )
 from sqlrewrite.linting.linter import findings, lint
+from sqlrewrite.linting.proposed_columns import Proposals
 from sqlrewrite.linting.suppression import UNUSED
 from sqlrewrite.results import NOT_PARSED, ConfigError, Problem
 from sqlrewrite.run.file_content import UnreadFileError, read_source
@@ -100,7 +101,9 @@ class LintedFile:
         return tuple(hashes)
 
 
-def lint_file(path: str, data: bytes, request: Request) -> LintedFile:
+def lint_file(
+    path: str, data: bytes, request: Request, proposals: Proposals | None = None
+) -> LintedFile:
     """All findings in one file's bytes. Raises only for what is wrong with the request."""
     try:
         text = read_source(data, request.settings.file_limit).text
@@ -109,9 +112,9 @@ def lint_file(path: str, data: bytes, request: Request) -> LintedFile:
     try:
         host = host_of(path, text)
         if host is None:
-            findings, bugs = lint(text, request.catalog, request.options(), path)
+            findings, bugs = lint(text, request.catalog, request.options(), path, proposals)
         else:
-            findings, bugs = lint_host(host, request.catalog, request.options())
+            findings, bugs = lint_host(host, request.catalog, request.options(), proposals)
     except (ConfigError, CatalogError):
         raise
     except Exception as error:
@@ -169,15 +172,16 @@ def with_report_paths(results: Iterable[LintedFile], root: str) -> list[LintedFi
 class LintTask:
     """What is done with each of many files, in any process: all findings are looked for, also those
     that will not count. ``text`` asks for the texts of files with findings, ``statistics`` for
-    the statistics, which are not cached."""
+    the statistics, which are not cached; ``proposals`` are of the files of the run."""
 
     request: Request
     text: bool = True
     statistics: bool = False
+    proposals: Proposals | None = None
 
     def __call__(self, path: str, data: bytes) -> LintedFile:
         """The result for a file's bytes."""
-        linted = lint_file(path, data, self.request)
+        linted = lint_file(path, data, self.request, self.proposals)
         if self.statistics:
             result = run(path, data, self.request, with_statements=True)
             linted = replace(linted, statistics=file_statistics(result, self.request))
@@ -257,18 +261,26 @@ class RegionFindings:
     ignore_file: Directive | None = None
 
 
-def lint_host(host: Host, catalog: Warehouse, options: Options) -> LintResult:
+def lint_host(
+    host: Host, catalog: Warehouse, options: Options, proposals: Proposals | None = None
+) -> LintResult:
     """The findings of a file, and what went wrong while looking for them."""
     read = documents(host, catalog, options.limits, heed=False)
-    regions = [region_findings(region.region, document, options) for region, document in read]
+    regions = [
+        region_findings(region.region, document, options, proposals) for region, document in read
+    ]
     return tuple(file_findings(host, regions)), tuple(
         bug for region in regions for bug in region.bugs
     )
 
 
-def region_findings(region: Region, document: Document, options: Options) -> RegionFindings:
+def region_findings(
+    region: Region, document: Document, options: Options, proposals: Proposals | None = None
+) -> RegionFindings:
     """The findings of a region, which is read as a document."""
-    return RegionFindings(region, *findings(document, options), document.directives.whole_file)
+    return RegionFindings(
+        region, *findings(document, options, proposals=proposals), document.directives.whole_file
+    )
 
 
 def file_findings(host: Host, regions: Sequence[RegionFindings]) -> list[Finding]:

@@ -22,6 +22,7 @@ from sqlrewrite.linting import (
 )
 from sqlrewrite.linting.checked_statement import CheckedStatement, checked_statements, place_of
 from sqlrewrite.linting.findings import Finding, Fix, LintResult, Replacement, of_no_statement
+from sqlrewrite.linting.proposed_columns import Proposals, Supposition
 from sqlrewrite.linting.suppression import suppress
 from sqlrewrite.results import NOT_PARSED, Rewrite
 from sqlrewrite.rewriting import errors, rendered
@@ -50,18 +51,24 @@ CHECKS: tuple[Callable[[CheckedStatement], Iterator[Finding]], ...] = (
 
 
 def lint(
-    sql: str, catalog: Warehouse, options: Options | None = None, path: str = ""
+    sql: str,
+    catalog: Warehouse,
+    options: Options | None = None,
+    path: str = "",
+    proposals: Proposals | None = None,
 ) -> LintResult:
     """The findings of a text, and what went wrong while looking for them.
 
     ``options`` says what a rewrite would insert, by default what ``rewrite`` does; ``path`` is that
-    of its file, which may be a model of dbt. Raises nothing for bad SQL.
+    of its file, which may be a model of dbt; ``proposals`` are of the files that may write the
+    tables. Raises nothing for bad SQL.
     """
     chosen = options or make_options()
 
     def found(text: str) -> LintResult:
         # Suppressed scans too: a finding there shows that its comment is used.
-        return findings(read(text, catalog, chosen.limits, heed=False), chosen, of_file)
+        document = read(text, catalog, chosen.limits, heed=False)
+        return findings(document, chosen, of_file, proposals)
 
     with at_rest(sql):  # until only the findings are left
         of_file = tuple(dbt_checks.dbt_merge(path, sql, catalog))
@@ -71,7 +78,12 @@ def lint(
         return lint_renderings(sql, rewritten, found)
 
 
-def findings(document: Document, options: Options, of_file: Sequence[Finding] = ()) -> LintResult:
+def findings(
+    document: Document,
+    options: Options,
+    of_file: Sequence[Finding] = (),
+    proposals: Proposals | None = None,
+) -> LintResult:
     """The same for a document, which was read without heeding its comments; ``of_file`` are
     findings in its file that are of no statement."""
     decision = unrestricted = rewriting = decide(document, options)
@@ -84,7 +96,8 @@ def findings(document: Document, options: Options, of_file: Sequence[Finding] = 
     if document.directives.found:
         rewriting = decide(heeded(document), options)
     all_findings = list(of_file)
-    for checked in checked_statements(decision, unrestricted, rewriting):
+    supposed = None if proposals is None else Supposition(document, options, proposals)
+    for checked in checked_statements(decision, unrestricted, rewriting, supposed):
         all_findings += _statement(checked)
     all_findings += _foreign(document)
     bugs = tuple(error for error in errors(decision) if error.code != NOT_PARSED)

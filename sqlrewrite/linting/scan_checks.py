@@ -15,6 +15,7 @@ from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.linting.checked_statement import CheckedStatement
 from sqlrewrite.linting.findings import Finding, Severity
+from sqlrewrite.linting.proposed_columns import Advice
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.expressions import columns, walk
 from sqlrewrite.plan.facts.functions import tagged
@@ -25,6 +26,7 @@ from sqlrewrite.results import Outcome, Verdict
 from sqlrewrite.rulebook import Engine
 from sqlrewrite.settings.options import ALONE
 from sqlrewrite.sql.statements.execution import writes_each_partition
+from sqlrewrite.warehouse import quoted_name
 
 _PRESERVED, _UNFILTERED = "DPP101", "DPP120"
 """Rejections that hold for the engine's own pruning, too: all rows of the fact are preserved; or
@@ -45,18 +47,41 @@ def unbounded_scan(checked: CheckedStatement) -> Iterator[Finding]:
             continue
         shown = ", ".join(f"`{name}`" for name in sorted(names))
         meant = each_partition(checked, scan, names)
+        advice = checked.supposed and checked.supposed.advice(checked.plan, scan, names)
         yield checked.finding(
             "DPP007",
             scan.span,
             scan.alias or scan.parts[-1],
             f"`{'.'.join(scan.parts)}` is read whole: no condition bounds its partition "
-            f"column{'s' * (len(names) > 1)} {shown}{meant or _because(checked, scan)}",
-            f"add a condition on {shown}, unless all of the table is wanted"
+            f"column{'s' * (len(names) > 1)} {shown}"
+            f"{_computed(advice) if advice else meant or _because(checked, scan)}",
+            _declaration(scan, advice)
+            if advice
+            else f"add a condition on {shown}, unless all of the table is wanted"
             if meant
             else f"add a condition on {shown}, or, if all of the table is wanted, the comment "
             "`-- dpp-rewrite: ignore[DPP007]` at the end of this line",
             severity=Severity.NOTE if meant else None,
         )
+
+
+def _computed(advice: Advice) -> str:
+    """That a query filters the column that a partition column is computed from."""
+    derivation = advice.derivation
+    source = ", ".join(f"`{name}`" for name in derivation.sources)
+    return (
+        f"; it filters {source}, of which `{derivation.column}` is computed ({derivation.origin})"
+    )
+
+
+def _declaration(scan: ra.Scan, advice: Advice) -> str:
+    """The declaration of a computed column, or what to add instead."""
+    table, derivation = quoted_name(scan.table.name[1:]), advice.derivation
+    return (
+        f"if nothing else writes the table: add `{advice.predicate}`, or declare "
+        f'`{derivation.column} = "{derivation.expression}"` under '
+        f'`[tool.dpp-rewrite.derived."{table}"]`'
+    )
 
 
 def _in_two(scan: ra.Scan) -> bool:
