@@ -1,11 +1,10 @@
-"""Template blocks: what ``{% if %}`` may render to, and ``{% for %}`` over items of a list.
+"""Template blocks: the renderings of ``{% if %}``, and ``{% for %}`` over items of a list.
 
 dbt's ``{% if is_incremental() %}`` makes two queries of one text. A *rendering* is the text with
 one branch of each block and the rest blanked, so that offsets hold in all renderings.
 
-A ``Loop`` is a ``for`` that stands for items of a list, such as columns of a SELECT. A block counts
-as one only if all that it may render to is items of a list: parentheses in its body are closed, no
-clause, query or connective stands in it, and no ``-`` of a tag joins two words.
+A ``Loop`` is a ``for`` that renders to items of a list, such as columns of a SELECT: parentheses in
+its body are closed, it has no clause, query or connective, and no ``-`` of a tag joins two words.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from sqlrewrite.text.edits import Span, blank, cut, merged, spliced
 from sqlrewrite.text.template_kinds import UNITS
 
 MAX_RENDERINGS = 16
-"""A text of more renderings is left alone."""
+"""A text with more renderings is left alone."""
 
 _UNIT = re.compile("|".join([r"\{#.*?#\}", *(unit.pattern for unit in UNITS.values())]), re.DOTALL)
 _OPENED = re.compile(r"\{[{%#]")
@@ -26,7 +25,7 @@ _TAG = re.compile(r"\{%([-+]?)\s*+(\w++)(.*?)([-+]?)%\}", re.DOTALL)
 _LINE_START = re.compile(r"(?:\A|(?<=\n))[ \t]*\Z")
 _NEWLINE = re.compile(r"\r?\n")
 
-# What is the same wherever it stands in a text, for as long as dbt compiles it.
+# Conditions with the same value throughout one compilation by dbt.
 _CONSTANT = re.compile(
     r"(not\s+)?(is_incremental\(\)|flags\.\w+|(?:target\.\w+|var\([^()]*\))(?:\s*==\s*[\w.'\"]+)?)"
 )
@@ -35,7 +34,7 @@ _NAMES = re.compile(
     r"\{%[-+]?\s*(?:set\s[^=%]*|macro\s+|(?:from|import)\s[^%]*)"
     r"\b(?:is_incremental|flags|target|var)\b"
 )
-"""What gives one of these names another meaning."""
+"""What gives one of the names in ``_CONSTANT`` another meaning."""
 
 _SEPARATOR = re.compile(
     r"\{%[-+]?\s*if\s+not\s+loop\.last\s*[-+]?%\}[^{}]*\{%[-+]?\s*endif\s*[-+]?%\}", re.IGNORECASE
@@ -43,7 +42,7 @@ _SEPARATOR = re.compile(
 _COMMA = re.compile(
     r"\{\{\s*(['\"])\s*,\s*\1\s+if\s+not\s+loop\.last(?:\s+else\s+(['\"])\s*\2)?\s*\}\}"
 )
-"""What stands between two rounds of a loop, and not behind the last."""
+"""The separator between two rounds of a loop."""
 
 _EXPRESSION = re.compile(r"\{\{[^-].*?[^-]\}\}", re.DOTALL)
 _WORDS = re.compile(
@@ -64,7 +63,7 @@ _ENDS_ITEM = re.compile(r"\s*(?:[,)]|from\b)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class _Tag:
-    """A tag of an ``if``: its place, its word, and the condition behind that."""
+    """A tag of an ``if``: its span, its word, and its condition."""
 
     span: Span
     word: str
@@ -75,9 +74,9 @@ class _Tag:
 class Rendering:
     """One of the texts that a template renders to.
 
-    ``text``: the whole text, with what is not rendered blanked.
-    ``hidden``: the spans that are not rendered, tags among them.
-    ``rendered``: what Jinja makes of it, without and with ``trim_blocks``.
+    ``text``: the whole text with the other branches blanked.
+    ``hidden``: the blanked spans, tags among them.
+    ``rendered``: Jinja's output, without and with ``trim_blocks``.
     """
 
     text: str
@@ -121,7 +120,7 @@ def blocks(text: str) -> list[Span]:
 
 
 def _tags(text: str) -> list[_Tag]:
-    """The tags of the outermost ``if`` blocks; none if the text cannot be cut into tags."""
+    """The tags of the outermost ``if`` blocks; none if a tag is malformed."""
     units = _units(text)
     ends = {tag[2] for _, tag in units or ()}
     tags: list[_Tag] = []
@@ -141,8 +140,8 @@ def _tags(text: str) -> list[_Tag]:
 
 
 def _units(text: str, since: int = 0) -> list[tuple[Span, re.Match[str]]] | None:
-    """The tags of a text, outside of comments and expressions; None where one does not end. Groups
-    of a tag: the sign, the word, what follows, the sign at its end."""
+    """The tags of a text outside of comments and expressions; None if one does not end. Groups of a
+    match: the sign, the word, the rest, the sign at the end."""
     tags: list[tuple[Span, re.Match[str]]] = []
     at = since
     while opened := _OPENED.search(text, at):
@@ -158,8 +157,8 @@ def _units(text: str, since: int = 0) -> list[tuple[Span, re.Match[str]]] | None
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """One choice of branches up to a tag: the hidden spans, the conditions that hold, and for each
-    open block whether a branch was taken and whether the present one is shown."""
+    """One choice of branches up to a tag: the hidden spans, the values of conditions, and for each
+    open block whether a branch was taken and whether the current one is shown."""
 
     hidden: tuple[Span, ...] = ()
     facts: Mapping[str, bool] = field(default_factory=dict)
@@ -172,8 +171,8 @@ class _Way:
 
 
 def _ways(tags: Sequence[_Tag], facts: Mapping[str, bool]) -> list[tuple[Span, ...]]:
-    """The hidden spans of each way to choose branches, first branches first. Empty for no tags, for
-    too many ways, and for blocks that do not end."""
+    """The hidden spans of each choice of branches, first branches first. Empty without tags, for
+    too many choices, and for unclosed blocks."""
     ways = [_Way(facts=facts)] if tags else []
     last = 0
     for tag in tags:
@@ -185,7 +184,7 @@ def _ways(tags: Sequence[_Tag], facts: Mapping[str, bool]) -> list[tuple[Span, .
 
 
 def _behind(tag: _Tag, way: _Way, last: int) -> list[_Way]:
-    """The choices behind a tag; ``last`` is the end of the tag before it."""
+    """The choices after a tag; ``last`` is the end of the tag before it."""
     hidden = (*way.hidden, tag.span if way.shown else Span(last, tag.span.end))
     if tag.word != "if" and not way.open:
         return []
@@ -205,7 +204,7 @@ def _behind(tag: _Tag, way: _Way, last: int) -> list[_Way]:
 
 
 def _facts_if(facts: Mapping[str, bool], condition: str, value: bool) -> Mapping[str, bool] | None:
-    """The facts when a condition has a value; None if they contradict it. ``else`` has an empty
+    """The values of conditions with one more; None if that contradicts them. ``else`` has an empty
     condition, which is true."""
     if not condition:
         return facts if value else None
@@ -217,8 +216,8 @@ def _facts_if(facts: Mapping[str, bool], condition: str, value: bool) -> Mapping
 
 
 def _trimmed(text: str, tags: Sequence[_Tag], trim: bool) -> list[Span]:
-    """The white space that goes with the tags: for a ``-`` all of it, and under ``trim_blocks`` and
-    ``lstrip_blocks`` what stands before a tag on its line, and one line end behind."""
+    """The white space that Jinja removes beside tags: for a ``-`` all of it; with ``trim`` (Jinja's
+    ``trim_blocks`` and ``lstrip_blocks``) that before a tag on its line, and one line end after."""
     spans: list[Span] = []
     for tag in tags:
         start, end = tag.span.start, tag.span.end
@@ -244,7 +243,7 @@ class Loop:
 
 
 def block_end(text: str, start: int) -> int | None:
-    """End of the block whose first tag begins at ``start``; None if it does not end."""
+    """The end of the block whose first tag begins at ``start``; None if it does not end."""
     block = _block(text, start)
     return block[-1][0].end if block else None
 
@@ -261,7 +260,7 @@ def _block(text: str, start: int) -> list[tuple[Span, re.Match[str]]]:
 
 
 def loop(text: str, start: int) -> Loop | None:
-    """The ``for`` that begins at a place, if it stands for items of a list."""
+    """The ``for`` that begins at an offset, if it renders to items of a list; else None."""
     block = _block(text, start)
     if not block:
         return None
@@ -279,12 +278,12 @@ def loop(text: str, start: int) -> Loop | None:
         return None
     leads, trails = commas.pop()
     if closing[4] == "-" and not (trails or _ENDS_ITEM.match(text, end)):
-        return None  # it would take away the space before what is inserted there
+        return None  # it would remove the space before an insertion
     return Loop(end, leads, trails)
 
 
 def _plain(body: str) -> str:
-    """A body with `x` for each expression but those that trim white space."""
+    """A body with `x` for each expression except those that trim white space."""
     return _EXPRESSION.sub("x", body)
 
 
@@ -298,8 +297,8 @@ def _bodies(body: str) -> list[str]:
 def _keeps_words(
     before: str, opening: re.Match[str], body: str, closing: re.Match[str], behind: str
 ) -> bool:
-    """Whether the words are the same with and without the white space that the tags take away, in
-    none, one and two rounds: each is written as an ``if`` with the signs of the loop's own tags."""
+    """Whether the white space that a loop's tags remove joins no two words, in zero, one and two
+    rounds: each round is written as an ``if`` with the signs of the loop's tags."""
     first = f"{{%{opening[1]} if a {opening[4]}%}}"
     last = f"{{%{closing[1]} endif {closing[4]}%}}"
     edges: list[str] = []
@@ -314,7 +313,7 @@ def _keeps_words(
 
 
 def _is_closed(words: Sequence[str]) -> bool:
-    """Whether words are whole items: parentheses and CASEs end, and no clause begins."""
+    """Whether words are whole items: parentheses and CASEs are closed, and no clause begins."""
     depth = 0
     for word in map(str.lower, words):
         depth += (word in ("(", "[", "case")) - (word in (")", "]", "end"))

@@ -1,4 +1,4 @@
-"""TOML files as values, and error messages about values in words for the file's author."""
+"""Reads TOML files, and words error messages about their values."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def nearest(word: str, names: Iterable[str], likeness: float = 0.6) -> str | None:
-    """The name most like a word, for "did you mean …?"; None if none is. ``likeness`` is as in
-    ``difflib``."""
+    """The name most similar to a word, for "did you mean …?"; None if none is. ``likeness`` is the
+    cutoff of ``difflib``."""
     from difflib import get_close_matches  # only where something is misspelt, and not at each start
 
     return next(iter(get_close_matches(word, list(names), 1, likeness)), None)
 
 
 def type_error(error: Exception) -> tuple[str, str]:
-    """The path to a wrong value, empty for the whole file, and the type expected there in words."""
+    """The path of a wrong value, empty for the whole file, and the expected type in words."""
     match = _MESSAGE.fullmatch(str(error))
     message, path = (match["message"], match["path"]) if match else (str(error), None)
     message = _TYPES.sub(_worded, message)

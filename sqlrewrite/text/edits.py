@@ -9,8 +9,8 @@ from dataclasses import dataclass
 _VISIBLE = re.compile(r"[^\r\n]")
 
 BLANK = "\v"
-"""In place of each character that is taken out: white space to Spark's lexer, and no part of any
-layout, so that every other character keeps its offset."""
+"""Replaces each character that is taken out, so that all others keep their offsets: white space to
+Spark's lexer that occurs in no author's layout."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +34,12 @@ class Edit:
 
 
 def blanked(text: str, spans: Iterable[Span]) -> str:
-    """A text with ``BLANK`` in place of some spans of it, which are in order."""
+    """A text with ``BLANK`` in place of the characters of some spans, which are in order."""
     return spliced(text, ((span, BLANK * (span.end - span.start)) for span in spans))
 
 
 def merged(spans: Iterable[Span]) -> tuple[Span, ...]:
-    """Spans in order, those that touch as one."""
+    """Spans in order, with overlapping and touching ones joined."""
     joined: list[Span] = []
     for span in sorted(spans, key=lambda it: (it.start, it.end)):
         if joined and span.start <= joined[-1].end:
@@ -50,12 +50,12 @@ def merged(spans: Iterable[Span]) -> tuple[Span, ...]:
 
 
 def cut(text: str, spans: Iterable[Span]) -> str:
-    """A text without some spans of it, which are in order and do not overlap."""
+    """A text without some spans, which are in order and do not overlap."""
     return spliced(text, ((span, "") for span in spans))
 
 
 def spliced(text: str, changes: Iterable[tuple[Span, str]]) -> str:
-    """A text with other texts in place of some spans of it, which are in order."""
+    """A text with spans, which are in order, replaced by other texts."""
     pieces: list[str] = []
     end = 0
     for span, new in changes:
@@ -65,5 +65,5 @@ def spliced(text: str, changes: Iterable[tuple[Span, str]]) -> str:
 
 
 def blank(text: str, sign: str = " ") -> str:
-    """The text with a sign in place of each character but line ends."""
+    """The text with all characters except line ends replaced by a sign."""
     return _VISIBLE.sub(sign, text)

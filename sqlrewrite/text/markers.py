@@ -1,13 +1,13 @@
-"""The comments that dpp-rewrite writes, by which a later run finds what it may change or take out.
+"""The comments that dpp-rewrite writes, by which a later run finds what it may change or remove.
 
 - ``/* dpp-rewrite */`` behind each predicate.
-- Behind a predicate of literals: when its keys were asked for, and by which query, so that a later
-  run can ask again, or see that the query no longer follows.
+- Behind a predicate of literals: when its keys were looked up and by which query, so that a later
+  run can look them up again, or see that the query has changed.
 
       p IN (1, 2) /* dpp-rewrite */ /* keys as of 2026-01-31T09:30:00Z: SELECT d.k FROM d */
 
-- Around each insertion of a join by groups of partitions: with everything between two of these
-  marks taken out, the author's text is there again.
+- Around each insertion of a join by groups of partitions: without everything between these marks
+  the text is the author's.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import re
 from sqlrewrite.text.edits import Edit, Span
 
 MARKER = "/* dpp-rewrite */"
-"""Stands right after each inserted predicate: what carries it is ours to refresh or take out."""
+"""Follows each inserted predicate: a predicate with it is ours to refresh or remove."""
 
 GROUPS_BEGIN, GROUPS_END = "/* dpp-rewrite groups */", "/* groups end */"
 
@@ -25,9 +25,8 @@ _KEYS_NOTE = re.compile(
     r"\s*/\* keys as of (?P<at>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ): (?P<query>(?:(?!\*/|/\*).)+) \*/",
     re.DOTALL,
 )
-# Spark nests comments, others end one at the first `*/`: inside, neither sign may stand. A
-# backslash goes between the two characters, one more where there are some already, so that no two
-# queries come out the same.
+# Spark nests comments, other engines end one at the first `*/`: neither `*/` nor `/*` may be in it.
+# A backslash goes between the two characters, one more if there are some, so that it can be undone.
 _SIGN = re.compile(r"(\*\\*)(?=/)|(/\\*)(?=\*)")
 _ESCAPED_SIGN = re.compile(r"(\*\\*)\\(?=/)|(/\\*)\\(?=\*)")
 
@@ -35,34 +34,32 @@ _GROUPS = re.compile(
     rf"{re.escape(GROUPS_BEGIN)}(?:(?!{re.escape(GROUPS_BEGIN)}).)*?{re.escape(GROUPS_END)}",
     re.DOTALL,
 )
-"""From one mark to the other; a mark that has no partner is the author's."""
+"""From one mark to the other; a mark without a partner is the author's."""
 
 
 _MARKER = re.compile(rf"\s*{re.escape(MARKER)}")
 
 
 def marker_behind(text: str, offset: int) -> Span | None:
-    """The marker that stands behind an offset, with the white space before it; None for none.
-
-    Formatters choose that white space: sqlfmt writes two blanks, sqlfluff a line end.
-    """
+    """The marker behind an offset with the white space before it, which formatters change (sqlfmt
+    to two blanks, sqlfluff to a line end); None if there is none."""
     match = _MARKER.match(text, offset)
     return None if match is None else Span(*match.span())
 
 
 def keys_note(at: str, query: str) -> str:
-    """The comment that says when keys were asked for and by which query, with a space before it."""
+    """The comment with the time and the query of a look-up of keys, with a space before it."""
     inside = _SIGN.sub(lambda match: match.group() + "\\", query)
     return f" /* keys as of {at}: {inside} */"
 
 
 def noted_queries(text: str) -> frozenset[str]:
-    """The queries in all such comments of a text, as they are written there."""
+    """The queries in the notes of a text, as they are escaped there."""
     return frozenset(match["query"] for match in _KEYS_NOTE.finditer(text))
 
 
 def read_keys_note(text: str, offset: int) -> tuple[str, str, int] | None:
-    """The time, the query and the end of such a comment that begins at an offset, if one does."""
+    """The time, query and end of the note that begins at an offset; None if there is none."""
     match = _KEYS_NOTE.match(text, offset)
     if match is None:
         return None

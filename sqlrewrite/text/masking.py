@@ -1,8 +1,8 @@
-"""Makes SQL of a text as people keep it: templates masked, and what is not SQL blanked.
+"""Masks templates in a text and blanks what is not SQL, so that the rest can be lexed.
 
-In: a text. Out: one of the same length and line ends, so that offsets hold in both, and whatever is
-repeated is cut from the author's text: each template expression that stands for a token is a quoted
-name; cells in other languages, notes and quotes without an end are blank. Raises nothing.
+In: a text. Out: one of the same length and line ends, so that offsets hold in both: a template
+expression that stands for a token becomes a quoted name; cells in other languages, notes and
+unclosed quotes become blank. Raises nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from sqlrewrite.text.templates import Masked, templated
 
 _NOTEBOOK = re.compile(r"\ufeff?\s*-- Databricks notebook source")
 CELL_END = re.compile(r"^[ \t]*--[ \t]*COMMAND[ \t]+-+[ \t]*\r?$", re.MULTILINE)
-# The language of a cell stands behind its title and its comments, with or without `-- MAGIC`.
+# The language of a cell follows its title and comments, with or without `-- MAGIC`.
 LANGUAGE = re.compile(r"(?:\s|--(?![ \t]*MAGIC)[^\n]*\n)*(--[ \t]*MAGIC[ \t]*)?(%(\w+))")
 _MAGIC = re.compile(r"^[ \t]*--[ \t]*MAGIC\b", re.MULTILINE)
 
@@ -30,8 +30,8 @@ _CLOSES = {
     "{%": re.compile(r"%\}"),
     "{#": re.compile(r"#\}"),
 }
-# A command to HDFS in a script of Hive's shell, which ends it at the line's semicolon: what looks
-# like a comment or a quote in it (`dfs -rm /tmp/x/*;`) is the pattern of a path.
+# An HDFS command in a script for Hive's shell, up to the semicolon that ends its line: a comment
+# sign or a quote in it (`dfs -rm /tmp/x/*;`) belongs to a path.
 _COMMAND = re.compile(
     r"""(?P<head>(?:\A|;)\s*(?:--[^\n]*\n\s*)*dfs[ \t]+-)
         (?P<rest>[^;\r\n]*)(?=;?[ \t]*(?:[\r\n]|\Z))
@@ -47,21 +47,21 @@ def mask(text: str) -> Masked:
     sql = without_hdfs_patterns(text)
     if not templated(text):
         return Masked(sql)
-    # Plain SQL does without the patterns that this import compiles.
+    # Imported here: plain SQL needs none of the patterns that it compiles.
     from sqlrewrite.text.template_scan import TemplateScan
 
     return TemplateScan(cells_as_statements(sql) if is_notebook(text) else sql).run()
 
 
 def untouched(masked: Masked, text: str) -> bool:
-    """Whether nothing in a text was masked, and no quoted name in it can hold a variable."""
+    """Whether nothing in a text was masked, and no quoted name in it can contain a variable."""
     return masked.text is text and not ("`" in text and templated(text))
 
 
 def without_foreign_text(text: str) -> str:
-    """A text in which definitions are looked for, whatever else is in it, with all that is not SQL
-    blanked: also a note behind ``//``, or a comment that a backslash continues to Spark. A cell of
-    a notebook ends in a semicolon."""
+    """A text to search for definitions, with all that is not SQL blanked, notes behind ``//`` and
+    comments that a backslash continues included, and a semicolon at the end of each notebook
+    cell."""
     text = without_hdfs_patterns(text)
     if not any(sign in text for sign in _SIGNS):
         return text
@@ -69,7 +69,7 @@ def without_foreign_text(text: str) -> str:
 
 
 def without_hdfs_patterns(text: str) -> str:
-    """The text, with nothing in a command to HDFS that would open a comment or a quote."""
+    """The text without comment and quote signs in HDFS commands."""
     if "dfs" not in text and "DFS" not in text:
         return text
 
@@ -80,8 +80,8 @@ def without_hdfs_patterns(text: str) -> str:
 
 
 def is_notebook(text: str) -> bool:
-    """Whether a text is the source of a notebook of Databricks: its first line says so, or a cell
-    begins with the name of its language, as no statement does."""
+    """Whether a text is the source of a Databricks notebook: its first line says so, or a cell
+    begins with the name of its language, which no statement does."""
     if "Databricks notebook" in text and _NOTEBOOK.match(text):
         return True
     if "COMMAND" not in text or "%" not in text:
@@ -91,8 +91,8 @@ def is_notebook(text: str) -> bool:
 
 
 def cells_as_statements(text: str, *, magic: bool = False) -> str:
-    """A notebook's text, with a semicolon where a cell ends, and cells in another language blanked.
-    With ``magic``, a cell of SQL that is written in comments becomes that SQL."""
+    """A notebook's text with a semicolon at the end of each cell and cells in other languages
+    blanked. With ``magic``, a cell of SQL in comments becomes that SQL."""
     pieces: list[str] = []
     since = 0
     for match in CELL_END.finditer(text):
@@ -114,10 +114,10 @@ def _sql_of_cell(text: str, magic: bool) -> str:
 
 
 def _blanked(text: str) -> Iterator[str]:
-    """The text in pieces, without notes behind ``//``, comments that a backslash continues, and the
-    line of a comment, string or name that does not end."""
+    """The text in pieces, with notes behind ``//``, comments that a backslash continues, and the
+    line of an unclosed comment, string or name blanked."""
     end = at = 0
-    endless: set[str] = set()  # what did not end from a place does not from any behind it
+    endless: set[str] = set()  # signs without an end from some place, and so from any behind it
     while opening := _OPENS.search(text, at):
         start, sign = opening.start(), opening.group()
         line_end = text.find("\n", opening.end())
@@ -132,7 +132,7 @@ def _blanked(text: str) -> Iterator[str]:
                 at = close.end()
                 continue
             endless.add(sign)
-            skipped = sign.startswith(("$", "{"))  # none of them: what is in it counts
+            skipped = sign.startswith(("$", "{"))  # an unclosed template: its text counts
             line_end = start + 1 if skipped else line_end
         at = line_end
         if not skipped:
