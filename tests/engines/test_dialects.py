@@ -194,7 +194,7 @@ def test_trino_prunes_the_probe_side(query: str, left: bool) -> None:
     messages = [finding.message for finding in findings if finding.code == "DPP012"]
     assert bool(messages) == (not left and "LEFT" not in query)
     assert all(
-        '"sales" is on the build side of its join with "d"' in sentence for sentence in messages
+        '"sales" is on the build side of its join with "dim"' in sentence for sentence in messages
     )
 
 
