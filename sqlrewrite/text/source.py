@@ -1,8 +1,8 @@
 """Bytes to text and back, offsets to lines and columns, insertions, and writing files.
 
-In come the bytes of a file, out goes a ``Source``: text without its byte-order mark, from which
-``encode`` makes the very bytes again. Line ends are never touched, and bytes that are not UTF-8
-travel as surrogates, so that a stray Latin-1 letter in a comment neither stops us nor changes.
+In: the bytes of a file. Out: a ``Source``: the text without its byte-order mark, from which
+``encode`` makes the same bytes. Line ends never change, and bytes that are not UTF-8 are kept as
+surrogates, so that a Latin-1 letter in a comment does no harm and stays.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ OTHER_BOMS = (  # UTF-32 first: its little-endian mark begins like UTF-16's
     (b"\xff\xfe", "UTF-16"),
     (b"\xfe\xff", "UTF-16"),
 )
-"""Byte-order marks but that of UTF-8, each with its encoding."""
+"""Byte-order marks other than UTF-8's, each with its encoding."""
 _NO_UTF_8 = re.compile("[\udc80-\udcff]")
 _QUOTED = re.compile(r'^ |[\x00-\x1f\x7f"\\]')
 FOREIGN = frozenset({"node_modules", "venv", "dbt_packages", "site-packages", "__pycache__"})
-"""Folders of what is installed, where nobody's own definitions are looked for."""
+"""Folders of installed packages, where no definitions are looked for."""
 SQL_SUFFIXES = (".sql", ".hql", ".ddl", ".sparksql", ".sql.j2")
-"""How the names of files of SQL end, in lower case."""
+"""Suffixes of SQL files, in lower case."""
 LINE_END = re.compile(r"\r\n|\n|\r")
 """What ends a line."""
 
@@ -42,7 +42,7 @@ class SourceError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file's text, and whether a UTF-8 byte-order mark stood before it."""
+    """A file's text, and whether it begins with a UTF-8 byte-order mark."""
 
     text: str
     bom: bool = False
@@ -53,13 +53,13 @@ class Source:
         return self.text.isascii() or _NO_UTF_8.search(self.text) is None
 
     def encode(self, text: str | None = None) -> bytes:
-        """The bytes of this source, or of another text in its place, with the same mark."""
+        """The bytes of this source, or of another text with the same byte-order mark."""
         data = (self.text if text is None else text).encode("utf-8", "surrogateescape")
         return _BOM + data if self.bom else data
 
 
 def decode(data: bytes) -> Source:
-    """The text in ``data``; raises SourceError for encodings other than UTF-8 and its like."""
+    """The text in ``data``. Raises SourceError for UTF-16 and UTF-32."""
     for mark, name in OTHER_BOMS:
         if data.startswith(mark):
             raise SourceError(f"{name} text is not supported: save the file as UTF-8")
@@ -75,7 +75,7 @@ class Lines:
 
     @cached_property
     def _starts(self) -> list[int]:
-        """The offsets at which lines begin. Computed on demand: for most texts none is needed."""
+        """The offsets at which lines begin, computed on demand: most texts need none."""
         if "\r" in self._text:
             return [0, *(match.end() for match in LINE_END.finditer(self._text))]
         lengths = [len(line) + 1 for line in self._text.split("\n")]
@@ -92,7 +92,7 @@ class Lines:
 
 
 def apply(text: str, edits: Iterable[Edit]) -> str:
-    """``text`` with all insertions made; those at one offset stand in the order given."""
+    """``text`` with all insertions made; those at the same offset in the given order."""
     ordered = sorted(edits, key=lambda edit: edit.offset)  # sorted is stable
     return spliced(text, ((Span(edit.offset, edit.offset), edit.text) for edit in ordered))
 
@@ -109,8 +109,8 @@ def unified_diff(before: str, after: str, path: str) -> str:
 
 
 def _named(path: str) -> str:
-    """A path as a diff names it: without ``./``, which git refuses, a string of C where it must be,
-    and a tab behind one with spaces, which would end it."""
+    """A path as a diff names it: without ``./``, which git refuses; with special characters as a C
+    string; with a tab behind it if it has spaces, which would end it."""
     path = os.path.normpath(path)
     if _QUOTED.search(path):
         return '"' + _QUOTED.sub(lambda found: rf"\{ord(found[0]):03o}", path) + '"'
@@ -118,13 +118,13 @@ def _named(path: str) -> str:
 
 
 def _split(text: str) -> list[str]:
-    """Lines as ``patch`` sees them: only a line feed ends one (``splitlines`` knows ten others)."""
+    """Lines as ``patch`` sees them: only a line feed ends one, unlike in ``splitlines``."""
     return [line for line in re.split(r"(?<=\n)", text) if line]
 
 
 def write_file(path: str, data: bytes) -> None:
-    """Writes a file whole or not at all, be it there already or new; into a device or a pipe, as
-    ``/dev/null`` is one, it is just written. Raises OSError."""
+    """Writes a new or existing file, whole or not at all; a device or pipe, such as ``/dev/null``,
+    is just written to. Raises OSError."""
     if os.path.exists(path) and not os.path.isfile(path):
         with open(path, "wb") as stream:
             stream.write(data)
@@ -142,12 +142,12 @@ def write_file(path: str, data: bytes) -> None:
 
 
 def write_atomically(path: str, data: bytes) -> None:
-    """Replaces a file's content whole or not at all; its mode stays, a link is followed.
+    """Replaces a file's content whole or not at all; its mode stays, and a link is followed.
 
-    Raises OSError, and leaves the file as it was and nothing beside it.
+    If it raises OSError, the file is unchanged and no temporary file is left.
     """
     target = os.path.realpath(path)
-    if not os.access(target, os.W_OK):  # a rename would not mind: the mode is the owner's word
+    if not os.access(target, os.W_OK):  # renaming would replace a read-only file too
         raise PermissionError(13, "the file is read-only", path)
     status = os.stat(target)
 
@@ -160,7 +160,7 @@ def write_atomically(path: str, data: bytes) -> None:
 
 
 def _replace(path: str, data: bytes, finish: Callable[[str], None]) -> None:
-    """Puts a file in a path's place, written beside it, and as ``finish`` makes it by its name."""
+    """Replaces a path by a temporary file written beside it, after ``finish`` got its name."""
     from tempfile import mkstemp
 
     folder, name = os.path.split(path)
@@ -179,8 +179,8 @@ def _replace(path: str, data: bytes, finish: Callable[[str], None]) -> None:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Delays signals that end the process while a temporary file exists. Python receives signals in
-    its main thread only."""
+    """Delays signals that end the process while a temporary file exists (in the main thread, which
+    alone receives signals)."""
     import signal
     import threading
 

@@ -10,16 +10,16 @@ from sqlrewrite.text.hosts.region import Host
 from sqlrewrite.text.masking import is_notebook
 
 SUFFIXES = (".py", ".ipynb")
-"""How the names of files end that hold SQL, in lower case; those of SQL may do so as well."""
+"""Suffixes of host files, in lower case."""
 
 
 def kind_of(path: str) -> str:
-    """The suffix of a file's name that decides in which language it is read; empty for SQL."""
+    """The suffix that decides in which language a file is read; empty for SQL."""
     return next((suffix for suffix in SUFFIXES if path.lower().endswith(suffix)), "")
 
 
 def host_of(path: str, text: str) -> Host | None:
-    """The file as one that holds SQL in another language, None where it is SQL. Raises nothing."""
+    """The file as a host of SQL; None if it is SQL itself. Raises nothing."""
     kind = kind_of(path)
     if kind == ".ipynb":
         from sqlrewrite.text.hosts import notebooks

@@ -1,8 +1,8 @@
-"""SQL that a file holds in another form: in a literal of Python, in comments, in strings of JSON.
+"""SQL embedded in a file: in Python's literals, in comments, in strings of JSON.
 
-An ``Embedded`` text knows where each of its characters is written in the file, and how an insertion
-is written there. A ``Host`` is a file with its regions of SQL, which turns changes of a region into
-changes of the file. What cannot be written raises Unwritable, and is never guessed.
+An ``Embedded`` text has the offset in the file of each of its characters, and the way to write an
+insertion there. A ``Host`` is a file with its regions of SQL; it maps changes of a region to
+changes of the file. What cannot be written raises Unwritable.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from sqlrewrite.text.edits import Span, spliced
 from sqlrewrite.text.source import Lines
 
 Change = tuple[Span, str]
-"""A stretch of a text, and what stands there instead; an insertion where it is empty."""
+"""A span of a text and its new text; an insertion if the span is empty."""
 
 Escape = Callable[[str], str]
-"""One step from an inserted text to how it is written in a file; it may raise Unwritable."""
+"""One step of escaping an inserted text for its file; it may raise Unwritable."""
 
 
 class Unwritable(Exception):  # noqa: N818 - says what is so of the text, not what went wrong
-    """A text that cannot be written at a place of a file; the message says why."""
+    """A text cannot be written at a place in a file; the message says why."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Embedded:
     """A text, with the offset in the file of each of its characters and of its end.
 
-    ``escapes``: the steps by which an insertion is written, first to last, each group of steps with
-    the offset in the text from which it holds.
+    ``escapes``: offsets in the text, each with the steps, first to last, that escape an insertion
+    from there on.
     """
 
     text: str
@@ -40,20 +40,21 @@ class Embedded:
     escapes: tuple[tuple[int, tuple[Escape, ...]], ...] = ((0, ()),)
 
     def cut(self, start: int, end: int) -> Embedded:
-        """A stretch of it."""
+        """The text from ``start`` to ``end``."""
         before = [escape for escape in self.escapes if escape[0] <= start][-1:]
         behind = [escape for escape in self.escapes if start < escape[0] < end]
         escapes = tuple((max(0, since - start), escape) for since, escape in (*before, *behind))
         return Embedded(self.text[start:end], self.offsets[start : end + 1], escapes)
 
     def read_as(self, text: str, indexes: Sequence[int], *escapes: Escape) -> Embedded:
-        """Another text read in this one: each character, and the end, with its index here."""
+        """Another text read from this one; ``indexes`` are those of its characters, and of its end,
+        in this one."""
         offsets = array("q", map(self.offsets.__getitem__, indexes))
         both = ((bisect_left(indexes, since), (*escapes, *outer)) for since, outer in self.escapes)
         return Embedded(text, offsets, tuple(both))
 
     def write(self, offset: int, text: str) -> str:
-        """An inserted text as it is written in the file at an offset. Raises Unwritable."""
+        """An inserted text as it is escaped in the file at an offset. Raises Unwritable."""
         index = bisect_right(self.escapes, offset, key=lambda escape: escape[0]) - 1
         for escape in self.escapes[max(0, index)][1]:
             text = escape(text)
@@ -61,7 +62,7 @@ class Embedded:
 
 
 def plain(text: str, start: int = 0, end: int | None = None) -> Embedded:
-    """A stretch of a file's text as it stands there."""
+    """A part of a file's text without any escaping."""
     stop = len(text) if end is None else end
     return Embedded(text[start:stop], range(start, stop + 1))
 
@@ -83,11 +84,11 @@ def joined(parts: Sequence[Embedded]) -> Embedded:
 class Region:
     """A text of SQL in a file.
 
-    ``block`` is the way to it through what may run or not, and more than once (a function, a
-    branch, a loop): empty for what runs once, in the order of the file. Of one that is not
-    ``written`` in SQL (``createOrReplaceTempView``) the text is a statement that does the same to
-    names. It ``runs`` at an offset of the file, where that is another than the one where it stands.
-    Two regions are surely of one ``session`` where that has a name, and the same.
+    ``block`` is the path of functions, branches and loops around it, which may run or not, or more
+    than once; empty for what runs once, in the order of the file. If it is not ``written`` in SQL
+    (``createOrReplaceTempView``), the text is a statement with the same effect on names. ``runs``
+    is the offset in the file at which it runs, if that is not where it stands. Two regions surely
+    share a ``session`` if both have the same name of one.
     """
 
     sql: Embedded
@@ -98,12 +99,12 @@ class Region:
 
     @property
     def text(self) -> str:
-        """Its SQL."""
+        """The SQL."""
         return self.sql.text
 
     @property
     def at(self) -> int:
-        """The offset in the file where it is run."""
+        """The offset in the file at which it runs."""
         return self.sql.offsets[0] if self.runs is None else self.runs
 
 
@@ -122,7 +123,8 @@ class HostLines(Lines):
 
 @dataclass(frozen=True, eq=False)
 class Host:
-    """A file's text, its regions of SQL in order, and what is left alone: its offset, and why."""
+    """A file's text, its regions of SQL in order, and the offsets of what is left alone, with the
+    reasons."""
 
     text: str
     regions: tuple[Region, ...] = ()
@@ -145,5 +147,5 @@ class Host:
 
 
 def changed(text: str, changes: Iterable[Change]) -> str:
-    """A text with changes of it made, which do not overlap."""
+    """A text with changes made, which do not overlap."""
     return spliced(text, sorted(changes, key=lambda change: (change[0].start, change[0].end)))
