@@ -53,6 +53,11 @@ class PersistentMap(Mapping[K, V], Generic[K, V]):
         place = hash(key)
         return key in self._nodes[place & _MASK][place >> _BITS & _MASK]
 
+    def get(self, key: K, default: Any = None) -> Any:
+        """The value of a key, else the default."""
+        place = hash(key)
+        return self._nodes[place & _MASK][place >> _BITS & _MASK].get(key, default)
+
     def __len__(self) -> int:
         return self._length
 
@@ -160,6 +165,11 @@ class Relations(Mapping[Name, R], Generic[R]):
     def __getitem__(self, name: Name) -> R:
         return self._by_last[name[-1]][name] if len(name) > 1 else self.temporary[name]
 
+    def __contains__(self, name: object) -> bool:
+        if not isinstance(name, tuple) or len(name) < 2:
+            return name in self.temporary
+        return name in self._by_last.get(name[-1], _NO_ITEMS)
+
     def __len__(self) -> int:
         return self._length + len(self.temporary)
 
@@ -183,7 +193,8 @@ class Relations(Mapping[Name, R], Generic[R]):
 
     def named(self, last: str) -> Collection[Name]:
         """The qualified names with this last part."""
-        return self._by_last.get(last, {}).keys()
+        names: Collection[Name] = self._by_last.get(last, _NO_ITEMS).keys()
+        return names
 
     def has_schema(self, schema: str) -> bool:
         """Whether a relation is in a schema of this name, whatever the catalog."""
