@@ -29,10 +29,19 @@ from sqlrewrite.rulebook import rules_folder
 from sqlrewrite.text.data_files import nearest, read_toml
 from sqlrewrite.text.limits import SPARK
 from sqlrewrite.text.masking import mask
+from sqlrewrite.text.template_kinds import UNITS
 
 _PRIVATE = 0xE000
 """Added to the code of a character that means something to Spark alone, such as a backslash."""
 _SPARK_ONLY = frozenset("\\`")
+# Rendered before anything of SQL is known, so it is a template inside of strings, too.
+_TEMPLATE = re.compile(
+    "|".join((*(unit.pattern for unit in UNITS.values()), r"\{#.*?#\}", r"\$\{[^{}'\"`\r\n]+\}")),
+    re.DOTALL,
+)
+_FILLER, _BACKSLASH = "\0", "\1"
+"""Stand for a template and a backslash, where lexemes are looked for: Spark's rules for templates
+would take the backslash for an escape."""
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 T = TypeVar("T")
@@ -95,7 +104,7 @@ class Dialect:
         if taken is not None:
             return Transliteration(text, failure=f"{taken!r} stands for another character here")
         signs, unreadable = [_private(sign) if sign == "`" else sign for sign in text], []
-        lexemes = list(self._lexemes(mask(text).text))
+        lexemes = list(self._lexemes(text))
         marked = self._marked_words(text, lexemes)
         for kind, start, end in lexemes:
             lexeme = text[start:end]
@@ -114,6 +123,9 @@ class Dialect:
             if kind in ("name", "quoted") and name in marked and not field:
                 first = start + (kind == "quoted")
                 signs[first] = self._letter(text[first])
+        for template in _templates(text):
+            unit = template.group().replace("`", _private("`"))
+            signs[template.start() : template.end()] = unit
         return Transliteration("".join(signs), tuple(unreadable))
 
     def from_spark(self, text: str) -> str:
@@ -178,7 +190,9 @@ class Dialect:
         return None
 
     def _lexemes(self, text: str) -> Iterator[tuple[str, int, int]]:
-        at = 0
+        """The kind, start and end of each lexeme, templates outside of strings, names and comments
+        among them."""
+        text, at = mask(_filled(text).replace("\\", _BACKSLASH)).text, 0
         while at < len(text):
             match = self.lexeme.match(text, at)
             assert match is not None
@@ -233,7 +247,7 @@ def dialect(name: str) -> Dialect | None:
         hint = f"did you mean {near}?" if near else f"known: {', '.join(known)}"
         raise ConfigError(f"no dialect is called {name!r}: {hint}")
     rules = {**read_toml(folder.with_suffix(".toml")), **read_toml(folder / f"{name}.toml")}
-    lexer = {"space": r"\s++", **rules["lexer"], "odd": r"\w++|."}
+    lexer = {"space": r"\s++", "template": f"{_FILLER}++", **rules["lexer"], "odd": r"\w++|."}
     pattern = "|".join(f"(?P<{kind}>{rule})" for kind, rule in lexer.items())
     called = dialect_names(name)
     return Dialect(
@@ -267,6 +281,18 @@ def _way_back(alphabet: str, quote: str) -> dict[int, str]:
     back = {_PRIVATE + code: chr(code) for code in range(0x20, 0x7F)}
     letters = dict(zip(map(ord, alphabet), _LETTERS + _LETTERS.upper(), strict=True))
     return {**back, **letters, ord("`"): quote}
+
+
+def _templates(text: str) -> Iterator[re.Match[str]]:
+    """The templates of Jinja in a text, and ``${x}``."""
+    return _TEMPLATE.finditer(text) if "{" in text else iter(())
+
+
+def _filled(text: str) -> str:
+    """The text with a filler of the same length in place of each template."""
+    if "{" not in text:
+        return text
+    return _TEMPLATE.sub(lambda match: _FILLER * len(match.group()), text)
 
 
 def _private(sign: str) -> str:

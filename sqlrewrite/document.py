@@ -11,6 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 from sqlrewrite.catalog.columnless import followed
 from sqlrewrite.decision.statement_decision import StatementDecision, changes_dml_condition, stale
@@ -38,8 +39,10 @@ from sqlrewrite.sql.parse.statements import Failure, Lexed, Statement, lex, stat
 from sqlrewrite.sql.statements.directives import Directives, directives
 from sqlrewrite.sql.statements.execution import relations_of
 from sqlrewrite.sql.suppressed import Suppressed
+from sqlrewrite.text.edits import BLANK
 from sqlrewrite.text.limits import SPARK, Limits
 from sqlrewrite.text.markers import MARKER
+from sqlrewrite.text.masking import mask
 from sqlrewrite.text.source import Lines
 from sqlrewrite.text.variables import in_force
 from sqlrewrite.warehouse import Warehouse
@@ -150,10 +153,11 @@ def read(
     if heed and document.directives.whole_file and not named:
         return replace(document, stripped=Stripped(sql, sql))
     text = document.stripped
+    masked = cache(lambda: mask(text.text.replace(BLANK, " ")))
     catalog_here, readings = with_views_of(text.text, document.catalog, limits), []
     for statement in statements(text.text, document.lexed, limits):
         if transliteration is not None:
-            statement = cross_checked(statement, text, transliteration, limits, document.catalog)
+            statement = cross_checked(statement, masked, transliteration, limits, document.catalog)
         unsure = bisect_left(text.unsure, statement.start)
         if any(at <= statement.end for at in text.unsure[unsure : unsure + 1]):
             statement = left_alone(statement, _UNSURE)

@@ -18,14 +18,14 @@ from sqlrewrite.decision.statement_decision import (
     stale,
 )
 from sqlrewrite.document import Decision, Document, decide, read
-from sqlrewrite.find.reading import BUG, in_dialect
+from sqlrewrite.find.reading import BUG, in_dialect, to_spark
 from sqlrewrite.results import NOT_PARSED, Candidate, PlanDiff, Problem, Removed, Rewrite, Verdict
 from sqlrewrite.settings.forms import IN, VALUES
 from sqlrewrite.settings.options import Options, Resolve, make_options
 from sqlrewrite.settings.spark_conf import VERSION
 from sqlrewrite.sql.interpreter import at_rest
 from sqlrewrite.sql.lex.tokens import comparable
-from sqlrewrite.sql.parse.statements import Failure, Statement, lex
+from sqlrewrite.sql.parse.statements import Failure, Lexed, Statement, lex
 from sqlrewrite.sql.statements.directives import directives
 from sqlrewrite.stripping import foreign
 from sqlrewrite.text.edits import Span, spliced
@@ -145,7 +145,7 @@ def rendered(
     continuation in a block (``ON … WHERE`` before ``{% if x %} AND …``, parentheses around an OR),
     so it must be right in each of them and leave the author's statements the same.
     """
-    if options.limits.dialect != SPARK or options.form == VALUES:
+    if options.form == VALUES:
         return None
     from sqlrewrite.text.blocks import blocks, renderings  # few texts need it
 
@@ -154,8 +154,10 @@ def rendered(
         return decide(read(text, catalog, options.limits, named=observe is not None), options)
 
     every = renderings(sql)
+    limits = options.limits
     directive_sets = {
-        directives(rendering.text, lex(rendering.text).tokens).found for rendering in every
+        directives(rendering.text, _lexed(rendering.text, limits).tokens).found
+        for rendering in every
     }
     if len(directive_sets) != 1 or not all(_is_read(rendering, decided) for rendering in every):
         return None  # a directive in a block holds in some renderings only
@@ -234,10 +236,10 @@ def _written(document: Document) -> list[Statement]:
 def _is_read(rendering: Rendering, decided: Callable[[str], Decision]) -> bool:
     """Whether a rendering has the tokens that Jinja renders, all its statements parse, and each
     statement with a predicate of ours was decided."""
-    if not all(_alike(rendering.text, text) for text in rendering.rendered):
-        return False
     decision = decided(rendering.text)
     document = decision.document
+    if not all(_alike(rendering.text, text, document.limits) for text in rendering.rendered):
+        return False
     failed = [statement for statement in decision.statements if statement.failure]
     spans = document.stripped.predicates
     with_predicate = (
@@ -251,11 +253,17 @@ def _is_read(rendering: Rendering, decided: Callable[[str], Decision]) -> bool:
     return marked and parse and not any(with_predicate)
 
 
-def _alike(one: str, other: str) -> bool:
+def _alike(one: str, other: str, limits: Limits) -> bool:
     """Whether two texts have the same tokens."""
-    both = (lex(text).tokens for text in (one, other))
+    both = (_lexed(text, limits).tokens for text in (one, other))
     first, second = ([(token.token_type, token.text) for token in tokens] for tokens in both)
     return first == second
+
+
+def _lexed(sql: str, limits: Limits) -> Lexed:
+    """A text's tokens, as Spark's grammar has them."""
+    transliteration = to_spark(sql, limits)
+    return lex(sql if transliteration is None else transliteration.text)
 
 
 def result(decision: Decision) -> Rewrite:

@@ -19,15 +19,16 @@ from sqlrewrite.sql.parse.statements import Failure, Statement, passed_over, sta
 from sqlrewrite.sql.statements.execution import targets, unknown
 from sqlrewrite.sql.statements.two_readings import possible_names, why_unreadable
 from sqlrewrite.sql.suppressed import Suppressed
-from sqlrewrite.text.edits import BLANK
 from sqlrewrite.text.limits import SPARK, Limits, over_steps
 from sqlrewrite.text.markers import group_insertions
+from sqlrewrite.text.masking import mask
 from sqlrewrite.warehouse import Name, View, Warehouse
 
 if TYPE_CHECKING:
     from sqlrewrite.dialects import Dialect, Transliteration
     from sqlrewrite.find.pairs import Pair
     from sqlrewrite.sql.bind.binder import Bound
+    from sqlrewrite.text.templates import Masked
 
 BUG = "DPP999"
 
@@ -201,12 +202,13 @@ def in_dialect(result: T, limits: Limits) -> T:
 
 def cross_checked(
     statement: Statement,
-    text: Stripped,
+    masked: Callable[[], Masked],
     transliteration: Transliteration,
     limits: Limits,
     catalog: Warehouse,
 ) -> Statement:
-    """The statement; a failed one if its dialect's own parser reads something else in it."""
+    """The statement; a failed one if its dialect's own parser reads something else in it, where
+    stand-ins are ``masked`` for the templates of the text."""
     from sqlrewrite.sql.statements.two_readings import disagreement
 
     why = next(
@@ -219,7 +221,7 @@ def cross_checked(
     )
     failed = statement.failure is not None or statement.tree is None
     if why is None and not failed and catalog.relations.prunable(statement.words):
-        why = disagreement(statement, text.text.replace(BLANK, " "), limits.dialect)
+        why = disagreement(statement, masked(), limits.dialect)
     return statement if why is None else left_alone(statement, why)
 
 
@@ -262,7 +264,7 @@ def _view_query(dialect: Dialect, query: str) -> str | None:
         return None
     read = list(statements(query_text.text))
     alone = len(read) == 1 and read[0].tree is not None and read[0].failure is None
-    same = alone and disagreement(read[0], query_text.text, dialect.name) is None
+    same = alone and disagreement(read[0], mask(query_text.text), dialect.name) is None
     return query_text.text if same else None
 
 

@@ -238,7 +238,8 @@ def meaning(unit: str) -> tuple[TemplateKind, Reference]:
         return TemplateKind.THIS, ()
     if code in _AIRFLOWS:
         return TemplateKind.VALUE, ()
-    if CALL.match(code) is None or "\\" in code:
+    call_of_dbt = CALL.match(code)
+    if call_of_dbt is None or ("\\" in code and call_of_dbt[1] != "config"):
         return (TemplateKind.VALUE if _given_values(unit) else TemplateKind.OTHER), ()
     try:
         call = ast.parse(as_python(re.sub(r"[\r\n]", " ", code)), mode="eval").body

@@ -11,7 +11,9 @@ from sqlglot.errors import SqlglotError
 
 from sqlrewrite.dialects import dialect
 from sqlrewrite.sql.interpreter import deep
+from sqlrewrite.sql.lex.template_tokens import WEAKENED, templates_among
 from sqlrewrite.sql.parse.statements import Failure, Statement
+from sqlrewrite.text.templates import Masked, Template
 
 _STRINGS = (TokenType.STRING, TokenType.RAW_STRING)
 
@@ -102,12 +104,14 @@ _NO_PARENTHESES = "current_"
 _Places = dict[int, tuple[str, ...]]
 
 
-def disagreement(statement: Statement, text: str, name: str) -> str | None:
-    """Why the reading of ``text``, transliterated from a dialect, is doubtful, or None."""
-    return deep(lambda: _disagreement(statement, text, name))
+def disagreement(statement: Statement, masked: Masked, name: str) -> str | None:
+    """Why the reading of a text, transliterated from a dialect, is doubtful, or None. ``masked`` is
+    the text with stand-ins for its templates, which the dialect's parser takes for names."""
+    return deep(lambda: _disagreement(statement, masked, name))
 
 
-def _disagreement(statement: Statement, text: str, name: str) -> str | None:
+def _disagreement(statement: Statement, masked: Masked, name: str) -> str | None:
+    text = masked.text
     written_in = dialect(name)
     assert written_in is not None
     assert statement.tree is not None
@@ -121,6 +125,11 @@ def _disagreement(statement: Statement, text: str, name: str) -> str | None:
     if _merges_under_a_star(statement.tree):
         return "the columns of t.* beside USING or NATURAL differ between dialects: name them"
     ours, theirs = _places(statement.tree, 0), _places(trees[0], statement.start)
+    for template in templates_among(masked.templates, statement.tokens):
+        for places in (ours, theirs):
+            _join_places(places, template)
+        if template.start not in ours:  # an operand: no name to us
+            theirs.pop(template.start, None)
     differing = [at for at in ours.keys() | theirs.keys() if ours.get(at) != theirs.get(at)]
     for at in sorted(differing):
         word = text[at:].split(None, 1)[0]
@@ -128,6 +137,13 @@ def _disagreement(statement: Statement, text: str, name: str) -> str | None:
             shown = written_in.from_spark(word)
             return f"{shown!r} stands elsewhere to {name} than to Spark's grammar"
     return None
+
+
+def _join_places(places: _Places, template: Template) -> None:
+    """Puts a name that a template stands for where the template begins."""
+    for at in range(template.start + 1, template.end):
+        if at in places:
+            places[template.start] = places.pop(at)
 
 
 def _merges_under_a_star(tree: exp.Expr) -> bool:
@@ -144,6 +160,7 @@ def _places(tree: exp.Expr, offset: int) -> _Places:
     stack: list[tuple[exp.Expr, tuple[str, ...]]] = [(tree, ())]
     while stack:
         node, around = stack.pop()
+        node = node.meta.get(WEAKENED, node)
         if isinstance(node, exp.Lambda):
             continue
         if isinstance(node, _NAMED):
