@@ -25,6 +25,7 @@ from sqlrewrite.plan.relations import joins, leaves, numbers
 from sqlrewrite.results import Candidate, EngineAlone, Outcome, PrunesAlone, Verdict
 from sqlrewrite.settings.forms import SINGLE
 from sqlrewrite.settings.options import ALONE
+from sqlrewrite.settings.spark_conf import since
 from sqlrewrite.text.edits import Span
 
 
@@ -173,9 +174,29 @@ def latest_partition(checked: CheckedStatement) -> Iterator[Finding]:
             column,
             f"`{column}` is compared with {what} by {by}, which prunes nothing: every partition "
             "is read",
-            help_,
+            help_ + _on_iceberg(checked, proposal),
             checked.fix if proposal.predicates and not refused else None,
         )
+
+
+def _on_iceberg(checked: CheckedStatement, proposal: Proposal) -> str:
+    """What prunes an Iceberg table by its latest partition where Spark is not certainly 4.3 or
+    later, as the end of a sentence; empty for any other."""
+    scan, column = proposal.pair.scan, proposal.pair.path.column
+    conf = checked.decided.reading.catalog.settings
+    if scan.table.provider != "iceberg" or proposal.engine.planner != "spark":
+        return ""
+    if proposal.pair.operator != "=" or not has_one_key(proposal) or since(conf, "4.3"):
+        return ""
+    stored = scan.table.column(column)
+    low = "DATE'0001-01-01'" if stored is not None and stored.type == "date" else "its least value"
+    table = ".".join(scan.parts)
+    return (
+        f"; below Spark 4.3 Iceberg prunes by no `=`: there write `{scan.alias}.{column} IN "
+        f"(SELECT /*+ BROADCAST(x) */ x.m FROM (SELECT max({column}) AS m FROM {table}) AS x "
+        f"WHERE x.m > {low})`; `SELECT max(partition.{column}) FROM {table}.partitions` finds it "
+        "without opening a data file"
+    )
 
 
 def _one_value(checked: CheckedStatement, candidate: Candidate, proposal: Proposal) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -436,3 +437,29 @@ def test_an_authors_own_in_is_told_that_it_lacks_a_hint(catalog: Catalog) -> Non
     (finding,) = lint(text.format(""), catalog)[0]
     assert finding.message.startswith("the IN on `s.day` has no hint")
     assert not lint(text.format("/*+ BROADCAST(calendar) */ "), catalog)[0]
+
+
+@pytest.mark.parametrize(
+    ("provider", "version", "advised"),
+    [
+        ("iceberg", None, True),
+        ("iceberg", "4.1", True),
+        ("iceberg", "4.3", False),
+        ("parquet", None, False),
+    ],
+)
+def test_the_latest_partition_of_iceberg(provider: str, version: str | None, advised: bool) -> None:
+    ddl = f"CREATE TABLE facts (id INT, fd DATE) USING {provider} PARTITIONED BY (fd)"
+    catalog = Catalog.from_ddl(ddl)
+    if version is not None:
+        catalog = replace(catalog, settings={"spark.version": version})
+    findings, _ = lint(
+        "SELECT s.id FROM facts s JOIN (SELECT max(fd) AS m FROM facts) x ON s.fd = x.m", catalog
+    )
+    (finding,) = [finding for finding in findings if finding.code == "DPP011"]
+    form = (
+        "`s.fd IN (SELECT /*+ BROADCAST(x) */ x.m FROM (SELECT max(fd) AS m FROM facts) AS x "
+        "WHERE x.m > DATE'0001-01-01')`"
+    )
+    assert (form in finding.help) is advised
+    assert ("FROM facts.partitions" in finding.help) is advised
