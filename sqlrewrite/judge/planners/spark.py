@@ -117,7 +117,7 @@ def _filtered(proposal: Proposal, leaf: ra.Node) -> bool:
     if not isinstance(leaf, ra.Relation):
         return False
     if isinstance(leaf, ra.Inline):
-        return True
+        return proposal.engine.since("4.0") is not False  # 3.5 does not prune by VALUES
     items = all_restrictions(proposal.plan, leaf.relation, ALONE)
     if any(_selects(proposal, item) for item in items):
         return True
