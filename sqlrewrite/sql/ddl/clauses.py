@@ -23,7 +23,7 @@ _AFTER_TYPE = frozenset(
     position primary references rely sortkey tags unique validate with
     """.split()
 )
-_CONSTRAINTS = frozenset({"primary", "foreign", "unique", "check", "not"})
+_CONSTRAINTS = frozenset({"primary", "foreign", "unique", "check", "not", "expect"})
 _INDEXES = frozenset({"key", "index"})
 _OTHER_SPELLINGS = {"double precision": "double"}
 _WITH_PRECISION = re.compile(r"\btimestamp\(\d+\)")
@@ -248,7 +248,7 @@ def _columns(definition: Definition, inner: Cursor) -> None:
             generated += [(column[0].name, expression)] if expression else []
             computed += [(column[0].name, by_scan)] if by_scan else []
     definition.lists_columns, definition.generated, definition.computed = (
-        True,
+        bool(columns or copied or not definition.complete),  # else they are those of its query
         tuple(generated),
         tuple(computed),
     )
