@@ -18,7 +18,7 @@ from sqlrewrite.plan.facts.coercion import identical
 from sqlrewrite.plan.facts.constants import number_type
 from sqlrewrite.plan.facts.functions import function, tagged
 from sqlrewrite.plan.lineage import among
-from sqlrewrite.plan.memo import remembered
+from sqlrewrite.plan.memo import remembered, shared
 from sqlrewrite.plan.relations import deciding_expressions, relations_of
 from sqlrewrite.settings.options import Options
 from sqlrewrite.warehouse import Table
@@ -46,17 +46,14 @@ def objections_to_blocks(
     *,
     copied: bool = True,
     unread: Sequence[ra.OutputColumn] = (),
-    attempted: AbstractSet[int] = frozenset(),
-    walked: set[int] | None = None,
+    attempted: frozenset[int] = frozenset(),
 ) -> Iterator[Objection]:
     """The objections to running ``blocks`` a second time.
 
     ``copied`` is False inside a CTE or a view, which the predicate reads by name. ``unread`` are
     outputs that the predicate does not read. ``attempted`` are the ids of the aggregates that the
-    predicate writes so that they give their value or NULL. ``walked`` are the CTEs walked so far:
-    each is walked once.
+    predicate writes so that they give their value or NULL.
     """
-    walked = set() if walked is None else walked
     for number in blocks:
         block = proposal.plan.blocks[number]
         ignored = [output.expression for output in block.outputs if output in unread]
@@ -79,15 +76,24 @@ def objections_to_blocks(
             )
         for relation in relations_of(proposal.plan, number):
             inside = blocks if copied and not block.in_view else None
-            yield from _objections_to_name(proposal, relation, inside, walked=walked)
+            yield from _objections_to_name(proposal, relation, inside)
+
+
+@shared
+def _objections_inside(
+    proposal: Proposal, query: ra.Query, attempted: frozenset[int]
+) -> tuple[Objection, ...]:
+    """The objections to what a CTE reads, which many may read."""
+    objections = objections_to_blocks(proposal, query.blocks, copied=False, attempted=attempted)
+    return tuple(dict.fromkeys(objections))
 
 
 def objections_to_relation(
-    proposal: Proposal, relation: ra.Relation, attempted: AbstractSet[int] = frozenset()
+    proposal: Proposal, relation: ra.Relation, attempted: frozenset[int] = frozenset()
 ) -> Iterator[Objection]:
     """The objections to reading a relation again in the predicate; ``attempted`` as in
     ``objections_to_blocks``."""
-    yield from _objections_to_name(proposal, relation, attempted=attempted, walked=set())
+    yield from _objections_to_name(proposal, relation, attempted=attempted)
     if isinstance(relation, ra.Derived | ra.CteReference):
         # A derived table is copied as text; anything else is read by its name.
         copied = isinstance(relation, ra.Derived) and not relation.view
@@ -154,12 +160,10 @@ def _objections_to_name(
     proposal: Proposal,
     relation: ra.Relation,
     copied: tuple[int, ...] | None = (),
-    attempted: AbstractSet[int] = frozenset(),
-    *,
-    walked: set[int],
+    attempted: frozenset[int] = frozenset(),
 ) -> Iterator[Objection]:
     """The objections to reading a relation again by its name. ``copied`` are the blocks of the
-    copied text around the name, None inside a CTE or a view; ``attempted`` and ``walked`` as in
+    copied text around the name, None inside a CTE or a view; ``attempted`` as in
     ``objections_to_blocks``."""
     visible = proposal.target_block.ctes
     match relation:
@@ -184,11 +188,7 @@ def _objections_to_name(
                     NAMES,
                     why if name else f"`{relation.alias}` is in a FROM that several SELECTs share",
                 )
-            if cte not in walked:
-                walked.add(cte)
-                yield from objections_to_blocks(
-                    proposal, query.blocks, copied=False, attempted=attempted, walked=walked
-                )
+            yield from _objections_inside(proposal, query, attempted)
         case ra.Scan(parts=parts) | ra.Derived(view=(_, *_), parts=parts):
             if copied is not None and len(parts) == 1 and parts[0] in visible:
                 yield NAMES, f"`{parts[0]}` names a CTE where the predicate would stand"

@@ -26,17 +26,20 @@ def relations_of(plan: ra.Plan, block: int) -> tuple[ra.Relation, ...]:
     return tuple(by_block.get(block, ()))
 
 
-def read_by(plan: ra.Plan, query: ra.Query) -> Iterator[ra.Relation]:
+@remembered
+def read_by(plan: ra.Plan, query: ra.Query) -> tuple[ra.Relation, ...]:
     """The relations that a query reads at any depth, also through CTEs (each once) and views."""
+    reading: list[ra.Relation] = []
     seen: set[int] = set()
     stack = [query]
     while stack:
         for number in stack.pop().blocks:
             for relation in relations_of(plan, number):
-                yield relation
+                reading.append(relation)
                 if isinstance(relation, ra.CteReference) and relation.cte not in seen:
                     seen.add(relation.cte)
                     stack.append(relation.query)
+    return tuple(reading)
 
 
 def readers(plan: ra.Plan, block: int) -> list[int] | None:

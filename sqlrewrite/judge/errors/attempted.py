@@ -10,7 +10,6 @@ a form must give the original's value (docs/soundness.md, "What can raise an err
 from __future__ import annotations
 
 from collections.abc import Iterator
-from collections.abc import Set as AbstractSet
 
 from sqlrewrite.find.restrictions import Attempts, Forms, Path
 from sqlrewrite.judge.errors.raising import (
@@ -289,7 +288,7 @@ def key_is_attempted(proposal: Proposal) -> bool:
     )
 
 
-def _text_can_be_repeated(proposal: Proposal, attempted: AbstractSet[int] = frozenset()) -> bool:
+def _text_can_be_repeated(proposal: Proposal, attempted: frozenset[int] = frozenset()) -> bool:
     """Whether the key query can repeat the text of the dimension's query; ``attempted`` are the ids
     of the aggregates that it writes in another form."""
     dimension = proposal.pair.dimension
