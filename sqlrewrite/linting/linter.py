@@ -42,6 +42,7 @@ CHECKS: tuple[Callable[[CheckedStatement], Iterator[Finding]], ...] = (
     join_checks.key_types_differ,
     join_checks.outer_join_undone,
     wrapped_checks.wrapped_partition_column,
+    wrapped_checks.day_as_text,
     scan_checks.unbounded_scan,
     merge_checks.merge_reads_all,
     join_checks.latest_partition,

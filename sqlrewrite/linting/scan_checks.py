@@ -28,6 +28,7 @@ from sqlrewrite.settings.options import ALONE
 from sqlrewrite.sql.statements.execution import writes_each_partition
 from sqlrewrite.warehouse import quoted_name
 
+_TIMES = frozenset({"years", "months", "days", "hours"})
 _PRESERVED, _UNFILTERED = "DPP101", "DPP120"
 """Rejections that hold for the engine's own pruning, too: all rows of the fact are preserved; or
 the other side is not filtered, and no other condition is there that the engine might carry over."""
@@ -36,7 +37,7 @@ the other side is not filtered, and no other condition is there that the engine 
 def unbounded_scan(checked: CheckedStatement) -> Iterator[Finding]:
     """DPP007: a scan of a partitioned table with no condition at all on a partition column."""
     for scan in scans(checked.plan):
-        names = partitions(scan, checked.engine)
+        names = partitions(scan, checked.engine) | hidden_times(scan)
         if _changed_whole(checked.plan, scan) or scan.streaming:
             continue
         if reads_keys_alone(checked.plan, scan, names) or may_be_bounded(checked.plan, scan, names):
@@ -129,6 +130,13 @@ def partitions(scan: ra.Scan, engine: Engine) -> frozenset[str]:
         field.column.lower()
         for field in scan.table.partitioned_by
         if field.transform in engine.transforms
+    )
+
+
+def hidden_times(scan: ra.Scan) -> frozenset[str]:
+    """The columns by whose days, hours, months or years a table has hidden partitions."""
+    return frozenset(
+        field.column.lower() for field in scan.table.partitioned_by if field.transform in _TIMES
     )
 
 

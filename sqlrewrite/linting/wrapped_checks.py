@@ -7,15 +7,17 @@ column"): there a finding is a note, about what the metastore can do with it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date, timedelta
 
 from sqlrewrite.find.reducers import conditions_reaching, own_conditions
 from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.judge.benefit.already_pruned import binds_to_one_value, repeats
 from sqlrewrite.linting.checked_statement import CheckedStatement
 from sqlrewrite.linting.findings import Finding, Severity
-from sqlrewrite.linting.scan_checks import bounds, partitions, read_whole, scans
+from sqlrewrite.linting.scan_checks import bounds, hidden_times, partitions, read_whole, scans
 from sqlrewrite.plan.algebra import (
     Call,
     Cast,
@@ -40,6 +42,7 @@ _COMPARISONS = frozenset(
 )
 _TEMPORAL = ("date", "timestamp")
 _NUMBERS_SHOWN = 3
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _AS_MOMENT = tuple(f"the cast to {kind}" for kind in _TEMPORAL)
 _AS_NUMBER = "the cast to a number that a comparison with a number implies"
 _NO_METASTORE = "delta"
@@ -84,6 +87,76 @@ def wrapped_partition_column(checked: CheckedStatement) -> Iterator[Finding]:
             prunes = one.computed and not one.idle and _computes(checked.engine, scan)
             if (idle_too or not one.idle) and not (prunes and scan.table.provider == _NO_METASTORE):
                 yield _finding(checked, scan, one, prunes)
+
+
+def day_as_text(checked: CheckedStatement) -> Iterator[Finding]:
+    """DPP004: each condition that compares the day of a column with hidden partitions as a text:
+    Iceberg chooses partitions by ranges of the column alone."""
+    for scan in scans(checked.plan):
+        names = hidden_times(scan)
+        if scan.span is None or not names:
+            continue
+        compared = [
+            operands
+            for condition in conditions_reaching(checked.plan, scan.relation)
+            if condition.relations == {scan.relation}
+            for operands, in_or in _operands(condition.expression, scan.relation)
+            if not in_or
+        ]
+        plain = {
+            operand.name
+            for operands in compared
+            for operand in operands
+            if isinstance(operand, ColumnRef)
+        }
+        for operands in compared:
+            column = next(filter(None, map(_column_of_day, operands)), None)
+            if column is None or column.name not in names - plain or column.span is None:
+                continue
+            line, place = checked.lines.place(column.span.start)
+            shown = f"{scan.alias}.{column.name}"
+            why = (
+                f"`{shown}` becomes a text (line {line}, column {place}): Iceberg finds hidden "
+                f"partitions by ranges of `{column.name}`, not by a text computed from it"
+            )
+            yield checked.finding("DPP004", scan.span, shown, why, _as_range(column.name, operands))
+
+
+def _column_of_day(operand: Expression) -> ColumnRef | None:
+    """The column whose day an operand gives as a text, or None."""
+    match operand:
+        case (
+            Cast(operand=Cast(operand=ColumnRef() as column, type="date"), type="string")
+            | Call(
+                name="from_unixtime",
+                args=(
+                    Call(
+                        name="unix_timestamp" | "to_unix_timestamp", args=(ColumnRef() as column,)
+                    ),
+                    *_,
+                ),
+            )
+        ):
+            return column
+        case _:
+            return None
+
+
+def _as_range(column: str, operands: Sequence[Expression]) -> str:
+    """The advice to compare the column with a range: that of the day, where one is given."""
+    other = next((one.text for one in operands if isinstance(one, Literal)), "")
+    patterns = [one.args[1] for one in operands if isinstance(one, Call) and len(one.args) > 1]
+    by_days = all(isinstance(one, Literal) and one.text == "yyyy-MM-dd" for one in patterns)
+    general = f"compare `{column}` itself with a range of timestamps"
+    if len(operands) != 2 or not by_days or not _DAY.fullmatch(other):
+        return general
+    try:
+        day = date.fromisoformat(other)
+        behind = day + timedelta(days=1)
+    except (ValueError, OverflowError):
+        return general
+    start, end = (f"TIMESTAMP '{each}'" for each in (day, behind))
+    return f"{general}: `{column} >= {start} AND {column} < {end}` for that day"
 
 
 def _computes(engine: Engine, scan: Scan) -> bool:
