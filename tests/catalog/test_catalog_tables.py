@@ -139,9 +139,9 @@ def test_column_order_is_that_of_select_star(follow: Follow, definition: str, or
     ("statement", "streaming"),
     [
         ("CREATE TABLE t (a INT) USING parquet", False),
-        ("CREATE STREAMING TABLE t (a INT)", True),
-        ("CREATE OR REFRESH STREAMING TABLE t (a INT)", True),
-        ("CREATE OR REFRESH STREAMING TABLE t AS SELECT * FROM STREAM(x)", True),
+        ("CREATE STREAMING TABLE t (a INT)", False),
+        ("CREATE OR REFRESH STREAMING TABLE t (a INT)", False),
+        ("CREATE OR REFRESH STREAMING TABLE t AS SELECT * FROM STREAM(x)", False),
         ("CREATE TABLE t (a INT) TBLPROPERTIES ('dpp.streaming' = 'true')", True),
         ("CREATE TABLE t (a INT) TBLPROPERTIES (dpp.streaming = true)", True),
         ("CREATE TABLE t (a INT) TBLPROPERTIES ('dpp.streaming' = 'false')", False),

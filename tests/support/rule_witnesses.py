@@ -17,7 +17,7 @@ CREATE TABLE spans (x INT, m INT GENERATED ALWAYS AS (x % 10)) USING delta PARTI
 CREATE TABLE shifts (ts TIMESTAMP, h INT GENERATED ALWAYS AS (hour(ts)))
 USING delta PARTITIONED BY (h);
 CREATE TABLE times (seen TIMESTAMP, x INT) USING parquet;
-CREATE STREAMING TABLE feed (k INT, x INT) USING delta;
+CREATE TABLE feed (k INT, x INT) USING delta TBLPROPERTIES ('dpp.streaming' = 'true');
 """
 
 DATA = """

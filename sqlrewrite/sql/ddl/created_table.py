@@ -57,10 +57,9 @@ _DIGITS = re.compile(r"(?<![\w`])\d+(?![\w`])")
 _SORT_ORDER = re.compile(r"`?(\w+)`?\s+(?:asc|desc)\b", re.IGNORECASE)
 
 
-def created_table(
-    definition: Definition, name: Name, catalog: Warehouse, source: str, *, streaming: bool
-) -> Table:
-    """The table that a CREATE TABLE makes; ``streaming``: its head says so."""
+def created_table(definition: Definition, name: Name, catalog: Warehouse, source: str) -> Table:
+    """The table that a CREATE TABLE makes. A STREAMING TABLE is filled by a stream, and read as any
+    table: what reads it as a stream says so itself (``STREAM(t)``)."""
     relation = catalog.resolve(definition.like) if definition.like else None
     model = relation if isinstance(relation, Table) else None
     properties, provider = definition.properties, _provider(definition, model)
@@ -86,7 +85,7 @@ def created_table(
         columns=tuple(_with_statistics(column, properties) for column in columns),
         partitioned_by=fields,
         primary_key=tuple(column.name for name in key if (column := find_column(columns, name))),
-        streaming=streaming or stream or properties.get(STREAMING, "false") != "false",
+        streaming=stream or properties.get(STREAMING, "false") != "false",
         unsteady=unsteady,
         provider=provider,
         size_in_bytes=_whole_number(properties.get(_STATISTICS + "totalsize")),

@@ -240,7 +240,7 @@ def _create(cursor: Cursor, statement: Statement, catalog: Warehouse, source: st
         names = tuple(column.name for column in definition.columns)
         relation: TableOrView = _view(name, cursor, definition.query, catalog, source, names)
     else:
-        relation = created_table(definition, parts, catalog, source, streaming="streaming" in head)
+        relation = created_table(definition, parts, catalog, source)
     return catalog.with_relation(replace(relation, name=name))
 
 
