@@ -26,7 +26,6 @@ from sqlrewrite.results import Problem
 from sqlrewrite.run import cache, file_content, jobs, runner
 from sqlrewrite.run.cache import Cache, fingerprint, packed
 from sqlrewrite.run.jobs import WORTH, run_each
-from sqlrewrite.run.runner import Request
 from sqlrewrite.run.statistics import Silent
 from sqlrewrite.text.markers import MARKER
 from tests.lint.conftest import DDL
@@ -438,9 +437,9 @@ def test_another_folder_to_stand_in_knows_the_same(
     jobs: list[str] = []
 
     def noted(of: Callable[..., Any]) -> Callable[..., Any]:
-        def call(path: str, data: bytes, request: Request, **given: Any) -> Any:
+        def call(path: str, data: bytes, *others: Any, **named: Any) -> Any:
             jobs.append(path)
-            return of(path, data, request, **given)
+            return of(path, data, *others, **named)
 
         return call
 

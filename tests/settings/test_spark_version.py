@@ -98,9 +98,9 @@ def test_a_text_sets_the_policy(before: str, version: str, written: bool) -> Non
 @pytest.mark.parametrize(
     ("version", "written", "message"),
     [
-        ("", True, "whole files and row groups are left out (from Spark 4.0 on)"),
-        ("3.5", False, "Spark leaves out files by constants alone before 4.0: --predicate values"),
-        ("4.0", True, "whole files and row groups are left out"),
+        ("", True, "whole files and row groups are skipped (from Spark 4.0 on)"),
+        ("3.5", False, "Spark before 4.0 skips files by constants only: `--predicate values`"),
+        ("4.0", True, "whole files and row groups are skipped"),
     ],
 )
 def test_ends_reach_row_groups_from_4_0_on(version: str, written: bool, message: str) -> None:

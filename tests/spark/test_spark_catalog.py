@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.cli.commands import program
-from sqlrewrite.settings.spark_conf import ALL_KEYS, PRUNING, SETTINGS
+from sqlrewrite.settings.spark_conf import ALL_KEYS, PRUNING, SETTINGS, VERSION
 from sqlrewrite.text.markers import MARKER
 from sqlrewrite.warehouse import Column, PartitionField, Table, View
 
@@ -80,7 +80,7 @@ def test_pull(pulled: SparkSession, tmp_path: Path) -> None:
     assert view.namespace == ("spark_catalog", "pulled")
 
     query = "SELECT 1 FROM pulled.renamed f JOIN pulled.days d ON f.d = d.day WHERE d.year = 2024"
-    assert {*PRUNING, ALL_KEYS} <= set(catalog.settings) <= set(SETTINGS)
+    assert {*PRUNING, ALL_KEYS, VERSION} <= set(catalog.settings) <= {*SETTINGS, VERSION}
     assert catalog.settings["spark.sql.autoBroadcastJoinThreshold"].startswith("10485760")
     (candidate,) = rewrite(query, catalog).candidates
     assert candidate.reason is not None
