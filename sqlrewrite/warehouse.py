@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from sqlrewrite.relations import Name as Name
-from sqlrewrite.relations import PersistentMap, Relations
+from sqlrewrite.relation_maps import Name as Name
+from sqlrewrite.relation_maps import PersistentMap, Relations
 
 if TYPE_CHECKING:
     from typing import Self

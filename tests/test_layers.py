@@ -46,7 +46,7 @@ ROOMS = (
     "rulebook",
     "text",
     "warehouse",
-    "relations",
+    "relation_maps",
     "results",
 )
 

@@ -17,7 +17,7 @@ from typing import Any
 from sqlrewrite.catalog import postgres_partitions
 from sqlrewrite.catalog.columnless import ColumnlessTable, completed
 from sqlrewrite.catalog.sources import Where, decoded, in_folder, may_define, read_bytes, texts
-from sqlrewrite.relations import PersistentMap
+from sqlrewrite.relation_maps import PersistentMap
 from sqlrewrite.sql.ddl import definitions
 from sqlrewrite.sql.ddl.created_table import in_star_order
 from sqlrewrite.sql.ddl.definition_statements import definition_statements

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 import platformdirs
 from msgspec import DecodeError, Struct, defstruct, msgpack, structs
 
-from sqlrewrite.relations import PersistentMap, Relations
+from sqlrewrite.relation_maps import PersistentMap, Relations
 from sqlrewrite.run.file_content import (
     Stamp,
     UnreadFileError,

@@ -25,7 +25,7 @@ from sqlrewrite.audit.audit_summary import (
 )
 from sqlrewrite.audit.history_columns import columns
 from sqlrewrite.audit.judged_text import BY_ENGINE, folded, judged
-from sqlrewrite.relations import PersistentMap
+from sqlrewrite.relation_maps import PersistentMap
 from sqlrewrite.report import Printer
 from sqlrewrite.report.audit import audit_json, audit_page, print_audit
 from sqlrewrite.settings.options import make_options

@@ -14,7 +14,7 @@ from itertools import takewhile
 
 from sqlglot import Token
 
-from sqlrewrite.relations import Relations
+from sqlrewrite.relation_maps import Relations
 from sqlrewrite.settings.spark_conf import TIME_PARSER_POLICY, known_setting
 from sqlrewrite.sql.ddl.alter_table import altered
 from sqlrewrite.sql.ddl.clauses import read_clauses, type_text

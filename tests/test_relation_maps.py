@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from sqlrewrite.relations import PersistentMap, Relations
+from sqlrewrite.relation_maps import PersistentMap, Relations
 from sqlrewrite.warehouse import Column, Name, PartitionField, Table, TableOrView, View
 
 NAMES: list[Name] = [
