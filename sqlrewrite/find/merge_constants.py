@@ -29,11 +29,9 @@ from sqlrewrite.plan.algebra import (
 )
 from sqlrewrite.plan.columns import column_names
 from sqlrewrite.plan.expressions import walk
+from sqlrewrite.plan.lineage import same_column
 
-MERGE = "merge"
-"""The role of the block that is the join of a MERGE."""
-
-MOST_CONSTANTS = 100
+_MOST_CONSTANTS = 100
 """The largest number of constants that are written for one column."""
 
 _MOST_STEPS = 1000
@@ -43,7 +41,7 @@ _COMPARISONS = frozenset(FLIPPED) - {"<=>"}
 def with_constants(plan: Plan, pair: Pair) -> Pair:
     """The pair with the ``bounds`` that constants of a MERGE's source put on its key, if any do."""
     join = pair.edge.join
-    if pair.edge.block.role != MERGE or join is None or pair.operator != "=":
+    if pair.edge.block.role != "merge" or join is None or pair.operator != "=":
         return pair
     plain = pair.fact_plain and pair.key_plain and pair.derived is None
     if not plain or pair.target is not pair.scan or pair.edge.condition.clause is None:
@@ -106,7 +104,7 @@ def _of_any(branches: Sequence[tuple[KeyBound, ...]]) -> tuple[KeyBound, ...]:
 def _one_of(values: tuple[Expression, ...]) -> tuple[KeyBound, ...]:
     """A column that has one of some values."""
     some = tuple([value for value in values if not _is_null(value)])  # a NULL matches no row
-    return (KeyBound("in", some),) if 0 < len(some) <= MOST_CONSTANTS else ()
+    return (KeyBound("in", some),) if 0 < len(some) <= _MOST_CONSTANTS else ()
 
 
 def _bounds_in(conditions: Sequence[Condition], ref: ColumnRef) -> tuple[KeyBound, ...]:
@@ -122,18 +120,18 @@ def _bounds_in(conditions: Sequence[Condition], ref: ColumnRef) -> tuple[KeyBoun
 def _bounds(condition: Expression, ref: ColumnRef) -> Iterator[KeyBound]:
     """What a condition says of a column by constants."""
     match condition:
-        case Call(name="in", args=(one, *values)) if _is(one, ref):
+        case Call(name="in", args=(one, *values)) if same_column(one, ref):
             yield from _one_of(tuple(values)) if all(map(_is_constant, values)) else ()
-        case Call(name="between", args=(one, low, high)) if _is(one, ref):
+        case Call(name="between", args=(one, low, high)) if same_column(one, ref):
             yield from (
                 KeyBound(operator, (end,))
                 for operator, end in ((">=", low), ("<=", high))
                 if _is_constant(end)
             )
         case Call(name=name, args=(one, other)) if name in _COMPARISONS:
-            if _is(other, ref):
+            if same_column(other, ref):
                 name, one, other = FLIPPED[name], other, one
-            if _is(one, ref) and _is_constant(other):
+            if same_column(one, ref) and _is_constant(other):
                 yield KeyBound("in" if name == "=" else name, (other,))
         case _:
             return
@@ -147,12 +145,4 @@ def _is_constant(expression: Expression) -> bool:
     """Whether an expression has one value that may stand in the ON of a MERGE: no subquery."""
     return is_constant(expression) and not any(
         isinstance(node, Subquery) for node in walk(expression)
-    )
-
-
-def _is(expression: Expression, ref: ColumnRef) -> bool:
-    """Whether an expression is the column."""
-    return isinstance(expression, ColumnRef) and (expression.relation, expression.name) == (
-        ref.relation,
-        ref.name,
     )

@@ -137,7 +137,7 @@ FOR_MERGES: tuple[Rule, ...] = (
     DETERMINISM,
     Rule("DPP109", "repeatable", "soundness", "pair", merges.judge_constants),
     Rule("DPP112", "key-types", "soundness", "pair", merges.judge_types),
-    Rule("DPP114", "guards", "soundness", "pair", merges.judge_guards),
+    Rule("DPP114", "guards", "soundness", "pair", filters.judge_constant_guards),
     CLAUSE,
 )
 """The rules for a MERGE whose source bounds the keys by constants: the predicate reads no other

@@ -317,7 +317,8 @@ def in_file(host: Host, region: Region, finding: Finding) -> Finding:
     fix = None
     if finding.fix is not None:
         with suppress(Unwritable):
-            fix = Fix(tuple(_replacement(host, region, it) for it in finding.fix.replacements))
+            replacements = finding.fix.replacements
+            fix = Fix(tuple(_replacement(host, region, each) for each in replacements))
     return replace(finding, place=_place(host, region, finding.place.span), fix=fix)
 
 

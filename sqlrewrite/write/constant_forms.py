@@ -6,7 +6,7 @@ import re
 
 from sqlrewrite.judge.proposal import Predicate, Proposal
 from sqlrewrite.plan.algebra import Call, Cast, Expression, Literal
-from sqlrewrite.sql.places import NoPlaceError, Places
+from sqlrewrite.sql.places import NoPlaceError
 from sqlrewrite.write.fact_values import fact_value
 from sqlrewrite.write.repeated_text import AuthorText
 
@@ -42,7 +42,7 @@ def _text(constant: Expression, author: AuthorText) -> str:
     """A constant as the author wrote it, in parentheses where it is more than one operand; from a
     view's text, a plain literal."""
     try:
-        text = _copied(constant, author.places)
+        text = author.places.copy(author.places.bare(constant))
     except NoPlaceError:
         text = _literal(constant)
     return text if _ALONE.fullmatch(text) or _is_call(constant, text) else f"({text})"
@@ -54,10 +54,6 @@ def _is_call(constant: Expression, text: str) -> bool:
         isinstance(constant, Call) and constant.name.isidentifier()
     )
     return called and _CALL.match(text) is not None and text.endswith(")")
-
-
-def _copied(constant: Expression, places: Places) -> str:
-    return places.copy(places.bare(constant))
 
 
 def _literal(constant: Expression) -> str:

@@ -106,7 +106,7 @@ def judge_constant(proposal: Proposal) -> Judgement:
 
 
 def judge_constant_guards(proposal: Proposal) -> Judgement:
-    """Whether no condition on the derived column raises an error for the constant: after ``p = c``
+    """Whether no condition on the bounded column raises an error for the constant: after ``p = c``
     Spark puts c for p in other conditions and evaluates them when it plans."""
     one = proposal.pair.operator not in _ORDERED  # of the values of an IN, one may be left
     culprit = raising_for_constant(proposal) if one else None

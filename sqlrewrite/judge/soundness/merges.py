@@ -7,17 +7,14 @@ in which equal values are identical (docs/soundness.md, "Statements that change 
 
 from __future__ import annotations
 
-from sqlrewrite.judge.conditions import describe, objections_to_value
-from sqlrewrite.judge.errors.copied import raising_for_constant
+from sqlrewrite.judge.conditions import objections_to_value
 from sqlrewrite.judge.proposal import Judgement, Proposal, called, failed, passed, unknown
 from sqlrewrite.plan.algebra import Call, Expression, Literal, Parameter
 from sqlrewrite.plan.expressions import columns, walk
 from sqlrewrite.plan.facts.coercion import compare_alike, identical, is_integral, read_as
 from sqlrewrite.plan.facts.constants import is_instant
 from sqlrewrite.plan.facts.functions import function
-from sqlrewrite.plan.facts.types import DATE, STRING, TIMESTAMP, TIMESTAMP_NTZ, Type
-
-_MOMENTS = frozenset({DATE, TIMESTAMP, TIMESTAMP_NTZ})
+from sqlrewrite.plan.facts.types import MOMENTS, STRING, Type
 
 _ONE_PLAN = frozenset({"iceberg"})
 """Formats whose MERGE is one plan with one ``current_date()``; Delta runs several plans."""
@@ -61,7 +58,7 @@ def judge_types(proposal: Proposal) -> Judgement:
     if not identical(stored):
         return failed(f"{fact_name} is {stored}, whose values can be equal and still differ")
     # A day as a STRING key is cast to a date in each comparison, but as a string has another order.
-    as_text = stored in _MOMENTS and key == STRING
+    as_text = stored in MOMENTS and key == STRING
     equal = all(bound.operator == "in" for bound in pair.bounds)
     if stored != key and not (as_text and equal):
         return failed(
@@ -81,7 +78,7 @@ def _compares(proposal: Proposal, constant: Expression, stored: Type) -> bool:
     kind = proposal.type_of(constant)
     if kind is not None and (read_as(kind) == read_as(stored) or compare_alike(stored, kind)):
         return kind != STRING or stored == STRING
-    if stored not in _MOMENTS:
+    if stored not in MOMENTS:
         return isinstance(constant, Parameter) and is_integral(stored)
     match constant:
         case Literal(kind="string", text=text):
@@ -90,18 +87,6 @@ def _compares(proposal: Proposal, constant: Expression, stored: Type) -> bool:
             return True
         case _:
             return False
-
-
-def judge_guards(proposal: Proposal) -> Judgement:
-    """Whether no condition on the target's column raises an error for the constants: Spark puts
-    them for the column in other conditions and evaluates those when it plans."""
-    culprit = raising_for_constant(proposal)
-    if culprit is not None:
-        return failed(
-            f"{describe(culprit)} in a condition on {proposal.label(proposal.pair.fact)} can raise "
-            "an error, and Spark would evaluate it for the constant when it plans"
-        )
-    return passed("no condition on the column can raise an error for a constant")
 
 
 def _constants(proposal: Proposal) -> list[Expression]:
