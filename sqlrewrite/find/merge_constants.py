@@ -89,7 +89,8 @@ def _of_output(
 
 
 def _of_any(branches: Sequence[tuple[KeyBound, ...]]) -> tuple[KeyBound, ...]:
-    """What holds of a column of a UNION, of whose branches each has ``bounds`` of its own."""
+    """What holds of a column where one of some branches does, each with ``bounds`` of its own: the
+    branches of a UNION, or of an OR."""
     if len(branches) == 1:
         return branches[0]
     values: list[Expression] = []
@@ -120,6 +121,11 @@ def _bounds_in(conditions: Sequence[Condition], ref: ColumnRef) -> tuple[KeyBoun
 def _bounds(condition: Expression, ref: ColumnRef) -> Iterator[KeyBound]:
     """What a condition says of a column by constants."""
     match condition:
+        case Call(name="or", args=args):
+            yield from _of_any([tuple(_bounds(arg, ref)) for arg in args])
+        case Call(name="and", args=args):
+            for arg in args:
+                yield from _bounds(arg, ref)
         case Call(name="in", args=(one, *values)) if same_column(one, ref):
             yield from _one_of(tuple(values)) if all(map(_is_constant, values)) else ()
         case Call(name="between", args=(one, low, high)) if same_column(one, ref):

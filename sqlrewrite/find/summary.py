@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sqlrewrite.plan.algebra import Expression
 
 NO_BOUND = "no join bounds a partition column"
+NO_CONSTANTS = "no constants for the ON of a MERGE can be taken from its source"
 NOT_PARTITIONED = "no table in it is partitioned"
 HELD = f"{Verdict.ALREADY_PRUNED.value}: the scans hold a partition column by themselves"
 _QUERIES = frozenset({"select", "with", "(", "from", "values", "table"})
@@ -112,6 +113,13 @@ def _reason(reading: Reading, joins: bool) -> tuple[str, str, str]:
         return reason, reason, ""
     if not parted:
         return NOT_PARTITIONED, NOT_PARTITIONED, ""
+    tied = [pair for pair in reading.pairs if pair.edge.block.role == "merge"]
+    if tied:
+        reason = (
+            "a MERGE prunes its target by constants in the ON alone, and none for "
+            f"`{tied[0].target_column}` can be taken from its source"
+        )
+        return reason, NO_CONSTANTS, "`--predicate values` looks the source's keys up"
     columns_held = _held(reading)
     by_itself = "; ".join(
         f"{name} holds {column} by itself" for name, column in columns_held.items()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlrewrite.find.pairs import Pair
@@ -31,8 +31,8 @@ _CARRIES = frozenset({"iceberg"})
 to the target (docs/spark.md, "Literals in a MERGE")."""
 
 _HOW = (
-    "constants in the ON alone prune a MERGE's target: `--predicate values` writes the source's "
-    "keys there right before it runs; or restrict {shown} there by hand"
+    "a MERGE prunes its target by constants in the ON alone: `--predicate values` writes the "
+    "source's keys there right before it runs; or restrict {shown} there by hand"
 )
 _UNMATCHED = (
     "where the rows of other partitions are to stay as they are: MERGE without it, the source's "
@@ -55,25 +55,30 @@ class WholeTarget:
     @property
     def why(self) -> str:
         """Why the whole target is read."""
-        shown = ", ".join(self.joined or self.columns)
+        shown = _quoted(self.joined or self.columns)
         if self.unmatched:
             name = self.scan.alias or self.scan.parts[-1]
             return (
                 "this MERGE reads the whole target: WHEN NOT MATCHED BY SOURCE asks for each row "
-                f"of {name} whether a row of the source matches it"
+                f"of `{name}` whether a row of the source matches it"
             )
         if not self.joined:
             return f"this MERGE reads the whole target: nothing in its ON restricts {shown}"
-        are = "columns are" if len(self.joined) > 1 else "column is"
-        count = f"{len(self.joined)} partition {are} joined"
-        return f"this MERGE reads the whole target: {count}, {shown}"
+        return (
+            "this MERGE reads the whole target: its ON compares "
+            f"{shown} with the source's rows, which prunes nothing"
+        )
 
     @property
     def how(self) -> str:
         """What to do about it."""
         if self.unmatched:
-            return _UNMATCHED.format(shown=", ".join(self.columns))
-        return (_HOW if self.joined else _NONE).format(shown=", ".join(self.joined or self.columns))
+            return _UNMATCHED.format(shown=_quoted(self.columns))
+        return (_HOW if self.joined else _NONE).format(shown=_quoted(self.joined or self.columns))
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def merge_reads_all(checked: CheckedStatement) -> Iterator[Finding]:
@@ -93,7 +98,7 @@ def merge_reads_all(checked: CheckedStatement) -> Iterator[Finding]:
         if pair.bounds:
             predicates += [predicate.text for predicate in proposal.predicates]
             if candidate.reason is not None:
-                refused = f"; the constants of {candidate.dimension.table} are not written: "
+                refused = f"; the constants of `{candidate.dimension.table}` are not written: "
                 refused += candidate.reason.message
     where, what = whole_target.scan.span, scan.alias or scan.parts[-1]
     how, severity = whole_target.how, Severity.NOTE if whole_target.unmatched else None

@@ -61,4 +61,4 @@ def test_a_target_that_is_bounded_is_not_told() -> None:
 
 def test_a_target_that_is_read_for_its_id_alone_is_told() -> None:
     findings, _ = lint(_merge('"src"', 't."id" = s.id'), CATALOG, OPTIONS)
-    assert "reads the whole target: nothing in its ON restricts day" in findings[0].message
+    assert 'reads the whole target: nothing in its ON restricts "day"' in findings[0].message
