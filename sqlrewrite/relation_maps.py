@@ -2,7 +2,8 @@
 but what it changes with those before it.
 
 ``PersistentMap`` is a hash trie of two levels (Bagwell, "Ideal Hash Trees", 2001): a change copies
-two tuples of 32 and one small dict, however many items there are.
+two tuples of 32 and one small dict, however many items there are. ``immutables`` and ``rpds-py``
+cannot say what changed from one map to the next, which each statement of a text asks.
 """
 
 from __future__ import annotations
