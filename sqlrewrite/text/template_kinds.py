@@ -1,4 +1,4 @@
-"""What a template expression stands for: dbt's ``ref``, ``source``, ``var`` and others."""
+"""The kinds of template expressions: dbt's ``ref``, ``source`` and ``var``, Airflow's ``ds``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from enum import Enum
 
 from sqlrewrite.warehouse import Reference
 
-# To the first end outside of a string: `{{ config(post_hook="VACUUM {{ this }}") }}` is one.
+# A template ends at the first end outside of a string: `{{ config(post_hook="{{ this }}") }}`.
 _STRINGS = r"'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\""
 UNITS = {
     "{{": re.compile(rf"\{{\{{(?:[^'\"}}]|{_STRINGS}|\}}(?!\}}))*+\}}\}}", re.DOTALL),
@@ -22,8 +22,8 @@ _JOINED = re.compile(rf"{_STRINGS}|~", re.DOTALL)
 CALL = re.compile(r"(ref|source|var|env_var|config)\s*\(")
 """A call of dbt's."""
 
-# What a call gives is the same at each place of a text, if what it is given is: no `now()`, no
-# `random()`, nothing that counts. Airflow's macros, and methods of Python's dates and strings.
+# Functions that give the same for the same arguments throughout a rendering: no `now()`, no
+# `random()`, no counter. Airflow's macros, and methods of Python's dates and strings.
 _REPEATS = frozenset(
     """
     ds_add ds_format timedelta var env_var get strftime isoformat format date replace split strip
@@ -31,8 +31,8 @@ _REPEATS = frozenset(
     """.split()
 )
 _TASKS = frozenset("ti task_instance dag_run".split())
-"""What Airflow knows of the task that it renders for: what a call on one of them gives is the same
-throughout a rendering, unless it is one of ``_CHANGES``."""
+"""Airflow's values for the task that it renders for. A method of theirs gives the same throughout a
+rendering, unless it is one of ``_CHANGES``."""
 _CHANGES = frozenset(
     """
     now utcnow today time random uuid1 uuid4 next pop popitem setdefault update clear append extend
@@ -41,16 +41,16 @@ _CHANGES = frozenset(
     """.split()
 )
 _MACROS = frozenset("datetime strptime fromisoformat combine relativedelta loads dumps".split())
-"""Of Airflow's ``macros`` those that neither ask a clock nor a metastore, beside ``_REPEATS``."""
+"""Airflow's ``macros`` that ask neither a clock nor a metastore, beside ``_REPEATS``."""
 _CLOCK = "time"
-"""Python's module: its ``strftime`` is of now."""
+"""Python's module, whose ``strftime`` formats the current time."""
 
 _AIRFLOWS = frozenset(
     f"{name}{end}"
     for name in ("ds", "ts", "prev_ds", "next_ds", "yesterday_ds", "tomorrow_ds")
     for end in ("", "_nodash")
 )
-"""What Airflow renders to a date, by its template reference."""
+"""Airflow's variables that render to a date (its "Templates reference")."""
 
 
 _DATES = _AIRFLOWS | frozenset(
@@ -64,8 +64,8 @@ _IDENTIFIERS = frozenset(
     target.name target.type target.schema target.database target.catalog
     """.split()
 )
-"""What renders to a name or number of a run. Airflow takes letters, digits and ``-._`` in those of
-a DAG, task or run alone (``validate_key``)."""
+"""Expressions that render to the name or number of a run. Airflow allows only letters, digits and
+``-._`` in the ids of a DAG, task or run (``validate_key``)."""
 
 
 class TemplateKind(Enum):
@@ -85,11 +85,11 @@ def inner(unit: str) -> str:
 
 
 def repeats(unit: str, quote: str) -> bool:
-    """Whether an expression in a string surely renders to the same wherever it stands, and to no
-    ``quote``, which would end the string: names, what they hold, calls of the few things above.
+    """Whether an expression in a string surely renders to the same value at each place, and to one
+    without ``quote``, which would end the string: names, their attributes, known calls.
 
-    Where it holds the quote itself, its texts are plain words and signs: ``'{{ x[' || a || '] }}'``
-    is no template to who does not render it.
+    If the quote stands in the expression itself, its strings must be plain words:
+    ``'{{ x[' || a || '] }}'`` is no template for an engine that reads it unrendered.
     """
     if not unit.startswith("{{"):
         return True
@@ -111,16 +111,16 @@ def _repeated(tree: ast.Expression, plain: re.Pattern[str]) -> bool:
 
 
 def words(unit: str) -> frozenset[str]:
-    """The names that an expression is made of."""
+    """The names in an expression."""
     tree = _tree(unit)
     nodes = ast.walk(tree) if tree is not None else ()
     return frozenset(node.id for node in nodes if isinstance(node, ast.Name))
 
 
 def _given_values(unit: str) -> list[tuple[str, ...]]:
-    """The sources of an expression's value, each as the names that lead to it, if Airflow gives
-    them all to a task, constant throughout a rendering: dates of the run, ``ti``, ``dag_run``,
-    ``macros``, or a variable (``var.value.x``). Else empty."""
+    """The operands of an expression, each as its chain of names, if all of them are values that
+    Airflow gives to a task, constant throughout a rendering: dates of the run, ``ti``,
+    ``dag_run``, ``macros``, or a variable (``var.value.x``). Else empty."""
     tree = _tree(unit)
     if tree is None or not _repeated(tree, _NO_QUOTE):
         return []
@@ -157,8 +157,8 @@ def _is_of_task(chain: Sequence[str]) -> bool:
 
 
 def _chain(node: ast.expr) -> tuple[str, ...]:
-    """The names that lead to a value from the left, ``a.b(1)[2].c`` as a, b and c; none where it
-    does not begin with a name."""
+    """The chain of names in an expression, ``a.b(1)[2].c`` as a, b and c; empty if it does not
+    begin with a name."""
     names: list[str] = []
     while not isinstance(node, ast.Name):
         match node:
@@ -186,9 +186,10 @@ _STEADY = (
 
 
 def renders_to_one_line(unit: str, spoken_of: frozenset[str]) -> bool:
-    """Whether an expression surely renders to one line, in which no comment ends: what names a
-    relation, a model or a run, dates with what is computed from them, and values given to a task,
-    unless a tag of the text speaks of the name. What a variable or macro gives may be any text."""
+    """Whether an expression surely renders to one line that ends no comment: the name of a
+    relation, model or run, dates and what is computed of them, and values of a task; unless a tag
+    of the text mentions (``spoken_of``) the name. Other variables and macros may render to any
+    text."""
     if meaning(unit)[0] in (TemplateKind.REFERENCE, TemplateKind.THIS):
         return True
     if not unit.startswith("{{") or "\\" in unit or not repeats(unit, ""):
@@ -202,7 +203,8 @@ def renders_to_one_line(unit: str, spoken_of: frozenset[str]) -> bool:
 
 
 def _steady(node: ast.AST, plain: re.Pattern[str]) -> bool:
-    """Whether a node calls nothing that may change, and its text is ``plain``."""
+    """Whether a node has a constant value: it calls only known functions, its string is
+    ``plain``."""
     match node:
         case ast.Constant(value=str(text)):
             return plain.fullmatch(text) is not None
@@ -224,13 +226,13 @@ def _steady(node: ast.AST, plain: re.Pattern[str]) -> bool:
 
 
 def as_python(code: str) -> str:
-    """An expression of Jinja as Python reads it: ``a ~ b``, which joins two texts, is ``a + b``."""
+    """A Jinja expression as Python's: ``a ~ b``, which joins two strings, becomes ``a + b``."""
     return _JOINED.sub(lambda match: "+" if match.group() == "~" else match.group(), code)
 
 
 def meaning(unit: str) -> tuple[TemplateKind, Reference]:
-    """The kind of an expression, and the relation it refers to. dbt's calls with constants are read
-    as Python's."""
+    """The kind of an expression, and the relation that it refers to, empty for none. dbt's calls
+    with constants are parsed as Python."""
     if not unit.startswith("{{"):
         return TemplateKind.VALUE, ()
     code = inner(unit)

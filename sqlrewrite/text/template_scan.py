@@ -1,7 +1,7 @@
-"""One pass over a text that masks its templates.
+"""Masks the templates of a text, in one pass.
 
 The scan knows where code, strings, quoted names and comments begin and end, because a template
-means something else in each. A template that cannot be masked is an ``Obstacle`` with a reason.
+is masked in another way in each. One that cannot be masked is an ``Obstacle`` with a reason.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ from sqlrewrite.text.templates import (
 _TAG = re.compile(r"\{%[-+]?\s*(\w+)")
 _COMMENTS = ("--", "/*")
 _MAY_BE_TEXT = frozenset("$&")
-"""What people write in comments, too: a variable only where the text has others like it."""
+"""Signs that are common in comments: there ``$x`` is a variable only if the code has such, too."""
 _OPERAND = re.compile(r"(?:[=<>]|\bbetween)\s*\Z", re.IGNORECASE)
 _RENDERED_ONCE = frozenset({"snapshot", "endsnapshot", "test", "endtest"})
-"""Around one query of its own each: dbt runs what is between them."""
+"""Tags around one query, which dbt runs by itself."""
 _TRIMS_BEFORE = ("{{-", "{%-", "{#-")
 _SET = re.compile(r"\{%[-+]?\s*set\s[\w.,\s]+=")
 _COMMENT = re.compile(r"--[^\r\n]*|/\*.*?\*/", re.DOTALL)
@@ -56,9 +56,9 @@ _WORD = re.compile(r"\w")
 _WHITE = re.compile(r"\s*")
 _REST = re.compile(r"[ \t]*(?:[\r\n]|\Z)")
 
-# What may touch an expression and not become one token with what it renders to.
+# Characters that may stand right beside a template: they never merge with its value to one token.
 _BEFORE, _BEHIND = frozenset("(,.=<>+["), frozenset("),;.=<>+]")
-# Beside a constant an operator may stand as well, but for a sign before a negative one: 1--2.
+# Beside a constant also operators, but no ``-`` before it: a negative one would give ``1--2``.
 _BEFORE_VALUE, _BEHIND_VALUE = _BEFORE | frozenset("*/%|&"), _BEHIND | frozenset("-*/%|&:")
 
 _BLOCK = "{{% {} %}} changes the statement (as dbt compiles it, in target/compiled, it can be read)"
@@ -124,7 +124,8 @@ class TemplateScan:
         return Masked(pieces, tuple(self.templates), tuple(obstacles))
 
     def _unit(self, sign: str, start: int, context: str) -> int:
-        """Masks the template that begins at an offset; returns where the scan goes on."""
+        """Masks the template that begins at an offset; returns the offset where the scan goes
+        on."""
         if sign in VARIABLES:
             if sign in SPARKS_OWN and context not in _COMMENTS and not self._wants_value(start):
                 return start + 1
@@ -135,11 +136,11 @@ class TemplateScan:
             whole = UNITS[sign].match(self.text, start) if end >= 2 and sign in UNITS else None
             if whole is not None:
                 end = whole.end()
-            elif sign in UNITS and end >= 2:  # a string that does not end, or not here
+            elif sign in UNITS and end >= 2:  # a string in it does not end before the braces
                 self._refuse(start, len(self.text), f"{sign} may end elsewhere")
                 return len(self.text)
             if end < 2:
-                self.endless.add(sign)  # and not looked for again
+                self.endless.add(sign)  # not searched for again
                 end = 0
         if not end:
             if context not in _COMMENTS:
@@ -161,8 +162,8 @@ class TemplateScan:
         return self.text[max(0, start - LONGEST_WORD) : start]
 
     def _draws(self, start: int, end: int, context: str) -> bool:
-        """Refuses a template or block that may draw what follows into a line comment; returns
-        whether it was refused."""
+        """Refuses a template or block whose trimming may append the code behind it to a line
+        comment; returns whether it was refused."""
         unit, inside = self.text[start:end], context == "--"
         beside = not context and unit.startswith(_TRIMS_BEFORE) and self._behind_comment(start)
         if not inside and not beside:
@@ -173,7 +174,7 @@ class TemplateScan:
         return until > end
 
     def _behind_comment(self, start: int) -> bool:
-        """Whether the lines before a place end in a line comment, with white space behind it."""
+        """Whether only white space stands between the last line comment and an offset."""
         white = _WHITE.match(self.text, self.line_comment) if self.line_comment >= 0 else None
         return white is not None and white.end() >= start
 
@@ -183,7 +184,8 @@ class TemplateScan:
         return any(match.end() == len(before) for match in TO_A_VALUE.finditer(before))
 
     def _block(self, start: int, end: int, unit: str, context: str) -> int | None:
-        """Masks a block that is one expression or renders to nothing; returns where it ends."""
+        """Masks a block that is one expression or renders to nothing; returns its end, None for
+        any other block."""
         match = _TAG.match(unit)
         name = match.group(1) if match else ""
         if context or self.open or (name == "set" and _SET.match(unit)):
@@ -197,7 +199,7 @@ class TemplateScan:
         stop = block_end(self.text, start)
         if stop is None:
             return None
-        if name != "set":  # a statement of its own, so that a join in it is told
+        if name != "set":  # as a statement of its own, so that a join in it is reported
             word = start + unit.index(name)
             arguments = blank(self.text[word + len(name) : stop - 2])
             self._put(start, stop, f"{' ' * (word - start)}{name}{arguments}_;")
@@ -208,7 +210,7 @@ class TemplateScan:
         return stop
 
     def _loop(self, start: int) -> int | None:
-        """Masks a loop over items of a list; returns where it ends, None if it is no such loop."""
+        """Masks a loop that renders to the items of a list; returns its end, None for others."""
         from sqlrewrite.text.blocks import loop  # few texts need it
 
         items = loop(self.text, start)
@@ -224,7 +226,7 @@ class TemplateScan:
         return items.end
 
     def _tag(self, start: int, end: int, unit: str, context: str) -> int:
-        """A block's tag: from the first of a block to its last is one obstacle."""
+        """Masks a tag; a block, from its first tag to its last, is one obstacle."""
         match = _TAG.match(unit)
         name = match.group(1) if match else ""
         if name in _RENDERED_ONCE and not context:
@@ -251,8 +253,8 @@ class TemplateScan:
         return end
 
     def _within(self, start: int, context: str = "") -> bool:
-        """Whether a statement has begun before a place, or before the comment that it is in: a
-        value set there may be two in it."""
+        """Whether a statement has begun before a place, or before the comment around the place. A
+        variable that is set there may have two values in the statement."""
         pieces, end = len(self.pieces), self.masked_until
         if context in _COMMENTS:
             (pieces, end), start = self.before, self.entered
@@ -280,7 +282,7 @@ class TemplateScan:
         self._blank(start, end)
 
     def _joins(self, unit: str, end: int, before: str) -> bool:
-        """Whether two words touch where ``trim_blocks`` takes away the line end between them."""
+        """Whether two words merge if ``trim_blocks`` removes the line end between them."""
         since = goes_on(self.text, unit, end)
         after = self.text[since : since + 1]
         return before not in _BEFORE and _touches(after, _BEHIND)
@@ -288,7 +290,7 @@ class TemplateScan:
     def _in_comment(
         self, start: int, end: int, unit: str, context: str, kind: TemplateKind
     ) -> None:
-        """Takes in a template in a comment; one that may end the comment elsewhere is refused."""
+        """Masks a template in a comment; refuses one that may move the comment's end."""
         shown, renders = on_one_line(unit), kind is not TemplateKind.NOTHING
         several = context == "--" and _breaks(unit)
         if several or (renders and self.text.startswith("/*+", self.entered)):
@@ -304,15 +306,15 @@ class TemplateScan:
             self._blank(start, end, context)
 
     def _is_unsure(self, unit: str) -> bool:
-        """Whether a value in a comment may be several lines: not one that stands in a string or
-        name, too, or is compared."""
+        """Whether the value of a template in a comment may have several lines: unless it also
+        stands in a string or name, or is compared."""
         sign = _sign(unit)
         known = unit in self.one_line or unit in self._in_strings
         return not known and (sign not in _MAY_BE_TEXT or sign in self.signs)
 
     @cached_property
     def _in_strings(self) -> frozenset[str]:
-        """Possible variables in strings."""
+        """What looks like a variable in a string of the text."""
         whole = "\n".join(self.strings)
         return frozenset(
             match.group() for each in VARIABLES.values() for match in each.finditer(whole)
@@ -326,7 +328,7 @@ class TemplateScan:
         if context in _COMMENTS:
             self._in_comment(start, end, unit, context, kind)
         elif context:
-            # What it renders to is a part of the string or name, and ends it nowhere.
+            # Its value is assumed to be a part of the string or name, without the quote.
             quote = context[-1]
             named = kind is TemplateKind.VALUE or is_name(unit)
             known = (named and quote not in unit) or repeats(unit, quote)
@@ -366,17 +368,17 @@ class TemplateScan:
             self._put(start, end, "_" * len(unit) if plain else f"`{filling}`")
 
     def _may_be_set(self, unit: str) -> bool:
-        """Whether a tag may give another meaning to a name in a value that is no call of dbt's."""
+        """Whether a tag of the text may set a name in a template that is no call of dbt's."""
         return CALL.match(inner(unit)) is None and not self.spoken_of.isdisjoint(words(unit))
 
     @cached_property
     def spoken_of(self) -> frozenset[str]:
-        """The words in tags, which may give a name another value."""
+        """The words in the text's tags: names that may be set there."""
         tags = re.findall(r"\{%[^%]*", self.text)
         return frozenset(word for tag in tags for word in re.findall(r"\w+", tag))
 
     def _string(self, end: int) -> None:
-        """Masks a string that ends here and may differ from place to place."""
+        """Masks a whole string, which ends here and may have another value at each place."""
         start, self.unknown = self.entered, False
         del self.pieces[self.before[0] :]
         self.masked_until = self.before[1]
@@ -390,7 +392,7 @@ class TemplateScan:
         return follows or self.text.startswith(("${", "{{"), end)
 
     def _alone(self, start: int, end: int) -> bool:
-        """Whether nothing else stands on the lines of a stretch."""
+        """Whether nothing else stands on the lines of a span."""
         line = max(self.text.rfind("\n", 0, start), self.text.rfind("\r", 0, start)) + 1
         return _REST.match(self.text, end) is not None and not self.text[line:start].strip()
 
@@ -398,8 +400,8 @@ class TemplateScan:
         self.obstacles.append(Obstacle(start, end, why))
 
     def _blank(self, start: int, end: int, context: str = "") -> None:
-        """Masks a template by blanks. A line comment continues behind one of several lines, as it
-        renders to no line end."""
+        """Masks a template by blanks. One of several lines in a line comment renders to no line
+        end: the comment goes on behind it."""
         unit = self.text[start:end]
         continues = context == "--" and _breaks(unit)
         self._put(start, end, f"{blank(unit[:-2])}--" if continues else blank(unit))

@@ -1,9 +1,9 @@
-"""How templates are written: what opens and closes one, and what one does beside a comment.
+"""The syntax of templates: what opens and closes one, and what one does to a comment beside it.
 
-Jinja knows nothing of SQL's comments. A ``-`` takes away the line end that a line comment ends
-with, or the one before the template; so does ``trim_blocks`` behind a tag or a comment of Jinja's.
-The line that follows is a part of the comment then. dbt, Airflow and sqlfluff leave ``trim_blocks``
-off; a text does not tell what it is rendered with, so both are asked.
+Jinja ignores SQL's comments. A ``-`` in a tag removes the white space beside it, and with it the
+line end of a line comment; so does the option ``trim_blocks`` behind a tag or a Jinja comment. The
+next line is then a part of the comment. dbt, Airflow and sqlfluff leave ``trim_blocks`` off, but a
+text does not say how it is rendered: it must read the same either way.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import re
 from sqlrewrite.text.source import LINE_END
 from sqlrewrite.text.templates import NOTE
 
-# What opens a variable, and how each is written. Of a sign that Spark's grammar has as well it is
-# one only where a value or a name must stand: ``a & b`` and ``a %(b)`` are none.
+# The signs that open a variable, and its pattern. A sign that is Spark's, too, opens one only where
+# a value or a name must stand: ``a & b`` and ``a %(b)`` have none.
 VARIABLES = {
     "${": re.compile(r"\$\{[^\s{}'\"`][^{}'\"`\r\n]*\}"),
     "$": re.compile(r"\$\w+"),
@@ -32,14 +32,14 @@ TO_A_VALUE = re.compile(
 )
 LONGEST_WORD = 40
 
-# What may open in SQL code, and what matters inside of what it opens until it ends.
+# What opens something in SQL code, and for each what may end it or open a template in it.
 CODE = re.compile(
     rf"(?P<note>{NOTE.pattern})"
     r"|--|/\*|(?<!\w)[rR]['\"]|['\"]|`|\{[{%#]|\$\{|(?<![\w$])\$(?=[A-Za-z_])"
     r"|\{(?=[A-Za-z_])|#(?=\{)|@(?=\w+@|[A-Za-z_])|%(?=\(\w+\)s)|&(?=&?[A-Za-z_])",
     re.MULTILINE,
 )
-# In a comment `@x` is none of Maven's, and a lone brace or percent sign nobody's.
+# In a comment `@x` (as of Maven), a lone brace or a percent sign opens no template.
 _IN_COMMENT = (
     r"\{[{%#]|\$\{|\$(?=[A-Za-z_])|\{(?=[A-Za-z_][\w.]*\})|#(?=\{[A-Za-z_])|@(?=\w+@)"
     r"|%(?=\(\w+\)s)|&(?=&?[A-Za-z_])"
@@ -59,13 +59,13 @@ OPENS = frozenset({*CLOSES, *VARIABLES})
 _WHITE = re.compile(r"\s*")
 _LINE = re.compile(r"[^\r\n]*")
 _ENDS_ELSEWHERE = frozenset({"*/", "/*", "*+", "\\\n", "\\\r", "\\"})
-"""What may come together where a template between renders to nothing: a comment's end or
-beginning, a hint, a backslash by which a line comment goes on."""
+"""Pairs of characters that end or begin a comment, open a hint, or continue a line comment. They
+may come together where a template between them renders to nothing."""
 _OPEN = frozenset("'\"`{*")
 
 
 def goes_on(text: str, unit: str, end: int) -> int:
-    """Offset at which the text continues behind a template, if as much as possible is trimmed."""
+    """The offset where the text goes on behind a template, if all is trimmed that may be."""
     if not unit.startswith(("{{", "{%", "{#")) or unit[-3] == "+":
         return end
     if unit[-3] == "-":
@@ -76,14 +76,14 @@ def goes_on(text: str, unit: str, end: int) -> int:
 
 
 def takes_line_end(comment: str) -> bool:
-    """Whether a template at the end of a line comment may take away the line end behind it."""
+    """Whether a template at the end of a line comment may remove the line end behind it."""
     ending = comment.rstrip()[-3:]
     return ending.endswith(("#}", "%}", "-}}")) and not ending.startswith("+")
 
 
 def drawn_into_comment(text: str, unit: str, end: int, *, inside: bool) -> int:
-    """End of the code that a template may draw into a line comment: one that it is ``inside`` of,
-    or one before it. The template's own end if there is none."""
+    """The end of the code that a template's trimming may append to a line comment: the one that it
+    is ``inside``, or one before it. The template's own end if there is no such code."""
     since = goes_on(text, unit, end)
     if inside and LINE_END.search(text, end, since) is None:
         return end
@@ -97,8 +97,8 @@ def drawn_into_comment(text: str, unit: str, end: int, *, inside: bool) -> int:
 
 
 def ends_elsewhere(text: str, unit: str, start: int, end: int) -> bool:
-    """Whether a comment may end at another place, or be none, where a template in it renders to
-    nothing: by what then stands side by side."""
+    """Whether a comment may end elsewhere, or be none, if a template in it renders to nothing: the
+    characters before and behind then stand side by side."""
     if unit[2:3] == "-":
         while text[start - 1 : start].isspace():
             start -= 1

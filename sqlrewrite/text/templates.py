@@ -1,15 +1,15 @@
-"""Templates in a text of SQL: what they are, how they are found, and what is known of them.
+"""Templates in an SQL text: what they are, and what is assumed of them.
 
-A template is what another program fills in before Spark reads the text: Jinja as dbt and Airflow
-have it, ``${x}`` and other variables. ``masking`` replaces templates with names of the same length,
-so that the SQL can be lexed; ``template_tokens`` then puts in what they mean.
+A template is filled in by another program before Spark reads the text: Jinja of dbt or Airflow,
+``${x}`` and other variables. ``masking`` replaces templates with names of the same length, so that
+the SQL can be lexed; ``template_tokens`` then replaces those names' tokens by what they mean.
 
 The value of a template is unknown. Three things are assumed of it:
 
 - ``ref`` and ``source`` render to the name of their relation.
 - An expression in the place of an operand renders to a complete operand (not to ``1 OR x = 2``).
-- ``var('x')`` and ``${x}`` render to a constant, which is the same everywhere in a statement: so a
-  condition on one may be repeated. Inside a string or a name they are a part of it.
+- ``var('x')`` and ``${x}`` render to a constant, the same everywhere in a statement: so a
+  condition with one may be repeated. Inside a string or a name they are a part of it.
 
 Any other expression is treated as an unknown function, and what contains it is never repeated.
 A statement is left alone where an expression is a whole condition (it may contain an OR) or touches
@@ -26,7 +26,7 @@ from sqlrewrite.text.template_kinds import TemplateKind
 from sqlrewrite.warehouse import Name, Reference
 
 Refer = Callable[[Reference], Name | None]
-"""The name that a ``ref`` or ``source`` stands for, as a catalog knows it."""
+"""The name of the relation of a ``ref`` or ``source``, from a catalog; None if unknown."""
 
 
 def no_name(reference: Reference) -> Name | None:
@@ -42,13 +42,14 @@ _IN_STRING = re.compile(
     r"\{[{%#]|\$[{A-Za-z_]|#?\{[A-Za-z_][\w.]*\}|@\w+@|(?<!\w)@[A-Za-z_]|%\(\w+\)s|^&&?[A-Za-z_]\w*$"
 )
 _NAMES = ("{", "$", "@", "#", "%", "&", "'", '"', "r'", 'r"', "R'", 'R"')
-"""How the name of a function or parameter begins if it is a template or a string with one."""
+"""How a token in the place of a function's or parameter's name begins if it is a template."""
 _NAMED = re.compile(r"\{\{[-+]?\s*[\w.]+\s*[-+]?\}\}")
 
 NOTE = re.compile(r"(?:^|(?<=;))[ \t]*//[^\r\n]*", re.MULTILINE)
-"""A note that people write behind ``//``. No engine of ours reads it, so it is blanked."""
+"""A line that begins with ``//``, as a comment of its author's: no engine reads it, it is
+blanked."""
 DEFINES = frozenset({"macro", "materialization", "operation", "docs"})
-"""Blocks that define what other texts call. In their own place they render to nothing."""
+"""Blocks that define what other texts call. Where they stand they render to nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ class Template:
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """A stretch of template text that cannot be masked, and why; ``end`` exclusive."""
+    """A span of a template that cannot be masked, and why; ``end`` exclusive."""
 
     start: int
     end: int
@@ -81,7 +82,7 @@ class Masked:
 
 
 def is_template(name: str) -> bool:
-    """Whether what is read as the name of a function or a parameter is a template."""
+    """Whether a token in the place of a function's or parameter's name is a template."""
     return name.startswith(_NAMES)
 
 

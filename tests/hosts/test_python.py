@@ -280,8 +280,8 @@ def test_a_text_that_is_no_python_is_left_alone() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("# caf\udce9\n{}", "line 1: what stands there is not UTF-8"),
-        ("x = 1\n# caf\udce9\n{}", "line 2: what stands there is not UTF-8"),
+        ("# caf\udce9\n{}", "line 1: it is not UTF-8"),
+        ("x = 1\n# caf\udce9\n{}", "line 2: it is not UTF-8"),
         ("x = " + "+".join(["1"] * 20_000) + "\n{}", "it is nested too deeply"),
     ],
 )

@@ -1,7 +1,7 @@
-"""Files in which SQL stands in another language: which they are, and the SQL in them.
+"""Files in which SQL is embedded in another language: which they are, and the SQL in them.
 
 In: a file's name and text. Out: a ``Host``, or None for a file that is SQL itself. A new kind of
-file is a module here and a line in ``host_of``; nothing else asks what a file is written in.
+file is a module here and a line in ``host_of``; nothing else asks for a file's language.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from sqlrewrite.text.hosts.region import Host
 from sqlrewrite.text.masking import is_notebook
 
 SUFFIXES = (".py", ".ipynb")
-"""Suffixes of host files, in lower case."""
+"""The suffixes of host files, in lower case."""
 
 
 def kind_of(path: str) -> str:

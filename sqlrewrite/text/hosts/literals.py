@@ -1,10 +1,10 @@
-"""Literals of Python that hold SQL: their value, and where each of its characters is written.
+"""Python literals that hold SQL: their value, and where each of its characters is written.
 
-In: literals as they stand in a text, side by side or with ``+`` between them and variables, and how
-they are filled (``f"{x}"``, ``.format``, ``%``). Out: the SQL, in which a hole is ``${x}``, a
-constant of which nothing is known but that it is the same wherever it stands. What cannot be mapped
-exactly raises Unmapped, with the reason. What is inserted is written as the literal needs it; what
-has no such form (a quote in a raw literal that it would end) raises Unwritable.
+In: literals, side by side or with ``+`` between them and variables, and how their holes are filled
+(``f"{x}"``, ``.format``, ``%``). Out: the SQL with ``${x}`` for each hole: a constant of unknown
+value, the same wherever the hole is written alike. Raises Unmapped, with the reason, for a literal
+whose characters cannot be mapped. Insertions are escaped as the literal needs; Unwritable is raised
+for one that it cannot hold (a quote that would end a raw literal).
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from sqlrewrite.text.hosts.region import Embedded, Escape, Unwritable, joined
 from sqlrewrite.text.source import LINE_END
 
 
-class Unmapped(Exception):  # noqa: N818 - says what is so of the text, not what went wrong
-    """A text of which it is not known where each character is written; the message says why."""
+class Unmapped(Exception):  # noqa: N818 - named as Unwritable is
+    """It is not known where each character of a text is written; the message says why."""
 
 
 _OPENS = re.compile(r"(?i:(?P<prefix>u|r|f|rf|fr)?)(?P<quote>\"\"\"|'''|\"|')")
@@ -54,20 +54,20 @@ _BETWEEN = re.compile(r"(?:\s|\\\r?\n|#[^\r\n]*)*")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Operand:
-    """A term of a sum of texts: literals side by side, ``"a" f"{b}"``, or a variable."""
+    """An operand of ``+``: literals side by side (``"a" f"{b}"``), or a variable."""
 
     source: Embedded
     literal: bool = True
 
 
 _Part = tuple[Embedded, str]
-"""A stretch of a text and how it is filled: ``f``, ``{``, ``%``, by nothing (an empty string), or
-as a whole, since it is a ``variable``."""
+"""A part of a text and how its holes are filled: ``f``, ``{``, ``%``, an empty string for no holes,
+``variable`` for one that is a hole itself."""
 
 
 def sql_of(operands: Sequence[Operand], filled: str, line_end: str) -> tuple[Embedded, str]:
-    """The SQL that the operands make, filled by ``{`` (format), by ``%``, or by what is in them,
-    with ``${name}`` for each hole; and its stretches between the holes, with NUL for each. Raises
+    """The SQL of a sum of operands, with ``${name}`` for each hole; and the same with NUL for each.
+    ``filled``: by ``{`` (format), by ``%``, or an empty string for an f-string's own holes. Raises
     Unmapped."""
     holes: dict[str, str] = {}
     added = (operand.source for operand in operands if not operand.literal)
@@ -78,7 +78,7 @@ def sql_of(operands: Sequence[Operand], filled: str, line_end: str) -> tuple[Emb
             parts += _literals(operand.source, filled, line_end, splices)
         else:
             parts.append((operand.source, _VARIABLE))
-    if filled:  # as a whole: a hole may begin in one literal and end in the next
+    if filled:  # a hole may begin in one literal and end in the next
         parts = [(joined([value for value, _ in parts]), filled)]
     return _with_holes(parts, holes, splices)
 
@@ -94,7 +94,7 @@ def _added(source: Embedded) -> str:
 def _literals(
     source: Embedded, filled: str, line_end: str, splices: Mapping[str, str]
 ) -> Iterator[_Part]:
-    """The values of literals side by side, before they are filled. Raises Unmapped."""
+    """The values of literals side by side, holes not yet filled. Raises Unmapped."""
     at, end = 0, len(source.text)
     while at < end:
         opens = _OPENS.match(source.text, at)
@@ -113,13 +113,14 @@ def _literals(
 
 
 def _end(text: str, at: int, quote: str) -> int:
-    """End of a literal. A backslash takes the next character with it, also in a raw literal."""
+    """The end of a literal. A backslash escapes a quote in a raw literal, too."""
     signs = re.compile(rf"\\.|{quote}", re.DOTALL).finditer(text, at)
     return next((sign.end() for sign in signs if sign.group() == quote), -1)
 
 
 def _unescaped(inner: Embedded, raw: bool, outer: tuple[Escape, ...], *, braces: bool) -> Embedded:
-    """A literal's value; where ``braces`` mean something, none may come of an escape."""
+    """A literal's value. Raises Unmapped for an escape that gives a brace, if ``braces`` begin
+    holes."""
     pieces, indexes = list[str](), array("q")
     for match in (_RAW_PIECE if raw else _PIECE).finditer(inner.text):
         value = _value(match)
@@ -156,16 +157,16 @@ def _value(match: re.Match[str]) -> str:
 def _with_holes(
     parts: Sequence[_Part], holes: dict[str, str], splices: Mapping[str, str]
 ) -> tuple[Embedded, str]:
-    """The parts as one text, with a name in the place of each hole, and what is between them."""
+    """The parts as one text, with a name for each hole; and the same with NUL for each."""
     split = [[*_pieces(*part, holes)] for part in parts]
     texts = list[Embedded]()
     for (value, filled), pieces in zip(parts, split, strict=True):
         indexes = array("q")
         for shown, start, hole in pieces:
-            # All of a hole stands where it begins: nothing is inserted inside of it.
+            # All characters of a hole have the offset of its first: nothing is inserted inside.
             indexes.extend([start] * len(shown) if hole else range(start, start + len(shown)))
         indexes.append(len(value.text))
-        # Of the holes of an f"…" beside it a plain literal can have none.
+        # A plain literal beside an f"…" cannot repeat that one's holes.
         fitting = {name: hole if filled else "" for name, hole in holes.items()}
         written = {**fitting, **{name: name for name in splices}}
         way = partial(_write_filled, written, _DOUBLED.get(filled, ""))
@@ -178,8 +179,8 @@ def _with_holes(
 
 
 def _pieces(value: Embedded, filled: str, holes: dict[str, str]) -> Iterator[tuple[str, int, bool]]:
-    """The pieces of a part: the SQL, its offset in the value, and whether it is a hole. A hole
-    given by position gets a name of its own, and can be written nowhere else."""
+    """The pieces of a part: the SQL, its offset in the value, and whether it is a hole. A hole that
+    is filled by position gets a name of its own, and can be repeated nowhere."""
     text, end = value.text, 0
     if filled == _VARIABLE:
         yield _shown(text, _added(value), holes), 0, True
@@ -202,7 +203,7 @@ def _pieces(value: Embedded, filled: str, holes: dict[str, str]) -> Iterator[tup
 
 
 def _shown(written: str, name: str, holes: dict[str, str]) -> str:
-    """Name of a hole in the SQL. Holes that are written differently may have different values."""
+    """The name of a hole in the SQL. Holes that are written differently have different names."""
     plain = re.sub(r"[^\w.]+", "_", name).strip("_")
     number, shown = 1, f"${{{plain}}}"
     while holes.setdefault(shown, written) != written:
@@ -218,18 +219,20 @@ def line_end(text: str) -> str:
 
 
 def _in_literal(quote: str, line_end: str, text: str) -> str:
-    """In a literal of Python between ``quote``, one or three; ``line_end`` is the file's."""
+    """An insertion escaped for a literal with one or three of ``quote`` around it; ``line_end`` is
+    the file's."""
     text = text.replace("\\", "\\\\").replace("\r\n", "\n").replace("\r", "\\r")
     sign = quote[0]
     if len(quote) == 1:
         return text.replace(sign, f"\\{sign}").replace("\n", "\\n")
-    # Alone between other characters a quote ends nothing; beside another one it might.
+    # A single quote between other characters ends nothing; beside another quote it might.
     text = re.sub(rf"(?<![^{sign}]){sign}|{sign}(?![^{sign}])", rf"\\{sign}", text)
     return text.replace("\n", line_end)
 
 
 def _in_raw_literal(quote: str, line_end: str, text: str) -> str:
-    """In a raw literal: as it is, where Python reads it so after what is no quote or backslash."""
+    """An insertion for a raw literal: unchanged. Raises Unwritable if Python would read it
+    otherwise."""
     plain = LINE_END.sub("\n", text)
     try:
         same = ast.literal_eval(f"r{quote} {plain} {quote}") == f" {plain} "
@@ -241,8 +244,9 @@ def _in_raw_literal(quote: str, line_end: str, text: str) -> str:
 
 
 def _write_filled(holes: Mapping[str, str], doubled: str, text: str) -> str:
-    """In a text whose ``holes`` Python fills: each ``${name}`` is written as its hole, if it can be
-    written there, and each of ``doubled`` (braces, or ``%``), which would begin one, twice."""
+    """An insertion for a text whose ``holes`` Python fills: each ``${name}`` becomes its hole
+    again, and each character of ``doubled`` (braces, or ``%``), which would begin one, is written
+    twice. Raises Unwritable for a hole that cannot be repeated there."""
     signs = [*map(re.escape, holes), *([f"[{doubled}]"] if doubled else [])]
 
     def written(match: re.Match[str]) -> str:
@@ -257,12 +261,12 @@ def _write_filled(holes: Mapping[str, str], doubled: str, text: str) -> str:
 
 
 def _write_spliced(opens: str, quote: str, variables: Mapping[str, str], text: str) -> str:
-    """In a literal with variables added: it ends before each, and ``opens`` again behind it."""
+    """An insertion with added variables: the literal ends before each, and ``opens`` behind it."""
     for shown, variable in variables.items():
         text = text.replace(shown, f"{quote} + {variable} + {opens}")
     return text
 
 
 def _outside(_: str) -> str:
-    """Before or behind a variable that is added, where no literal is: never."""
-    raise Unwritable("no literal is there that it could stand in")
+    """Nothing can be inserted beside a variable, outside of any literal."""
+    raise Unwritable("there is no literal to insert it into")

@@ -1,10 +1,10 @@
 """Notebooks: Jupyter's files, and Databricks' as source files.
 
-A Jupyter notebook (``.ipynb``) is JSON and stays as it is, byte for byte, but for what is inserted
-into the strings of a cell's source: a line that is inserted is one more string where the source is
-a list of lines. In Databricks' files ``# MAGIC %sql`` opens a cell of SQL in a ``.py`` file,
-``-- MAGIC %sql`` one in a ``.sql`` file, and ``# COMMAND ----------`` stands between cells; a line
-that is inserted gets the same ``MAGIC``.
+A Jupyter notebook (``.ipynb``) is JSON. It stays as it is, byte for byte, but for insertions into
+the strings of a cell's source; if the source is a list of lines, an inserted line is one more
+string. In Databricks' files ``# MAGIC %sql`` opens a cell of SQL in a ``.py`` file, ``-- MAGIC
+%sql`` one in a ``.sql`` file, and ``# COMMAND ----------`` stands between cells; an inserted line
+begins with the same ``MAGIC``.
 """
 
 from __future__ import annotations
@@ -47,18 +47,18 @@ _CHARACTER = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F
 
 
 def is_python(text: str) -> bool:
-    """Whether a text of Python is a notebook's."""
+    """Whether a Python text is a Databricks notebook."""
     return _PYTHON.match(text) is not None
 
 
 def read_python(text: str) -> Host:
-    """A notebook of Python: its cells of SQL, and the SQL that its Python runs."""
-    # What is inserted at a cell's end goes into its last line.
+    """A Databricks notebook in Python: its cells of SQL, and the SQL that its Python runs."""
+    # An insertion at a cell's end goes into its last line.
     lines = (_lines(text, *cell, "#") for cell in _between(_CELL_END, text))
     wholes = (joined(line) for line in lines if line)
     cells = [Region(whole.cut(0, len(whole.text.rstrip("\r\n")))) for whole in wholes]
     program = python.read(plain(text), notebook=True)
-    if any(at == 0 for at, _ in program.unread):  # it is no Python as a whole: what its cells hold
+    if any(at == 0 for at, _ in program.unread):  # as a whole no Python: cell by cell
         shared, single = Cells(), (plain(text, *cell) for cell in _between(_CELL_END, text))
         read = [_python_cell(cell, shared) for cell in single]
         regions = chain.from_iterable(cell.regions for cell in read)
@@ -69,7 +69,7 @@ def read_python(text: str) -> Host:
 
 
 def read_sql(text: str) -> Host:
-    """A notebook of SQL, cell by cell, so that one that cannot be read costs no other."""
+    """A Databricks notebook in SQL, cell by cell: a cell that cannot be read costs no other."""
     cells = (_sql_cell(text, *cell) for cell in _between(CELL_END, text))
     regions = (Region(cell.cut(0, len(cell.text.rstrip()))) for cell in cells if cell is not None)
     return Host(text, tuple(regions))
@@ -85,7 +85,7 @@ def _between(ends: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
 
 
 def _sql_cell(text: str, start: int, end: int) -> Embedded | None:
-    """A cell of a notebook of SQL, None for one in another language."""
+    """A cell of a notebook in SQL; None for a cell in another language."""
     language = LANGUAGE.match(text[start:end])
     if language is None:
         return plain(text, start, end)
@@ -98,7 +98,7 @@ def _sql_cell(text: str, start: int, end: int) -> Embedded | None:
 
 
 def _lines(text: str, start: int, end: int, sign: str) -> list[Embedded]:
-    """The lines of a cell of SQL without what makes comments of them; none of another cell."""
+    """The lines of a cell of SQL without their ``MAGIC``; empty for a cell in another language."""
     embedded: list[Embedded] = []
     for magic in _MAGIC[sign].finditer(text, start, end):
         line = _LINE.match(text, magic.end(), end)
@@ -115,7 +115,7 @@ def _lines(text: str, start: int, end: int, sign: str) -> list[Embedded]:
 
 
 def _prefixed(prefix: str, text: str) -> str:
-    """In comments that hold SQL: each line begins with a ``prefix``."""
+    """An insertion for comments that hold SQL: each new line begins with ``prefix``."""
     return LINE_END.sub(lambda end: end.group() + prefix, text)
 
 
@@ -139,7 +139,7 @@ def read_jupyter(text: str) -> Host:
 
 
 def _why(error: Exception) -> str:
-    """Reason why a notebook cannot be read."""
+    """Why a notebook cannot be read."""
     if isinstance(error, ValueError):
         return str(error)
     if isinstance(error, RecursionError):
@@ -148,7 +148,7 @@ def _why(error: Exception) -> str:
 
 
 def _language(metadata: Any) -> str:
-    """The language of cells that say none."""
+    """The language of cells that name none."""
     places = (_DATABRICKS, "language"), ("language_info", "name"), ("kernelspec", "language")
     languages = [(metadata.get(key) or {}).get(name) for key, name in places]
     return next((language.lower() for language in languages if isinstance(language, str)), "python")
@@ -168,7 +168,7 @@ def _source(text: str, source: Any) -> Embedded:
 
 
 def _between_strings(text: str, strings: list[_Text]) -> str:
-    """The text between two strings of a list, quotes included."""
+    """The JSON text between two strings of a list, with their quotes."""
     if len(strings) > 1:
         return text[strings[0].end : strings[1].start]
     start = text.rfind("[", 0, strings[0].start)
@@ -191,10 +191,10 @@ def _cell(source: Embedded, language: str, databricks: bool, cells: Cells) -> py
 
 
 def _python_cell(source: Embedded, cells: Cells) -> python.Read:
-    """A cell of Python, with lines of SQL and other commands in it."""
+    """A cell in Python, with its lines of SQL (``%sql SELECT …``) and other commands."""
     lines = [match for match in _LINE_MAGIC.finditer(source.text) if match["name"].lower() in _SQL]
     regions = [Region(source.cut(line.start("rest"), line.end())) for line in lines]
-    # Commands of the notebook stand between Python's: as lines that do nothing it can be parsed.
+    # Commands of the notebook (``%…``, ``!…``) become ``pass``: the rest can then be parsed.
     commands = list(_COMMAND.finditer(source.text))
     blank = _COMMAND.sub(_nothing, source.text)
     program = python.read(Embedded(blank, source.offsets, source.escapes), cells)
@@ -218,7 +218,7 @@ def _within(region: Region, offsets: Sequence[int]) -> bool:
 
 
 def _magic(source: Embedded, magic: re.Match[str]) -> python.Read:
-    """A cell whose first line says that it is SQL."""
+    """A cell whose first line, ``%sql`` or ``%%sql``, makes it SQL."""
     if _OPTIONS.fullmatch(magic["rest"]):
         return python.Read((Region(source.cut(magic.end(), len(source.text))),))
     if magic["sign"] == "%":  # the statement begins behind it
@@ -228,15 +228,15 @@ def _magic(source: Embedded, magic: re.Match[str]) -> python.Read:
 
 
 def _in_json(line_end: str, ascii_only: bool, text: str) -> str:
-    """In a string of JSON; ``line_end`` is what stands for the end of a line, which may be the end
-    of the string and the beginning of the next in a list of lines."""
+    """An insertion escaped for a JSON string; ``line_end`` stands for a line end: in a list of
+    lines the end of one string and the beginning of the next."""
     written = json.dumps(text, ensure_ascii=ascii_only)[1:-1]
-    # A backslash that is escaped stands before another: the pairs are taken first.
+    # Pairs from the left: in ``\\n`` the second backslash is no escape.
     return re.sub(r"\\(.)", lambda pair: line_end if pair[1] == "n" else pair.group(), written)
 
 
 class _Text(str):
-    """A string's value; it stands between the quotes before ``start`` and at ``end``."""
+    """The value of a JSON string, which is written from ``start`` to ``end``, without quotes."""
 
     __slots__ = ("end", "start")
     start: int
@@ -244,7 +244,7 @@ class _Text(str):
 
 
 def _embedded(text: str, string: _Text) -> Embedded:
-    """A string's value, with where each of its characters is written."""
+    """A JSON string's value, with the offset of each of its characters."""
     written = text[string.start : string.end]
     if "\\" not in written:
         return Embedded(str(string), range(string.start, string.end + 1))
@@ -260,7 +260,7 @@ def _parse(text: str) -> Any:
 
 
 class _Decoder(json.JSONDecoder):
-    """Python's own decoder, by its scanner in Python, which asks for each string."""
+    """Python's decoder with its scanner in Python, which calls ``_string`` for each string."""
 
     def __init__(self) -> None:
         super().__init__()

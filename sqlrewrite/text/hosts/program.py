@@ -1,10 +1,10 @@
-"""A program's order and names: when each node of a tree runs, and what a name is bound to.
+"""When each node of a Python program runs, and the value of a name where it is read.
 
-In: a tree of Python. Out: its nodes, each with its ``Way``: what may run or not, or more than once,
-on the way to it, and the functions around it. Closed world: what is not in ``_IN_ORDER`` or in
-``_first_of`` is taken for something that may not run. And what a name is bound to where it is read
-(``query = "…"`` and then ``spark.sql(query)``): bound and read once in the file, or read once
-between two lines that bind it. So a change of the text changes what is read there, and no more.
+In: a Python tree. Out: its nodes, each with its ``Way``: the branches, loops and functions around
+it. Closed world: any node that is neither in ``_IN_ORDER`` nor in ``_first_of`` may not run its
+children, or run them more than once. And the values of names (``query = "…"`` and then
+``spark.sql(query)``): only of a name that is bound once and read once in the file, or read once
+between two assignments, so that an insertion into the string changes that one reading alone.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 PythonScope = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef
-"""What has names of its own; the targets of a comprehension count as names of what is around it."""
+"""A scope of names. The targets of a comprehension count as names of the scope around it."""
 
 _IN_ORDER = (
     *(ast.Module, ast.Expr, ast.Return, ast.Call, ast.keyword, ast.Attribute, ast.Subscript),
     *(ast.Starred, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.BinOp, ast.UnaryOp),
     *(ast.JoinedStr, ast.FormattedValue, ast.NamedExpr, ast.Slice),
 )
-"""What evaluates all that is in it, in the order of the text."""
+"""Nodes that evaluate all their children, in the order of the text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """The way to a node: ``block`` has a number for each part of the program around it that may not
-    run to its end, or run again; ``scopes`` are those around it, the innermost last."""
+    """What is around a node: ``block`` has a number for each branch, loop or function, which may
+    not run or run again; ``scopes``: the innermost last."""
 
     block: tuple[int, ...]
     scopes: tuple[PythonScope, ...]
 
 
 def in_order(tree: ast.Module, numbers: Iterator[int]) -> Iterator[tuple[ast.AST, Way]]:
-    """The nodes of a tree with the ways to them; ``numbers`` are those of the blocks."""
+    """The nodes of a tree in their order, each with its way; ``numbers`` gives those of blocks."""
     waiting: list[tuple[ast.AST, Way]] = [(tree, Way((), ()))]
     while waiting:
         node, way = waiting.pop()
@@ -53,7 +53,7 @@ def in_order(tree: ast.Module, numbers: Iterator[int]) -> Iterator[tuple[ast.AST
 
 
 def _first_of(node: ast.AST) -> Sequence[ast.expr]:
-    """Expressions that a node always evaluates, in order, first and only once."""
+    """The expressions that a node always evaluates first, in order, and only once."""
     match node:
         case ast.Assign(value=value) | ast.AugAssign(value=value):
             return (value,)
@@ -71,11 +71,11 @@ def _first_of(node: ast.AST) -> Sequence[ast.expr]:
 
 
 def _parts(node: ast.AST) -> Iterator[list[ast.AST]]:
-    """Parts of a node that run from their beginning, but perhaps not to their end."""
+    """The groups of a node's children that run together: from the first on, perhaps not all."""
     match node:
         case ast.With(items=items, body=body) | ast.AsyncWith(items=items, body=body):
             children = (child for item in items for child in ast.iter_child_nodes(item))
-            yield [*children, *body]  # what is opened may suppress an error of all behind it
+            yield [*children, *body]  # a context manager may suppress an error behind it
         case _:
             for _, value in ast.iter_fields(node):
                 values = value if isinstance(value, list) else [value]
@@ -83,16 +83,16 @@ def _parts(node: ast.AST) -> Iterator[list[ast.AST]]:
 
 
 Names = Mapping[int, ast.expr]
-"""What is meant where a name is read, by the ``id`` of that node."""
+"""The value of a name where it is read, by the ``id`` of the node that reads it."""
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.GeneratorExp
-"""What runs later, and may read names then."""
+"""Code that runs later, and reads names then."""
 _LOGS = frozenset({"debug", "info", "warning", "error"})
 
 
 def meant(tree: ast.Module, *, whole: bool) -> Names:
-    """The value of each name that has one. Names of a module count only in a ``whole`` program:
-    other programs may import them."""
+    """The value of each name that is read where only one is possible. Names of a module count only
+    in a ``whole`` program: other programs may import them."""
     bound, read = Counter(_bound(tree)), Counter(name.id for name in _read(tree))
     once = {name: value for name, value in _assignments(tree, local=whole) if bound[name] == 1}
     values = {
@@ -111,7 +111,7 @@ def _in_sequence(
     scope: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef, shared: Set[str], *, closed: bool
 ) -> dict[int, ast.expr]:
     """The values of names in a scope that are read once before they are bound again, or before a
-    ``closed`` scope ends. ``shared`` names have none."""
+    ``closed`` scope ends. ``shared`` names, which other scopes bind or read, have none."""
     values: dict[int, ast.expr] = {}
     for body in _bodies(scope):
         open_: dict[str, tuple[ast.expr, list[ast.Name]]] = {}
@@ -131,7 +131,7 @@ def _in_sequence(
 
 
 def _bodies(scope: ast.AST) -> Iterator[list[ast.stmt]]:
-    """The lists of lines of a scope, those of functions and classes in it left out."""
+    """The lists of lines in a scope, without those of functions and classes in it."""
     waiting: list[ast.AST] = [scope]
     while waiting:
         node = waiting.pop()
@@ -144,7 +144,7 @@ def _bodies(scope: ast.AST) -> Iterator[list[ast.stmt]]:
 
 
 def _read_later(scope: ast.AST) -> Iterator[str]:
-    """The names that functions in a scope read, and do not bind themselves."""
+    """The names that functions in a scope read and do not bind."""
     for node in ast.walk(scope):
         if isinstance(node, _Function) and node is not scope:
             own = set(_bound(node))
@@ -152,7 +152,7 @@ def _read_later(scope: ast.AST) -> Iterator[str]:
 
 
 def _read(tree: ast.AST) -> Iterator[ast.Name]:
-    """The places where something reads a name that does more than show it to a person."""
+    """The nodes that read a name, but for those that print or log it."""
     waiting = [tree]
     while waiting:
         node = waiting.pop()
@@ -167,7 +167,7 @@ def _read(tree: ast.AST) -> Iterator[ast.Name]:
 
 
 def _bound(tree: ast.AST) -> Iterator[str]:
-    """Each name, as often as something may bind it."""
+    """The names that are bound: each as often as it may be."""
     for node in ast.walk(tree):
         match node:
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):

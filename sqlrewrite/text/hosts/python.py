@@ -1,9 +1,8 @@
-"""Python: the SQL that ``spark.sql("…")`` is given, and what else a program does to names.
+"""Reads the SQL in a Python program: the strings that ``spark.sql("…")`` is given.
 
-In: a text of Python. Out: regions of SQL, and what is left alone. Python's own parser says where a
-call and its literal stand; ``literals`` says where each character of the SQL does. What changes
-names or settings is a region as well, which is not written: a call that does so (``spark_calls``),
-a method that may be called with any name, and a literal that no call here is given as its text.
+In: a Python text. Out: regions of SQL, and the calls that are left alone, with reasons. Python's
+own parser gives the places of a call and its literal, ``literals`` those of the SQL's characters.
+Whatever else changes names or settings (``spark_calls``) becomes a region that is not ``written``.
 """
 
 from __future__ import annotations
@@ -32,28 +31,28 @@ _MAY_CHANGE = re.compile(rf"{_CHANGES.pattern}|{_DEFINITION}")
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """The regions of a text of Python, and what is left alone: its offset in the file, and why."""
+    """The regions of a Python text, and the offset in the file and reason of what is left alone."""
 
     regions: tuple[Region, ...] = ()
     unread: tuple[tuple[int, str], ...] = ()
 
 
 def read(text: Embedded, cells: Cells | None = None, *, notebook: bool = False) -> Read:
-    """The SQL in a text of Python. ``cells`` is shared by the texts of one file; a ``notebook`` is
-    a file that no other imports. Raises nothing."""
+    """The SQL in a Python text. ``cells`` is shared by the texts of one file; ``notebook``: no
+    other file imports this one. Raises nothing."""
     hint = _HINT if cells is None else _CELL_HINT
     if not hint.search(text.text):
         return Read()
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of escapes that mean nothing: the author's business
+            warnings.simplefilter("ignore")  # an invalid escape is the author's business
             tree = ast.parse(text.text)
     except SyntaxError as error:
         line = f", line {error.lineno}" if error.lineno else ""
         return _unread(text, f"not Python that can be read{line}: {error.msg}")
-    except UnicodeEncodeError as error:  # bytes that are no UTF-8 are kept as half characters
+    except UnicodeEncodeError as error:  # bytes that are no UTF-8 are kept as surrogates
         line = f", line {Lines(text.text).place(error.start)[0]}"
-        why = f"not Python that can be read{line}: what stands there is not UTF-8"
+        why = f"not Python that can be read{line}: it is not UTF-8"
         return _unread(text, why)
     except (ValueError, RecursionError, MemoryError) as error:
         why = str(error) if isinstance(error, ValueError) else "it is nested too deeply"
@@ -89,7 +88,7 @@ def read(text: Embedded, cells: Cells | None = None, *, notebook: bool = False) 
 def _queries(
     nodes: Sequence[tuple[ast.AST, Way]],
 ) -> Iterator[tuple[ast.Call, ast.expr, Way]]:
-    """Calls of a session's ``sql``, each with the session."""
+    """The calls of a session's ``sql``, each with the expression of the session."""
     for node, way in nodes:
         match node:
             case ast.Call(func=ast.Attribute(value=called, attr="sql")):
@@ -104,7 +103,7 @@ def _region(
     places: _Places,
     sessions: Sessions,
 ) -> Region:
-    """The region of an effect; the ``number`` is of a block of its own, for one that may not be."""
+    """The region of an effect. One that may not happen has the ``number`` of a block of its own."""
     way, runs = effect.way, text.offsets[places.end(effect.node)]
     nothing = Embedded(effect.statement, [runs] * (len(effect.statement) + 1))
     on = effect.session
@@ -113,8 +112,8 @@ def _region(
 
 
 def _unread(text: Embedded, why: str) -> Read:
-    """The region of a text that is no Python: where it says something of names or settings, it may
-    change any, since its author will have mended it before it runs."""
+    """The result for a text that Python cannot parse. If it seems to change names or settings, it
+    may change any of them: its author will mend it before it runs."""
     at = text.offsets[0]
     changes = _MAY_CHANGE.search(text.text)
     anything = Region(Embedded(ANYTHING, [at] * (len(ANYTHING) + 1)), written=False)
@@ -122,7 +121,7 @@ def _unread(text: Embedded, why: str) -> Read:
 
 
 class _Places:
-    """Offsets of Python's nodes, whose columns are bytes of UTF-8."""
+    """Offsets of Python's nodes, whose own columns count bytes of UTF-8."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -148,7 +147,7 @@ class _Places:
 
 
 def _last(node: ast.expr) -> str:
-    """The last name of what a method is called on: ``spark`` of ``self.spark``."""
+    """The last name of the expression before a method: ``spark`` of ``self.spark``."""
     match node:
         case ast.Name(id=name) | ast.Attribute(attr=name):
             return name
@@ -158,7 +157,8 @@ def _last(node: ast.expr) -> str:
 
 
 def _argument(call: ast.Call, names: Callable[[], Names]) -> tuple[ast.expr, str]:
-    """The text that a call of ``sql`` gets, and how it is filled. Raises Unmapped."""
+    """The argument of a call of ``sql``, and how its holes are filled: by ``{`` for ``format``, by
+    ``%``, or not at all. Raises Unmapped."""
     named = {keyword.arg: keyword.value for keyword in call.keywords}
     node = call.args[0] if call.args else named.pop("sqlQuery", None)
     named.pop("args", None)
@@ -178,12 +178,12 @@ def _argument(call: ast.Call, names: Callable[[], Names]) -> tuple[ast.expr, str
 
 
 def _meant(node: ast.expr | None, names: Callable[[], Names]) -> ast.expr | None:
-    """A literal that a name stands for, or the expression itself."""
+    """The value of a name, if it is known; else the expression itself."""
     return names().get(id(node), node) if isinstance(node, ast.Name) else node
 
 
 def _operands(node: ast.expr) -> Iterator[ast.expr]:
-    """Terms of a sum, from left to right."""
+    """The operands of ``+``, from left to right."""
     match node:
         case ast.BinOp(left=left, op=ast.Add(), right=right):
             yield from _operands(left)
@@ -199,7 +199,7 @@ def _is_text(node: ast.expr) -> bool:
 
 
 def _sql(node: ast.expr, text: Embedded, filled: str, places: _Places) -> Embedded:
-    """The SQL of literals, which is what Python reads there too. Raises Unmapped."""
+    """The SQL in literals, checked to be what Python itself reads there. Raises Unmapped."""
     operands = [*_operands(node)]
     sources = (text.cut(places.offset(operand), places.end(operand)) for operand in operands)
     written = [Operand(source, _is_text(of)) for source, of in zip(sources, operands, strict=True)]
@@ -210,7 +210,7 @@ def _sql(node: ast.expr, text: Embedded, filled: str, places: _Places) -> Embedd
 
 
 def _value(node: ast.expr) -> str:
-    """The text of a literal as Python reads it, with NUL for each hole."""
+    """The value of a literal as Python reads it, with NUL for each hole."""
     if isinstance(node, ast.JoinedStr):
         return "".join(map(_value, node.values))
     value = node.value if isinstance(node, ast.Constant) else None

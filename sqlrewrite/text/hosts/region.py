@@ -1,8 +1,8 @@
 """SQL embedded in a file: in Python's literals, in comments, in strings of JSON.
 
-An ``Embedded`` text has the offset in the file of each of its characters, and the way to write an
-insertion there. A ``Host`` is a file with its regions of SQL; it maps changes of a region to
-changes of the file. What cannot be written raises Unwritable.
+An ``Embedded`` text has the offset in the file of each of its characters, and how an insertion is
+escaped there. A ``Host`` is a file with its regions of SQL; it maps changes of a region to changes
+of the file. Raises Unwritable for an insertion that the file cannot hold.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Escape = Callable[[str], str]
 """One step of escaping an inserted text for its file; it may raise Unwritable."""
 
 
-class Unwritable(Exception):  # noqa: N818 - says what is so of the text, not what went wrong
+class Unwritable(Exception):  # noqa: N818 - an adjective: it says what a text is
     """A text cannot be written at a place in a file; the message says why."""
 
 
@@ -84,11 +84,10 @@ def joined(parts: Sequence[Embedded]) -> Embedded:
 class Region:
     """A text of SQL in a file.
 
-    ``block`` is the path of functions, branches and loops around it, which may run or not, or more
-    than once; empty for what runs once, in the order of the file. If it is not ``written`` in SQL
-    (``createOrReplaceTempView``), the text is a statement with the same effect on names. ``runs``
-    is the offset in the file at which it runs, if that is not where it stands. Two regions surely
-    share a ``session`` if both have the same name of one.
+    ``block`` has a number for each function, branch and loop around it; it is empty for what runs
+    once, in the order of the file. If it is not ``written`` in SQL (``createOrReplaceTempView``),
+    the text is a statement with the same effect. ``runs`` is the offset in the file at which it
+    runs, if not where it stands. Regions with the same ``session`` surely run in one session.
     """
 
     sql: Embedded
@@ -123,8 +122,8 @@ class HostLines(Lines):
 
 @dataclass(frozen=True, eq=False)
 class Host:
-    """A file's text, its regions of SQL in order, and the offsets of what is left alone, with the
-    reasons."""
+    """A file's text, its regions of SQL in order, and the offset and reason of each text that is
+    left alone."""
 
     text: str
     regions: tuple[Region, ...] = ()
@@ -147,5 +146,5 @@ class Host:
 
 
 def changed(text: str, changes: Iterable[Change]) -> str:
-    """A text with changes made, which do not overlap."""
+    """The text after changes that do not overlap."""
     return spliced(text, sorted(changes, key=lambda change: (change[0].start, change[0].end)))

@@ -1,8 +1,8 @@
-"""Which session of Spark a method is called on, as far as a program's text tells it.
+"""The Spark session that a method is called on.
 
-In: a tree, and what is called. Out: a name for the session, the same for two calls only if both are
-surely of one session; None where that is not known. Each session has its own current schema,
-settings and temporary views.
+In: a Python tree, and the expression before the method. Out: a name for the session; None if
+unknown. Two calls have the same name only if both are surely of one session. Each session has its
+own current schema, settings and temporary views.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from itertools import count
 from sqlrewrite.text.hosts.program import PythonScope
 
 USUAL = "spark"
-"""The session that a notebook or shell has, and that ``SparkSession.builder.getOrCreate()`` gives
-where it does."""
+"""The session of a notebook or shell; ``SparkSession.builder.getOrCreate()`` returns it there."""
 
 _OF_SESSION = frozenset({"catalog", "conf"})
 _MODULE = -1
@@ -26,7 +25,8 @@ Offset = Callable[[ast.expr | ast.arg | ast.alias], int]
 
 @dataclass(frozen=True, slots=True)
 class _Binding:
-    """A binding of a name: its offset, None for anywhere, and whether to the usual session."""
+    """A binding of a name: its offset, None if it may happen at any time; and whether it is to the
+    usual session."""
 
     at: int | None
     usual: bool
@@ -42,7 +42,7 @@ class Cells:
 
 
 class Sessions:
-    """The sessions of a text of a program; ``offset`` says where a node begins."""
+    """The sessions in one text of a program; ``offset`` gives where a node begins."""
 
     def __init__(self, tree: ast.Module, offset: Offset, cells: Cells) -> None:
         self._tree = tree
@@ -69,7 +69,7 @@ class Sessions:
         return ".".join([root, *reversed(path)])
 
     def end(self) -> None:
-        """Tells the texts behind this one what the names of the module are."""
+        """Hands the sessions of the module's names on to the next texts of the program."""
         for (scope, name), bindings in self._bindings.items():
             if scope == _MODULE:
                 usual = all(binding.usual for binding in bindings)
@@ -128,7 +128,7 @@ def _is_builder(node: ast.AST) -> bool:
 
 
 def _usual_targets(node: ast.AST) -> list[ast.expr]:
-    """The names to which a line assigns the usual session."""
+    """The targets of a line that assigns the usual session."""
     match node:
         case ast.Assign(targets=targets, value=value) if _is_usual(value):
             return targets
@@ -141,8 +141,8 @@ _Bound = tuple[Sequence[PythonScope], str, ast.expr | ast.arg | ast.alias | None
 
 
 def _bound(tree: ast.Module) -> Iterator[_Bound]:
-    """The scopes and names that something binds, and what does, None for what may do so anywhere.
-    A function that shares a name with those around it may bind it in any of them."""
+    """The bindings of names: the scopes, the name, and the node that binds it, None if that may
+    happen at any time. A ``global`` or ``nonlocal`` name may be bound in any scope around it."""
     waiting: list[tuple[ast.AST, tuple[PythonScope, ...], frozenset[str]]] = [
         (tree, (), frozenset())
     ]
@@ -170,7 +170,7 @@ def _bound(tree: ast.Module) -> Iterator[_Bound]:
 
 
 def _shared(scope: PythonScope) -> Iterator[str]:
-    """The names that a scope declares to be those of another."""
+    """The names that a scope declares ``global`` or ``nonlocal``."""
     body = [] if isinstance(scope, ast.Lambda) else scope.body
     for line in body:
         if isinstance(line, ast.Global | ast.Nonlocal):

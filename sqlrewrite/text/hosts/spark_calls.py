@@ -1,10 +1,9 @@
-"""What a program does to names and settings beside the texts of SQL that are read.
+"""PySpark calls that change names or settings: ``createTempView``, ``saveAsTable``, ``conf.set``.
 
-In: the nodes of a tree, and those of them that are read as SQL. Out: ``ProgramEffect``s, each a
-statement that does the same as a call of Spark's. What no call shows may be done by code that is
-not seen, a function that runs the texts that it is given, say: so each literal that is a
-definition, the key of a setting or the name of a method counts as well, as something that may run
-where it stands.
+In: the nodes of a Python tree, and which of them are read as SQL. Out: ``ProgramEffect``s, each an
+SQL statement with the same effect as a call. Code that is not in the file may do the same by a
+text that it is given; so a string that defines a table, is the key of a setting or the name of
+such a method counts as a call that may run where the string stands.
 """
 
 from __future__ import annotations
@@ -17,17 +16,17 @@ from dataclasses import dataclass, replace
 from sqlrewrite.text.hosts.program import Way
 
 HOLE = "${x}"
-"""What stands for a part of a text that is not written there."""
+"""Stands for a part of a string whose value is not known."""
 
 ANYTHING = f"EXECUTE IMMEDIATE {HOLE}"
-"""A statement after which nothing is known."""
+"""A statement that may change any name or setting."""
 
 
 @dataclass(frozen=True, slots=True)
 class NamingMethod:
-    """A method that makes, changes or drops what has a name: the statement for that name, and which
-    argument the name is, by position and keyword. Without the argument an ``optional`` one does
-    nothing."""
+    """A method that makes, changes or drops a table, view or schema: the ``statement`` with the
+    same effect, and the position and keyword of the argument with the name. If the name is
+    ``optional``, a call without it has no effect."""
 
     statement: str
     keyword: str
@@ -66,21 +65,22 @@ NAMES = {
 }
 
 SETTINGS = frozenset("set setIfMissing setConf setAll config unset option options".split())
-"""Methods that set what their arguments say: a key and its value, pairs of them, keywords."""
+"""Methods that set settings: given a key and a value, pairs of them, or keywords."""
 
 READS_SETTING = frozenset("get getConf contains isModifiable".split())
-"""Methods that only ask for a setting that they name."""
+"""Methods that read a setting."""
 
-_SAID_ALONE = frozenset(NAMES) - {"start", "tableName", "createTable", "queryName"}
-"""Methods that no other library has: one that is a value or a text may be called with any name."""
+_SPARKS_ALONE = frozenset(NAMES) - {"start", "tableName", "createTable", "queryName"}
+"""Methods of Spark alone. Where one is passed as a value (``f(df.createTempView)``), or its name as
+a string, it may be called with any name of a view."""
 _NAME = re.compile(r"(?:[\w.`]|\$\{x\})+")
 _KEY = re.compile(r"spark\.(?:[\w.]|\$\{x\})+")
 _QUERY_NAME = "queryname"
 
 
 def text_of(node: ast.AST) -> tuple[str, list[ast.AST]]:
-    """The text that an expression gives, with ``HOLE`` for each unknown part, and the nodes read
-    for it."""
+    """The value of a string expression, with ``HOLE`` for each unknown part, and the nodes that it
+    was read from."""
     pieces: list[str] = []
     read: list[ast.AST] = []
     waiting: list[tuple[ast.AST, tuple[re.Pattern[str], ...]]] = [(node, ())]
@@ -116,7 +116,7 @@ _PERCENT = re.compile(r"%(?:\(\w+\))?[-+ #0]{0,5}[\d.*]{0,9}[a-zA-Z]")
 
 
 def method_statement(method: str, call: ast.Call) -> str | None:
-    """The statement that a call of one of ``NAMES`` is, None where it does nothing."""
+    """The statement with the effect of a call of one of ``NAMES``; None if it has no effect."""
     way = NAMES[method]
     named = {keyword.arg: keyword.value for keyword in call.keywords}
     spread = None in named or any(isinstance(argument, ast.Starred) for argument in call.args)
@@ -126,13 +126,13 @@ def method_statement(method: str, call: ast.Call) -> str | None:
     name = HOLE if value is None or spread else text_of(value)[0].strip()
     name = name if _NAME.fullmatch(name) else HOLE
     if HOLE in name and way.statement.startswith("USE"):
-        name = "?"  # not the variable of that name, but a schema that nobody knows
+        name = "?"  # an unknown schema, and no variable
     return way.statement.format(name)
 
 
 def settings_of(node: ast.AST) -> Iterator[tuple[ast.Constant, str]]:
-    """The settings that are set by a call of one of ``SETTINGS``, or that a dictionary or a pair
-    shows: each with its value, ``?`` if that is not known."""
+    """The keys in a call of one of ``SETTINGS``, in a dictionary or in a pair, each with its value;
+    ``?`` for an unknown value."""
     pairs: list[tuple[ast.expr | None, ast.expr | None]] = []
     match node:
         case ast.Call(args=args, keywords=keywords):
@@ -149,7 +149,7 @@ def settings_of(node: ast.AST) -> Iterator[tuple[ast.Constant, str]]:
 
 
 def setting_statement(key: object, value: str) -> str | None:
-    """The statement that sets a setting, None for what is none of Spark's."""
+    """The statement that sets a setting of Spark's; None if the key is none."""
     if not isinstance(key, str):
         return None
     if key.lower() == _QUERY_NAME:
@@ -158,8 +158,8 @@ def setting_statement(key: object, value: str) -> str | None:
 
 
 def method_as_value(method: str) -> str | None:
-    """The statement that a method is which may be called with any name."""
-    return NAMES[method].statement.format(HOLE) if method in _SAID_ALONE else None
+    """The statement with the effect of a method that is passed as a value; None for others."""
+    return NAMES[method].statement.format(HOLE) if method in _SPARKS_ALONE else None
 
 
 _BEFORE_WORDS = re.compile(r"\s+|--[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -179,8 +179,8 @@ _SHOWN_TO_PEOPLE = frozenset({"print", "debug", "info", "warning", "error", "exc
 
 @dataclass(frozen=True, slots=True)
 class ProgramEffect:
-    """A statement with the same effect as a node, and the way to that node. ``session`` is what the
-    call is made on, if that tells the session; ``sure`` says that it runs if its block does."""
+    """A ``statement`` with the same effect as a ``node``, and the way to that node. ``session`` is
+    the expression that the method is called on; ``sure``: it runs if its block runs."""
 
     statement: str
     node: ast.expr
@@ -190,7 +190,7 @@ class ProgramEffect:
 
 
 def effects(nodes: Sequence[tuple[ast.AST, Way]], read: Set[int]) -> Iterator[ProgramEffect]:
-    """Effects of the nodes on names and settings; ``read`` are the ``id``s of nodes read as SQL."""
+    """Effects on names and settings. ``read``: the ``id``s of the nodes that are read as SQL."""
     known = {*read, *_not_run(nodes)}
     for node, way in nodes:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
@@ -216,7 +216,7 @@ def effects(nodes: Sequence[tuple[ast.AST, Way]], read: Set[int]) -> Iterator[Pr
 def _of_call(
     call: ast.Call, method: ast.Attribute, way: Way, known: set[int]
 ) -> Iterator[ProgramEffect]:
-    """Effects of a method call; adds the nodes that need no further look to ``known``."""
+    """Effects of a method call; adds to ``known`` the nodes that are dealt with by it."""
     if method.attr in NAMES:
         statement = method_statement(method.attr, call)
         if statement is not None:
@@ -232,7 +232,7 @@ def _of_call(
         )
         query = call.args[0] if call.args else query
         text = "" if query is None or id(query) in known else text_of(query)[0]
-        if _MAKES.match(text):  # in a text that is surely run, less has to be written there
+        if _MAKES.match(text):  # ``sql`` runs it: less of a definition is enough than elsewhere
             yield ProgramEffect(f"CREATE {text}" if text.startswith(HOLE) else text, call, way)
 
 
@@ -247,7 +247,7 @@ def _of_settings(
 
 
 def _of_text(text: str) -> str | None:
-    """The statement that a text is which no call is seen to be given; None where it is none."""
+    """The statement that a string may be run as by code that is not seen; None if it is none."""
     return method_as_value(text) or setting_statement(text, "?") or _definition(text)
 
 
@@ -261,7 +261,7 @@ def _definition(text: str) -> str | None:
 
 
 def _not_run(nodes: Sequence[tuple[ast.AST, Way]]) -> Iterator[int]:
-    """The ``id``s of texts that are there to be read by people."""
+    """The ``id``s of strings that are shown to people and not run: docstrings, messages, help."""
     for node, _ in nodes:
         shown: list[ast.expr] = []
         match node:
