@@ -54,14 +54,14 @@ def changes(fix: Fix) -> Iterator[Change]:
 
 
 def everything(analysis: Analysis) -> tuple[Change, ...]:
-    """The changes of all fixes in a file, as ``dpp-rewrite --write`` makes them."""
+    """The changes of all fixes in a file: what ``dpp-rewrite --write`` would write."""
     fixes = [finding.fix for finding in unsuppressed(analysis.findings) if finding.fix is not None]
     return tuple(dict.fromkeys(change for fix in fixes for change in changes(fix)))
 
 
 @lru_cache(maxsize=16)
 def _suppressing(analysis: Analysis, finding: Finding) -> Action | None:
-    """The comment that suppresses a finding; None if no comment does that and nothing else."""
+    """The comment that suppresses a finding and no other; None if there is none."""
     region = _region(analysis, finding)
     if region is None or finding.code in _UNSUPPRESSED:
         return None

@@ -119,6 +119,6 @@ def analyse(path: str, text: str, project: ServerProject) -> Analysis:
 
 
 def local(region: Region, offset: int) -> int:
-    """The offset in a region's text of one in the file that it holds."""
+    """The offset in a region's text that corresponds to an offset in the file."""
     offsets = region.sql.offsets
     return max(0, min(bisect_right(offsets, offset) - 1, len(offsets) - 1))

@@ -34,7 +34,8 @@ def hover(analysis: Analysis, offset: int) -> tuple[str, Span] | None:
 
 
 def _hover_text(decision: Decision, at: int) -> Iterator[tuple[str, Span]]:
-    """The text on the scan at an offset of a document, with its span, if there is a scan."""
+    """The hover text for the scan at an offset of a document, with the scan's span; None if no scan
+    stands there."""
     document = decision.document
     for decided in decision.statements:
         if not decided.matters:

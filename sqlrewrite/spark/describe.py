@@ -155,7 +155,7 @@ def _buckets(details: Mapping[str, str]) -> Buckets | None:
 
 
 def table(name: Name, description: Description, data: Mapping[str, Any] | None) -> Table:
-    """The table; that a column is never NULL is said by ``data``, the JSON, alone."""
+    """The table; ``data``, the JSON, alone says which columns are NOT NULL."""
     filled = {
         column["name"].lower()
         for column in (data or {}).get("columns", ())

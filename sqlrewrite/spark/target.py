@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 
 class SparkError(Exception):
-    """Something failed in Spark: what, why, and what the user can do about it."""
+    """An error of Spark's for people: what failed, why, and what to do about it."""
 
 
 class SparkGoneError(SparkError):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     _Nested = Callable[[DataType, Column], Column]
 
 FLOATS = ("float", "double")
-"""The types of which ``--float-tolerance`` speaks."""
+"""The types that ``--float-tolerance`` applies to."""
 
 _PLAIN = frozenset(
     "void boolean tinyint smallint int bigint decimal date timestamp timestamp_ntz binary".split()
@@ -131,7 +131,7 @@ SHOWN = 5
 """How many rows that differ are shown of each side."""
 
 ROUNDING = {"double": 1e-9, "float": 1e-6}
-"""How far apart, relative to their size, sums of the same values in another order may be."""
+"""The relative difference that two sums of the same values in another order may have."""
 
 
 BagColumns = tuple[tuple[str, str], ...]
