@@ -90,7 +90,7 @@ class Document:
 
 _UNSURE = (
     f"`{MARKER}` may have come away from its predicate, by a formatter or an edit, and it is not "
-    "sure which predicate is its own: put it right behind that, or take it off"
+    "sure which predicate is its own: put it right after that, or take it off"
 )
 
 

@@ -27,7 +27,7 @@ from sqlrewrite.warehouse import VARIABLE, Name, Reference
 _BLOCKED = "what dpp-rewrite has written into this statement stays, take it out by hand: {}"
 FOREIGN = "DPP009"
 _FOREIGN = (
-    "dpp-rewrite did not write what this marker stands behind: the predicate is "
+    "dpp-rewrite did not write what this marker follows: the predicate is "
     "yours and stays; take the marker off"
 )
 _IN_CHANGE = (

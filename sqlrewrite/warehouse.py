@@ -394,7 +394,7 @@ class Warehouse:
         return self._changed(name, None, unknown=True)
 
     def uncovered(self, temporary: Name) -> Self:
-        """This catalog without a temporary view, behind which a table of its name is seen again."""
+        """This catalog without a temporary view: its name may mean a table again."""
         return self._changed(temporary, None, unknown=False)
 
     def _changed(self, name: Name, relation: TableOrView | None, *, unknown: bool) -> Self:

@@ -81,8 +81,8 @@ def _read(
     waiting: Mapping[Name, ColumnlessTable],
     catalog: Warehouse,
 ) -> tuple[Warehouse, list[Name]]:
-    """The catalog with the columns of tables that are read in this order, and those of which
-    something is not known then."""
+    """The catalog with the columns of the tables, taken in this order, and the names of the tables
+    whose columns are still not all known."""
     todo, unknown = deque(names), dict[Name, None]()
     while todo:
         name = todo.popleft()

@@ -179,8 +179,8 @@ def _columns(entry: YamlObject) -> dict[str, Any]:
 
 
 def _files(folder: Path, left_out: list[LeftOut]) -> Iterator[tuple[str, YamlObject]]:
-    """The YAML files of a folder by their paths from the project on, with their contents; those
-    that cannot be read are left out."""
+    """The paths of a folder's YAML files within the project, and their contents, without files that
+    cannot be read."""
     for path in sorted((*folder.rglob("*.yml"), *folder.rglob("*.yaml"))):
         try:
             yield path.relative_to(folder.parent).as_posix(), object_of(_parsed(path))

@@ -227,7 +227,7 @@ def _forgotten(
         yield LeftOut(where, "a USE that cannot be read: write the schema's name")
     elif len(after.relations) < len(before.relations):
         shown = ".".join(definitions.defined_name(statement.tokens, text))
-        yield LeftOut(where, f"{shown or 'a table'} is not known behind this statement")
+        yield LeftOut(where, f"{shown or 'a table'} is not known after this statement")
 
 
 def _without_columns(

@@ -195,8 +195,8 @@ def _judge_join(proposal: Proposal, reach: Reach) -> Proposal:
 
 
 def _pays(far: Proposal, near: Proposal) -> bool:
-    """Whether following neighbours through facts (``far``) saves more than it reads, compared with
-    not doing so (``near``), where a predicate saves, or the engine by itself for no cost."""
+    """Whether a key query that follows neighbours through facts (``far``) saves more than it reads,
+    beyond what one that does not (``near``), or the engine by itself, would save."""
     written = near.verdict is Verdict.REWRITTEN
     before = estimate(near) if written or near.failing == {MISSED.code} else None
     reads = before.reads if before and written else 0

@@ -313,6 +313,6 @@ def exchanged_alike(checked: CheckedStatement) -> Iterator[Finding]:
 
 
 def message(join: ScanJoin, storage: Storage) -> str:
-    """That the join exchanges the rows of both tables, and need not."""
+    """The message: the join shuffles both tables, and need not."""
     names = f"`{join.one.parts[-1]}` and `{join.other.parts[-1]}`"
     return f"{names} are both {storage.layout}, but the join shuffles their rows all the same"

@@ -313,8 +313,8 @@ def check(session: Session, name: Name, derived: Iterable[Derivation]) -> tuple[
 
 
 def proposed(session: Session, table: Table) -> tuple[Derivation, ...]:
-    """For each partition column an expression over another column that has its value in some rows
-    of the table; none if these are of one partition, where an expression may hold by chance."""
+    """For each partition column, an expression over another column that gives its value in each row
+    of a sample; none if the sample is of one partition, where one may hold by chance."""
     declared = {derived.column.lower() for derived in table.derived}
     parts = frozenset(table.identities)
     candidates = [

@@ -242,7 +242,7 @@ class TemplateScan:
             self._refuse(since, end, _BLOCK.format(name[3:]))
         elif name == "do" or _SET.match(unit):
             if self._within(start, context):
-                self._refuse(start, end, f"{on_one_line(unit)} may change what is behind it")
+                self._refuse(start, end, f"{on_one_line(unit)} may change what follows it")
             self._nothing(start, end, unit, context)
             return end
         elif f"end{name}" in self.tags:

@@ -1,8 +1,8 @@
-"""Variables whose values the project gives (``[tool.dpp-rewrite.variables]``), or the text itself
-by SETs at its head, in names.
+"""Variables in names, with values from the project (``[tool.dpp-rewrite.variables]``) or from SETs
+at the head of the text.
 
-In: a name as it is written, ``${db}`` or ``ods_{{ env }}``. Out: the name with the values, which
-are words. ``{x}`` and ``%(x)s`` are left out: a program sets these where nobody sees.
+In: a name as written, ``${db}.t`` or ``ods_{{ env }}``. Out: the name with the values in it, if
+they are words. ``{x}`` and ``%(x)s`` stay as they are: a program fills them in.
 """
 
 from __future__ import annotations

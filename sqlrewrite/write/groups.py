@@ -133,7 +133,7 @@ def _check(split: Split, places: Places, select: Span) -> None:
             raise Unsplit(f"columns are named by the schema of {scan.parts[-1]}: give it an alias")
     _check_order(split, places)
     if places.spreads(split.block):
-        raise Unsplit("SORT BY, CLUSTER BY or DISTRIBUTE BY stands behind it")
+        raise Unsplit("SORT BY, CLUSTER BY or DISTRIBUTE BY follows it")
 
 
 def _check_order(split: Split, places: Places) -> None:
@@ -168,7 +168,7 @@ def frame(split: Split, places: Places, select: Span) -> Surround:
         return Surround((select,))
     items, having = places.items(split.block), places.having(split.block)
     if having is not None and having[0].end != select.end:
-        raise NoPlaceError("a clause behind its HAVING")
+        raise NoPlaceError("a clause after its HAVING")
     if len(items) != len(split.block.outputs):
         raise Unsplit("its SELECT list is not one item for each of its columns")
     writer = _Writer(split, split.combined, places, items)

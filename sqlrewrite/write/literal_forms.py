@@ -174,7 +174,7 @@ def _of_days(proposal: Proposal, bound: _Bound, keys: Keys) -> str:
     more = timedelta(day_may_recur(proposal, proposal.type_of(proposal.pair.fact)))
     days = [date.fromisoformat(literal.split("'")[1]) for literal in keys.literals]
     if days[-1].year > _LAST_YEAR:
-        raise RefusedError(f"{days[-1]} is a key, and so late that no day behind it is sure")
+        raise RefusedError(f"{days[-1]} is a key, and so late that the day after it may not exist")
     if bound.sign.upper() != "IN":
         return f"{bound.fact} {bound.sign} {_day(days[0] + more * (bound.sign[0] == '<'))}"
     periods: list[list[date]] = []

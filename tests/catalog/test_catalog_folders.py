@@ -61,7 +61,7 @@ def left_out(catalog: Catalog) -> list[str]:
         ),
         (
             "ALTER TABLE good DO SOMETHING NEW; CREATE TABLE good (a INT)",
-            "a.sql:1:1: good is not known behind this statement",
+            "a.sql:1:1: good is not known after this statement",
         ),
         ("{% macro m() %} it's {% endmacro %}", None),
         (

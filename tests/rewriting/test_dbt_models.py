@@ -83,7 +83,7 @@ def test_a_variable_that_is_set_within_a_statement(catalog: Catalog) -> None:
     for tag in ("{% set s = 'b' %}", "{% do s.append('b') %}"):
         result = rewrite(f"{head}{before}{tag} where s.id > 0", catalog)
         assert not result.changed
-        assert "may change what is behind it" in result.skipped[0].message
+        assert "may change what follows it" in result.skipped[0].message
 
 
 @pytest.mark.parametrize(

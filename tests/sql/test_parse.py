@@ -122,7 +122,7 @@ def test_what_goes_on_in_a_line_misses_none(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("SELECT a FROM", "expected table name behind `FROM`"),
+        ("SELECT a FROM", "expected table name after `FROM`"),
         ("SELECT a FROM t JOIN u ON t.a = = u.a", "expected an operand before `=`"),
         ("SELECT a FROM t WHER a = 1", "`a` is not expected here: look at what stands before it"),
         ("SELECT a FROM t WHERE", "WHERE is not complete"),

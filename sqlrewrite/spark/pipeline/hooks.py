@@ -46,7 +46,8 @@ _originals: dict[tuple[type, str], Any] = {}
 
 
 def listen(spark: SparkSession, listener: Listener) -> None:
-    """Calls the listener, after each call of such a method, with what it may have changed."""
+    """From now on calls the listener after each call of a method of the session that may change
+    something, with what that may be."""
     with _lock:
         _listeners.append(listener)
         for kind, name, effect_of in _methods(spark):

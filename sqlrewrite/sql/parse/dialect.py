@@ -155,7 +155,7 @@ def _cast(it: SparkSqlParser, token: Token) -> exp.Expr | None:
         return None
     to = it._parse_types(with_collation=True)
     if to is None:
-        it.raise_error("Expected a type behind AS")
+        it.raise_error("Expected a type after AS")
     kind = exp.Cast if token.text.upper() == "CAST" else exp.TryCast
     cast = kind(this=operand, to=to)
     cast.meta[SPELLED] = "cast"

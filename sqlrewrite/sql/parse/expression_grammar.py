@@ -130,13 +130,13 @@ class ExpressionParser(SparkParser):
         )
         named = isinstance(placeholder, exp.Placeholder) and is_template(str(placeholder.this))
         if placeholder is None or not named:
-            self.raise_error("Expected ( behind IN")
+            self.raise_error("Expected ( after IN")
         return self._needed(placeholder)
 
     def _between(self, value: exp.Expr | None) -> exp.Expr:
         low = self._operand(0)
         if not self._match(TokenType.AND):
-            self.raise_error("Expected AND behind the lower bound of BETWEEN")
+            self.raise_error("Expected AND after the lower bound of BETWEEN")
         return exp.Between(this=value, low=low, high=self._operand(0))
 
     def _like(self, kind: type[exp.Expr], value: exp.Expr | None) -> exp.Expr:

@@ -97,7 +97,7 @@ class PipeParser(QueryParser):
         elif self._match(TokenType.DROP):
             items = self._parse_csv(self._parse_id_var)
         else:
-            self.raise_error("Expected an operator behind |>")
+            self.raise_error("Expected an operator after |>")
         # `closed_world` lists neither `kind` nor `rename`: elsewhere the operator is unknown.
         piped.set("kind", word)
         piped.set("expressions", [exp.Star(rename=[exp.Identifier(this=word)]), *items])

@@ -252,7 +252,7 @@ class QueryParser(ExpressionParser):
                 targets.append(self._parse_insert_table())
                 self._match_text_seq("BY", "NAME")
             if not self._begins_body():
-                self.raise_error("Expected SELECT behind the target of INSERT")
+                self.raise_error("Expected SELECT after the target of INSERT")
             bodies.append(self._body())
         query = _all_of(_over(relations, bodies, start))
         return exp.Insert(this=exp.Tuple(expressions=targets), expression=query)
@@ -272,7 +272,7 @@ class QueryParser(ExpressionParser):
         if self._match_text_seq("RECORDWRITER"):
             transform.set("record_writer", self._parse_string())
         if not self._match(TokenType.USING):
-            self.raise_error("Expected USING behind the values that a script reads")
+            self.raise_error("Expected USING after the values that a script reads")
         transform.set("command_script", self._parse_string())
         if self._match(TokenType.ALIAS):
             wrapped = self._curr.token_type is TokenType.L_PAREN

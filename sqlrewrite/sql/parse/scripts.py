@@ -2,8 +2,8 @@
 
 ``compoundStatement`` of SqlBaseParser.g4. In: the tokens of a text. Out: its statements; those of a
 script without the words before them (IF … THEN, ELSE, WHILE … DO, a label), and the query of FOR r
-AS query DO. A query means in a script what it means outside, since columns come before variables;
-but not if it reads what the script makes, as that depends on which branch runs.
+AS query DO. A query means the same in a script as outside, since columns come before variables;
+unless it reads a relation that the script makes, perhaps in a branch that does not run.
 """
 
 from __future__ import annotations

@@ -301,7 +301,7 @@ def _parse_failure(error: ParseError, text: str, tokens: Sequence[Token]) -> Fai
     message = (first.get("description") or _first_line(error)).rstrip(".")
     last = tokens[-1]
     shown = next((text[t.start : t.end + 1] for t in tokens if t.start == offset), "")
-    where = f"behind `{shown}`" if offset == last.start else f"before `{shown}`"
+    where = f"after `{shown}`" if offset == last.start else f"before `{shown}`"
     return Failure(offset, _in_words(message, where, shown))
 
 
