@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from sqlrewrite.catalog.columnless import followed
+from sqlrewrite.catalog.columnless import followed, recounted
 from sqlrewrite.decision.statement_decision import StatementDecision, changes_dml_condition, stale
 from sqlrewrite.find.reading import (
     Reading,
@@ -167,6 +167,7 @@ def read(
         if named and statement.tree is not None:
             reading = replace(reading, names=tuple(relations_of(statement.tree, read=True)))
         readings.append(reading)
+        catalog_here = recounted(catalog_here, reading.changes)
         after = followed(statement, text.text, catalog_here, "the text", text.text[statement.end :])
         catalog_here = with_temporaries_of(catalog_here, after, limits)
     return replace(document, statements=tuple(readings))

@@ -165,20 +165,46 @@ def followed(
     settings: Sequence[ExactSettings] = ANY_SETTINGS,
 ) -> Warehouse:
     """The catalog after a statement of a script, where ``before`` holds. A table that a query
-    gives its columns has them, as far as they are the same under all of the ``settings``; where
-    ``behind`` is the text behind it, only one that it names."""
+    gives its columns has them, as far as they are the same under all of the ``settings``, and its
+    count of rows if the query returns one; where ``behind`` is the text behind it, only one that it
+    names."""
     after = definitions.apply(statement, text, before, source)
     if after is before:
         return after
     name = definitions.created_name(statement.tokens, text, before)
     table = after.relations.get(name)
-    if not isinstance(table, Table) or table.names or len(name) == 1:
+    if not isinstance(table, Table) or table.names:
         return after
     if behind is not None and name[-1] not in behind.lower():
         return after
     columnless = ColumnlessTable(statement, text, name, before.namespace, table, source, settings)
-    with_columns = _completed(columnless, after)
-    return after if with_columns is None else after.with_relation(with_columns)
+    completed_table = _completed(columnless, after)
+    if completed_table is None:
+        return after
+    return after.with_relation(_counted(completed_table, statement, text, after))
+
+
+def _counted(table: Table, statement: Statement, text: str, catalog: Warehouse) -> Table:
+    """The table that a statement has made, with its count of rows if its query returns one. What
+    IF NOT EXISTS names may have been there, with any rows."""
+    query = definitions.created_query(statement.tokens, text)[1]
+    if not query or "exists" in {token.text.lower() for token in statement.tokens[:7]}:
+        return table
+    from sqlrewrite.sql.outputs.output_query import returns_one_row
+
+    one = returns_one_row(query, catalog.without(table.name))
+    return replace(table, row_count=1) if one else table
+
+
+def recounted(catalog: Warehouse, changes: Iterable[str]) -> Warehouse:
+    """The catalog after a statement that may change what is named by these words: a table of one
+    row may have others now."""
+    for word in changes:
+        for name in ((word,), *catalog.relations.named(word)):
+            relation = catalog.relations.get(name)
+            if isinstance(relation, Table) and relation.row_count == 1:
+                catalog = catalog.with_relation(replace(relation, row_count=None))
+    return catalog
 
 
 def _completed(waiting: ColumnlessTable, catalog: Warehouse) -> Table | None:

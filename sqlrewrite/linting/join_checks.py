@@ -10,7 +10,12 @@ from sqlrewrite.find.reducers import own_conditions
 from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.judge.benefit.already_pruned import is_authors_in
 from sqlrewrite.judge.benefit.benefit import read_again
-from sqlrewrite.judge.benefit.keys import has_few_keys, has_one_key, is_filtered
+from sqlrewrite.judge.benefit.keys import (
+    has_few_keys,
+    has_one_key,
+    is_filtered,
+    is_one_row_table,
+)
 from sqlrewrite.judge.benefit.missed_by_engine import BUILT
 from sqlrewrite.judge.form import chosen_form
 from sqlrewrite.judge.partition_wise.storage import Storage, joins_with_storage, remedies
@@ -135,8 +140,8 @@ _PRESERVED = "DPP101"
 
 
 def latest_partition(checked: CheckedStatement) -> Iterator[Finding]:
-    """DPP011: a partition column that is compared with the one row of an aggregate, or the first
-    rows of a LIMIT, by a join or an IN, or by which a window ranks all rows."""
+    """DPP011: a partition column that is compared with the one row of an aggregate or table, or the
+    first rows of a LIMIT, by a join or an IN, or by which a window ranks all rows."""
     for candidate, proposal in zip(checked.candidates, checked.decided.proposals, strict=True):
         scan = proposal.pair.scan
         if scan.span is None or not _one_value(checked, candidate, proposal):
@@ -158,7 +163,7 @@ def latest_partition(checked: CheckedStatement) -> Iterator[Finding]:
             by = "a window over all rows" if own else f"{_NO_OTHER} in `{proposal.dimension_name}`"
         help_ = f"compare it with a scalar subquery: `{column} {sign} (SELECT …)`"
         if few:
-            what = "the first rows of a LIMIT"
+            what = what if is_one_row_table(proposal) else "the first rows of a LIMIT"
             help_ = f"compare it with an array of them: `array_contains((SELECT …), {column})`"
         if proposal.engine.takes_keys:
             help_ = f"write the value itself: {proposal.other_form}"

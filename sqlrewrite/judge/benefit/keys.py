@@ -34,6 +34,8 @@ def judge_selective(proposal: Proposal) -> Judgement:
         return passed(f"{name} is filtered inside")
     if has_one_key(proposal):
         return passed(f"{name} has one key")
+    if is_one_row_table(proposal):
+        return passed(f"{name} is a table of one row")
     if has_few_keys(proposal):
         return passed(f"a LIMIT leaves few keys of {name}")
     if proposal.dropped:
@@ -273,8 +275,19 @@ FEW = 100
 
 
 def has_few_keys(proposal: Proposal) -> bool:
-    """Whether the keys are those of a small LIMIT; DPP110 judges whether its order is total."""
-    return few_keys_query(proposal) is not None
+    """Whether the keys are those of a small LIMIT, or of a table of one row; DPP110 judges whether
+    the order of the LIMIT is total."""
+    return few_keys_query(proposal) is not None or is_one_row_table(proposal)
+
+
+@remembered
+def is_one_row_table(proposal: Proposal) -> bool:
+    """Whether the dimension is a table that has one row by its statistics, or by the query that
+    makes it in the same text. Another session may have added some, so the predicate must hold for
+    any number of rows: a set or a range, never ``=`` with a scalar subquery, which would fail."""
+    dimension, operator = proposal.pair.dimension, proposal.pair.operator
+    one_row = isinstance(dimension, Scan) and dimension.table.row_count == 1
+    return one_row and operator in _NULL_REJECTING and _takes_few_keys(proposal)
 
 
 @remembered
@@ -291,21 +304,22 @@ def few_keys_query(proposal: Proposal) -> Query | None:
 
 
 def _leaves_few_keys(proposal: Proposal, query: Query) -> bool:
-    pair, node = proposal.pair, query.node
-    if (
-        not pair.fact_plain
-        or pair.derived is not None
-        or pair.operator != "="
-        or proposal.clustered
-    ):
+    node = query.node
+    if not isinstance(node, Limit) or isinstance(node.child, Limit) or not 1 < node.most <= FEW:
+        return False  # a Limit below a Limit is an OFFSET
+    return proposal.pair.operator == "=" and len(query.top) == 1 and _takes_few_keys(proposal)
+
+
+def _takes_few_keys(proposal: Proposal) -> bool:
+    """Whether a set of a few keys, or their range, can be compared with the fact's column."""
+    pair = proposal.pair
+    if not pair.fact_plain or pair.derived is not None or proposal.clustered:
         return False
     if proposal.options.limits.dialect != SPARK or proposal.form not in (IN, SET, AUTO):
         return False
-    if not isinstance(node, Limit) or isinstance(node.child, Limit) or not 1 < node.most <= FEW:
-        return False  # a Limit below a Limit is an OFFSET
     kinds = {proposal.type_of(side) for side in (pair.fact, pair.key_side.expression)}
     kind = kinds.pop()
-    return len(query.top) == 1 and not kinds and kind is not None and identical(kind)
+    return not kinds and kind is not None and identical(kind)
 
 
 def key_count(proposal: Proposal) -> float | None:

@@ -9,7 +9,9 @@ from sqlglot import Token, TokenType, exp
 
 from sqlrewrite.plan.facts.types import ExactSettings, Type
 from sqlrewrite.plan.memo import within
+from sqlrewrite.plan.relations import one_row
 from sqlrewrite.results import Output
+from sqlrewrite.sql.bind.binder import bind
 from sqlrewrite.sql.interpreter import deep
 from sqlrewrite.sql.outputs.output_binder import output_columns
 from sqlrewrite.sql.parse.statements import lex, statements
@@ -33,6 +35,18 @@ def query_output(
         possible = tuple(setting for setting in settings if setting.names_quoted is quoted)
         answers.append(_output(query, catalog, possible, type_text))
     return _agreed(answers)
+
+
+def returns_one_row(query: str, catalog: Warehouse) -> bool:
+    """Whether a query is understood, and certainly returns one row at most."""
+    tree = _tree(query, catalog, False)
+    if tree is None:
+        return False
+    try:
+        bound = deep(lambda: within(_LIMITS.steps, lambda: bind(tree, query, catalog)))
+        return bound is not None and one_row(bound.plan, bound.plan.query)
+    except Exception:  # as in _output
+        return False
 
 
 def _output(
