@@ -42,6 +42,8 @@ CALLS: dict[str, Callable[..., str]] = {
     "date_add": lambda day, n: f"(({day}) + CAST({n} AS INT))",
     "date_sub": lambda day, n: f"(({day}) - CAST({n} AS INT))",
     "date_format": lambda day, pattern: f"STRFTIME({day}, {_pattern(pattern)})",
+    "decode": lambda value, *pairs: _cases(value, *pairs),
+    "regexp_substr": lambda text, pattern: f"nullif(regexp_extract({text}, {pattern}), '')",
     # What is shifted out on the left is lost in Spark; no value here is as large as that.
     "shiftleft": lambda x, bits: f"(({x})::HUGEINT * (1::HUGEINT << {bits}))",
     "shiftright": lambda x, bits: f"(({x}) // (1::HUGEINT << {bits}))",
@@ -91,6 +93,15 @@ def as_duckdb(spark_sql: str) -> str:
     """Token by token; hints go with the comments, and ``WITH ROLLUP`` takes its standard form."""
     bare = _COMMENT.sub(lambda m: m.group() if m.group()[0] in "'`" else " ", spark_sql)
     return _TRAILING.sub(r"GROUP BY \2(\1)", _TOKEN.sub(_respell, _called(bare)))
+
+
+def _cases(value: str, *pairs: str) -> str:
+    """``decode`` with searches and their results, and perhaps a default."""
+    whens = (
+        f"WHEN {value} IS NOT DISTINCT FROM {pairs[at]} THEN {pairs[at + 1]}"
+        for at in range(0, len(pairs) - 1, 2)
+    )
+    return f"(CASE {' '.join(whens)} ELSE {pairs[-1] if len(pairs) % 2 else 'NULL'} END)"
 
 
 def _called(text: str) -> str:

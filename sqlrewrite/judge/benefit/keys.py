@@ -216,6 +216,8 @@ def _branches(engine: Engine, expression: ra.Expression) -> tuple[ra.Expression 
             return (*whens, None if is_when(args[-1]) else args[-1])
         case ra.Call(name="if" | "nvl2", args=(_, *values)):
             return tuple(values)
+        case ra.Call(name="decode", args=(_, *pairs)):  # search, result, …, and perhaps a default
+            return (*pairs[1::2], pairs[-1] if len(pairs) % 2 else None)
         case ra.Call(args=(value, *_)):
             return value, None
         case _:
