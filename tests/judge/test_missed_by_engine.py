@@ -66,6 +66,15 @@ MISSED = {
         "FROM calendar) c ON s.day = c.day WHERE c.r <= 2 AND c.week = 5",
         "`c` keeps only the first rows of a window",
     ),
+    "the first rows of a window, inside": (
+        "SELECT s.id FROM sales s JOIN (SELECT x.day FROM (SELECT day, rank() OVER (ORDER BY week) "
+        "AS r FROM calendar WHERE week = 5) x WHERE x.r <= 2) c ON s.day = c.day",
+        "`c` keeps only the first rows of a window",
+    ),
+    "VALUES, of which an unknown version": (
+        "SELECT s.id FROM sales s JOIN (VALUES (DATE'2024-01-01')) c(day) ON s.day = c.day",
+        "before 4.3 it does not prune by VALUES",
+    ),
     "the filter is one relation further": (
         "SELECT s.id FROM sales s JOIN calendar c ON s.day = c.day "
         "JOIN calendar w ON c.week = w.week WHERE w.year = 2024",

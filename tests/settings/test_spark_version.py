@@ -112,6 +112,26 @@ def test_ends_reach_row_groups_from_4_0_on(version: str, written: bool, message:
 
 
 @pytest.mark.parametrize(
+    ("rows", "left"),
+    [
+        ("VALUES (DATE'2024-01-01'), (DATE'2024-01-02')", True),
+        (
+            "SELECT col1 FROM VALUES (DATE'2024-01-01', 1), (DATE'2024-01-02', 2) WHERE col2 > 1",
+            True,
+        ),
+        ("SELECT DISTINCT col1 FROM VALUES (DATE'2024-01-01'), (DATE'2024-01-02')", False),
+        ("SELECT d.day FROM days d JOIN VALUES (1) v(k) ON d.year = v.k", False),
+    ],
+)
+@pytest.mark.parametrize("version", ["", "3.5", "4.1", "4.3"])
+def test_literal_rows_prune_by_themselves_from_4_3_on(rows: str, left: bool, version: str) -> None:
+    catalog = under(version=version) if version else under()
+    sql = f"SELECT s.id FROM sales s JOIN ({rows}) AS d(day) ON s.day = d.day"
+    assert rewrite(sql, catalog).changed
+    assert rewrite(sql, catalog, when="missed").changed is not (left and version == "4.3")
+
+
+@pytest.mark.parametrize(
     ("version", "kind"), [("", None), ("3.5", None), ("4.0", "bigint"), ("4.3", "bigint")]
 )
 def test_a_reset_of_ansi_mode(version: str, kind: str | None) -> None:

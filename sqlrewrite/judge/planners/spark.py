@@ -25,16 +25,21 @@ from sqlrewrite.judge.benefit.keys import selective
 from sqlrewrite.judge.planners.join_order import (
     filtering_side,
     hidden_column,
+    operators,
     restricted_further,
     unlisted_join,
 )
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import computed_as
+from sqlrewrite.plan.expressions import walk
 from sqlrewrite.plan.facts.functions import tagged
 from sqlrewrite.plan.memo import shared
 from sqlrewrite.plan.relations import leaves, read_by
 from sqlrewrite.settings.options import ALONE
+
+_ROWS = "4.3"
+"""Since this version Spark prunes by literal rows (SPARK-54593)."""
 
 _BROADCASTS = ("broadcast", "broadcastjoin", "mapjoin")
 
@@ -57,6 +62,8 @@ def unpruned(proposal: Proposal) -> str | None:
     if why is not None:
         return why
     if not any(_filtered(proposal, leaf) for node in side for leaf in leaves(node)):
+        if _is_rows(proposal, side):
+            return None if engine.since(_ROWS) else f"before {_ROWS} it does not prune by VALUES"
         return f"nothing filters {proposal.quoted_dimension} in its join with the fact"
     if any(_ranked(proposal, leaf) for node in side for leaf in leaves(node)):
         return f"{proposal.quoted_dimension} keeps only the first rows of a window"
@@ -75,13 +82,20 @@ def _ranked(proposal: Proposal, leaf: ra.Node) -> bool:
     window (``InferWindowGroupLimit``), and then the join does not prune."""
     if not isinstance(leaf, ra.Derived | ra.CteReference):
         return False
-    plan = proposal.plan
-    items = [*all_restrictions(plan, leaf.relation, ALONE)]
-    expressions = [item.expression for item in items if isinstance(item, Conjunct)]
-    expressions += [
-        having.expression for number in leaf.query.top for having in plan.blocks[number].having
-    ]
-    return any(_is_first(proposal, expression) for expression in expressions)
+    items = all_restrictions(proposal.plan, leaf.relation, ALONE)
+    conditions = (item.expression for item in items if isinstance(item, Conjunct))
+    outside = any(_is_first(proposal, condition) for condition in conditions)
+    return outside or _ranked_inside(proposal, leaf.query)
+
+
+@shared
+def _ranked_inside(proposal: Proposal, query: ra.Query) -> bool:
+    blocks = [proposal.plan.blocks[number] for number in query.top]
+    return any(
+        any(_is_first(proposal, having.expression) for having in block.having)
+        or any(_ranked(proposal, leaf) for leaf in leaves(block.source))
+        for block in blocks
+    )
 
 
 def _is_first(proposal: Proposal, expression: ra.Expression) -> bool:
@@ -116,12 +130,60 @@ def _filtered(proposal: Proposal, leaf: ra.Node) -> bool:
     """Whether a relation has a selective filter on it or inside."""
     if not isinstance(leaf, ra.Relation):
         return False
-    if isinstance(leaf, ra.Inline):
-        return proposal.engine.since("4.0") is not False  # 3.5 does not prune by VALUES
+    if _reads_rows(proposal, leaf):
+        return False  # the conditions on literal rows are gone when pruning is planned
     items = all_restrictions(proposal.plan, leaf.relation, ALONE)
     if any(_selects(proposal, item) for item in items):
         return True
     return isinstance(leaf, ra.Derived | ra.CteReference) and _filters(proposal, leaf.query)
+
+
+@shared
+def _reads_rows(proposal: Proposal, node: ra.Node) -> bool:
+    """Whether a relation reads nothing but literal rows."""
+    match node:
+        case ra.Derived(query=query) | ra.CteReference(query=query):
+            sources = [proposal.plan.blocks[number].source for number in query.top]
+            return all(_reads_rows(proposal, leaf) for source in sources for leaf in leaves(source))
+        case _:
+            return isinstance(node, ra.Inline)
+
+
+def _is_rows(proposal: Proposal, side: Sequence[ra.Node]) -> bool:
+    """Whether the filtering side is literal rows when pruning is planned: Spark computes conditions
+    and expressions over them before, but no aggregate (``ConvertToLocalRelation``)."""
+    pair = proposal.pair
+    query = pair.edge.query if pair.side == "outside" else None
+    return len(side) == 1 and _computed(proposal, side[0]) and (query is None or _plain(query))
+
+
+@shared
+def _computed(proposal: Proposal, node: ra.Node) -> bool:
+    plan = proposal.plan
+    match node:
+        case ra.Inline(sampled=False):
+            sources = []
+        case (
+            ra.Derived(sampled=False, lateral=False, query=query)
+            | ra.CteReference(sampled=False, query=query)
+        ) if query.top and _plain(query):
+            sources = [plan.blocks[number].source for number in query.top]
+        case _:
+            return False
+    return all(_computed(proposal, source) for source in sources) and all(
+        isinstance(item, Conjunct)
+        and not any(isinstance(part, ra.Subquery) for part in walk(item.expression))
+        for item in all_restrictions(plan, node.relation, ALONE)
+    )
+
+
+def _plain(query: ra.Query) -> bool:
+    """Whether a query only selects rows and computes columns, or is a UNION ALL of such."""
+    return all(
+        isinstance(operator, ra.Project | ra.Filter)
+        or (isinstance(operator, ra.SetOperation) and operator.kind == "union" and operator.all)
+        for operator in operators(query)
+    )
 
 
 @shared
