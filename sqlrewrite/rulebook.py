@@ -16,6 +16,7 @@ from sqlrewrite.results import ConfigError
 from sqlrewrite.text.data_files import nearest, read_toml
 
 _PACKAGE = Path(__file__).resolve().parent
+_VERSION = re.compile(r"(\d+)\.(\d+)")
 _PAGE = re.compile(r"^# (?P<code>DPP\d{3}) (?P<name>[\w-]+)\n+(?P<summary>.+?)\n\n", re.DOTALL)
 _KIND = re.compile(r"^Kind: (\w+)\.", re.MULTILINE)
 
@@ -63,9 +64,9 @@ class Engine:
 
 
 def at_least(version: str, other: str) -> bool | None:
-    """Whether a version, as 4.1 or 4.1.2, is another one or later; None if it is empty."""
-    parts = ([int(part) for part in text.split(".")[:2]] for text in (version, other))
-    return next(parts) >= next(parts) if version else None
+    """Whether a version, as 4.1 or 4.1.2, is another one or later; None if it does not begin so."""
+    one, least = (_VERSION.match(text) for text in (version, other))
+    return one and least and (int(one[1]), int(one[2])) >= (int(least[1]), int(least[2]))
 
 
 _TITLES = {"duckdb": "DuckDB"}

@@ -31,7 +31,7 @@ from sqlrewrite.cli.spark_options import (
 )
 from sqlrewrite.cli.streams import CommandFailure, progress, report_unwritable
 from sqlrewrite.report import Printer
-from sqlrewrite.run.catalogs import load_catalog
+from sqlrewrite.run.catalogs import load_catalog, of_version
 from sqlrewrite.run.runner import Request
 from sqlrewrite.settings.value_kinds import COUNT
 from sqlrewrite.spark.target import Target
@@ -139,7 +139,7 @@ def audit_command(
     columns = {part: given.pop(f"{part}_column") for part in PARTS}
     settings = settings_at(".", given)
     todo = Request(load_catalog(settings), settings)
-    local = where.embedded or (where.master or "").startswith("local")
+    local = _is_local(where)
     if local:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     from sqlrewrite.spark.histories import is_event_log
@@ -165,6 +165,11 @@ def audit_command(
         _write_texts(Path(apply), summary)
 
 
+def _is_local(where: Target) -> bool:
+    """Whether a Spark runs on this machine alone."""
+    return where.embedded or (where.master or "").startswith("local")
+
+
 def _judged(
     where: Target,
     todo: Request,
@@ -179,8 +184,11 @@ def _judged(
     from sqlrewrite.spark import audit, histories
     from sqlrewrite.spark.session import session
 
-    job = audit.AuditJob(todo.catalog, todo.options(), place, timeout)
     with session(where) as running, _shown(err, running) as show:
+        catalog = todo.catalog
+        if not _is_local(where):  # else the queries ran on another Spark, of whatever version
+            catalog = of_version(catalog, running.spark.version)
+        job = audit.AuditJob(catalog, todo.options(), place, timeout)
         history = histories.history(running, *read)
         counts = audit.decide_shapes(running, history, job, show)
         show("adding up")

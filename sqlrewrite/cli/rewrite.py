@@ -23,7 +23,13 @@ from sqlrewrite.cli.file_runs import (
     warn,
     why_missing,
 )
-from sqlrewrite.cli.spark_options import SPARK, keys_from_spark, spark_on_demand, spark_options
+from sqlrewrite.cli.spark_options import (
+    SPARK,
+    for_spark,
+    keys_from_spark,
+    spark_on_demand,
+    spark_options,
+)
 from sqlrewrite.cli.streams import copy_to_stdout, output_to, printer, read_stdin, write_stdout
 from sqlrewrite.report import Printer, shown
 from sqlrewrite.report import rewrite as text
@@ -227,11 +233,13 @@ def _steps(
     asks = settings.predicate == VALUES and not request.strip
     if asks and not (options.check and options.where == Target()):
         request = replace(request, resolve=keys_from_spark(session, options.where, settings))
-    job = _job(options, request)
     people = options.format == "text" and not options.quiet
     shows, by_plan = options.explain(settings) == "spark" and people, options.uses_plan(settings)
     if not (shows or by_plan):
-        return GroupSteps(settings, job)
+        return GroupSteps(settings, _job(options, request))
+    if not options.where.embedded:  # an embedded Spark is not the one that will run what is written
+        request = for_spark(request, session, options.where)
+    job = _job(options, request)
     from sqlrewrite.report.explain import explained_lines, stock_lines
     from sqlrewrite.spark.plans.explain import explain_text, missed
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, wraps
+from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -30,12 +31,13 @@ from sqlrewrite.cli.streams import (
 from sqlrewrite.report import Line, Printer
 from sqlrewrite.report import rewrite as text
 from sqlrewrite.results import ConfigError, Rewrite, Verdict
-from sqlrewrite.run.catalogs import load_catalog
+from sqlrewrite.run.catalogs import load_catalog, of_version
 from sqlrewrite.run.jobs import run_once
 from sqlrewrite.run.runner import FileResult, Request, RewriteTask
 from sqlrewrite.run.search import STDIN, gather
 from sqlrewrite.settings.forms import VALUES
 from sqlrewrite.settings.options import Keys, Resolve, ResolveError
+from sqlrewrite.settings.spark_conf import VERSION
 from sqlrewrite.settings.table import Settings, section
 from sqlrewrite.settings.value_kinds import SECONDS
 from sqlrewrite.spark.target import SparkError, Target
@@ -192,9 +194,22 @@ def _request(
     settings: Settings, session: Callable[[], Session], where: Target, files: Sequence[str]
 ) -> Request:
     request = Request(load_catalog(settings, files=files), settings)
+    request = for_spark(request, session, where)
     if settings.predicate == VALUES:
         request = replace(request, resolve=keys_from_spark(session, where, settings))
     return request
+
+
+def for_spark(request: Request, session: Callable[[], Session], where: Target) -> Request:
+    """The request, for the version of that Spark where the settings say none. A server has its own,
+    and any other Spark that of the installed PySpark."""
+    if VERSION in request.catalog.settings:
+        return request
+    try:
+        version = session().spark.version if where.remote else metadata.version("pyspark")
+    except metadata.PackageNotFoundError:  # which is an error where Spark is started
+        return request
+    return replace(request, catalog=of_version(request.catalog, version))
 
 
 def _rewritten(path: str, request: Request) -> RewrittenFile:

@@ -86,6 +86,11 @@ def load_catalog(
         raise CatalogError(f"{settings.origins.get('derived', 'the settings')}: {error}") from error
 
 
+def of_version(catalog: Warehouse, version: str) -> Warehouse:
+    """The catalog for a Spark of that version, if its settings do not say another."""
+    return replace(catalog, settings={VERSION: version, **catalog.settings})
+
+
 def _loaded(settings: Settings, load: Callable[..., Warehouse], files: Sequence[str]) -> Warehouse:
     paths, schema = settings.catalog, settings.schema
     variables = tuple(settings.variables.items())

@@ -14,6 +14,7 @@ from sqlrewrite.settings.table import Settings
 from sqlrewrite.spark.plans.explain import missed
 from sqlrewrite.spark.session import Session
 from sqlrewrite.spark.target import Target
+from tests.referee.harness import spark_since
 
 from .test_spark_explain import GB, MB, QUERY, catalog, run
 
@@ -110,6 +111,27 @@ def test_explain(spark: SparkSession, tmp_path: Path) -> None:
         args = ("explain", "-c", catalog(tmp_path, days=days), "--when", "missed", str(file))
         result = run(*args, "--format", "json")
         assert json.loads(result.stdout)["statements"][0]["changed"] is changed
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("options", "since"), [((), "4.0"), (("--spark-version", "3.5"), "99.0")], ids=["own", "given"]
+)
+def test_it_is_of_the_session_s_version(
+    spark: SparkSession, tmp_path: Path, options: tuple[str, ...], since: str
+) -> None:
+    """Where none is known: what reads a date by a pattern can fail before 4.0."""
+    file = tmp_path / "q.sql"
+    by_pattern = "to_date(d.season, 'yyyy-MM-dd') > DATE'2024-01-01'"
+    file.write_text(QUERY.replace("d.season = 'winter'", by_pattern), "utf-8")
+    known = ("-c", catalog(tmp_path, days=MB), *options, str(file), "--format", "json")
+    result = run("explain", *known)
+    assert json.loads(result.stdout)["statements"][0]["changed"] is spark_since(since)
+    verified = json.loads(run("verify", *known).stdout)
+    assert bool(verified["statements"]) is spark_since(since)
+    # An embedded Spark is not the one that runs what is written.
+    written = run("rewrite", *known, "--explain", "spark")
+    assert not json.loads(written.stdout)["files"][0]["changed"]
 
 
 # Without a Spark: plans as it prints them
