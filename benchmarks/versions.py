@@ -7,7 +7,7 @@ environment for each.
   the plan (docs/spark.md, "By version");
 - ``tpcds``: the fact tables of the 99 TPC-DS queries that Spark plans to prune, over empty tables
   of assumed sizes, against the prediction of ``--when missed`` for that version;
-- ``suite``: the same for the queries of ``benchmarks.pruning_suite``, by their plans.
+- ``suite``: the same for the queries of ``benchmarks.pruning_suite``, scan by scan.
 
 The exit status is 1 where a table is predicted to be pruned that Spark reads whole. Needs PySpark,
 and duckdb for the queries of TPC-DS.
@@ -18,7 +18,8 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,14 +30,14 @@ from benchmarks import pruning_suite
 from benchmarks.native_score import Use, score
 from benchmarks.progress import with_progress
 from benchmarks.tpcds_data import FIXTURES, load_tpcds, spark_queries
-from sqlrewrite import Catalog, rewrite
+from sqlrewrite import Candidate, Catalog, rewrite
 from sqlrewrite.settings.spark_conf import VERSION
 from sqlrewrite.spark.plans.empty_tables import warehouse
-from sqlrewrite.spark.plans.planned import plan, planned
+from sqlrewrite.spark.plans.planned import PlannedScan, plan, planned
 from sqlrewrite.spark.plans.scans import class_name, metric, plan_nodes
 from sqlrewrite.spark.script import partitioned
 from sqlrewrite.spark.session import Session
-from sqlrewrite.spark.target import Target
+from sqlrewrite.spark.target import SparkError, Target
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -209,11 +210,7 @@ def tpcds(spark: SparkSession) -> dict[str, Any]:
     with warehouse(session, catalog, queries.values()):
         for number in with_progress(list(queries), "queries"):
             scans = planned(session, plan(session, queries[number], f"q{number}"), names).scans
-            pruned |= {
-                (number, scan.short_name[-1])
-                for scan in scans
-                if any(filter_.dynamic and filter_.planned for filter_ in scan.filters)
-            }
+            pruned |= {(number, scan.short_name[-1]) for scan in scans if prunes(scan)}
     catalog = _for(spark, catalog)
     prediction = score(queries, catalog, frozenset(pruned))
     written = {
@@ -238,25 +235,25 @@ def _for(spark: SparkSession, catalog: Catalog) -> Catalog:
 
 
 def suite(spark: SparkSession) -> dict[str, Any]:
-    """The queries of the pruning suite, those that Spark plans to prune, and ours."""
-    pruning_suite.prepare(spark)
+    """The queries of the pruning suite, over empty tables: those that Spark plans to prune, those
+    that we write, and what is left to Spark."""
     catalog = _for(spark, Catalog.load(str(pruning_suite.FOLDER / "tables.sql")))
-    spark.conf.set("spark.sql.adaptive.enabled", "false")  # whose plans are whole when they run
-    pruned, refused, written, unwritten = (set[str]() for _ in range(4))
+    session, names = Session(spark, Target(), classic=True), partitioned(catalog)
+    pruned, refused, written, unwritten, whole = (set[str]() for _ in range(5))
     queries = pruning_suite.queries()
-    for name in with_progress(list(queries), "queries"):
-        try:
-            tree = spark.sql(queries[name])._jdf.queryExecution().executedPlan().toString()
-        except Exception:
-            refused.add(name)
-            continue
-        pruned |= {name} if pruning_suite.PLANNED.search(tree) else set()
-        written |= {name} if rewrite(queries[name], catalog).changed else set()
-        missed = rewrite(queries[name], catalog, when="missed").candidates
-        codes = {candidate.reason.code for candidate in missed if candidate.reason is not None}
-        unwritten |= {name} if "DPP125" in codes else set()
-    spark.sql("USE default")
-    spark.sql(f"DROP DATABASE {pruning_suite.DATABASE} CASCADE")
+    with warehouse(session, catalog, queries.values()):
+        for name in with_progress(list(queries), "queries"):
+            sql = queries[name]
+            try:
+                scans = planned(session, plan(session, sql, name), names).scans
+            except SparkError:
+                refused.add(name)
+                continue
+            pruned |= {name} if any(map(prunes, scans)) else set()
+            written |= {name} if rewrite(sql, catalog).changed else set()
+            candidates = rewrite(sql, catalog, when="missed").candidates
+            unwritten |= {name} if left_to_spark(candidates) else set()
+            whole |= {name} if read_whole(candidates, scans) else set()
     return {
         "queries": len(queries),
         "refused": len(refused),
@@ -264,8 +261,34 @@ def suite(spark: SparkSession) -> dict[str, Any]:
         "written": len(written),
         "written of those pruned": len(written & pruned),
         "left to Spark": len(unwritten),
-        "wrongly pruned": sorted(unwritten - pruned),
+        "wrongly pruned": sorted(whole),
     }
+
+
+def prunes(scan: PlannedScan) -> bool:
+    """Whether keys that are known at run time will surely prune a scan."""
+    return any(filter_.dynamic and filter_.planned for filter_ in scan.filters)
+
+
+def left_to_spark(candidates: Iterable[Candidate]) -> Counter[str]:
+    """How many scans of each table get no predicate because Spark prunes them by itself."""
+    scans = {
+        (candidate.fact.table.rpartition(".")[2], candidate.fact.alias, candidate.fact.line)
+        for candidate in candidates
+        if candidate.reason is not None and candidate.reason.code == "DPP125"
+    }
+    return Counter(table for table, *_ in scans)
+
+
+def read_whole(candidates: Iterable[Candidate], scans: Iterable[PlannedScan]) -> Counter[str]:
+    """Of the scans of each table that are left to Spark, how many its plan prunes by nothing, not
+    even by constants (of VALUES of one row)."""
+    pruned = Counter(
+        scan.short_name[-1]
+        for scan in scans
+        if prunes(scan) or not all(filter_.dynamic or filter_.trivial for filter_ in scan.filters)
+    )
+    return left_to_spark(candidates) - pruned
 
 
 PARTS: Mapping[str, Callable[[SparkSession], Any]] = {

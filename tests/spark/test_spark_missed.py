@@ -124,13 +124,13 @@ def test_it_is_of_the_session_s_version(
     file = tmp_path / "q.sql"
     by_pattern = "to_date(d.season, 'yyyy-MM-dd') > DATE'2024-01-01'"
     file.write_text(QUERY.replace("d.season = 'winter'", by_pattern), "utf-8")
-    known = ("-c", catalog(tmp_path, days=MB), *options, str(file), "--format", "json")
-    result = run("explain", *known)
+    arguments = ("-c", catalog(tmp_path, days=MB), *options, str(file), "--format", "json")
+    result = run("explain", *arguments)
     assert json.loads(result.stdout)["statements"][0]["changed"] is spark_since(since)
-    verified = json.loads(run("verify", *known).stdout)
+    verified = json.loads(run("verify", *arguments).stdout)
     assert bool(verified["statements"]) is spark_since(since)
     # An embedded Spark is not the one that runs what is written.
-    written = run("rewrite", *known, "--explain", "spark")
+    written = run("rewrite", *arguments, "--explain", "spark")
     assert not json.loads(written.stdout)["files"][0]["changed"]
 
 
