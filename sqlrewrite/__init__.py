@@ -43,7 +43,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """A public name: the program, which needs none of them, does not wait for what they need."""
+    """A public name, imported when it is first used: the command line needs none of them."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from sqlrewrite import library

@@ -1,4 +1,4 @@
-"""Texts of other dialects than Spark's, transliterated: read by Spark's grammar all the same.
+"""Texts of Trino, DuckDB and Flink, transliterated so that Spark's grammar reads them.
 
 In: a text of Trino, DuckDB or Flink. Out: a text that means the same to Spark's grammar, with every
 character in the same place, so that all places, names and clauses found in it are those of the
@@ -48,7 +48,7 @@ T = TypeVar("T")
 
 _COMPARISONS = frozenset("= <> < <= > >= in is between".split())
 _NOT_NAMES = frozenset("end null true false unknown not date string".split())
-"""Words that are no column even where a comparison follows."""
+"""Words that are never a column, even before a comparison."""
 
 # Behind these a name is defined, and the parentheses behind it hold its columns.
 _BEFORE_DEFINED = frozenset({"as", "into", "table", "view", "exists"})
@@ -57,8 +57,8 @@ _TYPES = frozenset({"array", "map"})
 
 @dataclass(frozen=True, slots=True)
 class Transliteration:
-    """A text as Spark's grammar has it. ``unreadable`` are the places that have no reading there,
-    each an offset and the reason; ``failure`` is why nothing of the text has one, or empty."""
+    """A text in Spark's grammar. ``unreadable`` are the places that Spark's grammar cannot express,
+    each an offset and the reason; ``failure``: why nothing of the text can be read, or empty."""
 
     text: str
     unreadable: tuple[tuple[int, str], ...] = ()
@@ -129,17 +129,17 @@ class Dialect:
         return Transliteration("".join(signs), tuple(unreadable))
 
     def from_spark(self, text: str) -> str:
-        """The text as its author wrote it, or would write it."""
+        """A text in Spark's grammar, back in the author's dialect."""
         return text.translate(_way_back(self.alphabet, self.quote))
 
     def for_sqlglot(self, text: str) -> str:
-        """The text as sqlglot's ``reader`` has it: names in double quotes, a hint a comment."""
+        """The text for sqlglot's ``reader``: names in double quotes, a hint as a comment."""
         hint = _PRIVATE + ord("+")
         return text.translate({**_way_back(self.alphabet, '"'), hint: chr(hint)})
 
     def in_dialect(self, result: T) -> T:
-        """A result of reading a text, every string in it back in the dialect; what a function in it
-        returns, too."""
+        """A result with all its strings back in the dialect; of a function, one that returns such
+        results."""
         value: Any = result
         if type(result) is str:
             value = self.from_spark(str(result))
@@ -154,8 +154,8 @@ class Dialect:
         return value  # type: ignore[no-any-return]
 
     def with_quotes(self, written: str) -> str:
-        """SQL that was written for the dialect, with backquotes around the reserved words that are
-        names in it: behind a dot, before a comparison, and in the list of an alias."""
+        """Generated SQL, with backquotes around the names in it that the dialect reserves: after a
+        dot, before a comparison, and in the list of an alias."""
         lexemes = list(self._lexemes(written)) if self.reserved else []
         words = ["", *(written[start:end].lower() for _, start, end in lexemes), ""]
         pieces, last, listed = [], 0, False
@@ -204,7 +204,7 @@ class Dialect:
             at = end
 
     def _marked_words(self, text: str, lexemes: list[tuple[str, int, int]]) -> frozenset[str]:
-        """The words of a text that must not be taken for Spark's: keywords, and functions."""
+        """The words of a text that Spark would take for keywords or functions of its own."""
         words = [
             (kind, text[start:end].lower()) for kind, start, end in lexemes if kind != "comment"
         ]
@@ -277,7 +277,7 @@ def check_form(name: str, form: str) -> None:
 
 @lru_cache(maxsize=8)
 def _way_back(alphabet: str, quote: str) -> dict[int, str]:
-    """The characters that stand for others, for ``str.translate``."""
+    """The table for ``str.translate`` from stand-in characters back to the dialect's."""
     back = {_PRIVATE + code: chr(code) for code in range(0x20, 0x7F)}
     letters = dict(zip(map(ord, alphabet), _LETTERS + _LETTERS.upper(), strict=True))
     return {**back, **letters, ord("`"): quote}

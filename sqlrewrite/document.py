@@ -76,7 +76,7 @@ class Document:
 
     @property
     def pieces(self) -> Iterator[Piece | Script]:
-        """Its statements as tokens, of which none is parsed; a script is one."""
+        """Its statements as tokens, not parsed; a script is one."""
         return split(self.stripped.text, self.lexed.tokens)
 
     def place(self, offset: int) -> tuple[int, int]:
@@ -112,9 +112,9 @@ def tokenized(
     lines: Lines | None = None,
     as_written: bool = False,
 ) -> Document:
-    """A text of Spark's, split into statements of which none is read yet. ``as_written`` leaves in
-    it what an earlier run wrote; the other arguments are those of ``read``. Never raises for bad
-    SQL."""
+    """A text in Spark's grammar, split into statements that are not read yet. ``as_written``:
+    predicates of an earlier run stay in it. The other arguments are those of ``read``. Never raises
+    for bad SQL."""
     catalog = in_force(catalog, sql)
     lexed = lex(sql, catalog.refer)
     comments = directives(sql, lexed.tokens, lines)
@@ -140,10 +140,10 @@ def read(
     named: bool = False,
     whole: bool = False,
 ) -> Document:
-    """What a text says. ``heed`` says whether scans that a comment asks to leave alone are left
-    alone; ``lines`` are those of the file that the text is a part of, where it is no more; with
-    ``named`` each statement has the names of all that it reads, also where the whole file is left
-    alone; with ``whole`` also what a statement returns is bound. Never raises for bad SQL."""
+    """A text read. ``heed``: scans that a comment asks to leave alone are left alone. ``lines`` are
+    those of the file that the text is a part of. ``named``: each statement has the names of all
+    that it reads, even if the whole file is left alone. ``whole``: the output of each statement is
+    bound, too. Never raises for bad SQL."""
     transliteration = to_spark(sql, limits)
     if transliteration is not None:
         if transliteration.failure:
@@ -174,7 +174,7 @@ def read(
 
 
 def _not_read(sql: str, why: str, catalog: Warehouse, limits: Limits) -> Document:
-    """A text of another dialect of which nothing can be read."""
+    """The document of a text in another dialect of which nothing can be read."""
     limits = replace(limits, dialect=SPARK)
     document = read("", catalog, limits)
     statement = left_alone(Statement(0, 0, (), None), why)
@@ -183,7 +183,7 @@ def _not_read(sql: str, why: str, catalog: Warehouse, limits: Limits) -> Documen
 
 
 def heeded(document: Document) -> Document:
-    """A document that was read without heeding its comments, as they ask."""
+    """The document read again with its author's comments heeded."""
     comments = document.directives
     if document.stripped.removed or comments.whole_file:
         sql = in_dialect(document.original, document.limits)
@@ -193,7 +193,8 @@ def heeded(document: Document) -> Document:
 
 
 def decide(document: Document, options: Options) -> Decision:
-    """What should be done. Raises ConfigError where ``values`` has nobody to ask."""
+    """The decision on a document. Raises ConfigError where ``values`` has nobody to ask for
+    keys."""
     text = document.stripped
     changed: frozenset[str] = frozenset()
     if options.form == VALUES or any(

@@ -1,4 +1,4 @@
-"""Files in which SQL stands in another language: each region a document, edits mapped back.
+"""Files with SQL embedded in another language: each region is a document, edits are mapped back.
 
 In: a ``Host``, whose regions know where they stand in the file. Out: one ``Rewrite`` of the whole
 file, in its lines and columns, as of a file of SQL. What is written is read again: only where each
@@ -38,7 +38,7 @@ _UNWRITABLE = "what would be inserted cannot be written here: {}"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReadRegion:
-    """A region that is read: its number in the file, and the catalog that holds in it."""
+    """A region to be read, with its number in the file and the catalog before it."""
 
     number: int
     region: Region
@@ -72,8 +72,8 @@ class _Definition:
     makes: str
 
     def may_run_around(self, number: int, block: tuple[int, ...]) -> bool:
-        """Whether it may have run before a region, or not, where that does not follow from their
-        order: before a function, a branch or a loop any in the file may have."""
+        """Whether the order of the file does not tell if it has run before a region: of a function,
+        a branch or a loop, any definition in the file may have run before."""
         if self.number < number:
             return self.block != block[: len(self.block)]
         return self.number > number and bool(block)
@@ -240,7 +240,7 @@ def _rewritten(region: ReadRegion, decision: Decision) -> RegionResult:
 
 
 def strip(path: str, host: Host) -> Rewrite:
-    """A file without any predicate of ours: ``--strip``."""
+    """A file without the predicates of earlier runs: ``--strip``."""
     results = []
     for read_region in read_regions(host, Warehouse()):
         region = read_region.region

@@ -73,7 +73,8 @@ def by_groups(sql: str, catalog: Warehouse, options: Options) -> Rewrite:
 
 
 def missing(sql: str, catalog: Warehouse, options: Options) -> dict[int, dict[str, str]]:
-    """The settings that joins partition by partition need, by the number of the statement."""
+    """The settings that an engine needs to join partition by partition, by the number of the
+    statement."""
     settings: dict[int, dict[str, str]] = {}
     text = cut(sql, find_groups(sql, lex(sql).tokens).spans)
     for reading in read(text, catalog, options.limits).statements:
@@ -135,7 +136,7 @@ def _statement(
 
 
 def _stands(sql: str, groups: GroupInsertions, after: str) -> bool:
-    """Whether a text has the same insertions already, apart from a formatter's white space."""
+    """Whether a text already has the same insertions, white space aside."""
     same = len(groups.spans) == len(group_insertions(after))
     return same and comparable(sql) == comparable(after)
 

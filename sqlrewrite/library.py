@@ -1,4 +1,4 @@
-"""The public names, which ``sqlrewrite`` hands on; ``lint`` and ``outputs`` bring what they need
+"""The public names, handed on by ``sqlrewrite``; ``lint`` and ``outputs`` import what they need
 when they are first called."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What each statement of a document returns: the names and types of its columns.
+"""The names and types of the columns that each statement of a document returns.
 
 Names and types are those of a statement's bound plan. What a statement creates or sets holds for
 the statements behind it.
@@ -41,8 +41,8 @@ _HARMLESS = tuple(
     storeassignmentpolicy subquery. timetype. warehouse. window
     """.split()
 )
-"""Settings, by how their names begin, that change no name and no type. groupByOrdinal is none of
-them: where it is off, ``|> AGGREGATE … GROUP BY 1`` names its column `1`."""
+"""Prefixes of settings that change no name and no type. groupByOrdinal is not among them: with it
+off, ``|> AGGREGATE … GROUP BY 1`` names its column `1`."""
 
 _BOOLEAN = {"true": True, "false": False}
 _FIELDS = {
@@ -72,13 +72,13 @@ _OTHER_KIND = re.compile(
     re.IGNORECASE,
 )
 _UNSURE = re.compile(r"\bdefault\s+collation\b|\bwith\s+schema\b", re.IGNORECASE)
-"""Clauses of a definition with which its columns are not those of its query."""
+"""Clauses with which a table's columns differ from those of its query."""
 _FUNCTION = re.compile(r"\bfunction\s+(?:if\s+not\s+exists\s+)?([\w.`]+)", re.IGNORECASE)
 
 
 def outputs_of(document: Document, possible: Iterable[ExactSettings]) -> tuple[Output | None, ...]:
-    """For each statement what holds under all settings that are possible; a script is one
-    statement. None for one that is no query, and for one that is not understood."""
+    """For each statement its columns, as far as they are the same under all ``possible`` settings;
+    a script is one statement. None for a statement that is no query or not understood."""
     text, statements = document.stripped.text, tuple(document.pieces)
     settings = tuple(possible)
     resets = any(
@@ -113,9 +113,9 @@ def _starts(possible: tuple[ExactSettings, ...], ansi: bool | None) -> tuple[Exa
 
 @dataclass(frozen=True, slots=True)
 class SessionState:
-    """What a session knows between two statements: its possible ``settings``, and in ``start``
-    those behind a RESET; ``unsure_settings`` whether one was set of which it is not known what it
-    changes, ``unsure`` whether something ran of which that is not known."""
+    """The state of a session between two statements: its possible ``settings``, and in ``start``
+    those after a RESET; ``unsure_settings``: a setting of unknown effect was set; ``unsure``: a
+    statement of unknown effect ran."""
 
     catalog: Warehouse
     settings: tuple[ExactSettings, ...]
@@ -148,7 +148,7 @@ class SessionState:
         return self if read else replace(self, unsure=True)
 
     def _after_script(self, script: Script, text: str) -> SessionState:
-        """What a script does depends on the way taken: what it may have defined is unknown."""
+        """The state after a script: whatever it may have defined is unknown."""
         state = self
         for piece in script.statements:
             if word(piece.tokens, 0) in ("set", "reset") or runs_unread(piece.tokens):
@@ -212,7 +212,7 @@ class SessionState:
 
 
 def _written(piece: Piece, text: str) -> str:
-    """A statement from its first token on, with the comments behind it."""
+    """A statement's text from its first token on, with the comments after it."""
     return text[piece.tokens[0].start : piece.until]
 
 

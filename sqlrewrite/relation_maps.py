@@ -94,7 +94,8 @@ class PersistentMap(Mapping[K, V], Generic[K, V]):
         return changed
 
     def changes(self, after: PersistentMap[K, V]) -> Iterator[tuple[K, V | None, V | None]]:
-        """The keys that have another value in a mapping made of this one, and both values."""
+        """The keys whose values differ in a mapping that was made from this one, with both
+        values."""
         for node, node_after in zip(self._nodes, after._nodes, strict=True):
             if node is node_after:
                 continue
@@ -220,7 +221,7 @@ class Relations(Mapping[Name, R], Generic[R]):
         )
 
     def changed(self, name: Name, relation: R | None) -> Relations[R]:
-        """These with another relation of a name; None: without one."""
+        """The relations with another one of that name; None: without it."""
         old = self.get(name)
         if relation is old:
             return self
@@ -246,7 +247,7 @@ class Relations(Mapping[Name, R], Generic[R]):
         return after
 
     def with_temporaries(self, names: Iterable[Name]) -> Relations[R]:
-        """These with no other temporary views than those of these names."""
+        """The relations without the temporary views that are not named."""
         after = self._copy()
         after.temporary = PersistentMap(
             {n: self.temporary[n] for n in names if n in self.temporary}
@@ -261,13 +262,13 @@ class Relations(Mapping[Name, R], Generic[R]):
         return after
 
     def changes(self, after: Relations[R]) -> Iterator[tuple[Name, R | None, R | None]]:
-        """The names of other relations than here in what was made of these, with both relations."""
+        """The names whose relations differ in what was made from these, with both relations."""
         yield from self.temporary.changes(after.temporary)
         for _, old, new in self._by_last.changes(after._by_last):
             yield from _differences(old or {}, new or {})
 
     def readers(self, last: str) -> list[R]:
-        """The views whose query has a word, or a name in which other characters stand."""
+        """The views whose query has that word; all views for a name that is not one word."""
         if _WORD.fullmatch(last) is None:
             return [relation for relation in self.values() if relation.query]
         if self._readers is None:

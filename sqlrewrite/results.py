@@ -1,4 +1,4 @@
-"""The result for a caller: candidates with their verdicts, problems, plans, and the new text.
+"""The results for a caller: candidates with their verdicts, problems, plans, and the new text.
 
 Any of them may cross a process boundary. Lines and columns count from 1.
 """

@@ -179,7 +179,7 @@ def rendered(
 
 def _of_renderings(last: Rewrite, results: Sequence[Rewrite], unwritten: Sequence[bool]) -> Rewrite:
     """The result for a text from those for its renderings; a predicate that could not be written
-    for all of them is among ``skipped``."""
+    for all of them is in ``skipped``."""
     both = [
         (candidate, lacks)
         for one, lacks in zip(results, unwritten, strict=True)
@@ -209,7 +209,8 @@ def _is_within(span: Span, block: Span) -> bool:
 def _holds_in_all(
     before: Sequence[Rendering], after: Sequence[Rendering], decided: Callable[[str], Decision]
 ) -> bool:
-    """Whether each rendering keeps its statements, and loses no more of its text than before."""
+    """Whether each rendering keeps its statements, and loses no more of its text than it had lost
+    before."""
     from sqlrewrite.sql.verify import same_statements
 
     for one, other in zip(before, after, strict=True):

@@ -51,13 +51,13 @@ class Engine:
         return _TITLES.get(self.name, self.name.capitalize())
 
     def since(self, version: str) -> bool | None:
-        """Whether it is of that version or a later one; None if its own is not known."""
+        """Whether the engine is of that version or a later one; None if its version is unknown."""
         return at_least(self.version, version)
 
     @property
     def patterns_raise(self) -> bool:
-        """Whether a text that is read by a pattern of a date may raise an error where it would be
-        NULL: under the policy EXCEPTION, Spark's default before 4.0."""
+        """Whether reading a string by a date pattern may raise an error instead of giving NULL:
+        under the policy EXCEPTION, Spark's default before 4.0."""
         if self.time_parser_policy:
             return self.time_parser_policy not in ("corrected", "legacy")
         return self.name == "spark" and not self.since("4.0")
@@ -92,7 +92,8 @@ def rules_folder() -> Path:
 
 @lru_cache(maxsize=16)
 def engine(name: str) -> Engine:
-    """The engine of that name, or of that file. Raises ConfigError with what would do."""
+    """The engine of that name, or of that file. Raises ConfigError, which lists the known
+    engines."""
     path = rules_folder() / "engines" / f"{name}.toml"
     if name.endswith(".toml"):
         path = Path(name)

@@ -23,7 +23,7 @@ Reference = tuple[str, ...]
 
 VARIABLE = "variable"
 SET_VALUES = "values that the text sets"
-"""The first part of a reference to a variable of the project, as ``ref`` is of one of dbt's."""
+"""The first part of a reference to a variable of the project, as ``ref`` is for a model of dbt."""
 
 BoundValue = int | float | str
 """A value in a partition's bound: a number, or the text of a string or date."""
@@ -110,7 +110,7 @@ class Derivation:
 
 
 TEMPORAL = "a temporal join reads it as of a time of each row"
-"""Why the table of a temporal join is read as a stream."""
+"""The reason why the table of a temporal join is read as a stream."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,8 +224,8 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class DbtModel:
-    """A model that dbt builds incrementally into a ``table``: what configures it outside of its own
-    file, and in which files that is (``elsewhere``); ``adapter`` is None if that is not known."""
+    """A model that dbt builds incrementally into a ``table``: its configuration outside of its own
+    file, and the files with that (``elsewhere``); ``adapter`` is None if unknown."""
 
     table: Name
     config: Mapping[str, object]
@@ -332,7 +332,7 @@ class Warehouse:
         return temporary in self.hidden or self._may_be_open(temporary)
 
     def within(self, view: View) -> Self:
-        """This catalog as the query of a view reads it: its namespace, its temporary views."""
+        """This catalog for the query of a view: with the view's namespace and temporary views."""
         unsure = ANY_NAME in view.temporaries
         seen = () if unsure else view.temporaries
         kept = self.any_temporary() if unsure else self
@@ -390,7 +390,7 @@ class Warehouse:
         return replace(self, relations=Relations(relations))
 
     def without(self, name: Name) -> Self:
-        """This catalog, with nothing known of a name any more, not even whether it is there."""
+        """This catalog without any knowledge of a name, not even whether it exists."""
         return self._changed(name, None, unknown=True)
 
     def uncovered(self, temporary: Name) -> Self:
@@ -440,10 +440,10 @@ def _with_declared(table: Table, declared: Mapping[Name, Mapping[str, str]]) -> 
 
 
 ANY_NAME: Name = ("${}",)
-"""Stands among the ``open_names`` for a name of which nothing is known."""
+"""One of the ``open_names``: a name of which nothing is known."""
 
 _OF_TEMPORARY = frozenset({(), ("session",), ("system", "session")})
-"""What may stand before the name of a temporary view."""
+"""The qualifiers that the name of a temporary view may have."""
 
 
 def temporary_name(parts: Name) -> Name:
@@ -489,7 +489,7 @@ def _may_be(name: Name, other: Name, relations: Relations[TableOrView], *, named
 
 
 def _any(part: str) -> bool:
-    """Whether a schema or catalog may be any other: it is the default one, or has a template."""
+    """Whether a schema or catalog may be any: it is the default one, or has a template."""
     return part in DEFAULT_NAMESPACE or has_template(part)
 
 

@@ -72,7 +72,7 @@ class AuditedShape:
 
 @dataclass(frozen=True, slots=True)
 class ColumnReason:
-    """The only reason against a predicate on a fact's column, with the runs that it concerns."""
+    """The one reason why a fact's column gets no predicate, with the runs that it concerns."""
 
     fact: str
     column: str
@@ -98,8 +98,8 @@ class FactSummary:
 
 @dataclass(frozen=True, slots=True)
 class AuditSummary:
-    """The whole summary; ``decided`` counts the shapes that this run has judged itself, ``unknown``
-    are the tables that the catalog lacks, by name."""
+    """The whole summary. ``decided``: how many shapes this run has judged itself; ``unknown``: the
+    names of the tables that the catalog lacks."""
 
     shapes: int
     decided: int

@@ -40,8 +40,8 @@ _MILLISECONDS = ("_ms", "_millis", "total_elapsed_time")
 @dataclass(frozen=True, slots=True)
 class Columns:
     """The column for each part, None if there is none. The runtime divided by ``seconds`` is in
-    seconds. ``end`` is when a run ended, from which the runtime follows where no number says it, as
-    in BigQuery's histories, or where Trino's listener writes ``PT1.2S``."""
+    seconds. ``end`` is when a run ended: the runtime follows from it where no number gives it, as
+    in BigQuery's histories, or in Trino's, which write ``PT1.2S``."""
 
     text: str
     schema: str | None = None

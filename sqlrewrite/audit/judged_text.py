@@ -28,7 +28,8 @@ from sqlrewrite.text.limits import over
 from sqlrewrite.warehouse import Table, Warehouse
 
 TEXT, EMPTY, MASKED, CUT, OTHER = "text", "empty", "masked", "cut", "other"
-"""What a text is: one to be judged; nothing; made unreadable; cut off; no query and no write."""
+"""The kinds of texts: to be judged; empty; made unreadable; cut off; neither a query nor a
+write."""
 
 _MOST_REMEMBERED = 10_000
 """Texts of more characters are not remembered: a process holds some 50 MB of them at most."""
@@ -82,7 +83,7 @@ class AuditedText:
 
 
 def folded(text: str | None) -> str:
-    """Kind of a text, with the fingerprint of one to be judged: ``text:0f…``. Raises nothing."""
+    """The kind of a text, and the fingerprint of one to be judged: ``text:0f…``. Raises nothing."""
     if text is None or not text.strip():
         return f"{EMPTY}:"
     return _remembered(text) if len(text) <= _MOST_REMEMBERED else _folded(text)
@@ -103,7 +104,8 @@ _remembered = lru_cache(maxsize=5_000)(_folded)
 
 
 class TooLong(BaseException):
-    """A text took longer than it may. No ``except Exception`` of ours takes it for a failure."""
+    """A text took longer than it may. It is no ``Exception``, so that no handler takes it for a
+    failure."""
 
 
 def judged(
@@ -144,7 +146,7 @@ def _outcome(rewrite: Rewrite, scans: tuple[AuditedScan, ...]) -> AuditedText:
 
 
 def _unknown(decision: Decision) -> tuple[str, ...]:
-    """The relations that a text reads and nobody knows, each once."""
+    """The unknown relations that a text reads, each once."""
     names = {
         ".".join(name).lower()
         for statement in decision.statements
@@ -182,7 +184,7 @@ def _scan(candidate: Candidate, catalog: Warehouse) -> AuditedScan:
 
 
 def _merged(decision: Decision) -> Iterator[AuditedScan]:
-    """The targets of MERGEs, by their partition columns, that nothing but constants would bound."""
+    """The targets of MERGEs, with the partition columns that only constants would bound."""
     for statement in decision.statements:
         if statement.reading.bound is None:
             continue
@@ -207,8 +209,9 @@ def _merged(decision: Decision) -> Iterator[AuditedScan]:
 
 @contextmanager
 def _within(seconds: float) -> Iterator[None]:
-    """Raises TooLong inside after so many seconds, where the system can: of processor time, which
-    is the same for a text whatever else the machine does; and again, should ``__del__`` eat it."""
+    """Raises TooLong in the code inside after so many seconds of processor time, which do not
+    depend on what else the machine does; and again, since a ``__del__`` may swallow it. Without
+    effect where the system has no such timer."""
     here = threading.current_thread() is threading.main_thread()
     if not here or not hasattr(signal, "setitimer"):
         yield

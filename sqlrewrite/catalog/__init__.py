@@ -51,8 +51,9 @@ class Catalog(Warehouse):
         schema: str | None = None,
         variables: Mapping[str, str] | VariableValues = (),
     ) -> Catalog:
-        """The catalog that files of SQL show by themselves: the tables that they create, and the
-        partition columns of those that they write into, of no known type.
+        """The catalog that follows from files of SQL alone: the tables that they create, and the
+        partition columns, of unknown types, of those that they write into. A file that cannot be
+        read is passed over.
 
         A file that cannot be read is passed over.
         """
@@ -62,8 +63,9 @@ class Catalog(Warehouse):
         return cls.of(infer(files, start)[0])
 
     def deriving(self, derived: Mapping[str, Mapping[str, str]]) -> Catalog:
-        """This catalog, where columns are computed from others of their row, by the names of table
-        and column: ``{"logs.events": {"dt": "date_format(ts, 'yyyy-MM-dd')"}}``.
+        """This catalog with derived columns, by the names of table and column: ``{"logs.events":
+        {"dt": "date_format(ts, 'yyyy-MM-dd')"}}``. Raises CatalogError for an invalid table name,
+        and for a column that the table lacks.
 
         Raises CatalogError for what is no name of a table, and for a column that its table lacks.
         """

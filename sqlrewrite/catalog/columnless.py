@@ -27,7 +27,7 @@ from sqlrewrite.warehouse import (
 
 ANY_SETTINGS = tuple(SessionSettings().possible())
 _TEMPLATE_ROUNDS = 5
-"""How often a statement is read again in which a template may be the name of another table."""
+"""How often a statement is read again if a template in it may be the name of another table."""
 _PLAIN = re.compile(r"\w+")
 _WORD = re.compile(r"`([^`]*)`|([^\s`'\",;()\[\]=.]+)")
 
@@ -58,9 +58,9 @@ class ColumnlessTable:
 
 
 def completed(catalog: Warehouse, tables: Iterable[ColumnlessTable]) -> Warehouse:
-    """The catalog with the columns of these tables, as far as they can be found: each is read after
-    those that its statement names. Where they name each other, as a column's name may be a table's,
-    what is not all known is read again after what it names."""
+    """The catalog with the columns of these tables, as far as they follow: each is read after the
+    tables that its statement names. If tables name each other (a column's name may be a table's),
+    those that are not fully known are read again after what they name."""
     waiting = {
         table.name: table for table in tables if catalog.relations.get(table.name) is table.created
     }
@@ -164,10 +164,10 @@ def followed(
     behind: str | None = None,
     settings: Sequence[ExactSettings] = ANY_SETTINGS,
 ) -> Warehouse:
-    """The catalog after a statement of a script, where ``before`` holds. A table that a query
-    gives its columns has them, as far as they are the same under all of the ``settings``, and its
-    count of rows if the query returns one; where ``behind`` is the text behind it, only one that it
-    names."""
+    """The catalog after a statement of a script; ``before`` is the one before it. A table made by a
+    query has the query's columns as far as they are the same under all of the ``settings``, and its
+    count of rows if the query returns one. ``behind`` is the text after the statement: a table that
+    it does not name is not looked into."""
     after = definitions.apply(statement, text, before, source)
     if after is before:
         return after

@@ -51,7 +51,7 @@ def computed_columns(
 
 
 def _undeclared(table: Table) -> bool:
-    """Whether a table has a partition column that is not declared to be computed."""
+    """Whether a table has a partition column that is not declared as derived."""
     declared = {derived.column.lower() for derived in table.derived}
     return bool(table.names) and not declared.issuperset(table.identities)
 
@@ -78,7 +78,7 @@ def _read(file: str) -> str:
 
 
 def _agreed(writes: Sequence[Write]) -> Iterator[Derivation]:
-    """The derivations of a table that all statements agree on which write its columns."""
+    """The derivations on which all statements agree that write a table."""
     first = next((write for write in writes if write.formulas), None)
     if first is None:
         return

@@ -42,7 +42,8 @@ _FORMATS = {"databricks": "delta"}
 
 
 def read(data: Mapping[str, Any], path: Path, catalog: Warehouse) -> Warehouse:
-    """The catalog in a manifest, parsed from ``path``; names are completed as in ``catalog``.
+    """The catalog of a manifest, whose JSON is ``data``; names are completed as in ``catalog``.
+    Raises CatalogError if it is no manifest, or of another engine.
 
     Raises CatalogError for what is not a manifest, or one of another engine.
     """
@@ -100,7 +101,7 @@ class _Node:
         return str(self.config.get("materialized") or "")
 
     def name(self, path: Path) -> Name | None:
-        """The name that dbt writes for it, None if it writes none. Raises CatalogError."""
+        """The name of its table as dbt writes it; None if dbt makes none. Raises CatalogError."""
         if self.materialized == "ephemeral":
             return (f"{_EPHEMERAL}{self.data.get('name')}".lower(),)
         written = self.data.get("relation_name")

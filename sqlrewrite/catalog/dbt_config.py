@@ -1,4 +1,4 @@
-"""The configuration of a dbt model: ``config(…)`` in its text, and what stands elsewhere.
+"""The configuration of a dbt model: ``config(…)`` in its text, and its entries in YAML files.
 
 In: a model's text, or a node of a manifest. Out: plain values; an argument that is no literal is
 None. Raises nothing.
@@ -22,7 +22,8 @@ MERGE_KEYS = frozenset(
     incremental_predicates target_alias full_refresh not_matched_by_source_action
     """.split()
 )
-"""The keys that say whether dbt merges a model into its table, and by which condition."""
+"""The keys by which dbt decides whether it merges a model into its table, and on which
+condition."""
 
 _CONFIG = re.compile(r"\{\{[-+]?\s*(config\s*\(.*\))\s*[-+]?\}\}", re.DOTALL)
 _CALLED = re.compile(r"\bconfig\s*\(")
@@ -81,8 +82,8 @@ def only_call(raw: str) -> ConfigCall | None:
 
 
 def _without_comments(raw: str) -> str:
-    """A text with its comments of Jinja blanked; by `find`, as a pattern looks for the end of each
-    comment anew, which takes the square of the time where none ends."""
+    """A text with its Jinja comments blanked. A regular expression would search for the end of each
+    comment anew: the square of the time where none ends."""
     pieces, end = [], 0
     while (start := raw.find("{#", end)) >= 0 and (close := raw.find("#}", start + 2)) >= 0:
         pieces += [raw[end:start], blank(raw[start : close + 2])]
@@ -119,8 +120,8 @@ def _value(node: ast.expr) -> Any:
 
 
 def merges_differently(macros: Iterable[tuple[str, str]]) -> bool:
-    """Whether a project has a macro of its own for what dbt runs of an incremental model, of
-    ``macros`` as pairs of package and name."""
+    """Whether a project overrides a macro by which dbt runs incremental models; ``macros`` are
+    pairs of package and name."""
     return any(package not in _ADAPTERS and _OWN_MERGE.fullmatch(name) for package, name in macros)
 
 
@@ -133,8 +134,8 @@ def defined_macros(text: str, package: str) -> Iterator[tuple[str, str]]:
 def incremental_model(
     config: Mapping[str, Any], raw: str, name: Name, adapter: str | None, elsewhere: str
 ) -> DbtModel | None:
-    """A model that dbt builds incrementally, with what its configuration has from ``elsewhere``
-    than its own text; None for any other."""
+    """A model that dbt builds incrementally; ``elsewhere`` is its configuration outside of its own
+    text. None for any other model."""
     if config.get("materialized") != "incremental":
         return None
     own = config_arguments(raw)

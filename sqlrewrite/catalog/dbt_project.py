@@ -24,7 +24,7 @@ _KINDS = {"models": "model", "seeds": "seed", "snapshots": "snapshot"}
 _PATHS = {"models": "model-paths", "seeds": "seed-paths", "snapshots": "snapshot-paths"}
 
 _NAMING = ("database", "schema", "alias")
-"""Keys that say what a table is called, by the parts of its name."""
+"""The keys for the parts of a table's name."""
 
 _CONFIGURED = MERGE_KEYS.union(_NAMING)
 """Keys that a project may configure without a ``+`` before them."""
@@ -33,7 +33,7 @@ YamlObject = Mapping[str, Any]
 
 
 def read(path: Path, catalog: Warehouse) -> Warehouse:
-    """The catalog of a project, of which this is the ``dbt_project.yml``. Raises CatalogError."""
+    """The catalog of the project with this ``dbt_project.yml``. Raises CatalogError."""
     project = _parsed(path)
     if not isinstance(project, dict):
         raise CatalogError(f"{path}: not a dbt project: it is no table of settings, as `name: …`")
@@ -81,7 +81,7 @@ def _macros(root: Path, project: YamlObject, name: str) -> dict[str, YamlObject]
 
 
 def _macro_text(file: Path) -> str:
-    """The text of a file of macros; if it cannot be read, it may hold any."""
+    """The text of a file of macros; one that cannot be read may define any macro."""
     try:
         return read_text(file)
     except CatalogError:
@@ -116,7 +116,7 @@ def _node(
 
 
 def _relation_name(kind: str, name: str, config: YamlObject) -> str | None:
-    """The name of a node's table; None if it depends on what only dbt knows."""
+    """The name of a node's table; None if only dbt knows it."""
     if kind == "snapshot":  # its own older keys name the schema as it is
         config = {
             **config,

@@ -84,7 +84,7 @@ def read_ddl(text: str, source: str, catalog: Warehouse) -> Warehouse:
 
 @dataclass(slots=True)
 class _Findings:
-    """What is collected over all files: defined names, tables without columns, what is left out."""
+    """Collected over all files: defined names, tables without columns, what is left out."""
 
     defined: set[Name] = field(default_factory=set)
     columnless: list[ColumnlessTable] = field(default_factory=list)
@@ -158,7 +158,8 @@ def _defined(
 def _defined_temporarily(
     statement: Statement, text: str, at: Where, catalog: Warehouse, findings: _Findings
 ) -> Warehouse:
-    """The catalog after a temporary view: kept as any view, unless a table has its name."""
+    """The catalog after a temporary view, which is kept like any view, unless a table has its
+    name."""
     temporary = definitions.created_name(statement.tokens, text, catalog)
     name = catalog.qualify(temporary)
     if isinstance(catalog.relations.get(name), Table):

@@ -58,7 +58,7 @@ class PartitionMention:
 
 
 def infer(files: Iterable[str], start: Warehouse) -> tuple[Warehouse, dict[Name, PartitionMention]]:
-    """The catalog that files show, and the mentions behind the tables that are guessed."""
+    """The catalog that follows from files, and the statements behind each guessed table."""
     files_with_tables = [Path(file) for file in files if _may_show_tables(Path(file))]
     catalog = read_files(files_with_tables, start)
     guessed: dict[Name, PartitionMention] = {}

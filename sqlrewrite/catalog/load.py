@@ -85,7 +85,7 @@ def load(
 
 
 def _of_folder(folder: Path, catalog: Warehouse, start: Warehouse) -> Warehouse:
-    """The catalog after the DDL and the dbt projects in a folder, or what its texts show."""
+    """The catalog after a folder's DDL and dbt projects; if it has none, what its texts show."""
     projects = [project for name in PROJECTS for project in below(folder, name)]
     after = catalog if projects and not in_folder(folder) else ddl.read(folder, catalog)
     for project in projects:

@@ -93,7 +93,7 @@ _AS_IT_IS = (
     *("clustered_by", "primary_key", "streaming", "provider", "size_in_bytes", "row_count"),
     *("partition_count", "complete", "unsteady"),
 )
-"""The fields that the file has as a ``Table`` has them."""
+"""The fields that are the same in the file and in a ``Table``."""
 
 
 class _View(Struct, omit_defaults=True):
@@ -199,7 +199,7 @@ def _written_table(table: Table, proposed: Sequence[Derivation]) -> _Table:
 
 
 def _as(kind: Any, value: object) -> Any:
-    """A value as the class that the file has for it."""
+    """A value as an instance of a class of the format."""
     return convert(value, kind, from_attributes=True)
 
 

@@ -48,14 +48,14 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
 
 
 def _has_others() -> bool:
-    """Whether other processes must end with ours: Spark's Java, workers."""
+    """Whether there are child processes that must end with this one: Spark's Java, workers."""
     pools = sys.modules.get("multiprocessing")
     return "pyspark" in sys.modules or bool(pools and pools.active_children())
 
 
 def _end(status: object) -> None:
-    """Ends the process at once, like mypy's ``hard_exit``: freeing its objects one by one would
-    take a twentieth of a short run. Returns where the output cannot be flushed."""
+    """Ends the process at once, like mypy's ``hard_exit``: freeing the objects one by one would
+    take a twentieth of a short run. Returns only if the output cannot be flushed."""
     with suppress(OSError, ValueError, AttributeError):  # closed, or full
         sys.stdout.flush()
         sys.stderr.flush()

@@ -231,7 +231,7 @@ def _declared(
 
 
 def _print_checked(out: Printer, check: Checked) -> None:
-    """Prints the result for one declaration in a line."""
+    """Prints the check of one declaration on a line."""
     word, style, result = "holds   ", "bold green", f"{check.rows:,} rows"
     if check.why:
         word, style, result = "unknown ", "bold yellow", check.why

@@ -81,7 +81,7 @@ def combined(*options: Decorator) -> Decorator:
 
 
 def setting_options(command: str) -> Decorator:
-    """The options of a command's settings, and those that say where the others are read."""
+    """The options for a command's settings, and those that choose the files of settings."""
     return combined(
         click.option(
             "--config",
@@ -110,7 +110,7 @@ def _codes() -> Iterable[str]:
 
 
 _NAMES = {"engine": _named_in("engines"), "dialect": _named_in("dialects", SPARK)}
-"""The names that are completed for an option that also takes others."""
+"""The names offered for completion of an option that also takes other values."""
 
 
 def completing(names: Callable[[], Iterable[str]]) -> Callable[..., list[Any]]:
@@ -160,7 +160,8 @@ def _read_each(kind: ValueKind) -> Callable[..., tuple[Any, ...]]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GivenOptions:
-    """The values of the options of ``setting_options``; ``chosen`` are settings, by name."""
+    """The values of the options of ``setting_options``; ``chosen`` are the settings among them, by
+    name."""
 
     chosen: Mapping[str, Any]
     config: str | None
@@ -174,7 +175,7 @@ class GivenOptions:
 
 
 def with_chosen(options: Mapping[str, Any]) -> dict[str, Any]:
-    """A command's options, with those that are settings and were given under ``chosen``."""
+    """A command's options, with the settings among them under ``chosen``."""
     names = {row.name for row in TABLE}
     others = {name: value for name, value in options.items() if name not in names}
     settings = {name: options[name] for name in names & options.keys()}

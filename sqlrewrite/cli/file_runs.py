@@ -61,7 +61,7 @@ class FileOptions(GivenOptions):
     exit_zero: bool
 
     def run(self, *, strip: bool = False) -> FileRun:
-        """The files that the paths mean, and how each is to be rewritten."""
+        """The files of the paths, and how each is rewritten."""
         if self.quiet and self.verbose:
             raise click.UsageError("--quiet cannot go with --verbose")
         logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # we report what it warns of
@@ -219,7 +219,7 @@ def _show_files(gathered: Gathered) -> NoReturn:
 
 
 def _only_changed(gathered: Gathered, since: str) -> tuple[Gathered, ChangedFiles]:
-    """The files that have changed since a revision, and what has changed in them."""
+    """The files that have changed since a revision, with their changed lines."""
     from sqlrewrite.run.git import changes
 
     paths = [path for project in gathered.projects for path in project.files]

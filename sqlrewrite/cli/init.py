@@ -156,8 +156,8 @@ def _settings(catalogs: Sequence[KnownSource], sources: Discovered) -> Iterator[
 
 
 def _computed(folder: str, catalogs: Sequence[KnownSource], section: str) -> Iterator[str]:
-    """The partition columns that all statements of the folder's files compute from others, to be
-    declared."""
+    """The derived columns to declare: partition columns that all statements in the folder's files
+    compute from other columns."""
     from sqlrewrite.catalog.computed_columns import computed_columns
     from sqlrewrite.catalog.infer import declarations
 

@@ -176,7 +176,7 @@ def _root(run: FileRun, results: Iterable[LintedFile]) -> str:
 def _write_baselines(
     baselines: Mapping[str, baseline.Writing], total: LintSummary
 ) -> Iterator[Line]:
-    """Writes the baselines, and reports it; none if the findings of a file would be missing."""
+    """Writes the baselines and reports it; writes none if a file could not be read."""
     if total.failures:
         yield (("the baseline is not written: not all files were read", "bold red"),)
         return
@@ -187,7 +187,7 @@ def _write_baselines(
 
 
 def _all_shown(result: LintedFile) -> LintedFile:
-    """A result whose suppressed findings are shown, too, each with the reason."""
+    """The result with its suppressed findings, each with the reason."""
     findings = (
         replace(finding, message=f"{finding.message} (suppressed: {by.reason})", suppression=None)
         if (by := finding.suppression)
@@ -198,8 +198,8 @@ def _all_shown(result: LintedFile) -> LintedFile:
 
 
 def _writing(group: FileGroup) -> list[str]:
-    """The files that may hold the statements which write the tables: those that are checked, and
-    those of the catalog."""
+    """The files that may hold statements that write the tables: those to be checked, and the
+    catalog's."""
     files = {path: None for path in group.files if path != STDIN}
     for path in group.settings.catalog:
         below = in_folder(Path(path)) if os.path.isdir(path) else [path]
@@ -215,7 +215,7 @@ def _linted_files(
     *,
     hidden: bool,
 ) -> Iterator[tuple[FindingFilter, LintedFile]]:
-    """Each path with those of its findings that count, one at a time."""
+    """Each path with its findings that count, one path at a time."""
     text = options.format == "sarif" or run.changed is not None  # SARIF hashes the lines
     counting = options.statistics
     jobs = [

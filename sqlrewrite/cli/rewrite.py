@@ -1,4 +1,4 @@
-"""``dpp-rewrite rewrite``, the command that a bare path means."""
+"""``dpp-rewrite rewrite``, also run by ``dpp-rewrite PATH``."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class RewriteOptions(FileOptions):
 
     @property
     def would(self) -> bool:
-        """Whether nothing is written, so that reports say "would be rewritten"."""
+        """Whether nothing is written: reports then say "would be rewritten"."""
         return self.check or self.diff or (self.statistics and not self.write)
 
     def uses_plan(self, settings: Settings) -> bool:
@@ -73,7 +73,7 @@ class RewriteOptions(FileOptions):
 
     @property
     def reports_work_only(self) -> bool:
-        """Whether only changes are reported, as in a hook, not all joins that were considered."""
+        """Whether only changes are reported, as in a hook, and not each join that was judged."""
         return self.check and not self.verbose
 
 
@@ -164,7 +164,7 @@ def _refuse_contradictions(options: RewriteOptions) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupSteps:
-    """What is done with each file of a group; the last two only where Spark is asked."""
+    """The functions for each file of a group; the last two only where Spark is asked."""
 
     settings: Settings
     job: RewriteTask
@@ -224,7 +224,8 @@ def _run(options: RewriteOptions) -> int:
 def _steps(
     options: RewriteOptions, group: FileGroup, err: Printer, session: Callable[[], Session]
 ) -> GroupSteps:
-    """What is done with the files of a group.
+    """The functions for the files of a group. With --check and no Spark to ask for keys, as in CI,
+    literals are up to date if their key query has not changed.
 
     With --check but no Spark to ask for keys, as in CI, literals are up to date if their key query
     has not changed.
@@ -268,7 +269,7 @@ def _steps(
 
 
 def _job(options: RewriteOptions, request: Request) -> RewriteTask:
-    """The task for each file of a group, with no more in its result than the output needs."""
+    """The job for each file of a group, whose result has no more than the output needs."""
     settings, people = request.settings, options.format == "text"
     explain = options.explain(settings)
     from_files = people and explain != "spark"

@@ -1,5 +1,4 @@
-"""What the commands that use Spark share: the options that choose a Spark, the report, and the
-files that they work on."""
+"""Shared by the commands that use Spark: the options that choose a Spark, the report, the files."""
 
 from __future__ import annotations
 
@@ -257,7 +256,7 @@ def _target(master: str | None, remote: str | None, conf: Sequence[str]) -> Targ
 
 @contextmanager
 def spark_on_demand(where: Target) -> Iterator[Callable[[], Session]]:
-    """A function that starts a Spark at its first call, and returns the same one then."""
+    """A function that starts a Spark at its first call, and afterwards returns the same one."""
     with ExitStack() as ends:
 
         @cache

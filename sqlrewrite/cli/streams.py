@@ -1,4 +1,4 @@
-"""What the commands read from and write to: streams, files of output, and how a run ends."""
+"""The streams and files that commands read and write, and how a run ends."""
 
 from __future__ import annotations
 
@@ -167,7 +167,8 @@ def output_to(path: str | None) -> Iterator[None]:
 
 @contextmanager
 def clean_exit() -> Iterator[None]:
-    """Ends the program as others end after Ctrl-C, or when their reader has gone (``| head``)."""
+    """Ends the program without a traceback after Ctrl-C, or when its reader has gone (``|
+    head``)."""
     try:
         yield
     except KeyboardInterrupt:
@@ -189,7 +190,7 @@ def fail(message: str) -> NoReturn:
 
 
 def _discard_output() -> None:
-    """Sends what is still buffered nowhere, so that Python's last flush does not fail again."""
+    """Discards buffered output, so that Python's last flush does not fail again."""
     null = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, AttributeError):  # closed, or no real file

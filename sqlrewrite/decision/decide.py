@@ -92,8 +92,8 @@ def decide_statement(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Text:
-    """The text of a statement, up to its ``end``: its places, its ``words`` in lower case, and the
-    ``clauses`` into which an earlier run wrote, by their offsets; its tokens, where predicates of
+    """The text of a statement, up to its ``end``: its places, its ``words`` in lower case, the
+    ``clauses`` into which an earlier run wrote, by their offsets, and its tokens if predicates of
     ours may stay in it."""
 
     places: Places
@@ -103,8 +103,8 @@ class _Text:
     walk: Walk | None
 
     def managed_clause(self, slot: Slot) -> ManagedClause | None:
-        """What an earlier run wrote into the clause of a slot; None if nothing. A WHERE that was
-        all ours is looked for where a new one would go."""
+        """The predicates of an earlier run in a slot's clause; None if there are none. A WHERE that
+        held nothing else is looked for where a new one would go."""
         clause = slot.clause
         if not self.clauses:
             return None
@@ -116,8 +116,8 @@ class _Text:
 
 
 def _unmanaged_words(walk: Walk, words: frozenset[str]) -> frozenset[str]:
-    """A statement's words without those in predicates of ours that a comment keeps: an alias in one
-    of them is seen nowhere else, and what is derived beside them is to be the same without them."""
+    """A statement's words, but not those of our predicates that a comment keeps: what is derived
+    beside them must be the same as without them, aliases included."""
     inside = {index for managed in managed_predicates(walk) for index in range(*managed.tokens)}
     if not inside:
         return words
@@ -127,8 +127,8 @@ def _unmanaged_words(walk: Walk, words: frozenset[str]) -> frozenset[str]:
 def _alternatives(
     plan: Plan, proposals: Sequence[Proposal], pairs: tuple[Pair, ...]
 ) -> Iterator[Proposal]:
-    """For each fact's column whose dimension does not bound it, the proposal for the first other
-    dimension with the same key that does."""
+    """For each fact's column that its dimension does not bound, the proposal with the first other
+    dimension with the same key that bounds it."""
     bounded = {
         _column(proposal.pair)
         for proposal in proposals
@@ -149,8 +149,8 @@ def _alternatives(
 
 
 def _may_bound(proposal: Proposal, relation: int) -> bool:
-    """Whether a relation in place of the dimension may pass ``SELECTIVE``: a quick test, since most
-    of those that a key is tied to are far from every condition."""
+    """Whether a relation may pass ``SELECTIVE`` in place of the dimension. A quick test: most
+    relations with the same key are far from every condition."""
     pair, options = proposal.pair, proposal.options
     needs_none = SELECTIVE.code in options.disabled or pair.edge.query is not None
     needs_none = needs_none or pair.edge.block.role == "merge"
@@ -163,16 +163,16 @@ def _column(pair: Pair) -> tuple[int, str]:
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Proposals, by their numbers, that share their predicates; as columns of a tuple, or as what
-    each of several references to a CTE allows (``union``)."""
+    """The numbers of proposals that share a predicate: columns of one tuple, or, with ``union``,
+    several references to a CTE, of which each allows some keys."""
 
     numbers: tuple[int, ...]
     union: bool = False
 
 
 def _groups(proposals: Sequence[Proposal]) -> list[_Group]:
-    """The proposals that passed; those for several partition columns that one dimension bounds are
-    one group."""
+    """The groups of the proposals that passed: those that bound several partition columns by one
+    dimension are one group."""
     groups: dict[object, list[int]] = {}
     for number, proposal in enumerate(proposals):
         if proposal.verdict is Verdict.REWRITTEN:
@@ -181,7 +181,7 @@ def _groups(proposals: Sequence[Proposal]) -> list[_Group]:
 
 
 def _group_key(proposal: Proposal) -> object:
-    """What the proposals that share a predicate have in common."""
+    """The key of the group that a proposal belongs to."""
     pair = proposal.pair
     if chosen_form(proposal) != IN or pair.operator != "=":
         return pair
@@ -197,9 +197,10 @@ def _group_key(proposal: Proposal) -> object:
 
 
 def _unions(plan: Plan, proposals: Sequence[Proposal]) -> list[_Group]:
-    """The proposals that fail only because their fact is in a CTE with several references, where
-    there is one for each of these, and one at least that the engine misses. What is said of the
-    value of one reference (``p = (SELECT max(p) …)``), or of its whole IN, is said of no other."""
+    """Groups of proposals that fail only because their fact is in a CTE with several references:
+    one proposal for each reference, of which the engine misses at least one. A predicate for the
+    value of a single reference (``p = (SELECT max(p) …)``), or for its whole IN, holds for no
+    other, so it is in no group."""
     numbers = {
         proposal.pair: number
         for number, proposal in enumerate(proposals)
@@ -218,8 +219,8 @@ def _unions(plan: Plan, proposals: Sequence[Proposal]) -> list[_Group]:
 def _at_references(
     plan: Plan, proposals: Sequence[Proposal], unions: Sequence[_Group], pairs: tuple[Pair, ...]
 ) -> Iterator[Proposal]:
-    """The proposals; where one fails because other references to its CTE are not bounded, the
-    proposal to write the predicate at its own reference, if that passes."""
+    """The proposals. One that fails because other references to its CTE are not bounded is replaced
+    by one that is written at its own reference, if that passes."""
     together = {number for group in unions for number in group.numbers}
     for number, proposal in enumerate(proposals):
         alone = SHARED.code in proposal.failing and number not in together
@@ -272,8 +273,8 @@ def _with_predicates(
 
 
 def _merged(proposals: list[Proposal], group: _Group) -> list[Proposal]:
-    """One proposal, under any of their conditions, for references that ask for keys of the same
-    rows; otherwise the proposals as they are."""
+    """The proposals of a group as one, with an OR of their conditions, if they ask for keys of the
+    same rows; else the proposals as they are."""
     first = proposals[0]
     if not group.union or not all(
         proposal.pair.key_plain
@@ -302,7 +303,7 @@ def _accepted(proposal: Proposal, predicates: tuple[Predicate, ...], slot: Slot)
 def _forbidding_comment(
     proposals: Sequence[Proposal], predicates: tuple[Predicate, ...], slot: Slot, text: _Text
 ) -> str | None:
-    """Why a comment of the author's forbids predicates; None if none does."""
+    """Why an author's comment forbids the predicates; None if none does."""
     context = proposals[0].context
     if context.suppressed is None:
         return None
@@ -324,14 +325,15 @@ def _forbidding_comment(
 
 
 def _rejected(proposal: Proposal, rule: Rule, why: str) -> Proposal:
-    """A proposal whose rules passed, rejected by one that can only be judged of what is written."""
+    """A proposal whose rules passed, rejected by a rule that only the written predicate can
+    fail."""
     result = RuleResult(rule.code, rule.name, Outcome.FAIL, why)
     return proposal.decided(rules=(*proposal.rules, result), verdict=Verdict.REJECTED)
 
 
 def _without_place(proposal: Proposal, message: str) -> Proposal:
-    """A proposal whose rules passed and which has no place in the text after all. One for a filter
-    has not been asked for its clause before."""
+    """A proposal whose rules passed, rejected because no place in the text takes its predicate. A
+    filter's proposal is asked for its clause only here."""
     result = RuleResult(CLAUSE.code, CLAUSE.name, Outcome.FAIL, message)
     rules = tuple(result if rule.code == CLAUSE.code else rule for rule in proposal.rules)
     if result not in rules:

@@ -1,4 +1,4 @@
-"""What became of a statement, as people and machines read it: candidates, and the explain diff."""
+"""The decision on a statement as people and machines read it: candidates, and the explain diff."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def plan_diff(result: StatementDecision, place: Locate) -> PlanDiff | None:
 
 
 def _shown(predicate: str) -> str:
-    """A predicate without most of its literals, where there are very many."""
+    """A predicate, shortened if it has very many literals."""
     literals = predicate.split(", ")
     if len(literals) <= _MOST_LITERALS or "(SELECT" in predicate.upper():
         return predicate
@@ -95,7 +95,7 @@ def _candidate(result: StatementDecision, proposal: Proposal, place: Locate) -> 
 
 
 def _engine_alone(proposal: Proposal, at: int) -> EngineAlone:
-    """What the engine does by itself; unknown where that takes more steps than a statement may."""
+    """What the engine prunes by itself; unknown if that takes too many steps to find out."""
     alone = guarded(partial(engine_alone, proposal), at, proposal.options.limits)
     if isinstance(alone, Failure):
         return EngineAlone(proposal.engine.name, PrunesAlone.UNKNOWN, alone.message)
@@ -103,7 +103,7 @@ def _engine_alone(proposal: Proposal, at: int) -> EngineAlone:
 
 
 def _join_name(pair: Pair) -> str:
-    """The join in the words of SQL, as it was written where that is a join type."""
+    """The join in the words of SQL."""
     join = pair.edge.join
     if join is not None and pair.side in ("left", "right"):
         return join.declared.value

@@ -1,6 +1,5 @@
-"""The decision on one statement: its pairs with their verdicts, its insertions, and what becomes of
-the predicates of an earlier run: each stays as it stands, changes or goes.
-"""
+"""The decision on one statement: the verdict on each pair, the insertions, and which predicates of
+an earlier run stay, change or go."""
 
 from __future__ import annotations
 
@@ -26,12 +25,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StatementDecision:
-    """The decision on one statement; ``written`` are the marked predicates that now follow in a
-    clause into which an earlier run wrote some, by its offset: the text of each, as it stands if it
-    stays, and what it bounds.
+    """The decision on one statement.
 
-    Nothing in the statement concerns us unless it ``matters``. With a ``failure`` the edits put
-    back what an earlier run wrote.
+    ``written``: for each clause into which an earlier run wrote, by its offset, the marked
+    predicates that follow now, as text (as it stands, if it stays), each with the value that it
+    bounds. Nothing in the statement concerns us unless it ``matters``. With a ``failure`` the edits
+    put back what an earlier run wrote.
     """
 
     reading: Reading
@@ -58,15 +57,16 @@ class StatementDecision:
 
     @property
     def unasked(self) -> frozenset[str]:
-        """What predicates of literals would bound, had someone been asked for the keys."""
+        """The values that predicates of literals would bound, if someone had been asked for the
+        keys."""
         return frozenset(proposal.unasked for proposal in self.proposals if proposal.unasked)
 
 
 def as_they_stand(
     clause: ManagedClause, predicates: Sequence[Predicate]
 ) -> dict[Predicate, Predicate] | None:
-    """Each of the ``predicates`` that follow now as it stands in a clause already; None where the
-    clause does not have just these."""
+    """The ``predicates`` that follow now, each as it stands in a clause; None if the clause holds
+    other ones."""
     if len(clause.predicates) != len(predicates):
         return None
     unmatched = [standing_one.text for standing_one in clause.predicates]
@@ -106,9 +106,8 @@ def _comparable_note(note: str) -> tuple[str, tuple[str, ...]] | None:
 
 
 def stale(stripped: Stripped, decided: StatementDecision) -> dict[Span, str]:
-    """The predicates of an earlier run in a statement, by their spans in the original, that are not
-    the ones that follow now in their clauses; each with the one that does in its place, if one
-    does."""
+    """The predicates of an earlier run in a statement, by their spans in the original, that do not
+    follow now, each with the predicate that replaces it, if any."""
     if decided.failure is not None:  # they are put back
         return {}
     clauses, statement = stripped.clauses, decided.reading.statement
@@ -132,9 +131,8 @@ def stale(stripped: Stripped, decided: StatementDecision) -> dict[Span, str]:
 
 
 def changes_dml_condition(stripped: Stripped, decided: StatementDecision) -> bool:
-    """Whether a DELETE or UPDATE would lose a predicate of its own condition that an earlier run
-    has written there, or get another: then it would change other rows, if an author had put our
-    marker there."""
+    """Whether a DELETE or UPDATE would lose or change a marked predicate in its own condition. If
+    an author had put the marker there, it would then change other rows."""
     start, end = decided.reading.statement.start, decided.reading.statement.end
     for clause in stripped.clauses:
         if clause.in_dml and start <= clause.at <= end:
@@ -145,7 +143,7 @@ def changes_dml_condition(stripped: Stripped, decided: StatementDecision) -> boo
 
 
 def left_to_engine(candidates: Sequence[Candidate]) -> dict[str, str]:
-    """Why no predicate is written for a column (``day``, ``s.day``), where that is because the
+    """Why no predicate is written for a column (``day``, ``s.day``), if the reason is that the
     engine prunes by itself."""
     reasons: dict[str, str] = {}
     for candidate in candidates:

@@ -20,9 +20,8 @@ from sqlrewrite.sql.bind.formulas import Formula, formula
 from sqlrewrite.warehouse import Derivation
 
 SOURCE, SAME, DAY, THROUGH = "source", "same", "day", "through"
-"""What one side of a comparison is, for a derived column: its source; its own expression; the day
-of the source; or an expression of which this day decides the value, where the derived column is the
-day."""
+"""What one side of a comparison is to a derived column: its source; its own expression; the day of
+the source; or an expression whose value that day decides, if the derived column is the day."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,7 +45,7 @@ class DerivedColumn:
 
     @property
     def strict(self) -> bool:
-        """Whether it is certainly NULL where its source is."""
+        """Whether it is surely NULL if its source is."""
         if self.formula is None:
             return False
         expression = self.formula.expression
@@ -60,7 +59,7 @@ class DerivedColumn:
         return f"{self.column} = {self.derivation.expression}, declared by {self.derivation.origin}"
 
     def hidden(self, why: str) -> DerivedColumn:
-        """The same column, for which no bound follows because of ``why``."""
+        """This column without bounds, because of ``why``."""
         return replace(self, formula=None, shape=None, why=self.why or why)
 
 
@@ -116,13 +115,13 @@ def derived_from(plan: Plan, scan: Scan, column: str) -> tuple[DerivedColumn, ..
 
 
 _SMALLER = {"year": ("month", "quarter"), "month": ("day",), "day": ("hour",)}
-"""The units that refine a unit, so that both together are in the order of time; the first that the
-table has counts."""
+"""For each unit of time, the smaller units that refine it; the first that is a column of the table
+counts."""
 
 
 def smaller_units(plan: Plan, scan: Scan, of: DerivedColumn) -> tuple[DerivedColumn, ...]:
-    """The derived columns of the month, day and hour that refine a column of years: without the
-    year they are not in the order of time."""
+    """The derived columns of month, day and hour beside a column of years. Only together with the
+    year are they in the order of time."""
     others = {
         _unit_of(derived_column): derived_column
         for derived_column in derived_columns(plan, scan)
@@ -138,8 +137,8 @@ def smaller_units(plan: Plan, scan: Scan, of: DerivedColumn) -> tuple[DerivedCol
 
 
 def _unit_of(column: DerivedColumn) -> tuple[str, object] | None:
-    """The unit (year, month …) that a column holds and the expression that it is of, to be
-    compared."""
+    """The unit (year, month …) that a column holds, and the expression that it is taken from, in a
+    form that can be compared."""
     its_unit = None if column.formula is None else unit(column.formula.expression)
     return None if its_unit is None else (its_unit[0], canonical(its_unit[1]))
 
@@ -159,7 +158,7 @@ def stands_for(side: Expression, of: DerivedColumn, kind: Type | None) -> str | 
 
 
 def is_day(expression: Expression) -> bool:
-    """Whether an expression is the day of a column and nothing else."""
+    """Whether an expression is the day of a column."""
     match expression:
         case Cast(operand=ColumnRef(), type="date") | Call(name="to_date", args=(ColumnRef(),)):
             return True
@@ -199,8 +198,8 @@ def _by_day(side: Expression) -> bool:
 
 
 def may_prune(plan: Plan, ref: ColumnRef) -> bool:
-    """Whether a column may come from a column that its scan can be pruned by: a quick test, which
-    rules most columns out."""
+    """Whether a column may come from one that its scan can be pruned by. A quick test that rules
+    out most columns."""
     relation = plan.relations[ref.relation]
     return not isinstance(relation, Scan) or partitioned(plan, relation, ref.name)
 

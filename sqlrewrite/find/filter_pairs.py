@@ -148,8 +148,8 @@ def _pairs(
 
 
 def restricts(plan: Plan, condition: Expression, pair: Pair) -> bool:
-    """Whether a condition bounds the source column of a filter's pair, or its day, on the same side
-    as the pair does."""
+    """Whether a condition bounds the source column of a filter's pair, or its day, in the same
+    direction."""
     derived, operators = pair.derived, (pair.operator[0], "=", "in")
     kind = type_of(plan, pair.stored)
     return derived is not None and any(
@@ -162,7 +162,7 @@ def restricts(plan: Plan, condition: Expression, pair: Pair) -> bool:
 
 
 def _is_of(column: str, comparison: ColumnComparison) -> bool:
-    """Whether a comparison is between one column and an expression with one value for all rows."""
+    """Whether a comparison is between a column and an expression with one value for all rows."""
     _, side, _, constant, _ = comparison
     refs = columns(side)
     return bool(refs) and all(ref.name == column for ref in refs) and is_constant(constant)

@@ -88,7 +88,7 @@ def _negation(condition: Call) -> Expression | None:
 
 
 def _union(ranges: Iterable[DayRange | None]) -> DayRange | None:
-    """The smallest range around all; None if one is None, or nothing bounds it."""
+    """The smallest range that contains all; None if one is None, or if nothing bounds it."""
     firsts, lasts = zip(*((None, None) if days is None else days for days in ranges), strict=True)
     first = None if None in firsts else min(firsts)
     last = None if None in lasts else max(lasts)
@@ -168,8 +168,8 @@ def _allowed_days(
 _DAY = timedelta(1)
 _READ_BY_THE_CLOCK = frozenset({"date_trunc", "date_format"})
 """Functions that cast a DATE or TIMESTAMP_NTZ to TIMESTAMP, as a comparison with a TIMESTAMP does.
-A time that the session's clock skips becomes a later one, of the next day at most (Apia had no
-2011-12-30). The same holds for TIMESTAMP literals and for constants that are cast."""
+A local time that the session's clock skips becomes a later one, at most of the next day (Apia had
+no 2011-12-30). TIMESTAMP literals and constants that are cast do the same."""
 
 
 def _period_with_value(

@@ -138,7 +138,8 @@ def _may_bound(plan: ra.Plan, side: ra.Expression) -> bool:
 
 
 def _outputs_at(plan: ra.Plan, query: ra.Query, place: int, of: int) -> Iterator[ra.Expression]:
-    """The column at a ``place`` of an IN's subquery, in each branch of a set operation."""
+    """The column at a ``place`` in the output of an IN's subquery, one for each branch of a set
+    operation."""
     for number in query.top:
         outputs = plan.blocks[number].outputs
         if len(outputs) == of and plan.blocks[number].complete:

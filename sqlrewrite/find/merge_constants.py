@@ -1,4 +1,4 @@
-"""Constants in the source of a MERGE that say which partitions of the target it can touch.
+"""Constants in the source of a MERGE that bound the partitions of its target.
 
 A MERGE prunes its target only by constants in its ON. In: a plan and a pair of it, whose partition
 column of the target the ON equates with a column of the source. Out: the pair with what the text
@@ -52,8 +52,8 @@ def with_constants(plan: Plan, pair: Pair) -> Pair:
 
 
 def _of_column(plan: Plan, ref: ColumnRef, steps: list[int]) -> tuple[KeyBound, ...]:
-    """What the text says by constants about a column of a relation, NULL aside; ``steps`` holds the
-    number of columns that may still be looked at."""
+    """The bounds that constants of the text put on a relation's column, NULL aside; ``steps`` holds
+    the number of columns that may still be looked at."""
     steps[0] -= 1
     relation = plan.relations[ref.relation]
     names = column_names(relation)
@@ -77,7 +77,7 @@ def _of_column(plan: Plan, ref: ColumnRef, steps: list[int]) -> tuple[KeyBound, 
 def _of_output(
     plan: Plan, block: Block, place: int, count: int, steps: list[int]
 ) -> tuple[KeyBound, ...]:
-    """What holds of an output column of a SELECT with ``count`` of them."""
+    """The bounds on an output column of a SELECT, which must have ``count`` of them."""
     if not block.complete or block.unknown_syntax or len(block.outputs) != count:
         return ()
     output = block.outputs[place].expression
@@ -89,8 +89,8 @@ def _of_output(
 
 
 def _of_any(branches: Sequence[tuple[KeyBound, ...]]) -> tuple[KeyBound, ...]:
-    """What holds of a column where one of some branches does, each with ``bounds`` of its own: the
-    branches of a UNION, or of an OR."""
+    """The bounds on a column if one of several branches holds, each with its own: a UNION or an
+    OR."""
     if len(branches) == 1:
         return branches[0]
     values: list[Expression] = []
@@ -119,7 +119,7 @@ def _bounds_in(conditions: Sequence[Condition], ref: ColumnRef) -> tuple[KeyBoun
 
 
 def _bounds(condition: Expression, ref: ColumnRef) -> Iterator[KeyBound]:
-    """What a condition says of a column by constants."""
+    """The bounds that a condition puts on a column by constants."""
     match condition:
         case Call(name="or", args=args):
             yield from _of_any([tuple(_bounds(arg, ref)) for arg in args])

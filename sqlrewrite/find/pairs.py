@@ -37,15 +37,16 @@ _NOT_READ = "a join here is not understood: "
 
 @dataclass(frozen=True, slots=True)
 class KeyBound:
-    """What holds of each key by ``constants`` of the text: that it is one of them (``in``), or the
-    comparison with the one that there is (``<``, ``<=``, ``>``, ``>=``)."""
+    """A bound on each key by ``constants`` of the text: it is one of them (``in``), or compares
+    with the only one (``<``, ``<=``, ``>``, ``>=``)."""
 
     operator: str
     constants: tuple[ra.Expression, ...]
 
 
 PairPlace = tuple[int, str, int, str]
-"""The offset of the fact's reference, its column, the dimension's number, the key's name."""
+"""Identifies a pair: the offset of the fact's reference, its column, the dimension's number, the
+key's name."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,7 +87,7 @@ class Pair:
 
     @property
     def filtered(self) -> bool:
-        """Whether a condition on the scan bounds it, and no other relation."""
+        """Whether a condition on the scan itself bounds it, and no relation."""
         return self.edge.kind == FILTER
 
     @property
@@ -198,8 +199,8 @@ def _paths(plan: ra.Plan, relation: int, column: str) -> list[LineagePath]:
 
 
 def _target(path: LineagePath, paths: list[LineagePath], plain: bool) -> tuple[ra.Relation, str]:
-    """Where a predicate for the scan can be written, and the column's name there: at the scan, or
-    at the first view above it. An expression has its values only at the join."""
+    """Where a predicate for the scan can be written (at the scan, or at the first view above it),
+    and the column's name there. An expression has its value only at the join."""
     if path.computed or not plain:
         return path.relations[0], paths[0].column
     for depth, relation in enumerate(path.relations, 1):
@@ -240,7 +241,7 @@ def derived_target(
     plan: ra.Plan, path: LineagePath, derived: DerivedColumn
 ) -> tuple[ra.Relation, str, DerivedColumn]:
     """Where a predicate for a derived column can be written: at the scan, or at the first view
-    above it, if that selects the column; else the derived column is ``hidden``."""
+    above it if that selects the column. Else the derived column is ``hidden``."""
     for depth, relation in enumerate(path.relations, 1):
         if isinstance(relation, ra.Derived) and relation.view:
             below = path.relations[depth - 1 :]

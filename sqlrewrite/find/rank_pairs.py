@@ -1,4 +1,4 @@
-"""Pairs for conditions that only rows of the first partitions can meet.
+"""Pairs for conditions that only rows of the first partitions can meet: ranks, and no later row.
 
 They are conditions on a rank (``rank() OVER (ORDER BY p DESC) = 1``, in QUALIFY or around a derived
 table; ``p = max(p) OVER ()``), and conditions that no later row exists (``NOT EXISTS (SELECT 1 FROM
@@ -26,7 +26,7 @@ from sqlrewrite.plan.relations import generates, joins
 from sqlrewrite.sql.bind.ranking_windows import OF_FIRST, OF_LAST
 
 _MOST_RANKS = 100
-"""The greatest rank that is used: more of the first values would hardly prune."""
+"""The greatest rank for which a predicate is written: more first values would hardly prune."""
 
 
 def find_rank_pairs(plan: ra.Plan) -> Iterator[Pair]:
@@ -107,7 +107,8 @@ def _pair(
 
 
 _FIRST = {">": ">=", "<": "<="}
-"""The comparison with later rows, and the one with the first value if no later row exists."""
+"""A comparison with later rows, and the comparison with the first value that holds if there is
+none."""
 
 
 def _pairs_without_later_row(plan: ra.Plan, block: ra.Block) -> Iterator[Pair]:
@@ -137,8 +138,8 @@ def _pairs_without_later_row(plan: ra.Plan, block: ra.Block) -> Iterator[Pair]:
 def _anti_join_conditions(
     plan: ra.Plan, block: ra.Block
 ) -> Iterator[tuple[ra.Condition, ra.Join | None, ra.Scan]]:
-    """The conditions of anti-joins and of NOT EXISTS on one table: the block keeps no row for which
-    a row of that table meets all of them."""
+    """The conditions of anti-joins and of NOT EXISTS with a single table: a row of the block stays
+    only if no row of that table meets them."""
     for join in joins(block.source):
         if join.type is ra.JoinType.ANTI and isinstance(join.right, ra.Scan):
             yield from ((condition, join, join.right) for condition in join.conditions)
@@ -161,7 +162,7 @@ ColumnResolver = Callable[[ra.Expression], ra.Expression]
 def _required_conditions(
     plan: ra.Plan, block: ra.Block
 ) -> Iterator[tuple[ra.Condition, ColumnResolver]]:
-    """The conditions that each output row of a SELECT must meet to matter to the result."""
+    """The conditions that each row of a SELECT meets that can matter to the result."""
     yield from ((condition, _unchanged) for condition in block.having)  # it is QUALIFY
     reads = [
         reader
@@ -233,8 +234,8 @@ def _unchanged(expression: ra.Expression) -> ra.Expression:
 
 
 def _condition_of(expression: ra.Expression, value: ra.Literal) -> ra.Expression | None:
-    """The condition under which a CASE or ``if`` has a value, if its only other value is another
-    number, or NULL."""
+    """The condition under which a CASE or ``if`` has a value, if all its other values are other
+    numbers or NULL."""
     match expression:
         case ra.Call(
             name="case", args=(ra.Call(name="if", args=(when, ra.Literal() as then)), *rest)

@@ -134,9 +134,9 @@ def _bound(reading: Reading, text: str, around: frozenset[str] | None, whole: bo
 
 
 def guarded(action: Callable[[], T], at: int, limits: Limits) -> T | Failure:
-    """The result of ``action`` on the statement at an offset, or its failure: a bug of ours must
-    cost no more than this statement, and what takes more steps than the limit is left alone.
-    ``action`` may be started twice (``deep``). Raises ConfigError and ResolveError."""
+    """The result of ``action`` on the statement at an offset. A bug of ours, or more steps than the
+    limit, becomes a Failure of this statement alone. ``action`` may be started twice (``deep``).
+    Raises ConfigError and ResolveError."""
     try:
         return deep(lambda: within(limits.steps, action))
     except TooManyStepsError:
@@ -170,7 +170,7 @@ class StatementContext:
     mended: frozenset[str] = frozenset()
 
     def suppresses(self, offset: int) -> str | None:
-        """Why nothing is to be added to the scan at an offset; None if it may be."""
+        """Why nothing may be added to the scan at an offset; None if it may."""
         if self.suppressed is None:
             return None
         return self.suppressed.reason(offset)
@@ -226,7 +226,7 @@ def cross_checked(
 
 
 def with_views_of(text: str, catalog: Warehouse, limits: Limits) -> Warehouse:
-    """The catalog, with the queries of views that the text may name in Spark's grammar. A view
+    """The catalog with the queries of the views that the text may name, in Spark's grammar. A view
     whose query cannot be read is taken out."""
     dialect = _dialect(limits)
     if dialect is None:
@@ -241,8 +241,8 @@ def with_views_of(text: str, catalog: Warehouse, limits: Limits) -> Warehouse:
 
 
 def with_temporaries_of(before: Warehouse, after: Warehouse, limits: Limits) -> Warehouse:
-    """The catalog after a statement, with temporary views as its dialect has them. Flink's stand in
-    the current schema and hide its table of that name; Spark's stand in no schema."""
+    """The catalog after a statement, its temporary views as in its dialect: Flink's are in the
+    current schema and hide a table of that name; Spark's are in no schema."""
     if limits.dialect != _FLINK or after is before:
         return after
     if after.namespace != before.namespace:

@@ -63,7 +63,7 @@ def _restrictions(
 
 def restrictions_on_fact(plan: ra.Plan, pair: Pair, reach: Reach) -> tuple[Restriction, ...]:
     """The conditions on the fact's column alone, carried over to the key. They bound the fact
-    already, but the dimension may have no key that meets them."""
+    already, but perhaps no key of the dimension meets them."""
     fact = pair.fact.relation
     return tuple(
         item
@@ -162,7 +162,7 @@ def _carried(
 
 
 def _is_on_column(item: Restriction, column: str) -> TypeGuard[Conjunct]:
-    """Whether a restriction is a single condition on one column."""
+    """Whether a restriction is one condition on one column."""
     return isinstance(item, Conjunct) and all(r.name == column for r in columns(item.expression))
 
 
@@ -248,8 +248,8 @@ def _from_readers(plan: ra.Plan, relation: int, reach: Reach) -> Iterator[Restri
 def _moved_down(
     plan: ra.Plan, items: tuple[Restriction, ...], reader: int, relation: int
 ) -> Iterator[Restriction]:
-    """The conditions on a reader's columns pushed down to a relation below; those that cannot go
-    down are left out, which only widens the bound."""
+    """The conditions on the columns of a ``reader`` (a derived table, a CTE), pushed down to a
+    relation in it. Those that cannot be pushed down are left out, which only widens the bound."""
     for item in items:
         match item:
             case AnyOf(branches=branches):
@@ -285,7 +285,8 @@ def _renamed(
 
 @remembered
 def _column_below(plan: ra.Plan, number: int, name: str, relation: int) -> str | None:
-    """The relation's column that a reader's column is, if conditions may be pushed down to it."""
+    """The column of a relation that a reader's column comes from, if conditions may be pushed down
+    to it."""
     reader = plan.relations[number]
     if not isinstance(reader, ra.Derived | ra.CteReference) or reader.sampled:
         return None
@@ -311,8 +312,8 @@ def may_be_restricted(plan: ra.Plan, pair: Pair, relation: int, reach: Reach) ->
 
 @remembered
 def _near_a_condition(plan: ra.Plan, reach: Reach) -> frozenset[int]:
-    """The relations from which equalities lead, in the steps that neighbours are followed and one
-    more, to a relation with a condition of its own, or to one that is no table."""
+    """The relations from which few enough equalities lead to one with a condition of its own, or to
+    one that is no table."""
     tied_to: dict[int, list[int]] = {}
     for number in plan.relations:
         for _, theirs in _equalities(plan, number):

@@ -32,8 +32,8 @@ class Attempts:
 
 @dataclass(frozen=True, slots=True)
 class Conjunct:
-    """A condition of the query over a relation's columns; the references keep their spans in the
-    author's text, where the columns may have other names."""
+    """A condition of the query over a relation's columns. In the author's text, where the spans of
+    its references are, the columns may have other names."""
 
     condition: ra.Condition
     expression: ra.Expression

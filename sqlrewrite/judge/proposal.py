@@ -25,7 +25,7 @@ Judgement = tuple[Outcome, str]
 """A rule's outcome and its reason."""
 
 Objection = tuple[str, str]
-"""The code of the rule that it belongs to, and the reason."""
+"""The code of the rule that raises the objection, and the reason."""
 
 
 _HIVE = frozenset({None, "hive", "parquet", "orc", "csv", "json", "text", "avro"})
@@ -130,7 +130,7 @@ class Proposal:
 
     @property
     def other_form(self) -> str:
-        """Advice for where an IN would not prune: the option with another form."""
+        """The advice if an IN would not prune: the option with another form."""
         if self.options.limits.dialect == SPARK:
             return "`--predicate auto` writes a set"
         return "`--predicate values` writes constants"

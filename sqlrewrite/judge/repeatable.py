@@ -33,7 +33,7 @@ STREAMING, DETERMINISM, ROW_LIMIT, CORRELATED, NAMES, PARAMETERS = (
 )
 
 _OVER = "over"
-"""In a block's functions: a window whose frame counts rows."""
+"""Listed among a block's functions if a window's frame counts rows."""
 
 _NUMBER = "row_number"
 
@@ -83,7 +83,7 @@ def objections_to_blocks(
 def _objections_inside(
     proposal: Proposal, query: ra.Query, attempted: frozenset[int]
 ) -> tuple[Objection, ...]:
-    """The objections to what a CTE reads, which many may read."""
+    """The objections to reading again what a CTE reads, also for its other readers."""
     objections = objections_to_blocks(proposal, query.blocks, copied=False, attempted=attempted)
     return tuple(dict.fromkeys(objections))
 
@@ -313,8 +313,8 @@ ANSI mode it may overflow, which is an error, in one order of the rows and not i
 
 @remembered
 def has_order_sensitive(plan: ra.Plan) -> bool:
-    """Whether a statement has an aggregate that may be order-sensitive: most have none, which saves
-    following columns down."""
+    """Whether a statement has an aggregate that may be order-sensitive. Most have none, and their
+    columns need not be followed."""
     return any(is_exact_by_type(name) for block in plan.blocks for name in block.functions)
 
 

@@ -23,8 +23,8 @@ NAME = ".dpp-rewrite-baseline.json"
 _AGAIN = "write it again with --write-baseline"
 
 BaselineKey = tuple[str, str, str, str]
-"""Path from the baseline's own folder with forward slashes, code, statement, subject: one baseline
-may be that of several projects."""
+"""The path from the baseline's folder (with forward slashes), code, statement and subject. One
+baseline may serve several projects."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Baseline:
         return (relative, finding.code, finding.statement, finding.subject)
 
     def of(self, path: str, findings: Iterable[Finding]) -> Iterator[Finding]:
-        """The findings of a file; those that are known are suppressed."""
+        """The findings of a file; known ones are suppressed."""
         if not self.known:
             yield from findings
             return
@@ -66,7 +66,7 @@ def root_of(path: str) -> str:
 
 
 class _Entry(TypedDict):
-    """A known finding as it is written, with its count."""
+    """A known finding as the file has it, with its count."""
 
     path: str
     code: str
@@ -144,8 +144,8 @@ def write(path: str, writing: Writing) -> int:
 
 
 def _of_others(path: str, writing: Writing) -> Counter[BaselineKey]:
-    """What a baseline has of files that were not read and still exist; nothing where it is
-    missing, or broken and so replaced."""
+    """The entries of a baseline for files that were not read and still exist; none if the baseline
+    is missing, or is broken and will be replaced."""
     try:
         earlier = load(path).known
     except ConfigError:

@@ -1,4 +1,4 @@
-"""DPP014: a dbt model whose MERGE reads its whole table; and what else a file of dbt's means.
+"""DPP014: a dbt model whose MERGE reads its whole table; and which files are dbt's.
 
 dbt writes the MERGE itself, from the model's configuration: ``merge into <table> as
 DBT_INTERNAL_DEST using <the model's SELECT> as DBT_INTERNAL_SOURCE on <incremental_predicates> and
@@ -27,7 +27,7 @@ CODE = "DPP014"
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _COPIES = (["target", "compiled"], ["target", "run"])
-"""The folders in which dbt keeps what it makes of the models."""
+"""The folders with dbt's own copies of the models."""
 
 _MERGING_FORMATS = frozenset({None, "delta", "iceberg"})
 _DEFAULT = {"databricks": "merge"}
@@ -40,7 +40,7 @@ _WINDOWS = {
 }
 _INCREMENTAL = {"is_incremental()": True}
 _AT_PARSE = re.compile(r"(?:env_)?var\([^()]*\)")
-"""Templates that dbt renders alike when it reads a configuration."""
+"""Templates that render the same when dbt reads a configuration as when it runs the model."""
 
 _OF_TIMES = frozenset({"years", "months", "days", "hours"})
 _CHECK = (
@@ -57,7 +57,7 @@ def is_view_model(path: str, catalog: Warehouse) -> bool:
 
 
 def of_file(path: str, catalog: Warehouse, findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """The findings of a file, without DPP007 where it is such a model."""
+    """The findings of a file, without DPP007 if it is a view model."""
     view = is_view_model(path, catalog)
     return tuple(item for item in findings if not (view and item.code == "DPP007"))
 
@@ -197,7 +197,8 @@ def _column(table: Table, keys: frozenset[str]) -> tuple[str, str] | None:
 
 
 def _shown(key: str, config: Mapping[str, Any], call: ConfigCall, model: DbtModel) -> str:
-    """A key as the author wrote it, and in which file if not in the model; empty if nowhere."""
+    """A key as the author wrote it, with the file if that is not the model; empty if nobody wrote
+    it."""
     if key in call.written:
         return f"`{call.written[key]}`"
     value = config.get(key)
@@ -248,8 +249,8 @@ def _bounds(merge: _Merge, query: str) -> list[str]:
 
 
 def _jinja_string(sql: str) -> str | None:
-    """An expression of Jinja for a text of SQL: templates in it are no part of a string there, and
-    only those that dbt knows when it reads the configuration. None if there is another."""
+    """A Jinja expression for an SQL text: templates in it are concatenated, not quoted, and must be
+    such as dbt renders when it reads the configuration. None if one is not."""
     from sqlrewrite.text.template_kinds import UNITS, inner
 
     pieces, end = [], 0

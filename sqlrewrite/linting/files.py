@@ -1,4 +1,4 @@
-"""Lints one file, from its bytes to its findings, and sums up many; SQL in another language too.
+"""Lints one file, from its bytes to its findings, and sums up many; also SQL in other languages.
 
 In come a file's name and bytes, out goes a ``LintedFile``, whatever happened: a file that cannot be
 read, and a bug of ours, are results too, so that one file never stops the others.
@@ -51,7 +51,7 @@ CONTEXT_LINES = 1
 """The number of lines that are shown before and after those of a finding."""
 
 MOST_LINES = 7
-"""The most lines that are shown of a finding; one more is kept, to tell that there are more."""
+"""The most lines that are shown of a finding; one more is kept, to know that there are more."""
 
 _LONG = 20
 
@@ -170,9 +170,9 @@ def with_report_paths(results: Iterable[LintedFile], root: str) -> list[LintedFi
 
 @dataclass(frozen=True, slots=True)
 class LintTask:
-    """What is done with each of many files, in any process: all findings are looked for, also those
-    that will not count. ``text`` asks for the texts of files with findings, ``statistics`` for
-    the statistics, which are not cached; ``proposals`` are of the files of the run."""
+    """The job of lint for each file, in any process. It looks for all findings, also those that
+    will not count. ``text`` asks for the texts of files with findings, ``statistics`` for the
+    statistics, which are not cached; ``proposals`` follow from the files of the run."""
 
     request: Request
     text: bool = True
@@ -191,7 +191,8 @@ class LintTask:
 
     @property
     def cache_key(self) -> tuple[object, ...] | None:
-        """What tells its cached files from those of other jobs; None if none may be cached."""
+        """The key that separates its cached results from those of other jobs; None if none may be
+        cached."""
         return None if self.statistics else ("lint",)
 
     @property
@@ -252,8 +253,8 @@ class LintSummary:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RegionFindings:
-    """The findings of a region, in its own offsets; ``ignore_file`` is the comment in it that asks
-    to leave the whole file alone, if there is one."""
+    """The findings of a region, in its own offsets; ``ignore_file``: its comment that suppresses
+    all findings of the file, if it has one."""
 
     region: Region
     findings: tuple[Finding, ...]
@@ -285,7 +286,7 @@ def region_findings(
 
 def file_findings(host: Host, regions: Sequence[RegionFindings]) -> list[Finding]:
     """The findings of all regions, and one for each call or cell that is not read, in the order of
-    the file; suppressed are those that a region asks to leave alone."""
+    the file; suppressed if a region's comment suppresses all of the file."""
     whole = next((region for region in regions if region.ignore_file is not None), None)
     not_read = ((place_of(host.lines, Span(at, at)), f"not read: {why}") for at, why in host.unread)
     every = [of_no_statement(NOT_PARSED, why, place, counts=False) for place, why in not_read]
@@ -301,7 +302,7 @@ def file_findings(host: Host, regions: Sequence[RegionFindings]) -> list[Finding
 def _suppressed(
     ignore_file: Directive, findings: Sequence[Finding], *, its_own: bool, used: bool
 ) -> Iterator[Finding]:
-    """The findings of a region in a file that it, or another region, asks to leave alone."""
+    """A region's findings, suppressed by its own or another region's comment for the whole file."""
     by = Suppression("inSource", ignore_file.reason or str(ignore_file))
     for finding in findings:
         if not its_own and finding.suppression is None:
@@ -313,7 +314,7 @@ def _suppressed(
 
 
 def in_file(host: Host, region: Region, finding: Finding) -> Finding:
-    """A finding of a region as one of the file. A fix that cannot be written there is none."""
+    """A region's finding as one of the file, without a fix that cannot be written there."""
     fix = None
     if finding.fix is not None:
         with suppress(Unwritable):

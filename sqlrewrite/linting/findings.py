@@ -54,7 +54,7 @@ BY_CODE = {code.code: code for code in CODES}
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A stretch of a file's text, with its lines and columns."""
+    """A span of a file's text, with its lines and columns."""
 
     span: Span
     line: int
@@ -114,16 +114,16 @@ def unsuppressed(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 MOST_CHARACTERS = 299
-"""The longest message: what a rule quotes of the text may be of any length."""
+"""The longest message. What a rule quotes of the text may be of any length."""
 
 
 def clipped(message: str) -> str:
-    """A message of a length that any report shows whole."""
+    """A message, shortened to what any report shows whole."""
     return message if len(message) <= MOST_CHARACTERS else f"{message[: MOST_CHARACTERS - 1]}…"
 
 
 LintResult = tuple[tuple[Finding, ...], tuple[Problem, ...]]
-"""The findings of a text, and what went wrong while looking for them."""
+"""The findings of a text, and the failures."""
 
 
 def of_no_statement(

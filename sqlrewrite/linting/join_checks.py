@@ -66,7 +66,7 @@ def missing_predicate(checked: CheckedStatement) -> Iterator[Finding]:
 
 
 def _needless(engine: EngineAlone | None) -> str:
-    """That the engine prunes, or may prune, by itself."""
+    """The part of the message that says that the engine prunes, or may prune, by itself."""
     if engine is None or engine.pruning not in (PrunesAlone.PRUNES, PrunesAlone.MAY_PRUNE):
         return ""
     may = engine.pruning is PrunesAlone.MAY_PRUNE and engine.name == "Spark"
@@ -75,8 +75,8 @@ def _needless(engine: EngineAlone | None) -> str:
 
 
 def _doubtful(proposal: Proposal) -> str:
-    """That the predicate reads all partitions of the fact's own table again, of which no size is
-    known to tell whether that pays."""
+    """The part of the message that says that the predicate reads all partitions of the fact's own
+    table again, whose size is not known."""
     fact = proposal.pair.scan.table
     if fact.size_in_bytes is not None or has_one_key(proposal) or has_few_keys(proposal):
         return ""
@@ -89,7 +89,7 @@ def _doubtful(proposal: Proposal) -> str:
 
 
 def _restricted(proposal: Proposal, scan: Scan) -> bool:
-    """Whether a condition on a scan alone has one of its partition columns in it."""
+    """Whether a condition on a scan alone names one of its partition columns."""
     items = own_conditions(proposal.plan, scan.relation, ALONE)
     return any(
         ref.name in scan.table.partitioning
@@ -185,8 +185,8 @@ def latest_partition(checked: CheckedStatement) -> Iterator[Finding]:
 
 
 def _on_iceberg(checked: CheckedStatement, proposal: Proposal) -> str:
-    """What prunes an Iceberg table by its latest partition where Spark is not certainly 4.3 or
-    later, as the end of a sentence; empty for any other."""
+    """The advice for an Iceberg table if Spark may be older than 4.3, as the end of a sentence;
+    empty for other tables."""
     scan, column = proposal.pair.scan, proposal.pair.path.column
     conf = checked.decided.reading.catalog.settings
     if scan.table.provider != "iceberg" or proposal.engine.planner != "spark":
@@ -205,7 +205,8 @@ def _on_iceberg(checked: CheckedStatement, proposal: Proposal) -> str:
 
 
 def _one_value(checked: CheckedStatement, candidate: Candidate, proposal: Proposal) -> bool:
-    """Whether a fact is compared with one value, or the first few, by what reads all partitions."""
+    """Whether a fact is compared with one value, or the first few, of a query that reads all
+    partitions."""
     single = proposal.pair.first or has_few_keys(proposal) or has_one_key(proposal)
     if proposal.pair.scan.span is None or proposal.verdict is Verdict.ALREADY_PRUNED or not single:
         return False
@@ -249,7 +250,7 @@ def outer_join_undone(checked: CheckedStatement) -> Iterator[Finding]:
 
 
 def _undone(checked: CheckedStatement, block: Block, join: Join) -> Iterator[Finding]:
-    """One such join, reported at its optional side, whose NULLs a condition rejects."""
+    """The finding for such a join, at its optional side, whose NULLs a condition rejects."""
     sides = {
         JoinType.LEFT: (join.right,),
         JoinType.RIGHT: (join.left,),

@@ -85,8 +85,8 @@ def findings(
     of_file: Sequence[Finding] = (),
     proposals: Proposals | None = None,
 ) -> LintResult:
-    """The same for a document, which was read without heeding its comments; ``of_file`` are
-    findings in its file that are of no statement."""
+    """The findings of a document, read without heeding its comments; ``of_file`` are findings of
+    its file that belong to no statement."""
     decision = unrestricted = rewriting = decide(document, options)
     conf_known = any(
         affects_pruning(statement.catalog.settings) for statement in document.statements
@@ -108,7 +108,7 @@ def findings(
 
 
 def _statement(checked: CheckedStatement) -> list[Finding]:
-    """All findings of one statement; an unbounded scan is one only where nothing else is."""
+    """All findings of one statement; an unbounded scan is reported only if nothing else is."""
     if checked.decided.failure is not None:
         return [_not_parsed(checked)]
     all_findings = list(predicate_checks.check(checked))

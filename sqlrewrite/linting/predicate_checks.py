@@ -54,7 +54,7 @@ def check(checked: CheckedStatement) -> Iterator[Finding]:
 
 
 def _changed(before: str, now: str) -> str:
-    """What differs between a predicate and the one that follows now."""
+    """The difference between a predicate and the one that follows now, in words."""
     (ours, _, _), (theirs, _, filtered) = (
         text.partition(" where ")
         for text in (" ".join(text.lower().split()) for text in (before, now))

@@ -31,8 +31,7 @@ class Advice(NamedTuple):
 
 @dataclass(frozen=True)
 class Proposals:
-    """The derivations that the statements in files propose, looked for when they are first asked
-    for."""
+    """The derivations that the statements in files propose, read when first asked for."""
 
     files: Sequence[str]
     catalog: Warehouse
@@ -54,8 +53,8 @@ class Supposition:
     proposals: Proposals
 
     def advice(self, plan: Plan, scan: Scan, names: frozenset[str]) -> Advice | None:
-        """What a declaration would bring a scan whose partition columns have these names; None if
-        nothing is known to."""
+        """The proposed declaration for a scan with these partition columns; None if there is
+        none."""
         filtered = {
             ref.name
             for condition in own_conditions(plan, scan.relation, ALONE)

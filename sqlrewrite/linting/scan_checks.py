@@ -30,8 +30,8 @@ from sqlrewrite.warehouse import quoted_name
 
 _TIMES = frozenset({"years", "months", "days", "hours"})
 _PRESERVED, _UNFILTERED = "DPP101", "DPP120"
-"""Rejections that hold for the engine's own pruning, too: all rows of the fact are preserved; or
-the other side is not filtered, and no other condition is there that the engine might carry over."""
+"""Rules whose rejection holds for the engine's own pruning, too: all rows of the fact are
+preserved; or the other side is not filtered, and there is no other condition to carry over."""
 
 
 def unbounded_scan(checked: CheckedStatement) -> Iterator[Finding]:
@@ -67,7 +67,7 @@ def unbounded_scan(checked: CheckedStatement) -> Iterator[Finding]:
 
 
 def _computed(advice: Advice) -> str:
-    """That a query filters the column that a partition column is computed from."""
+    """The part of the message that says that the query filters the source of a partition column."""
     derivation = advice.derivation
     source = ", ".join(f"`{name}`" for name in derivation.sources)
     return (
@@ -86,14 +86,14 @@ def _declaration(scan: ra.Scan, advice: Advice) -> str:
 
 
 def _in_two(scan: ra.Scan) -> bool:
-    """Whether a table is partitioned by BOOLEAN columns alone: it has two parts, and to read both
-    is nothing that somebody forgot."""
+    """Whether a table is partitioned by BOOLEAN columns alone. It has two parts: to read both is no
+    oversight."""
     fields = (scan.table.column(field.column) for field in scan.table.partitioned_by)
     return all(column is not None and column.type == "boolean" for column in fields)
 
 
 def read_whole(checked: CheckedStatement, scan: ra.Scan, names: frozenset[str]) -> bool:
-    """Whether nothing in a query bounds a scan's partition columns, which have those names."""
+    """Whether nothing in a query bounds a scan's partition columns; ``names`` are the columns."""
     plan, tied = checked.plan, checked.proposals_by_scan.get(scan, ())
     words = [token.text.upper() for token in checked.decided.reading.statement.tokens[:6]]
     if words[0] == "CREATE" and "VIEW" in words:
@@ -337,8 +337,8 @@ _WRITTEN = "; the statement writes every partition that its query returns"
 
 
 def each_partition(checked: CheckedStatement, scan: ra.Scan, names: frozenset[str]) -> str:
-    """What a statement does with each partition of a scan, whose partition columns have those
-    names, as the end of a sentence; empty if nothing of the kind."""
+    """The words for a statement that reads each partition on purpose, as the end of a sentence;
+    empty for any other."""
     for key in _keys(checked.plan.blocks[checked.plan.owner[scan.relation]]):
         if isinstance(key, ra.ColumnRef) and key.relation == scan.relation and key.name in names:
             return f"; the query groups by `{key.name}`"

@@ -1,5 +1,5 @@
-"""Which findings count: ``select`` and ``ignore``, per-file ignores, severities, the baseline, and
-changed statements.
+"""The findings that count: ``select`` and ``ignore``, per-file ignores, severities, the baseline,
+and changed statements.
 
 A code means itself, a prefix of codes (``DPP``, ``DPP00``) all that begin with it. Where both
 select and ignore fit, the longer one wins, and ``ignore`` where they are equally long, as in ruff.
@@ -27,7 +27,7 @@ from sqlrewrite.warehouse import Warehouse
 
 @dataclass(frozen=True, slots=True)
 class FindingFilter:
-    """Which findings count in a project; ``path`` is where its baseline is, or would be."""
+    """The findings that count in a project; ``path`` is where its baseline is, or would be."""
 
     settings: Settings = field(default_factory=Settings)
     baseline: Baseline = field(default_factory=Baseline)
@@ -41,7 +41,7 @@ class FindingFilter:
 
 
 def finding_filter(settings: Settings, *, with_baseline: bool = True) -> FindingFilter:
-    """Which findings count in a project. Raises ConfigError."""
+    """The filter for a project's findings. Raises ConfigError."""
     try:
         check(settings)
     except ConfigError as error:
@@ -100,8 +100,8 @@ def in_changed_statements(
     changed: Sequence[tuple[int, int]],
     limits: Limits,
 ) -> tuple[Finding, ...]:
-    """The findings of a file in statements that hold one of the changed stretches of lines. A whole
-    statement counts: a condition added to its WHERE may let a scan be pruned lines above."""
+    """The findings of a file in changed statements. A change anywhere in a statement counts: a
+    condition added to its WHERE may let a scan be pruned lines above."""
     documents = documents_of(path, text, Warehouse(), limits)
     spans = [(summary.line, summary.end_line) for summary in summaries(documents)]
 

@@ -61,7 +61,7 @@ def suppress(findings: Sequence[Finding], document: Document) -> Iterator[Findin
 
 
 def _message(directive: Directive, used: set[str], closing: bool) -> str | None:
-    """What is wrong with a directive, or None. ``used`` are the codes that it suppressed,
+    """The fault of a directive; None if it has none. ``used`` are the codes that it suppressed,
     ``closing`` says whether a region is open before it."""
     if directive.kind == BLOCK:
         return f"`{directive}` has no effect: only a line comment suppresses findings"
@@ -93,7 +93,8 @@ def in_region(host: Host, region: Region, at: int, codes: Sequence[str]) -> Chan
 
 
 def comment(text: str, start: int, codes: Sequence[str]) -> Edit:
-    """The comment for the line that begins there, or more codes for the comment that it has."""
+    """The suppressing comment for the line that begins at an offset; if the line has one, the codes
+    to add to it."""
     end = LINE_END.search(text, start)
     at = len(text) if end is None else end.start()
     own = _OURS.search(text, start, at)

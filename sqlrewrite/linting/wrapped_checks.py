@@ -1,4 +1,4 @@
-"""DPP004: conditions on what a function or cast makes of a partition column.
+"""DPP004: conditions on a function or cast of a partition column.
 
 Spark 4.3 evaluates any deterministic expression over partition columns for each partition, before
 it reads a file, and by the keys of a broadcast join, too (docs/spark.md, "Functions of a partition
@@ -46,7 +46,7 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _AS_MOMENT = tuple(f"the cast to {kind}" for kind in _TEMPORAL)
 _AS_NUMBER = "the cast to a number that a comparison with a number implies"
 _NO_METASTORE = "delta"
-"""Its partitions are in its own log, and Spark evaluates the condition on these."""
+"""A format whose partitions are in its own log: Spark evaluates the condition on these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,8 +311,8 @@ def _values(operand: Expression) -> tuple[Expression, ...]:
 def _by(
     plan: Plan, operand: Expression, beside: tuple[Expression, ...], names: frozenset[str]
 ) -> tuple[str, bool]:
-    """What an operand wraps its columns in, nothing where it is a column alone, and whether
-    the engine may evaluate that by itself."""
+    """The function or cast in which an operand wraps its columns, None for a plain column; and
+    whether the engine evaluates it by itself."""
     match operand:
         case ColumnRef(name=name):
             return _implicit(plan, operand, beside) if name in names else ("", True)

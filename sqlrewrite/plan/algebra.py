@@ -200,9 +200,8 @@ class CteReference:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Opaque:
-    """A relation of which little is known: a table that is not in the catalog, a function …;
-    ``unread``: its syntax is not understood. ``renamed``: the table whose columns its alias
-    renames."""
+    """A relation of unknown columns: a table that is not in the catalog, a function …; ``unread``:
+    its syntax is not understood. ``renamed``: the table whose columns its alias renames."""
 
     relation: int
     alias: str

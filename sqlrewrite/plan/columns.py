@@ -299,7 +299,7 @@ def is_when(arg: ra.Expression) -> TypeGuard[ra.Call]:
 
 
 def _of_position(plan: ra.Plan, node: ra.Node, position: int) -> Type | None:
-    """The type of a query's column for who reads it: CHAR has become STRING."""
+    """The type of a query's column for its reader: CHAR has become STRING."""
     kind = _of_branches(plan, node, position)
     return None if kind is None else valued(kind)
 

@@ -66,7 +66,7 @@ def simplify(
     above: tuple[ra.Condition, ...],
     at_first: tuple[ra.Condition, ...] | None = None,
 ) -> ra.Node:
-    """The join tree with outer joins simplified by conditions ``above`` that reject NULLs.
+    """The join tree with outer joins simplified by conditions from ``above`` that reject NULLs.
     ``at_first``: those that Spark pushes there before it infers new ones (default: all)."""
     at_first = above if at_first is None else at_first
     if isinstance(node, ra.Generate):
@@ -173,8 +173,8 @@ def null_extended(node: ra.Node | None, relation: int) -> bool:
 
 
 def inner_late(node: ra.Node | None, relation: int) -> frozenset[int]:
-    """The relations on the sides of outer joins, down to a relation, that Spark takes for
-    null-extended until it has inferred what is not NULL."""
+    """The relations on a path to a relation that Spark takes for null-extended until it has
+    inferred what is not NULL."""
     for join, side in _joins_down_to(node, relation):
         kind = join.at_first or join.declared
         if kind in OUTER and side not in PRESERVED[kind]:
@@ -183,8 +183,8 @@ def inner_late(node: ra.Node | None, relation: int) -> frozenset[int]:
 
 
 def _joins_down_to(node: ra.Node | None, relation: int) -> Iterator[tuple[ra.Join, str]]:
-    """The joins from a node down to a relation, each with its side that has the relation; for one
-    that a generator makes, or that is not there, the right side."""
+    """The joins from a node down to a relation, each with the side that has the relation: the right
+    one for a relation made by a generator, or not in the tree."""
     below = relation in relation_numbers(node)
     while isinstance(node, ra.Join | ra.Generate):
         if isinstance(node, ra.Generate):

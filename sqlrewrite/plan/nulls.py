@@ -80,8 +80,8 @@ def null_from(expression: Expression, relations: frozenset[int]) -> bool:
 
 
 def _value(expression: Expression, relations: frozenset[int]) -> Literal | None:
-    """The constant that an expression gives where every column of ``relations`` is NULL; None if
-    that is not known. It evaluates ``coalesce``, CASE and comparisons."""
+    """The constant that an expression gives if every column of ``relations`` is NULL; None if that
+    is not known. It evaluates ``coalesce``, CASE and comparisons."""
     match expression:
         case Literal():
             return expression

@@ -1,4 +1,4 @@
-"""The logical plan as a tree of lines, with the Filters that are ours; new ones have a ``+``."""
+"""The logical plan as a tree of lines, with our predicates as Filters; new ones have a ``+``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results as text for people, as JSON for programs, as HTML pages: here the parts that are shared.
+"""Results as text for people, as JSON for programs, as HTML pages: the parts that reports share.
 
 rich is imported only for colour and for what needs a terminal: without one, as in a hook, a line is
 its plain text, and the start is quick.

@@ -138,7 +138,8 @@ def _state(word: str, state: ScanState | None) -> Iterator[Line]:
 
 
 def read_of_files(state: ScanState) -> str:
-    """How many row groups of a table laid out by a column are left to read, if that is known."""
+    """The number of row groups left to read in a table whose files are sorted or clustered, if
+    known."""
     groups = state.row_groups
     if groups is None:
         return "row groups and rows: known only after a run (see `dpp-rewrite verify`)"

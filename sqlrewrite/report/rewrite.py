@@ -143,7 +143,8 @@ def more_lines(reasons: Reasons, detail: Detail) -> Iterator[Line]:
 
 
 def last_lines(summary: Summary, *, would: bool, strip: bool = False) -> Iterator[Line]:
-    """How many statements are rewritten, unchanged, skipped; before it, why that may be none.
+    """The number of statements that are rewritten, unchanged, skipped; and before it, why that may
+    be none. ``would``: nothing was to be written. ``strip``: predicates were taken out.
 
     ``would``: whether nothing was to be written. ``strip``: whether predicates were taken out.
     """

@@ -147,7 +147,7 @@ def _on(sample: Sequence[Sampled]) -> str:
 
 
 def _taken(sampled: Sampled) -> Iterator[Line]:
-    """The sample of a fact, and whether a difference could have been seen in it."""
+    """The sample of a fact, and whether it could have shown a difference."""
     name = sampled.table.removeprefix("spark_catalog.")
     if sampled.whole:
         yield ((f"    {name} is read whole: {sampled.whole}", "yellow"),)

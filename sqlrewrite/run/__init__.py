@@ -1,1 +1,1 @@
-"""Files and projects: which are read, by how many processes, and what is cached."""
+"""Files and projects: finding them, running a job for each, and caching the results."""

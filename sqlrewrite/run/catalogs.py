@@ -20,14 +20,14 @@ from sqlrewrite.settings.table import Settings
 from sqlrewrite.warehouse import CatalogError, VariableValues, Warehouse
 
 _SMALL = 1 << 14
-"""Bytes of definitions that are read as fast as what is kept of them."""
+"""Definitions of fewer bytes are read as fast as a cached catalog."""
 
 
 def load(
     *paths: str, schema: str | None = None, variables: VariableValues = (), keep: bool = True
 ) -> Catalog:
-    """``Catalog.load``, or what was kept of these files when they were last read; ``keep`` is
-    whether anything may be."""
+    """``Catalog.load``, or its cached result for the same files; ``keep``: results may be
+    cached."""
     files = _files(paths) if keep else None
     before = stamps(files or ())
     if not files or sum(size for size, *_ in before.values()) < _SMALL:

@@ -16,7 +16,8 @@ from sqlrewrite.text.limits import over
 from sqlrewrite.text.source import Source, SourceError, decode
 
 Stamp = tuple[int, int, int, int]
-"""What identifies an unchanged file: size, modification and change time in nanoseconds, inode."""
+"""A file with the same stamp is unchanged: size, modification and change time in nanoseconds,
+inode."""
 
 _RACY = 2_000_000_000
 """A file changed less than so many nanoseconds ago may change again and keep its times: some file

@@ -1,4 +1,4 @@
-"""What git says: which files and lines have changed since a revision, and the repository itself.
+"""The files and lines that have changed since a revision, according to git.
 
 Changes count from where the revision and HEAD parted, as a pull request shows a branch, with those
 that are not committed; a file that git does not track is new as a whole.
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from subprocess import CompletedProcess
 
 Stretch = tuple[int, int]
-"""The first and the last changed line. Where lines were only removed, the line after and the line
-before them: a statement that has both has the place."""
+"""The first and the last changed line. Where lines were only removed: the lines before and after
+them, so that a statement around both counts as changed."""
 
 WHOLE: tuple[Stretch, ...] = ((1, 1 << 60),)
 """Every line of a file."""

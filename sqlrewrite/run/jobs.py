@@ -21,7 +21,8 @@ if TYPE_CHECKING:  # msgspec would slow down the start of a small run
     from sqlrewrite.run.statistics import Silent
 
 WORTH = 48
-"""With so many items processes are started: with fewer they cost more than they save."""
+"""From so many items on processes are started: for fewer, starting them costs more than they
+save."""
 _CHUNK = 16
 
 Item = TypeVar("Item")

@@ -219,7 +219,10 @@ def run(path: str, data: bytes, request: Request, *, with_statements: bool = Fal
 
 @dataclass(frozen=True, slots=True)
 class RewriteTask:
-    """What is done with each of many files, in any process, and what its result has to hold.
+    """The job of rewriting for each file, in any process, and what its result must hold. ``plans``:
+    the explain diffs. ``write``: changed files are written. ``unchanged``: also the texts of files
+    that do not change. ``verdicts``: the rules of each candidate. ``statements``: the statements of
+    the file. ``statistics``: its statistics.
 
     ``plans``: the explain diffs. ``write``: the changed files are written. ``unchanged``: the texts
     also of files that do not change. ``verdicts``: the rules of each candidate. ``statements``: the

@@ -1,4 +1,4 @@
-"""Which files the paths of a command line mean, by project: those with the same file of settings.
+"""The files that the paths of a command line mean, by project (the nearest file of settings).
 
 A file is always taken. A directory is searched for files of SQL; git is asked which of them it
 ignores, since nobody else reads ``.gitignore`` as git does. As in ruff, one search, or one hook,

@@ -29,7 +29,7 @@ _REMEDIES = (
     ("double-quoted-identifiers", 'say what "…" is: set double-quoted-identifiers'),
     ("in target/compiled", "rewrite what dbt compiles: target/compiled"),
 )
-"""Remedies for statements that are left alone, by words of the reason."""
+"""Remedies for statements that are left alone, by words in the reason."""
 
 Silent = tuple[int, tuple[StatementSummary, ...]]
 """What the cache keeps of a file with nothing to report: how many statements it has, and those with

@@ -21,9 +21,9 @@ _TITLES = {
     "DPP003": "Take out the pruning predicate",
 }
 _UNSUPPRESSED = frozenset({"DPP008", "DPP009", "DPP014"})
-"""Findings that no comment suppresses, or none on their line: that of ``config(…)`` is no SQL."""
+"""Findings that no comment on their line suppresses: ``config(…)``, say, is no SQL."""
 _MOST_COMMENTS = 4
-"""For each comment that is offered the file is linted once more."""
+"""The most comments that are offered: for each the file is linted once more."""
 
 
 @dataclass(frozen=True, slots=True)

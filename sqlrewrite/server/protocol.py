@@ -111,7 +111,7 @@ class Server(LanguageServer):
 
     @property
     def pulled(self) -> bool:
-        """Whether the editor asks for diagnostics by itself."""
+        """Whether the editor pulls diagnostics."""
         capabilities = self.client_capabilities.text_document
         return capabilities is not None and capabilities.diagnostic is not None
 

@@ -1,4 +1,4 @@
-"""A project's settings from files, the environment and options, and written out for readers.
+"""A project's settings from files, the environment and options; and their printed forms.
 
 An option wins over a variable ``DPP_REWRITE_*``, that over the nearest file upward, and that over
 the default. An unknown key is an error, since a misspelt one might go unnoticed for years.
@@ -26,7 +26,7 @@ OWN_FILE = "dpp-rewrite.toml"
 _LIKE = 0.5
 """How similar a word must be to a key to be suggested."""
 _OTHERS = ("CACHE_DIR",)
-"""Variables with the same prefix that are no settings of a project."""
+"""Variables with our prefix that are no settings."""
 
 
 class Projects:
@@ -145,7 +145,8 @@ def _read(folder: str) -> Settings | None:
 
 
 def _mentions_us(path: str) -> bool:
-    """A look at the bytes: most pyproject.toml have no table of ours, and parsing takes time."""
+    """Whether a file's bytes contain our table's name: most pyproject.toml have none, and parsing
+    takes time."""
     try:
         with open(path, "rb") as file:
             return b"[tool.dpp-rewrite" in file.read()
@@ -199,7 +200,7 @@ def _nearest_key(key: str, path: str) -> str:
 
 
 def as_toml(settings: Settings) -> str:
-    """A ``dpp-rewrite.toml`` that says the same, with a comment on where each was found."""
+    """The settings as a ``dpp-rewrite.toml``, with a comment on where each comes from."""
     return "".join(f"{line}\n" for line in _lines(settings))
 
 

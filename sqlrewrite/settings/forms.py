@@ -1,4 +1,4 @@
-"""The forms of a predicate: a row each, with all that the rooms below ``write/`` know of it.
+"""The forms of a predicate: a row each, with all that the rooms below ``write/`` know about it.
 
 How a form is written is its function in ``write/``. ``sql/`` finds one again in a text by its
 shapes, ``judge/`` sizes its keys, and ``--help`` describes those that may be asked for.
@@ -43,11 +43,11 @@ class Form:
 
 
 IN, SET, RANGE, VALUES, AUTO = "in", "set", "range", "values", "auto"
-"""The names that may be asked for; ``auto`` is ``in``, and ``set`` where an IN would not prune."""
+"""The forms that may be asked for; ``auto`` is ``in``, or ``set`` where an IN would not prune."""
 
 SINGLE, RANKED, FILTERED, CONSTANT = "single", "rank", "filter", "constant"
-"""The names of what the rules choose: where there is one key; of the first values of the fact's own
-column; of what follows from a filter; of the constants in the source of a MERGE."""
+"""The forms that only the rules choose: for a single key; for the first values of the fact's own
+column; for what follows from a filter; for constants in the source of a MERGE."""
 
 FORMS = (
     # A list: the constants that the author compares the key with, in place of its query.

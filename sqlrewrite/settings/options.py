@@ -20,7 +20,8 @@ DECLARED_IN = "[tool.dpp-rewrite.functions]"
 
 
 class Reach(NamedTuple):
-    """How many joins outward, and whether through facts; None: where statistics say it pays."""
+    """How many joins outward neighbours are followed, and whether through facts; None: if
+    statistics say that it pays."""
 
     depth: int = 3
     through_facts: bool | None = None
@@ -52,7 +53,7 @@ was asked. Raises RefusedError or ResolveError."""
 
 
 class RefusedError(Exception):
-    """The keys must not be written as literals; the message says why."""
+    """The keys may not be written as literals; the message says why."""
 
 
 class NotAskedError(RefusedError):
@@ -67,7 +68,7 @@ class NotAskedError(RefusedError):
 
 
 class ResolveError(Exception):
-    """The keys could not be asked for; the message says why."""
+    """No keys could be had; the message says why."""
 
 
 def not_asked(query: str, namespace: tuple[str, ...]) -> Keys | None:
@@ -104,7 +105,7 @@ class Options:
     groups: int | None = None
 
     def with_all(self) -> Options:
-        """The same with the predicates that the engine would derive by itself."""
+        """The options under which predicates are also written where the engine prunes by itself."""
         return replace(self, disabled=self.disabled | {LEFT_TO_ENGINE})
 
     def function(self, name: str) -> Function | None:
@@ -122,7 +123,8 @@ def make_options(
     resolve: Resolve | None = None,
     **given: Any,
 ) -> Options:
-    """The options that the settings mean, and of these those that are ``given`` by name.
+    """The options for settings. Raises ConfigError for an unknown engine, form or ``when``, and for
+    ``values`` with nobody to ask for keys.
 
     Raises ConfigError for an engine, a form or a ``when`` that is not there, and for ``values``
     with nobody to ask.

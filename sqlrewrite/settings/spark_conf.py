@@ -1,4 +1,4 @@
-"""What the version and the settings of Spark make of an engine's rules.
+"""The effect of Spark's version and settings on an engine's rules.
 
 Both stand in one mapping, ``Warehouse.settings``. A setting that is not given has Spark's own
 default, which the engine's file states, or depends on the version.

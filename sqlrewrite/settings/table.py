@@ -32,10 +32,10 @@ would not derive by itself; or the same under the settings of Spark that are kno
 prunes there."""
 
 STRATEGIES = ("predicates", "partition-wise")
-"""What is written: predicates that prune; or a join by groups of partitions, and nothing else."""
+"""What is written: pruning predicates, or joins by groups of partitions and nothing else."""
 
 LEAVING = ("missed", "auto")
-"""Values of ``when`` that leave a predicate to the engine, if need be by an assumption."""
+"""Values of ``when`` that leave a predicate to the engine, perhaps by an assumption."""
 
 ON_SPARK = ("rewrite", "explain", "verify")
 ON_QUERIES = (*ON_SPARK, "lint", "audit")
@@ -417,7 +417,7 @@ class Settings:
 
     @property
     def limits(self) -> Limits:
-        """How large and how deep a text may be to be read, and what its quotes mean."""
+        """The limits of size and depth for a text, and what its double quotes mean."""
         return Limits(
             self.file_limit,
             self.statement_limit,

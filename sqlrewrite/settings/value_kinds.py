@@ -120,7 +120,7 @@ def _items(text: str) -> list[str]:
 
 
 def _pattern_and_code(text: str) -> dict[str, list[str]]:
-    """``PATTERN:CODE,PATTERN:CODE`` as the table that says the same."""
+    """The TOML table for ``PATTERN:CODE,PATTERN:CODE``."""
     codes: dict[str, list[str]] = {}
     for item in _items(text):
         pattern, colon, code = item.rpartition(":")
@@ -131,7 +131,7 @@ def _pattern_and_code(text: str) -> dict[str, list[str]]:
 
 
 def _name_and_word(text: str, form: str = "NAME=WORD") -> dict[str, str]:
-    """``NAME=WORD,NAME=WORD`` as the table that says the same."""
+    """The TOML table for ``NAME=WORD,NAME=WORD``."""
     pairs = [item.partition("=") for item in _items(text)]
     if not all(name and equals and word for name, equals, word in pairs):
         raise ValueError(f"{form}, with commas between several")
@@ -193,7 +193,7 @@ CODES_BY_PATTERN = ValueKind(
 
 
 def _column_and_expression(text: str) -> dict[str, dict[str, str]]:
-    """``TABLE.COLUMN=EXPRESSION;…`` as the tables that say the same."""
+    """The TOML tables for ``TABLE.COLUMN=EXPRESSION;…``."""
     tables: dict[str, dict[str, str]] = {}
     for item in filter(None, map(str.strip, text.split(";"))):
         name, equals, expression = item.partition("=")

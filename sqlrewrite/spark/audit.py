@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 PER_ROUND = 10_000
-"""How many shapes are judged before they are written."""
+"""The number of shapes that are judged before their judgements are written."""
 
 SCANS = (
     "array<struct<fact: string, alias: string, column: string, dimension: string, key: string, "
@@ -137,8 +137,8 @@ def decide_shapes(session: Session, history: DataFrame, job: AuditJob, step: OnS
 
 
 def _kept(frame: DataFrame, place: str) -> DataFrame:
-    """The frame, written to a folder and read back; its schema is given, so that Spark opens no
-    file to find it."""
+    """The frame, written to a folder and read back with a given schema, so that Spark opens no file
+    to find that."""
     frame.write.mode("overwrite").parquet(place)
     return frame.sparkSession.read.schema(frame.schema).parquet(place)
 
@@ -293,7 +293,7 @@ def _sums(rows: DataFrame, *columns: str, beside: Sequence[Column] = ()) -> Data
 
 
 def _most() -> Sequence[Any]:
-    """The order of lists: most bytes first; where the bytes are not known, most runs first."""
+    """The order of lists: most bytes first, or, if bytes are unknown, most runs first."""
     return f.col("b").desc_nulls_last(), f.col("r").desc()
 
 

@@ -250,7 +250,7 @@ def _line(relation: TableOrView) -> str:
 
 
 ROWS = 1_000
-"""On how many rows of a partition an expression is tried."""
+"""The number of rows of a partition on which an expression is tried."""
 
 _DATES = ("date", "timestamp", "timestamp_ntz")
 _FORMATS = ("yyyy-MM-dd", "yyyyMMdd", "yyyy-MM", "yyyyMM", "yyyy", "yyyyMMddHH", "yyyy-MM-dd-HH")

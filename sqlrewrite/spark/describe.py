@@ -1,4 +1,4 @@
-"""What Spark says of one relation (DESCRIBE, SHOW PARTITIONS, EXPLAIN COST), as catalog values.
+"""What Spark knows of one relation (DESCRIBE, SHOW PARTITIONS, EXPLAIN COST), as catalog values.
 
 Types are taken from DESCRIBE's rows: its JSON (from Spark 4.0) calls CHAR(3) a string, and those
 two compare differently. Delta's generated columns are read from the table's own log.
@@ -137,7 +137,8 @@ def description_of(rows: Sequence[tuple[str, str]]) -> Description:
 
 
 def _clustered(details: Mapping[str, str]) -> tuple[str, ...]:
-    """The columns by which rows are clustered, as Delta, Iceberg or Spark's buckets say."""
+    """The columns by which rows are clustered, from the details of Delta, Iceberg or Spark's
+    buckets."""
     properties = details.get("Table Properties", "")
     delta, iceberg = _CLUSTERING.search(properties), _SORT_ORDER.search(properties)
     if delta is not None:

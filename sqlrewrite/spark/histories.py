@@ -47,9 +47,9 @@ _MILLION = 1_000_000
 def history(
     session: Session, inputs: Sequence[str], named: Mapping[str, str | None], form: str | None
 ) -> DataFrame:
-    """All inputs as one frame. ``form`` says how they are read, None: by the name of each.
-    ``named`` are the history's own columns, by part. Raises SparkError, and ConfigError for a
-    column that does not exist."""
+    """All inputs as one frame. ``form`` is their format; None: by the name of each. ``named`` are
+    the history's own columns, by part. Raises SparkError, and ConfigError for a column that does
+    not exist."""
     return reduce(
         lambda one, other: one.unionByName(other),
         (_read(session.spark, name, named, form or _form(name)) for name in inputs),
@@ -57,7 +57,7 @@ def history(
 
 
 def _form(name: str) -> str:
-    """How an input is read, by its suffix, or by that of the files in it."""
+    """The format of an input, by its suffix, or by that of the files in it."""
     path = Path(name)
     if path.name == _RUN_RESULTS:
         return "dbt"
@@ -84,7 +84,7 @@ def _read(spark: SparkSession, name: str, named: Mapping[str, str | None], form:
 
 
 def _named(frame: DataFrame, named: Mapping[str, str | None]) -> DataFrame:
-    """A history's own columns as ours; a value that cannot be cast becomes NULL."""
+    """A history's columns under our names; a value that cannot be cast becomes NULL."""
     known_columns = columns(list(_names(frame.schema)), named)
 
     def column(name: str | None, kind: str) -> str:

@@ -99,7 +99,8 @@ def partitioned(catalog: Warehouse) -> frozenset[str]:
 
 
 def layout_columns(catalog: Warehouse) -> Mapping[str, frozenset[str]]:
-    """By a table's last name, the columns by which its files leave parts of it out."""
+    """By a table's last name, the columns by which its files are laid out, so that files or row
+    groups can be skipped."""
     columns_of: dict[str, frozenset[str]] = {}
     for table in catalog.tables:
         fields = (field for field in table.partitioned_by if field.transform != "identity")
@@ -210,7 +211,7 @@ def _split(name: str, text: str) -> tuple[StatementText, ...]:
 
 @contextmanager
 def _described(session: Session, text: str) -> Iterator[None]:
-    """Describes the jobs inside by the author's text, in a classic session."""
+    """Shows the jobs inside under the author's text in Spark's UI, in a classic session."""
     if not session.classic:
         yield
         return

@@ -37,7 +37,7 @@ CONNECT_PORT = 15002
 PROBE_SECONDS = 10.0
 
 _OLDEST_JAVA = {"3": 8}
-"""By Spark's major version; any later one wants 17."""
+"""The oldest Java by Spark's major version; later versions need 17."""
 
 # The settings of an embedded Spark; --conf wins over them.
 _EMBEDDED = {

@@ -1,6 +1,5 @@
-"""Which Spark is meant, and its errors: plain values, so that a command can name them without
-waiting for pyspark.
-"""
+"""The Spark to use, and its errors: plain values, so that a command can name them without importing
+pyspark."""
 
 from __future__ import annotations
 
@@ -17,7 +16,8 @@ class SparkGoneError(SparkError):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Which Spark: a master, a Connect server, or, with neither, one embedded in this process."""
+    """The Spark to use: a master, a Connect server, or, with neither, one embedded in this
+    process."""
 
     master: str | None = None
     remote: str | None = None

@@ -34,7 +34,7 @@ _NAMES = re.compile(
     r"\{%[-+]?\s*(?:set\s[^=%]*|macro\s+|(?:from|import)\s[^%]*)"
     r"\b(?:is_incremental|flags|target|var)\b"
 )
-"""What gives one of the names in ``_CONSTANT`` another meaning."""
+"""A tag that gives a name in ``_CONSTANT`` another meaning."""
 
 _SEPARATOR = re.compile(
     r"\{%[-+]?\s*if\s+not\s+loop\.last\s*[-+]?%\}[^{}]*\{%[-+]?\s*endif\s*[-+]?%\}", re.IGNORECASE

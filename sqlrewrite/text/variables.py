@@ -72,9 +72,10 @@ def is_variable(name: str) -> bool:
 
 
 def in_force(catalog: W, text: str, *, runs_once: bool = True) -> W:
-    """The catalog with the values of the variables that hold all through a text: those that it sets
-    at its head, and the project's of those that it sets nowhere. What is in a comment or string,
-    or behind, counts as well. ``runs_once`` says that the text is SQL, run from its beginning."""
+    """The catalog with the values of variables that hold throughout a text: those that the text
+    sets at its head, and the project's for variables that it sets nowhere. A SET in a comment or
+    string, or later in the text, counts as well. ``runs_once``: the text is SQL, run from its
+    beginning."""
     own = _set_at_head(text) if runs_once else {}
     shown = _values_set(text)
     if shown and shown != catalog.set_values:
@@ -120,8 +121,8 @@ def _values_set(text: str) -> dict[str, Name]:
 
 
 def _set_at_head(text: str) -> dict[str, str]:
-    """The variables that a text sets at its head to a word and nowhere else, and reads only behind
-    that, as Spark's substitution does. In a notebook a widget may have the name."""
+    """The variables that a text sets once, at its head, to a word, and reads only after that, as
+    Spark's substitution does. In a notebook a widget may have the name."""
     head = _HEAD.match(text) if "set" in text.casefold() else None  # most texts set nothing
     if head is None or is_notebook(text):
         return {}

@@ -18,7 +18,7 @@ _ALONE = re.compile(
 _CALL = re.compile(r"\w+\s*\(")
 
 _NOT_PLAIN = frozenset("'\\\n\r{}$%")
-"""Signs in a string for which it is not written anew: of quotes, escapes, and templates."""
+"""A string with one of these characters is not written anew: quotes, escapes, templates."""
 
 
 def write_bounds(proposal: Proposal, author: AuthorText) -> list[Predicate]:

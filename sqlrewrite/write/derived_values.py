@@ -25,7 +25,7 @@ from sqlrewrite.write.repeated_text import AuthorText
 
 
 def checked_bound(proposal: Proposal) -> DerivedBound:
-    """How a proposal that passed bounds its derived column. Raises NoPlaceError for any other."""
+    """The bound of a passed proposal on its derived column. Raises NoPlaceError for any other."""
     bound = derived_bound(proposal)
     if isinstance(bound, tuple):
         raise NoPlaceError(bound[1])
@@ -135,7 +135,7 @@ def _is_alike(typed: tuple[DerivedColumn, Type | None]) -> bool:
 
 
 def days_around(proposal: Proposal) -> int:
-    """The number of days before and behind each key that the key stands for, too."""
+    """The number of days before and after each key that it stands for, too."""
     derived = proposal.pair.derived
     if derived is None:
         return 0

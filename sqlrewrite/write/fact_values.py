@@ -1,4 +1,4 @@
-"""How the predicate names the fact's column, or writes the expression over it."""
+"""The fact's column in a predicate: its name there, or the expression over it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ def fact_value(proposal: Proposal, author: AuthorText) -> str:
 
 
 def fact_values(proposal: Proposal, author: AuthorText) -> list[str]:
-    """``fact_value``; of a day that differs between time zones one for each day that it may be."""
+    """``fact_value``; for a day that differs between time zones, one for each day that it may
+    be."""
     bound = derived_bound(proposal) if proposal.pair.derived is not None else None
     if not isinstance(bound, DerivedBound) or not bound.apart:
         return [fact_value(proposal, author)]
@@ -106,8 +107,8 @@ def _refuse_struct_fields(source: ra.Node, alias: str) -> None:
 
 
 def _unambiguous(proposal: Proposal, places: Places, ref: ra.ColumnRef) -> str:
-    """A column of the fact in the author's expression, with the alias of its table where the name
-    alone is ambiguous in WHERE: a relation that is joined behind the ON may have it, too."""
+    """A column of the fact in the author's expression, qualified by its table's alias if the name
+    alone is ambiguous in WHERE: a relation that is joined after the ON may have it, too."""
     assert ref.span is not None
     written = places.copy(ref.span)
     if written != spelled(ref, places) or _is_unique_name(proposal.target_block.source, ref.name):
@@ -308,14 +309,14 @@ def _hidden_by(join: Join) -> Iterator[tuple[Relation | Generate, frozenset[str]
 def _is_named(
     plan: Plan, places: Places, relation: Relation | Generate, keys: frozenset[str]
 ) -> bool:
-    """Whether a key, or the star, is named behind a relation's alias and a dot."""
+    """Whether a key, or the star, is named after a relation's alias and a dot."""
     behind = _names_behind(plan, places).get(relation.alias.lower(), set())
     return "*" in behind or (bool(behind) if not keys else not keys.isdisjoint(behind))
 
 
 @remembered_by_node
 def _names_behind(_: Plan, places: Places) -> dict[str, set[str]]:
-    """The words that a text has behind each word and a dot."""
+    """The words that follow each word and a dot in a text."""
     texts = [token.text.lower() for token in places.tokens]
     behind: dict[str, set[str]] = {}
     for first, dot, last in zip(texts, texts[1:], texts[2:], strict=False):

@@ -137,7 +137,8 @@ def _check(split: Split, places: Places, select: Span) -> None:
 
 
 def _check_order(split: Split, places: Places) -> None:
-    """Behind a UNION, ORDER BY finds columns of the result alone."""
+    """Raises Unsplit for an ORDER BY that names no column of the result: after a UNION it finds no
+    others."""
     names = [output.name for output in split.block.outputs]
     for key in places.order(split.block):
         name = places.copy(key).lower().strip("`")
@@ -150,10 +151,10 @@ ALIAS = "by_groups"
 
 @dataclass(frozen=True, slots=True)
 class Surround:
-    """What is written around and into the branches of a SELECT. ``inside`` are insertions into the
-    author's SELECT, the first branch, which ends by ``closing``; each further branch is a copy of
-    the pieces in ``branch``, with the columns ``more`` behind those of the author's list;
-    ``behind`` follows the last branch."""
+    """The text around and in the branches of a SELECT. ``inside`` are insertions into the author's
+    SELECT, the first branch, which ends by ``closing``; each further branch is a copy of the pieces
+    in ``branch``, with the columns ``more`` after those of the author's list; ``behind`` follows
+    the last branch."""
 
     branch: tuple[Span, ...]
     inside: tuple[tuple[int, str], ...] = ()
@@ -163,7 +164,7 @@ class Surround:
 
 
 def frame(split: Split, places: Places, select: Span) -> Surround:
-    """What is written around the branches of a SELECT. Raises Unsplit and NoPlaceError."""
+    """The text around the branches of a SELECT. Raises Unsplit and NoPlaceError."""
     if split.combined is None:
         return Surround((select,))
     items, having = places.items(split.block), places.having(split.block)

@@ -210,8 +210,8 @@ class KeyQueryWriter:
     def anew(
         self, proposal: Proposal, expression: ra.Expression, *, grouped: bool = False
     ) -> dict[Span, str]:
-        """The form without errors of an item of a SELECT list or GROUP BY, by its place; empty if
-        it raises none."""
+        """The error-free form of an item of a SELECT list or GROUP BY, by its place; empty if it
+        raises no error."""
         wrapping = arithmetic(proposal.plan, expression)
         forms = None if wrapping is not None else exact_attempts(proposal, expression)
         if wrapping is None and not forms:
@@ -308,7 +308,7 @@ class KeyQueryWriter:
         return f"({text})" if disjunction else text
 
     def named(self, alias: str) -> Callable[[ra.ColumnRef], str]:
-        """How a column is named, qualified with an alias."""
+        """A column's name, qualified with the alias."""
         return lambda ref: f"{alias}.{spelled(ref, self.author.places)}"
 
 

@@ -156,8 +156,8 @@ def _resolved(
 
 
 def _read_by_a_template(literals: Sequence[str], text: str) -> str:
-    """Why a program that fills in the templates of a text may change a key; empty if none may. How
-    a template begins is not always known: any sign counts that stands elsewhere in the text."""
+    """Why a program that fills in the templates of a text may change a key; empty if none may.
+    Templates begin in many ways: any sign of one that stands elsewhere in the text counts."""
     signs = _SIGNS.intersection(text)
     for literal in literals if signs else ():
         for sign in sorted(signs.intersection(literal)):
@@ -352,8 +352,8 @@ def _constants(places: Places, condition: Expression) -> str:
 
 
 def _is_constant(proposal: Proposal, expression: Expression) -> bool:
-    """Whether a condition compares just the key with constants that IN compares the fact with in
-    the same way: ``k = 5``, ``k IN (1, 2)``."""
+    """Whether a condition compares the key alone with constants, and IN compares the fact with them
+    in the same way: ``k = 5``, ``k IN (1, 2)``."""
     pair = proposal.pair
     if pair.operator != "=" or not (pair.key_plain and pair.fact_plain) or pair.derived is not None:
         return False

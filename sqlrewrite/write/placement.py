@@ -124,7 +124,7 @@ def _and_at_line_end(clause: ConditionClause, places: Places) -> str | None:
 
 
 def _separator(clause: ConditionClause, places: Places) -> str:
-    """What goes before AND or WHERE: a space, or a new line indented like those around it."""
+    """The text before AND or WHERE: a space, or a new line indented like those around it."""
     text = places.text
     if clause.keyword is None:
         # A new WHERE stands under its SELECT where the statement spreads over lines.
@@ -170,9 +170,8 @@ def check(
     parsed: set[str],
     refer: Refer,
 ) -> str | None:
-    """What is wrong with the edits of one clause, or None. ``parsed`` collects the key queries that
-    were parsed: several clauses may share one. ``refer`` is what the statement's templates were
-    read with."""
+    """The fault of the edits of one clause, or None. ``parsed`` collects the key queries that were
+    parsed: several clauses may share one. ``refer`` resolved the statement's templates."""
     clause, text = slot.clause, places.text
     # Parsed again is the text from the FROM (or SELECT) on for a new WHERE, else the last conjunct.
     if clause.keyword is None:

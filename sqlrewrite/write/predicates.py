@@ -91,8 +91,8 @@ def _in_dialect(predicates: list[Predicate], proposal: Proposal) -> list[Predica
 def _distinct(
     proposals: Sequence[Proposal], author: AuthorText, words: frozenset[str]
 ) -> Sequence[Proposal]:
-    """The proposals without those that say the same as an earlier one: an equality written twice,
-    an expression over two partition columns, a column that a view selects twice."""
+    """The proposals without repetitions of an earlier one: an equality written twice, an expression
+    over two partition columns, a column that a view selects twice."""
     if len(proposals) == 1:
         return proposals
     writer = KeyQueryWriter(author, words)

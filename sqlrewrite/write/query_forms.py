@@ -110,8 +110,8 @@ def _unmerged_query(proposals: Sequence[Proposal], queries: KeyQueries) -> str:
 
 
 def _may_be_null(proposal: Proposal) -> bool:
-    """Whether Spark does not infer by itself that the key is not NULL, as it does for a column that
-    is declared so or that a condition names. Beside an IN of the author's both queries ask for keys
+    """Whether the key query must exclude NULL keys: Spark does so by itself for a column that is
+    declared NOT NULL, or that a condition names. Beside an author's IN both queries ask for keys
     that are not NULL."""
     pair = proposal.pair
     if not isinstance(pair.dimension, Scan) or not pair.key_plain or is_authors_in(pair):

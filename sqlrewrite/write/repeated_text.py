@@ -41,7 +41,7 @@ class AuthorText:
     lower: bool
 
     def word(self, keyword: str) -> str:
-        """Keywords in the author's case; strings among them are as they are."""
+        """A keyword in the author's case; strings in it stay as they are."""
         if not self.lower:
             return keyword
         parts = keyword.split("'")

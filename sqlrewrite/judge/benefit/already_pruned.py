@@ -1,4 +1,4 @@
-"""DPP121 unbounded and DPP122 not-yet-pruned: whether the query does not prune the fact already.
+"""DPP121 unbounded and DPP122 not-yet-pruned: the query does not already prune the fact itself.
 
 Spark infers ``f.k > 3`` from ``f.k = d.k`` and ``d.k > 3`` (``InferFiltersFromConstraints``;
 docs/spark.md, "Constants on the key"): if nothing else restricts the keys, an IN adds nothing.
@@ -117,7 +117,7 @@ def _constant(expression: Expression) -> bool:
 
 
 def repeats(name: str) -> bool:
-    """Whether a function gives the same value each time."""
+    """Whether a function gives the same value at each call in a query."""
     row = function(name)
     return row is not None and row.repeatable
 
@@ -165,7 +165,7 @@ def binds_partition(proposal: Proposal, scan: Scan) -> bool:
 
 
 _INTEGERS = frozenset({"tinyint", "smallint", "int", "bigint"})
-"""Types among which the engine widens the fact's column and still prunes by the cast."""
+"""Types that the engine widens in a comparison, and still prunes by the cast column."""
 
 
 @remembered

@@ -241,7 +241,7 @@ def _named(proposal: Proposal) -> Iterator[ra.ColumnRef]:
 
 
 def _named_beside(plan: ra.Plan, scan: ra.Scan) -> Iterator[ra.ColumnRef]:
-    """The columns that the SELECT around a table names; none if a part of it is unknown."""
+    """The columns of a table that its SELECT names; none if a part of the SELECT is unknown."""
     block = plan.blocks[plan.owner[scan.relation]]
     if not block.complete:
         return

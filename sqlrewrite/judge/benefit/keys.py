@@ -75,8 +75,8 @@ def _passes(proposal: Proposal, test: Test) -> bool:
 
 
 def restricts(proposal: Proposal, item: Restriction) -> bool:
-    """Whether a restriction is selective to the engine; for a form that does not depend on that,
-    whether it leaves out any rows."""
+    """Whether the engine counts a restriction as selective; for a form that does not depend on
+    that, whether it can remove any row."""
     return _holds(proposal, item, _test(proposal))
 
 
@@ -207,7 +207,7 @@ def _splits(engine: Engine, name: str, args: tuple[ra.Expression, ...]) -> bool:
 
 
 def _branches(engine: Engine, expression: ra.Expression) -> tuple[ra.Expression | None, ...]:
-    """The branches of a CASE, or of what the engine reads as one; None for NULL."""
+    """The values of a CASE, or of a function that the engine rewrites to one; None for NULL."""
     match expression:
         case ra.Call(name=name) if name not in engine.branching:
             return ()

@@ -24,12 +24,13 @@ PLANNERS: Mapping[str, Callable[[Proposal], str | None]] = {
     "trino": build_side.missed,
     "flink": flink.missed,
 }
-"""For each planner that an engine's file may name: why the engine does not find as good a bound by
-itself, or None."""
+"""The planners that an engine's file may name: why that engine finds no bound as good by itself;
+None if it does."""
 
 
 BUILT: Mapping[str, Callable[[Proposal], str | None]] = {"trino": build_side.on_build_side}
-"""For planners that prune only one side of a join: why the fact is on the other one, or None."""
+"""The planners that prune only one side of a join: why the fact is on the other one; None if
+not."""
 
 
 def judge_missed(proposal: Proposal) -> Judgement:

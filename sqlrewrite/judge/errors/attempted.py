@@ -41,11 +41,11 @@ from sqlrewrite.plan.facts.types import TIMESTAMP, TIMESTAMP_NTZ
 from sqlrewrite.text.limits import SPARK
 
 _LOGIC = frozenset({"and", "or", "not", "in", "between"})
-"""Operators that are true, or false, with NULL as an operand only if they are so with every value
-(Kleene's logic)."""
+"""Operators that are true (or false) with a NULL operand only if they are so with every value in
+its place (Kleene's logic)."""
 
 _READS = "try_to_timestamp("
-"""In the forms of functions that parse a string by a pattern."""
+"""How the forms begin that parse a string by a pattern."""
 
 _FIRST = "({0} LIMIT 1)"
 """The form of a scalar subquery that may have several rows."""
@@ -173,8 +173,8 @@ def _may_have_more_rows(proposal: Proposal, node: ra.Subquery) -> bool:
 
 
 def _is_attempted(proposal: Proposal, node: ra.Subquery) -> bool:
-    """Whether a subquery can raise an error only where its text can be written otherwise: in the
-    list, WHERE or HAVING of its one SELECT."""
+    """Whether all parts of a subquery that can raise an error can be written in another form: those
+    in the list, WHERE or HAVING of its one SELECT."""
     if len(node.query.top) != 1 or (node.kind == "scalar" and node.outer):
         return False
     shown, conditions = written_in(node.query)

@@ -226,7 +226,7 @@ ColumnId = tuple[int, str]
 _Edges = dict[ColumnId, list[ColumnId]]
 
 Placed = tuple[ra.Block, ra.Join | None, ra.Expression]
-"""A condition in the ON of a join, or in the WHERE or HAVING of a block."""
+"""A condition with its place: the ON of a join, or the WHERE or HAVING of a block."""
 
 
 def alike(plan: ra.Plan, relation: int, name: str) -> frozenset[ColumnId]:

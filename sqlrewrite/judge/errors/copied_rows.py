@@ -44,7 +44,7 @@ _PRESERVED = {
 
 def raising_for_rows(proposal: Proposal) -> _Raising | None:
     """An expression joined with the fact's column that can raise an error for rows which another
-    join leaves out first in the query, and its relation; None if there is none."""
+    join removes first in the query, and its relation; None if there is none."""
     if proposal.options.limits.dialect != SPARK:
         return None
     # Shared by all pairs of a column, of which there may be many.
@@ -69,7 +69,7 @@ def _raising_for_rows(proposal: Proposal, relation: int, column: str) -> _Raisin
 def _computed_in(
     proposal: Proposal, same: frozenset[ColumnId]
 ) -> list[tuple[Placed, ra.ColumnRef, list[ra.ColumnRef], ra.Expression]]:
-    """What is computed to be compared with one of some columns, and where."""
+    """The expressions that are compared with one of some columns, and where."""
     on = conditions_on(proposal.plan)
     return [
         (placed, *computed)
@@ -82,8 +82,8 @@ def _computed_in(
 def _computed(
     proposal: Proposal, column: ColumnId, condition: ra.Expression
 ) -> Iterator[tuple[ra.ColumnRef, list[ra.ColumnRef], ra.Expression]]:
-    """The columns that an equality casts, or a derived table computes, to compare them with a plain
-    column, each with the columns that it is computed from and what can raise an error in that."""
+    """The columns that an equality casts, or a derived table computes, before it compares them with
+    a plain column; each with its source columns and what can raise an error in computing it."""
     match condition:
         case ra.Call(name="=" | "<=>", args=(one, other)):
             pass
@@ -105,8 +105,8 @@ def _computed(
 
 
 def _sources(plan: ra.Plan, ref: ra.ColumnRef) -> list[ra.ColumnRef]:
-    """The columns that derived tables, CTEs and views compute a column from, for all rows that they
-    read, also those that outer queries leave out."""
+    """The source columns of a column that derived tables, CTEs and views compute, for all rows that
+    they read, also rows that outer queries remove."""
     sources: list[ra.ColumnRef] = []
     stack = [ref]
     seen: set[ColumnId] = set()
@@ -158,7 +158,7 @@ def _is_preserved(join: ra.Join, relation: int) -> bool:
 
 
 def _is_narrowed(proposal: Proposal, sources: list[ra.ColumnRef], facts: frozenset[int]) -> bool:
-    """Whether the query may leave out rows of the columns' relations before it joins them with the
+    """Whether the query may remove rows of the columns' relations before it joins them with the
     fact, but after the place where Spark tests copied conditions. A condition on the values of one
     row does not count: Spark tests it first."""
     plan = proposal.plan

@@ -157,7 +157,7 @@ def rows_never_raise(proposal: Proposal, node: ra.Subquery) -> bool:
 
 
 def raises_only_in(proposal: Proposal, node: ra.Subquery, written: Iterable[ra.Expression]) -> bool:
-    """Whether only the ``written`` expressions of a subquery can raise an error."""
+    """Whether no other expressions of a subquery than the ``written`` ones can raise an error."""
     culprit = _raising_among(proposal, node.query, written)
     return culprit is None and _compares_without_cast(proposal, node)
 
@@ -231,8 +231,8 @@ def _call_is_total(plan: ra.Plan, found: Function, call: ra.Call) -> bool:
 
 
 def _uncast(plan: ra.Plan, args: tuple[ra.Expression, ...]) -> bool:
-    """Whether no string literal is cast to the type of the others, unless it is a valid date. (A
-    query may compute only some of a CASE's values.)"""
+    """Whether no string literal among the arguments is cast to the others' type, unless it is a
+    valid date. (A query may compute only some of a CASE's values.)"""
     kinds = {_kind(plan, arg) for arg in args} - {_NULL, _STRING, "boolean"}
     constants = [arg for arg in args if _kind(plan, arg) == _STRING]
     texts = [constant.text if isinstance(constant, ra.Literal) else "" for constant in constants]

@@ -51,7 +51,8 @@ _VALUES = frozenset({".", "[]", "is", "tuple", "timestampadd", "timestampdiff"})
 lambda) modify another call."""
 
 _WIDER = 10
-"""The digits that a sum of decimals has more than its values (Spark's ``Sum.resultType``)."""
+"""The number of digits by which a sum of decimals is wider than its values (Spark's
+``Sum.resultType``)."""
 
 
 def combination(
@@ -89,7 +90,7 @@ class _Pieces:
         self.aggregates: list[Combined] = []
 
     def item(self, expression: Expression) -> int | None:
-        """The number of the key that an item of the list is; None if it is no key. Raises
+        """The number of the key that an item of the SELECT list is; None if it is no key. Raises
         Unsplit."""
         number = self._key(expression)
         if number is None:

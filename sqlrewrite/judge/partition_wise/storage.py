@@ -104,8 +104,8 @@ def _same_type(plan: Plan, join: ScanJoin, column: str) -> bool:
 
 
 def _missing(conf: Mapping[str, str], *needed: tuple[str, bool]) -> tuple[tuple[str, str], ...]:
-    """The ``needed`` settings that have another value than the one needed; none if all of these are
-    unknown, as with an unknown version of Spark."""
+    """The ``needed`` settings whose value differs; none if the values of all of them are unknown,
+    as with an unknown version of Spark."""
     values = {name: spark_conf.is_on(conf, name) for name, _ in needed}
     missing = [(name, value) for name, value in needed if values[name] is not value]
     if all(values[name] is None for name, _ in missing):
@@ -233,7 +233,7 @@ _ROOM = 1.5
 
 
 def group_count(joins: Sequence[ScanJoin], engine: Engine, asked: int | None) -> int:
-    """The number of groups that the options ask for, or else that pays. Raises Unsplit if none
+    """The number of groups: that of the options, else one that pays. Raises Unsplit if none
     does."""
     if asked is not None:
         return asked

@@ -138,7 +138,7 @@ def _unfit(plan: ra.Plan, side: tuple[ra.Relation, ...], pair: Pair) -> str | No
 
 
 def passed(relations: Iterable[ra.Relation], *queries: ra.Query) -> bool:
-    """Whether relations and queries have no grouping, window or LIMIT, and no set operation but
+    """Whether relations and queries have no grouping, window or LIMIT, and no set operation except
     UNION ALL."""
     inner = [
         relation.query

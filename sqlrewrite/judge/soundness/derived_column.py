@@ -35,7 +35,7 @@ from sqlrewrite.sql.bind.formulas import Formula, with_bigint_casts
 DERIVED, ZONE = "DPP117", "DPP118"
 
 ITSELF = (SAME, THROUGH)
-"""The steps in which the join compares the derived column's own value."""
+"""The kinds of comparison in which the join compares the derived column's own value."""
 
 # A time zone with a fixed offset: its clocks never go back.
 _FIXED = re.compile(

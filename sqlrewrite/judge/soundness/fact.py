@@ -72,8 +72,8 @@ def judge_streaming(proposal: Proposal) -> Judgement:
 
 @remembered
 def _other_stream(plan: Plan) -> str:
-    """The stream that the statement reads elsewhere, as a reason, or ``""``: Flink runs a statement
-    in one mode, so bounded tables beside a stream are joined by state too."""
+    """The reason if the statement also reads a stream, else ``""``: Flink runs a statement in one
+    mode, so tables beside a stream are joined as streams, too."""
     for relation in plan.relations.values():
         if isinstance(relation, Scan) and relation.streaming and relation.table.unsteady:
             why = relation.table.unsteady

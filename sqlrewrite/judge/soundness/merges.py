@@ -1,4 +1,4 @@
-"""The rules for the target of a MERGE whose source has its keys bounded by constants.
+"""The rules for the target of a MERGE whose source bounds its keys by constants.
 
 If every key of the source is NULL or satisfies ``k >= c``, and the ON has ``t.p = s.k``, then
 ``t.p >= c`` holds for each row of the target that matches, provided that both columns have one type

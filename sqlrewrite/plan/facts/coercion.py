@@ -62,7 +62,7 @@ def as_decimal(kind: Type) -> Type:
 
 
 def bounded(precision: int, scale: int) -> Type:
-    """A decimal that keeps the digits before the point where there are too many
+    """A decimal of at most 38 digits, which keeps those before the point
     (``DecimalType.boundedPreferIntegralDigits``)."""
     over = max(0, precision - types.MAX_PRECISION)
     return types.decimal(precision - over, max(0, scale - over))
@@ -233,7 +233,8 @@ def _compared_string(one: Type, other: Type) -> Type | None:
 
 
 def _collated(one: Type, other: Type) -> Type | None:
-    """Two strings, if their collations are the same: those of columns have equal precedence."""
+    """The common type of two strings, if their collations are the same: columns have equal
+    precedence."""
     if not (one.is_string and other.is_string):
         return None
     same = (one.collation or types.BINARY_COLLATION) == (other.collation or types.BINARY_COLLATION)
@@ -369,7 +370,8 @@ _COMMON_TYPES: tuple[Callable[[Type, Type, bool], Type | None], ...] = (
     lambda one, other, ansi: in_list((one, other), ansi),
     lambda one, other, ansi: common_without_strings((one, other), ansi),
 )
-"""The types at which Spark compares by ``=`` and ``<=>``, ``<`` etc., IN, array_contains."""
+"""Spark's rules for the type in which two operands are compared: by ``=`` and ``<=>``, by ``<``
+etc., by IN, by array_contains."""
 
 
 def read_as(kind: Type) -> Type:

@@ -46,7 +46,7 @@ def number_type(text: str) -> Type | None:
 
 
 def row_count(text: str) -> int:
-    """The number of rows that a literal of at most nine digits says; 0 for any other text."""
+    """The number of rows that a literal of at most nine digits gives; 0 for any other text."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
 
 
@@ -125,7 +125,7 @@ _WEEKDAYS = frozenset(
 
 
 def _pattern(args: Args) -> bool:
-    """A pattern of plain fields of a date or time behind the value, or no pattern."""
+    """A pattern of plain fields of a date or time after the value, or no pattern."""
     return len(args) == 1 or any(
         isinstance(arg, Literal) and arg.kind == "string" and _LETTERS.fullmatch(arg.text)
         for arg in args[1:]
@@ -275,7 +275,7 @@ def _divisor(args: Args) -> bool:
 
 
 def _behind(test: Callable[[str], bool]) -> Callable[[Args], bool]:
-    """A check that all arguments behind the first are literals whose texts pass a test."""
+    """A check that all arguments after the first are literals whose texts pass a test."""
     return lambda args: all(isinstance(arg, Literal) and test(arg.text) for arg in args[1:])
 
 
@@ -297,7 +297,7 @@ def _slice(args: Args) -> bool:
 
 
 def _choice(args: Args) -> bool:
-    """The number of one of the arguments behind the first."""
+    """The number of one of the arguments after the first."""
     first = _text_of(args[0])
     return first.isdigit() and 0 < int(first) < len(args)
 
@@ -355,4 +355,4 @@ CHECKS: Mapping[str, Callable[[Args], bool]] = {
     "marks": _behind(lambda text: re.fullmatch(r"[ ,;:=&#/_-]", text) is not None),
     "alone": lambda args: len(args) == 1,
 }
-"""The checks that the table of functions names behind ``raises``."""
+"""The checks named by ``unless`` in the table of functions."""

@@ -65,8 +65,7 @@ _IN_ORDER = frozenset(
 )
 _OF_DAYS = re.compile(r"[yMdDEQLqu\W_]*")
 TEXT, NUMBER = "'0'", "0"
-"""Literals that are greater than the text, and the number, of any date outside of the years 1 to
-9999."""
+"""Literals greater than the text, and the number, of any date outside of the years 1 to 9999."""
 
 
 def in_order_of_days(pattern: str) -> bool:
@@ -275,7 +274,7 @@ def _other(name: str, args: tuple[Expression, ...]) -> Shape | None:
 
 
 def _and(below: Shape, own: Shape) -> Shape:
-    """The shape of a function whose argument has a shape."""
+    """The shape of a function over an expression that has a shape itself."""
     return Shape(
         below.ordered and own.ordered,
         below.nulls or own.nulls,

@@ -156,7 +156,8 @@ def legacy_sum(name: str, kinds: Types) -> Attempt | None:
 
 
 def _as_numbers(text: str, kinds: Types) -> str:
-    """A comparison whose STRING is cast as in ANSI mode: to a DATE, a BIGINT or a DOUBLE."""
+    """The form of a comparison whose STRING is cast as in ANSI mode: to a DATE, a BIGINT or a
+    DOUBLE."""
     wanted = next(kind for kind in kinds if kind is not None and kind.name != "string")
     to = "BIGINT" if is_integral(wanted) else "DATE" if wanted == types.DATE else "DOUBLE"
     at = next(at for at, kind in enumerate(kinds) if kind is not None and kind.name == "string")

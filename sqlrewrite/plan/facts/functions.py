@@ -20,8 +20,9 @@ KINDS = ("operator", "scalar", "aggregate", "window", "generator", "table", "syn
 AGAIN = ("same", "zone", "query", "exact", "order", "varies")
 RAISES = ("never", "ansi", "always")
 DECLARED = ("deterministic", "total")
-"""What the settings can declare a user's function to be: it gives one value for one input, wherever
-and how often it is computed; and it also never raises an error. Neither is an aggregate."""
+"""What the settings can declare of a user's function: ``deterministic``, it gives one value for one
+input, wherever and how often it is computed; ``total``, it also never raises an error. Neither is
+an aggregate."""
 
 _LAST_LETTER = "\U0001d000"
 """The letters of other dialects' alphabets come after this one."""

@@ -17,7 +17,7 @@ ResultRule = Callable[[Arguments], Argument]
 
 
 def _number(kind: Type) -> Type:
-    """The argument's own type; a string is cast to DOUBLE."""
+    """The type of the argument; a string is cast to DOUBLE."""
     return types.DOUBLE if kind.is_string or kind == types.VOID else kind
 
 

@@ -123,8 +123,8 @@ def _plain(kind: Argument) -> Argument:
 
 
 def _is_open(kind: Type, call: Arguments) -> bool:
-    """Whether the result may be of another type because of something other than the types of its
-    arguments: which of several collations is explicit, or the setting of legacy intervals."""
+    """Whether the result's type also depends on something else than the types of the arguments: on
+    which of several collations is explicit, or on the setting of legacy intervals."""
     text = str(kind)
     if call.settings.legacy_interval is not False and "interval" in text:
         return not any("interval" in str(argument) for argument in call.types)

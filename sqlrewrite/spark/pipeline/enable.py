@@ -1,4 +1,4 @@
-"""``enable(spark)``: rewrites what ``spark.sql`` is given, and views that ``spark.table`` reads.
+"""``enable(spark)``: rewrites the texts of ``spark.sql``, and the views of ``spark.table``.
 
 A text is decided once, by the session's catalog and settings, until one of them may have changed.
 If our code fails or takes too long, Spark gets the text as it was written (docs/pipeline.md).
@@ -198,7 +198,7 @@ class Enabled(AbstractContextManager["Enabled"]):
                 self._note_change(decided.effect)
 
     def _table(self, *args: Any, **kwargs: Any) -> DataFrame:
-        """Takes the place of ``spark.table``. A view that is cached is read from the cache."""
+        """Replaces ``spark.table``. A cached view is read from the cache."""
         frame = self._own_table(*args, **kwargs)
         if not self._active or getattr(self._thread, "ours", False):
             return frame
@@ -360,7 +360,7 @@ class Enabled(AbstractContextManager["Enabled"]):
             self._thread.ours = False
 
     def _not_ours(self, record: logging.LogRecord) -> bool:
-        """Filters the client's log: drops errors of our own questions."""
+        """Whether to keep a record of the client's log: errors of our own questions are dropped."""
         return not getattr(self._thread, "ours", False)
 
     def _in_time(self, work: Callable[[], T]) -> T:

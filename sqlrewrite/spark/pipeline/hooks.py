@@ -1,4 +1,4 @@
-"""What ``enable`` leaves in a session: hooks on PySpark's methods, and a log.
+"""The hooks of ``enable`` on PySpark's methods, and its log.
 
 ``listen`` wraps the methods that set settings, make or drop temporary views, and write tables; and
 ``sql`` of the sessions that are not enabled, since one may be the same session by another object,

@@ -1,4 +1,4 @@
-"""What a running session says: its settings, the texts of its views, and its catalog.
+"""A running session: its settings, the texts of its views, and its catalog.
 
 ``state`` asks for the settings that are not at their defaults (docs/soundness.md, "Settings of
 Spark"). ``LiveCatalog`` is asked for the relations that texts name, and remembers them for a while.
@@ -158,12 +158,12 @@ def with_view_text(spark: SparkSession, frame: DataFrame, text: str) -> DataFram
 
 
 _MOST_RELATIONS = 1_000
-"""How many relations one text may name, those behind its views included."""
+"""The most relations that one text may name, those of its views included."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownName:
-    """What Spark says of a name, and until when that is used (``time.monotonic``)."""
+    """The meaning of a name in Spark, and until when that is used (``time.monotonic``)."""
 
     relation: TableOrView | None = None
     columns: tuple[Column, ...] = ()
@@ -191,7 +191,7 @@ class LiveCatalog:
                 self._known.pop(name, None)
 
     def view(self, parts: Name) -> tuple[View | None, float]:
-        """A permanent view, None if its text is not certain, and until when that holds."""
+        """A permanent view, None if its text is not certain; and until when that holds."""
         answer = self._lookup(parts, parts[:-1])
         return answer.relation if isinstance(answer.relation, View) else None, answer.until
 
@@ -223,7 +223,7 @@ class LiveCatalog:
         return _without_stale_views(warehouse, described), until
 
     def _with(self, warehouse: Warehouse, place: Name, answer: KnownName) -> Warehouse:
-        """The warehouse with one more name, which may be forgotten."""
+        """The warehouse with one more name, or with nothing known of it."""
         if answer.relation is None or place in warehouse.forgotten:
             gone = self._catalog is None or answer.temporary
             return warehouse.without(place) if gone else warehouse
@@ -329,8 +329,8 @@ def _temporary(
 
 
 def _described_by_plan(spark: SparkSession, name: str) -> dict[str, Any] | None:
-    """What DESCRIBE … AS JSON says of a temporary view, before Spark 4.0 had it; None for a view
-    that is not of SQL, and over Connect."""
+    """The answer of DESCRIBE … AS JSON for a temporary view, computed for Spark before 4.0; None
+    for a view that is not of SQL, and over Connect."""
     if not hasattr(spark, "_jsparkSession"):
         return None
     plan: Any = spark._jsparkSession.table(name).queryExecution().analyzed()

@@ -39,14 +39,14 @@ _NUMBERS = ("tinyint", "smallint", "int", "bigint", "decimal", "float", "double"
 
 @dataclass(frozen=True, slots=True)
 class Stock:
-    """What differs from production: sizes ``assumed``, relations ``missing`` with the reason."""
+    """The differences from production: sizes ``assumed``, relations ``missing`` with the reason."""
 
     assumed: tuple[str, ...] = ()
     missing: tuple[tuple[str, str], ...] = ()
 
 
 def together(stocks: Iterable[Stock]) -> Stock:
-    """What differs from production for several texts, each thing once."""
+    """The differences from production for several texts, each once."""
     every = tuple(stocks)
     assumed = dict.fromkeys(name for stock in every for name in stock.assumed)
     missing = dict.fromkeys(relation for stock in every for relation in stock.missing)

@@ -1,4 +1,5 @@
-"""What prunes each fact scan in Spark's plans, before and after; ``--when missed`` by that plan.
+"""The pruning of each fact scan in Spark's plans, before and after; and ``--when missed`` by that
+plan.
 
 A scan's pruning is called planned where the plan shows that it will happen, else possible. A pair
 is left to Spark only if each scan of its table is certainly pruned by its column, with keys from
@@ -62,7 +63,7 @@ class By(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Pruning:
-    """One thing that prunes a scan. ``planned``: it certainly will; else it may."""
+    """A filter that prunes a scan. ``planned``: it certainly will; else it may."""
 
     by: By
     planned: bool = True
@@ -229,8 +230,8 @@ def _state(scan: PlannedScan, before: PlannedScan, groups: Groups) -> ScanState:
 
 
 def _added(filters: Sequence[ScanFilter], before: Sequence[ScanFilter]) -> frozenset[int]:
-    """The numbers of the filters that were not there before. Of several by join keys those come
-    first whose keys a semi-join reads too: our IN becomes one."""
+    """The numbers of the filters that ``before`` lacks. Of several on join keys, those whose keys a
+    semi-join reads come first: our IN becomes one."""
     scalar = [number for number, filter_ in enumerate(filters) if filter_.scalar]
     dynamic = [number for number, filter_ in enumerate(filters) if filter_.dynamic]
     dynamic.sort(key=lambda number: not filters[number].semi)
@@ -248,7 +249,7 @@ def _text(plan: PhysicalPlan) -> str:
 
 
 def _diff(before: PhysicalPlan, after: PhysicalPlan) -> Iterator[PlanLine]:
-    """Both trees as one: a line of both stands once, whatever its depth."""
+    """Both trees as one; a line that is in both stands once, whatever its depth."""
     old, new = before.lines(), after.lines()
     matcher = SequenceMatcher(
         None, [line[1] for line in old], [line[1] for line in new], autojunk=False
@@ -318,7 +319,7 @@ def _bounded_column(pair: Pair) -> tuple[int, str]:
 
 
 def _tables_read(plan: ra.Plan, proposal: Proposal) -> Counter[Name]:
-    """How often each table is read for the keys of a predicate."""
+    """How often each table is read for a predicate's keys."""
     near = {
         relation.relation: relation
         for relation in (proposal.pair.dimension, *neighbours(proposal.restrictions))

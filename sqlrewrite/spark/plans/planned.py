@@ -224,16 +224,16 @@ _FILTERS = ("PartitionFilters", "RuntimeFilters")
 _OF_ICEBERG = re.compile(r"\bfilters=(.*?), (?:runtimeFilters|groupedBy)=")
 _PUSHED = re.compile(r"(?!IsNotNull)\w+\(([\w.]+)\s*,")
 LayoutColumns = Mapping[str, frozenset[str]]
-"""By a table's last name, the columns by which its files leave parts of it out."""
+"""By a table's last name, the columns by which its files are laid out, so that files or row groups
+can be skipped."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScanFilter:
     """A filter on partition columns: a condition, a scalar subquery (``scalar``), or the keys of a
-    join (``dynamic``). These have the ``column`` that they bound and the ``tables``
-    (``short_name``) that they are read from; ``semi``: a semi-join reads them too; ``planned``:
-    they will be there.
-    """
+    join (``dynamic``). The last two have the ``column`` that they bound and the ``tables``
+    (``short_name``) that their keys come from; ``semi``: a semi-join reads these, too; ``planned``:
+    the keys will certainly be there."""
 
     text: str
     dynamic: bool = False
@@ -264,7 +264,7 @@ class PlannedScan:
         return short_name(self.table)
 
     def certain(self, column: str) -> tuple[ScanFilter, ...]:
-        """The filters of join keys that will certainly bound a column."""
+        """The dynamic filters that will certainly bound a column."""
         lowered = column.lower()
         return tuple(
             filter_

@@ -1,4 +1,5 @@
-"""What the fact scans of a query really read, from its executed plan; row groups from footers.
+"""The partitions, files and rows that the fact scans of a query really read, from its executed
+plan.
 
 Under adaptive execution a dynamic filter may still turn into `true`, so only a plan that has run
 shows it. A Connect server, from Spark 4, sends metrics with the rows that are collected, but not

@@ -128,7 +128,7 @@ _NESTED: Mapping[str, Callable[..., Column]] = {"array": _array, "struct": _stru
 
 
 SHOWN = 5
-"""How many rows that differ are shown of each side."""
+"""The number of differing rows that are shown of each side."""
 
 ROUNDING = {"double": 1e-9, "float": 1e-6}
 """The relative difference that two sums of the same values in another order may have."""

@@ -26,14 +26,16 @@ Partition = tuple[str | None, ...]
 """The values of the partition columns as text."""
 
 _CONSIDERED = 10_000
-"""How many partitions of a table are considered: each is a row in the query for a predicate."""
+"""The most partitions of a table that are considered: each is a row in the query for a
+predicate."""
 
 _MOST_VIEWS = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """The sample of a table; ``kept`` by a predicate; ``whole``: why it is read as a whole."""
+    """The sample of a table: how many partitions a predicate keeps (``kept``); or why it is read
+    ``whole``."""
 
     table: str
     partitions: int
@@ -280,7 +282,7 @@ def _renamed(text: str, catalog: Warehouse, views: _Views, depth: int = _MOST_VI
 
 
 def _make_again(view: View, catalog: Warehouse, views: _Views, depth: int) -> None:
-    """Creates a view over a fact again, over its sample, in the view's own namespace."""
+    """Creates a view over a fact anew, over the fact's sample, in the view's own namespace."""
     inner = catalog.within(view)
     query = _renamed(view.query, inner, views, depth - 1)
     if query == view.query:

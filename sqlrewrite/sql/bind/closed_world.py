@@ -50,7 +50,8 @@ this expression variant_extract requires_json: JSONExtract
 this substr: StrPosition
 this expression position: Trim
 """
-"""Arguments, and the nodes that may have them; other dialects' (SELECT AS STRUCT) are missing."""
+"""The understood arguments, each with the nodes that may have it; other dialects' (SELECT AS
+STRUCT) are missing."""
 
 UNDERSTOOD: dict[type[exp.Expr], frozenset[str]] = {
     getattr(exp, kind): frozenset(arguments.split())

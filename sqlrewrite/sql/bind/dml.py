@@ -51,7 +51,7 @@ def query_run_by(tree: exp.Expr) -> tuple[exp.Query | None, str]:
 
 
 def _is_sparks(tree: exp.Delete | exp.Update) -> bool:
-    """Whether a DELETE or UPDATE has only the clauses of Spark's grammar: one table, and SETs of
+    """Whether a DELETE or UPDATE has only clauses of Spark's grammar: one table, and SETs of
     columns."""
     known = _OF_A_DELETE if isinstance(tree, exp.Delete) else _OF_AN_UPDATE
     return all(key in known for key, value in tree.args.items() if value) and all(

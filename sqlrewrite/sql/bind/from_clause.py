@@ -99,8 +99,8 @@ class FromBinder(TableBinder):
         return tree
 
     def _last_part(self, tree: ra.Node, before: ra.Node | None) -> ra.Node:
-        """What stands behind the last comma of a FROM: the last relation of the join tree, joined
-        with ``before``, what stood there already."""
+        """The relation after the last comma of a FROM: the last one of the join tree, joined with
+        ``before``, what came before it."""
         match tree:
             case ra.Join(right=right):
                 return right if before is None else replace(tree, left=before)
@@ -118,8 +118,8 @@ class FromBinder(TableBinder):
         translator: Translator,
         part: ra.Node | None = None,
     ) -> ra.Node:
-        """A join. For one behind a comma, spark.sql.ansi.relationPrecedence decides whether its
-        left side is all that is before it, or only ``part``, what is behind the comma."""
+        """A join. After a comma, spark.sql.ansi.relationPrecedence decides whether its left side is
+        all that comes before it, or only ``part``, what follows the comma."""
         method = (join.args.get("method") or "").upper()
         kind = (join.args.get("kind") or "").upper()
         side = (join.args.get("side") or "").upper()
@@ -348,8 +348,8 @@ def _using_equality(left: ra.Node, right: ra.Node, name: str) -> ra.Condition:
 
 
 def _equal_in_both(left: ra.Node, part: ra.Node, name: str, *, natural: bool) -> bool:
-    """Whether USING or NATURAL merges the same column of the left side whether that is all of it or
-    only ``part``, or Spark refuses the query in the second case, as it does for USING."""
+    """Whether USING or NATURAL merges the same column of the left side, be that all of it or only
+    ``part``; or Spark refuses the query in the second case, as it does for USING."""
     if not natural and tree_lacks(part, name):
         return True
     return using_key(left, name) == using_key(part, name)

@@ -35,7 +35,10 @@ PRECEDENCE = "with spark.sql.ansi.relationPrecedence a JOIN binds tighter than a
 
 @dataclass(slots=True)
 class Scope:
-    """What is visible at a place.
+    """The names visible at a place. ``source``: the join tree, None before FROM is bound.
+    ``parent``: the scope of the enclosing query. ``outer``: collects the references of a query to
+    enclosing scopes. ``narrow``: the same place under spark.sql.ansi.relationPrecedence, where a
+    join after a comma sees less.
 
     ``source``: the join tree, None before FROM is bound.
     ``parent``: the scope of the enclosing query.
@@ -96,8 +99,10 @@ def _has_merged_columns(node: ra.Node) -> bool:
 
 
 def resolve(scope: Scope, parts: tuple[str, ...], spans: Spans) -> ra.Expression:
-    """What a column reference means in a scope: a ColumnRef, a field of a struct in such a column,
-    or Unknown with the reason.
+    """The meaning of a column reference in a scope: a ColumnRef, a field of a struct in such a
+    column, or Unknown with the reason. ``parts`` are in lower case and without backquotes;
+    ``spans`` are those of the first part, the first two, and so on. A name that a scope certainly
+    lacks is looked up in the scope around it.
 
     ``parts`` are in lower case and without backquotes; ``spans`` are those of the first part, the
     first two, and so on. A name that a scope certainly lacks is looked up in the scope around it.
@@ -113,9 +118,9 @@ def resolve(scope: Scope, parts: tuple[str, ...], spans: Spans) -> ra.Expression
 def _look_up(
     scope: Scope, parts: tuple[str, ...], spans: Spans
 ) -> tuple[ra.Expression | None, list[Scope]]:
-    """What a name means in a scope or in those around it, None if nothing; and the scopes that lack
-    it. A name that means nothing under spark.sql.ansi.relationPrecedence is ignored there: Spark
-    refuses the query."""
+    """The meaning of a name in a scope or in those around it, None if it has none; and the scopes
+    that lack it. A name without meaning under spark.sql.ansi.relationPrecedence is ignored there:
+    Spark refuses the query."""
     crossed: list[Scope] = []
     current: Scope | None = scope
     while current is not None:
@@ -132,7 +137,7 @@ def _look_up(
 
 
 def _resolve_in(scope: Scope, parts: tuple[str, ...], spans: Spans) -> ra.Expression | None:
-    """What a name means in a scope's own FROM; None if it certainly means nothing there."""
+    """The meaning of a name in a scope's own FROM; None if it certainly has none there."""
     candidates: list[ra.Expression] = []
     if len(parts) > 1:
         if any(leaf.alias == NAMELESS for leaf in scope.visible()):

@@ -1,4 +1,4 @@
-"""The clauses of a SELECT behind its FROM and WHERE: its list, GROUP BY, ORDER BY, LIMIT."""
+"""The clauses of a SELECT after its FROM and WHERE: its list, GROUP BY, ORDER BY, LIMIT."""
 
 from __future__ import annotations
 

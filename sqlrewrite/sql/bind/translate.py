@@ -45,7 +45,8 @@ OF_UNITS = {
     **dict.fromkeys(("timestampadd", "dateadd", "date_add"), "timestampadd"),
     **dict.fromkeys(("timestampdiff", "datediff", "date_diff", "timediff"), "timestampdiff"),
 }
-"""The function that each of these is when its first argument is a unit: ``DATEADD(day, 1, x)``."""
+"""The function that each name stands for if its first argument is a unit: ``DATEADD(day, 1,
+x)``."""
 
 # What may stand between a window and the function that it is of.
 _ABOVE_CALLS = (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls, exp.Dot)
@@ -56,7 +57,10 @@ _SKIMMED = ra.Unknown("an expression that no predicate needs")
 
 @dataclass(slots=True)
 class Facts:
-    """What the expressions of one block do besides giving values.
+    """Side facts about the expressions of a block. ``functions``: the names of those called;
+    ``unknowns``: reasons why the block is unknown. ``partitions``: the PARTITION BY keys of its
+    windows. ``aggregates``, ``uncertain``: whether an aggregate is called, or a function that may
+    be one or a generator.
 
     ``functions``: the names of those called; ``unknowns``: reasons why the block is unknown.
     ``partitions``: the PARTITION BY keys of its windows.

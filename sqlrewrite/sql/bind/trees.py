@@ -169,7 +169,7 @@ def names_of(node: exp.Expr) -> list[exp.Expr]:
 
 
 def behind_comma(node: exp.Expr, text: str) -> bool:
-    """Whether a relation certainly stands behind a comma, which sqlglot reads as CROSS JOIN."""
+    """Whether a relation certainly follows a comma, which sqlglot reads as CROSS JOIN."""
     start = _first(node)
     _, comma, between = text[max(0, start - _NEAR) : start].rpartition(",")
     return bool(comma) and _NOT_A_COMMA.search(between) is None
@@ -234,8 +234,8 @@ def all_generated(node: exp.Table) -> exp.Select:
 
 
 def listed_whole(node: exp.Expr) -> exp.Expr:
-    """The query of an IN. One whose rows are not rows of its FROM (a UNION, groups, a generator) is
-    wrapped as a derived table."""
+    """The query of an IN. If its rows are not those of its FROM (a UNION, groups, a generator), it
+    is wrapped as a derived table."""
     query = node.this if isinstance(node, exp.Subquery) else node
     first = query
     while isinstance(first, exp.SetOperation):

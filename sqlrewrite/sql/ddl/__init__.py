@@ -1,1 +1,1 @@
-"""Definitions: what CREATE, DROP, ALTER, USE and SET make of the catalog, read from tokens."""
+"""Definitions: the catalog after CREATE, DROP, ALTER, USE and SET, read from tokens."""

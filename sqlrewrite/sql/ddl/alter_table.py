@@ -30,7 +30,8 @@ _FIELD = _actions("add partition field, drop partition field")
 
 
 def altered(relation: Table | View, cursor: Cursor, catalog: Warehouse) -> Table | View | None:
-    """The relation after the action that ``at`` stands before; None where it is not known then."""
+    """The relation after an action of ALTER TABLE, at which the cursor stands; None if it is
+    unknown then."""
     words = {token.text.lower() for token in cursor.tokens}
     harmless = any(cursor.peek(*action) for action in _HARMLESS)
     if harmless and not any(cursor.peek(*words) for words in _FIELD):

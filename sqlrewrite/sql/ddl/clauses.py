@@ -1,4 +1,4 @@
-"""The clauses of a CREATE TABLE or VIEW, of whatever engine, and the columns that it declares.
+"""The clauses of a CREATE TABLE or VIEW of any engine, and the columns that it declares.
 
 A clause that says nothing of columns, types, keys, partitioning or statistics is stepped over.
 """
@@ -71,7 +71,7 @@ def table_key(item: Cursor) -> list[str]:
 
 
 def read_column(item: Cursor) -> tuple[Column, bool] | None:
-    """A column, and whether it is the primary key alone; None if no column is declared here."""
+    """A column, and whether it alone is the primary key; None if no column is declared here."""
     name = item.name_part()
     if not name:
         return None
@@ -84,7 +84,7 @@ def read_column(item: Cursor) -> tuple[Column, bool] | None:
 
 
 def type_text(item: Cursor) -> str:
-    """The type that stands here as it is written, stepped over."""
+    """The type at the cursor as it is written, stepped over."""
     start, depth = item.index, 0
     while not item.done and (depth or item.word.partition(" ")[0] not in _AFTER_TYPE):
         if item.opens and item.group() is not None:
@@ -95,7 +95,7 @@ def type_text(item: Cursor) -> str:
 
 
 def _bare_words(item: Cursor) -> list[str]:
-    """The words behind a column's type outside of parentheses."""
+    """The words after a column's type, outside of parentheses."""
     words: list[str] = []
     while not item.done:
         if item.opens and item.group() is not None:
@@ -136,7 +136,12 @@ _TEMPLATE = re.compile(r"\{\{|\{%|\$\{")
 
 @dataclass(slots=True)
 class Definition:
-    """What the clauses of a CREATE TABLE or VIEW say, filled in clause by clause.
+    """The content of a CREATE TABLE or VIEW, filled in clause by clause. ``query``: the index of
+    the first token of its query. ``failure``: why it cannot be read, if so. ``generated``,
+    ``computed``: columns with the expressions that are stored, or computed by scans. ``complete``:
+    whether all columns of the list could be read. ``like``: the table named after LIKE or CLONE.
+    ``excluding``: what a LIKE after the columns does not take over; None without one. ``bucketed``,
+    ``clustered``: columns by which files are bucketed, and sorted or clustered.
 
     ``query``: the index of the first token of its query.
     ``failure``: why it cannot be read, if it cannot.
@@ -169,16 +174,16 @@ class Definition:
 
     @property
     def extends_model(self) -> bool:
-        """Whether it adds something to the table behind LIKE, or excludes something (Flink)."""
+        """Whether it adds something to the table after LIKE, or excludes something (Flink)."""
         return self.excluding is not None and bool(self.columns or self.excluding)
 
     def takes_over(self, what: str) -> bool:
-        """Whether LIKE takes over what Flink's EXCLUDING calls so."""
+        """Whether LIKE takes over the part with this name in Flink's EXCLUDING."""
         return {"all", what}.isdisjoint(self.excluding or ())
 
 
 def read_clauses(cursor: Cursor) -> Definition:
-    """What stands behind the name of a table or view, up to its query or the end."""
+    """The clauses after the name of a table or view, up to its query or the end."""
     definition = Definition()
     if cursor.unterminated:
         definition.failure = "a quote or comment without its end"
@@ -193,7 +198,8 @@ def read_clauses(cursor: Cursor) -> Definition:
 
 
 def _query_or_columns(definition: Definition, cursor: Cursor) -> None:
-    """The query, the list of columns, properties behind WITH, or one token to be stepped over."""
+    """Reads the query, the list of columns or the properties of WITH; steps over any other
+    token."""
     word, following = cursor.word, cursor.word_at(cursor.index + 1)
     if word in ("select", "values", "from", "table") or (word == "with" and _opens_cte(cursor)):
         definition.query = cursor.index
@@ -281,7 +287,7 @@ def _partitioned(definition: Definition, cursor: Cursor) -> None:
 
 
 def _like(definition: Definition, cursor: Cursor) -> None:
-    """LIKE behind the columns, and Flink's ``(EXCLUDING OPTIONS …)`` behind it."""
+    """LIKE after the columns, and Flink's ``(EXCLUDING OPTIONS …)`` after that."""
     definition.like, definition.excluding = cursor.name(), frozenset()
     if cursor.opens and cursor.word_at(cursor.index + 1) in _TAKEN_OVER:
         inner = cursor.group()
@@ -338,7 +344,8 @@ def _columns_of(field_name: str, most: int | None = None) -> _Clause:
 
 
 def column_list(cursor: Cursor) -> tuple[str, ...]:
-    """The columns in parentheses that stand next, in lower case; none where they are not closed."""
+    """The columns in the parentheses that come next, in lower case; none if these are not
+    closed."""
     return tuple(item.name_part().lower() for item in cursor.group_items())
 
 

@@ -105,7 +105,7 @@ def created_table(definition: Definition, name: Name, catalog: Warehouse, source
 
 
 def _provider(definition: Definition, model: Table | None) -> str | None:
-    """The format or connector of a table, or that of the one it is LIKE."""
+    """The format or connector of a table; if it has none, that of the table after LIKE."""
     hive = "hive" if definition.hive else None
     own = definition.provider or hive or connector_name(definition.properties)
     inherits = model is not None and definition.takes_over("options")
@@ -115,7 +115,8 @@ def _provider(definition: Definition, model: Table | None) -> str | None:
 def _with_inherited(
     definition: Definition, model: Table | None
 ) -> tuple[tuple[Column, ...], tuple[PartitionField, ...], tuple[str, ...]]:
-    """The columns, partition fields and key before PARTITIONED BY, with those of LIKE."""
+    """The columns, partition fields and key, with those of the table after LIKE, before PARTITIONED
+    BY is applied."""
     columns, key, extends = definition.columns, definition.key, definition.extends_model
     if model is None or (columns and not extends):
         return columns, (), key
@@ -127,13 +128,13 @@ def _with_inherited(
 
 
 def _takes_all_columns(definition: Definition, model: Table | None) -> bool:
-    """Whether a table surely has all columns of the one it is LIKE."""
+    """Whether a table surely has all columns of the table after LIKE."""
     takes = definition.takes_over("generated") and definition.takes_over("metadata")
     return model is not None and model.complete and takes
 
 
 def _buckets(definition: Definition, model: Table | None) -> Buckets | None:
-    """The buckets that are declared, or those of the table that it is made like."""
+    """The declared buckets, else those of the table after LIKE."""
     if definition.bucketed and definition.buckets:
         return Buckets(definition.bucketed, definition.buckets)
     return model.buckets if model is not None and not definition.columns else None
@@ -259,7 +260,7 @@ def connector_name(options: Mapping[str, str]) -> str | None:
 
 
 def why_endless(name: str, options: Mapping[str, str]) -> str | None:
-    """Why a scan of this connector may never end, or None where it surely does."""
+    """Why a scan of this connector may never end; None if it surely ends."""
     rules = _rules().get(name)
     if rules is None:
         return f"the connector {name!r} reads without an end, as far as is known"

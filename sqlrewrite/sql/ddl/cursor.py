@@ -1,4 +1,4 @@
-"""A definition's tokens, read one after the other: words, names and what stands in parentheses.
+"""Reads a definition's tokens one after the other: words, names, what is in parentheses.
 
 Definitions are read from these and not from a tree: what engines write into a CREATE TABLE (SERDEs,
 clustering, masks) is more than any parser knows, and little of it says which columns and partitions
@@ -20,7 +20,7 @@ _QUOTES = ("'", '"', "`", "/*")
 
 
 class Cursor:
-    """A place among tokens. ``end`` is behind the last of them."""
+    """A place among tokens. ``end``: the index after the last of them."""
 
     def __init__(self, tokens: Sequence[Token], text: str, at: int = 0) -> None:
         self.tokens = tokens
@@ -41,7 +41,8 @@ class Cursor:
 
     @property
     def word(self) -> str:
-        """The token here in lower case; empty for a string, a quoted name, and at the end."""
+        """The token at the cursor in lower case; empty for a string, a quoted name, and at the
+        end."""
         return self.word_at(self.index)
 
     def word_at(self, at: int) -> str:
@@ -49,7 +50,7 @@ class Cursor:
         return "" if at >= self.end else word(self.tokens, at)
 
     def peek(self, *words: str) -> bool:
-        """Whether these words stand here. ORDER BY and its like are one token, and two words."""
+        """Whether these words come next. ORDER BY and its like are one token, and two words."""
         at = self.index
         missing = list(words)
         while missing:
@@ -71,7 +72,7 @@ class Cursor:
         return True
 
     def string(self) -> str | None:
-        """The value of a string that stands here, which is stepped over."""
+        """The value of the string that comes next, stepped over."""
         if self.done or self.tokens[self.index].token_type not in QUOTED:
             return None
         self.index += 1
@@ -84,9 +85,9 @@ class Cursor:
         return self.text[self.tokens[start].start : self.tokens[end - 1].end + 1]
 
     def name_part(self) -> str:
-        """One part of a name, stepped over. Tokens that touch are one part (``dwd_${day}``), a
-        template in it stands as it is written, but for a variable whose value is known; empty where
-        no name can be."""
+        """One part of a name, stepped over. Tokens that touch are one part (``dwd_${day}``); a
+        template in it stays as written, except a variable whose value is known. Empty if no name
+        can begin here."""
         if self.done or self._ends_name(self.index):
             return ""
         start = self.index
@@ -108,7 +109,7 @@ class Cursor:
         return self.slice(start, self.index)
 
     def _ends_name(self, at: int) -> bool:
-        """Whether a sign stands here; the first token of a template may be a colon (``:value``)."""
+        """Whether a sign comes next; the first token of a template may be a colon (``:value``)."""
         token = self.tokens[at]
         return token.text in _ENDS_NAME or self.text.startswith(":", token.start)
 
@@ -132,7 +133,7 @@ class Cursor:
         return self.word == "("
 
     def closing(self, at: int) -> int | None:
-        """The index of the parenthesis that closes the one at an index; None where none does."""
+        """The index of the parenthesis that closes the one at an index; None if none does."""
         depth = 0
         for index in range(at, self.end):
             sign = self.word_at(index)
@@ -155,7 +156,8 @@ class Cursor:
         return [] if inner is None else list(inner.items())
 
     def skip_to(self, *words: str) -> bool:
-        """Steps behind the next of these words outside of parentheses; False if there are none."""
+        """Steps over everything up to the next of these words outside of parentheses, and over
+        that; False if there is none."""
         while not self.done and not self.peek(*words):
             if self.group() is None:
                 self.index += 1
@@ -170,7 +172,7 @@ class Cursor:
         return frozenset(map(self.word_at, range(self.index, self.end)))
 
     def items(self) -> Iterator[Cursor]:
-        """What is left, cut at the commas outside of parentheses, brackets and types."""
+        """The rest, cut at the commas outside of parentheses, brackets and types."""
         start, index, depth = self.index, self.index, 0
         while index <= self.end:
             sign = self.word_at(index) if index < self.end else ","

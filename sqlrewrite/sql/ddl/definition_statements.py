@@ -1,4 +1,4 @@
-"""The definitions in a text, whatever else is in it: statements as tokens alone, none parsed.
+"""The definitions in a text, among whatever else it holds: statements as tokens, not parsed.
 
 A statement that cannot be read costs only itself: what is no SQL is blanked before (``readable``),
 and a definition at the beginning of a line begins a statement, also without a semicolon before it.

@@ -1,4 +1,4 @@
-"""What the catalog is after a statement: CREATE, REPLACE, DROP, ALTER, CACHE, USE and SET.
+"""The catalog after a statement: CREATE, REPLACE, DROP, ALTER, CACHE, USE and SET.
 
 The DDL loader folds this over a file, the rewriter over a script. A definition that cannot be read
 makes its relation unknown, and so does a change of what a view reads: Spark keeps the names and
@@ -44,7 +44,7 @@ from sqlrewrite.warehouse import (
 )
 
 UNKNOWN_NAMESPACE: Name = ("?", "?")
-"""The namespace after a USE that cannot be read: no table is there, so no short name resolves."""
+"""The namespace after a USE that cannot be read: it has no table, so no short name resolves."""
 
 _DEFAULT_SCHEMA = "default"
 _TEMPORARY = frozenset({"temp", "temporary"})
@@ -56,14 +56,14 @@ _CHANGE_MEANING = frozenset(
         "spark.sql.defaultcatalog",
     }
 )
-"""Settings under which names or types are others than they are here (docs/soundness.md, "Settings
-of Spark"): a text that sets one is not followed further."""
+"""Settings under which names or types have another meaning (docs/soundness.md, "Settings of
+Spark"): a text that sets one is not followed further."""
 _EXCEPTION_POLICY = re.compile(r"['\"`]?(?:exception\b|\?)", re.IGNORECASE)
-"""Under EXCEPTION no form of a date that is read by a pattern is without an error."""
+"""Under EXCEPTION every way to read a date by a pattern may raise an error."""
 _DEFAULT_CATALOG = "spark.sql.defaultcatalog"
 _TIME_ZONE = "spark.sql.session.timezone"
 _RUNTIME_MODE, _FLINK_DIALECT = "execution.runtime-mode", "table.sql-dialect"
-"""Settings of Flink's: any mode but batch makes streams; another dialect, another language."""
+"""Flink's settings: any mode but batch makes streams; another dialect is another language."""
 _FLINK_SET = re.compile(r"set\s+'?([\w.-]+)'?(?:\s*=\s*'?([^']*?)'?)?", re.IGNORECASE)
 _SET = re.compile(
     r"\s*set\s+(?:hivevar:|hiveconf:|var(?:iable)?\s+)?`?([\w.${}-]+)`?\s*=", re.IGNORECASE
@@ -105,12 +105,13 @@ def apply(statement: Statement, text: str, catalog: Warehouse, source: str) -> W
 
 
 def _unknown(catalog: Warehouse) -> Warehouse:
-    """The catalog after a statement that may have done anything: nothing is known."""
+    """The catalog after a statement that may have changed anything: nothing is known."""
     return _in_namespace(replace(catalog, relations=Relations()).any_temporary(), UNKNOWN_NAMESPACE)
 
 
 def _apply_uncertain(cursor: Cursor, catalog: Warehouse) -> Warehouse:
-    """The catalog after a statement that a script may or may not run: what it names is unknown."""
+    """The catalog after a statement that a script may have run or not: the names in it are
+    unknown."""
     match cursor.word:
         case "create" | "replace" | "cache" | "alter":
             head, parts = take_head(cursor)
@@ -156,7 +157,7 @@ def _written_name(cursor: Cursor) -> tuple[frozenset[str], Name]:
 
 
 def _place(parts: Name, head: Collection[str], catalog: Warehouse) -> Name:
-    """The catalog's name for what a CREATE with these words makes; empty if it is not written."""
+    """The qualified name of what a CREATE with these words makes; empty if it is not written."""
     if parts and not _TEMPORARY.isdisjoint(head) and "global" not in head:
         temporary = temporary_name(parts)
         if temporary:
@@ -165,8 +166,8 @@ def _place(parts: Name, head: Collection[str], catalog: Warehouse) -> Name:
 
 
 def _may_hide(parts: Name, head: Collection[str]) -> bool:
-    """Whether a CREATE with these words may make a temporary view, by a schema that is a template:
-    ``session`` is that of all."""
+    """Whether a CREATE with these words may make a temporary view because its schema is a template,
+    which may be ``session``."""
     temporary = not _TEMPORARY.isdisjoint(head) and "global" not in head
     return temporary and not temporary_name(parts) and may_be_temporary(parts)
 
@@ -274,7 +275,7 @@ def created_query(tokens: Sequence[Token], text: str) -> tuple[tuple[str, ...], 
 
 
 def _unsure(catalog: Warehouse, parts: Name) -> Warehouse:
-    """The catalog in which nothing is known of a name, be it a temporary view's or a table's."""
+    """The catalog without knowledge of a name, be it a temporary view's or a table's."""
     if not parts:
         return catalog
     after = catalog.without(catalog.qualify(written_apart(parts)))
@@ -283,7 +284,8 @@ def _unsure(catalog: Warehouse, parts: Name) -> Warehouse:
 
 
 def _drop(cursor: Cursor, catalog: Warehouse, *, certain: bool = True) -> Warehouse:
-    """The catalog after a DROP: of a temporary view if there is one (docs/spark.md)."""
+    """The catalog after a DROP, which drops the temporary view of that name if there is one
+    (docs/spark.md)."""
     start = name_index(cursor)
     if start:
         cursor.index = start
@@ -403,13 +405,15 @@ def _contains(name: Name, variable: str) -> bool:
 
 
 def _in_namespace(catalog: Warehouse, namespace: Name) -> Warehouse:
-    """The catalog in a namespace that the text names; temporary views are in none."""
+    """The catalog with another current namespace, named by the text; temporary views are in
+    none."""
     named = not any(map(has_template, namespace))
     return replace(catalog, namespace=namespace, schema_named=named)
 
 
 def _alter(cursor: Cursor, catalog: Warehouse) -> Warehouse:
-    """The catalog after an ALTER: of the temporary view of that name, else of the table or view."""
+    """The catalog after an ALTER, which alters the temporary view of that name if there is one,
+    else the table or view."""
     parts = take_head(cursor)[1]
     renamed = bool(parts) and cursor.take("rename", "to")
     new = cursor.name() if renamed else ()
@@ -444,7 +448,8 @@ def _renamed(catalog: Warehouse, relation: TableOrView, old: Name, new: Name) ->
 
 
 def without_stale(before: Warehouse, after: Warehouse) -> Warehouse:
-    """The catalog without the views that read what a statement has changed, also through views."""
+    """The catalog without the views that read, directly or through other views, what a statement
+    has changed."""
     if after is before or len(after.relations) > len(before.relations):
         return after  # nothing is new, or nothing else is
     changes = before.relations.changes(after.relations)

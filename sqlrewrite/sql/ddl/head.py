@@ -36,7 +36,8 @@ _OTHER_STATEMENT = frozenset({TokenType.CREATE, TokenType.INSERT})
 
 
 def name_index(cursor: Cursor) -> int:
-    """The index where the name of a defined table or view begins, 0 if nothing of the kind is."""
+    """The index where the name of a defined table or view begins; 0 if a statement defines
+    neither."""
     for index in range(cursor.end):
         word = cursor.word_at(index)
         if word == "(" and cursor.word_at(index + 1) == ")" and _is_template(cursor, index - 1):
@@ -70,7 +71,7 @@ def take_head(cursor: Cursor) -> tuple[frozenset[str], Name]:
 
 
 def in_global_schema(parts: Name, head: Collection[str]) -> Name:
-    """A name as written, in the schema of global temporary views if it is one's."""
+    """A name as written; that of a global temporary view, with its schema."""
     return (GLOBAL, *parts) if len(parts) == 1 and "global" in head else parts
 
 
@@ -99,7 +100,7 @@ def returned_query(tokens: Sequence[Token]) -> int | None:
 
 
 def _is_query(tokens: Sequence[Token]) -> bool:
-    """Whether these are one query, with or without parentheses around it."""
+    """Whether some tokens are one query, with or without parentheses around it."""
     kinds = [token.token_type for token in tokens]
     if kinds[0] is not TokenType.L_PAREN:
         return kinds[0] in _QUERY
@@ -112,7 +113,7 @@ def _is_query(tokens: Sequence[Token]) -> bool:
 
 
 def without_clauses(tokens: Sequence[Token], text: str) -> list[Token]:
-    """``CREATE TABLE name AS query`` of a CREATE with a query; other statements as they are."""
+    """A CREATE with a query as ``CREATE TABLE name AS query``; other statements as they are."""
     returned = returned_query(tokens)
     if returned is not None:
         name = (
@@ -152,7 +153,8 @@ _NAMING = frozenset({"create", "replace", "cache", "drop", "alter"})
 
 
 def open_names(tokens: Sequence[Token], text: str) -> list[Name]:
-    """The names with templates, for temporary views, that a statement makes, moves or drops."""
+    """The names with templates in them that a statement makes, moves or drops as temporary
+    views."""
     cursor = Cursor(tokens, text)
     kind, start = cursor.word, name_index(cursor)
     if not start or not (kind in _NAMING or opens_with_template(cursor)):

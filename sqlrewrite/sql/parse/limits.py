@@ -17,7 +17,7 @@ from sqlrewrite.sql.lex.keywords import token_types
 from sqlrewrite.text.limits import Limits, over
 
 _MOST_TRIED = 12
-"""At most so many: they take a tenth to half of a second."""
+"""The most calls or joins in each other that are tried: they take a tenth to half of a second."""
 
 _NESTING = token_types("l_paren l_bracket case")
 _OPENING = "([<"  # the signs that nest, CASE aside

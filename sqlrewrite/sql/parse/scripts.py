@@ -41,7 +41,8 @@ _LOOPS = frozenset({"loop", "repeat", "while", "for"})
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Piece:
-    """Tokens between semicolons, and the stretch of text that is theirs.
+    """The tokens between two semicolons, and the text from one to the other. ``why``: why a part of
+    a script is left alone. ``defines``: it makes, changes or drops what others may read.
 
     ``why``: why a part of a script is left alone.
     ``defines``: it makes, changes or drops what others may read.

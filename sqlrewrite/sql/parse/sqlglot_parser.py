@@ -1,4 +1,4 @@
-"""sqlglot's Spark parser, with all in it that we rely on though no documentation promises it.
+"""sqlglot's Spark parser, and the list of its undocumented parts that we rely on.
 
 The grammars in this folder override the methods of ``OVERRIDDEN``, call those of ``CALLED`` and
 read the tables of ``TABLES``; tests/sql/test_sqlglot_facts.py holds that these lists are complete,

@@ -21,7 +21,8 @@ _QUERY_OPENERS = token_types(
 other statement (SET, DROP FUNCTION, GRANT …) is parsed."""
 
 _ALSO_OPENERS = {TokenType.REPLACE: TokenType.TABLE, TokenType.ALTER: TokenType.VIEW}
-"""So do these, with this second word and a SELECT: REPLACE TABLE … AS, ALTER VIEW … AS."""
+"""More beginnings of such statements, with this second word and a SELECT: REPLACE TABLE … AS, ALTER
+VIEW … AS."""
 
 _COMMANDS = DEFINES | frozenset(
     """

@@ -17,13 +17,13 @@ from sqlrewrite.text.source import Lines
 SIGN = "dpp-rewrite:"
 KINDS = ("ignore", "ignore-file", "off", "on")
 BLOCK = "/*"
-"""The kind of one that stands in a comment of the other sort, and does nothing."""
+"""The kind of a directive in a ``/* … */`` comment, which has no effect."""
 
 ADDING = frozenset({"DPP001"})
-"""Who ignores this finding wants nothing added to the scan; what stands there is mended."""
+"""To ignore this finding forbids additions to a scan; existing predicates are still refreshed."""
 
 MENDING = frozenset({"DPP002", "DPP003"})
-"""Who ignores one of these wants what an earlier run has written left as it is."""
+"""To ignore one of these leaves the predicates of earlier runs as they are."""
 
 _COMMENT = re.compile(r"--[^\r\n]*|/\*.*?\*/", re.DOTALL)
 _BLOCK = re.compile(r"/\*\s*dpp-rewrite:")

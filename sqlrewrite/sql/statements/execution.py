@@ -56,7 +56,9 @@ class StatementText:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What a statement may change.
+    """The effect of a statement. ``settings``: it may change the session's settings. ``words``: it
+    may change relations that have one of these words in their names; None: any relation.
+    ``stored``: Spark keeps the statement's text, as that of a view.
 
     ``settings``: whether those of the session.
     ``words``: relations that have one of these words in their names; None: any relation.
@@ -88,7 +90,7 @@ def statement_texts(text: str) -> tuple[StatementText, ...]:
 
 
 def effect(statement: Statement) -> Effect:
-    """What a statement may change; anything, if its kind is not in a table here."""
+    """The effect of a statement; one of an unknown kind may change anything."""
     if isinstance(statement.tree, exp.Query):
         return NOTHING
     texts = [token.text.lower() for token in statement.tokens]

@@ -68,7 +68,8 @@ def shape(text: str) -> str:
 
 
 def _are_usual(text: str, every: Sequence[Lexeme]) -> bool:
-    """Whether lexemes are all of usual kinds, so that they alone decide what a text means."""
+    """Whether all lexemes are of usual kinds, so that nothing else decides the meaning of a
+    text."""
     if not every or _GOES_ON.search(text):
         return False
     if any(_is_prefixed(text, *both) for both in pairwise(every)):

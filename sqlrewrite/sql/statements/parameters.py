@@ -35,7 +35,8 @@ _OPERANDS = token_types("var identifier r_paren r_bracket string number")
 
 @dataclass(frozen=True, slots=True)
 class FilledText:
-    """A text with literals in place of its markers; ``shifts`` hold behind each of ``ends``."""
+    """A text with literals in place of its markers; ``shifts``: by how much offsets after each of
+    ``ends`` have moved."""
 
     text: str
     ends: tuple[int, ...] = ()

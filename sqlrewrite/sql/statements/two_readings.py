@@ -99,7 +99,8 @@ _KINDS: tuple[type[exp.Expr], ...] = (
 )
 _NAMED = (exp.Column, exp.Table, exp.TableAlias)
 _NO_PARENTHESES = "current_"
-"""How the functions begin that need none: columns to Spark's grammar, until they are looked up."""
+"""The beginning of the functions that take no parentheses: columns to Spark's grammar, until they
+are looked up."""
 
 _Places = dict[int, tuple[str, ...]]
 

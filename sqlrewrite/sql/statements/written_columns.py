@@ -28,7 +28,7 @@ TARGET = re.compile(
     r"((?:\{\{[^{}]*\}\}|[^\s(;,])+)",
     re.IGNORECASE,
 )
-"""The name of what a statement may write, with templates in it."""
+"""The name of a table that a statement may write, with templates in it."""
 _WORD = re.compile(r"\w+")
 _PLAIN = re.compile(r"[^\W\d]\w*")
 _LEAVE = frozenset("drop truncate create analyze refresh msck cache use".split())
@@ -50,7 +50,7 @@ class Write:
 
 
 def writes_of(statement: Statement, text: str, catalog: Warehouse, where: str) -> Iterator[Write]:
-    """What a statement writes; ``where`` is its place, for people."""
+    """The tables that a statement writes; ``where`` is its place, for people."""
     try:
         yield from _of_statement(statement, text, catalog, where)
     except RecursionError:
@@ -88,7 +88,8 @@ def _of_statement(
 
 
 def _unread(statement: Statement, text: str, catalog: Warehouse, where: str) -> Iterator[Write]:
-    """What a statement that is not understood may write: any table that it names as a target."""
+    """The tables that a statement may write that is not understood: all that it names as a
+    target."""
     words = [token.text.lower() for token in statement.tokens[:3]]
     end = statement.tokens[-1].end + 1
     if words[0] == "alter" and "location" not in text[statement.start : end].lower():
@@ -146,7 +147,7 @@ def _of_merge(
     table: Table,
     where: str,
 ) -> Iterator[Write]:
-    """What each WHEN of a MERGE writes: its values as columns of a query of the source."""
+    """The writes of a MERGE, one for each WHEN: its values as columns of a query of the source."""
     for when in tree.args["whens"].expressions:
         then = when.args.get("then")
         values: Sequence[exp.Expr] = [exp.Star()]
@@ -244,7 +245,8 @@ def _formula(
 
 
 def _below(plan: Plan, ref: ColumnRef) -> Mapping[str, Expression] | None:
-    """The values of the columns of a derived table or CTE, of one SELECT, that a column is of."""
+    """The expressions of the columns of a derived table or CTE of one SELECT that a column belongs
+    to."""
     relation = plan.relations[ref.relation]
     if not isinstance(relation, Derived | CteReference) or not relation.query.names:
         return None
