@@ -19,7 +19,7 @@ import argparse
 import json
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -280,15 +280,20 @@ def left_to_spark(candidates: Iterable[Candidate]) -> Counter[str]:
     return Counter(table for table, *_ in scans)
 
 
-def read_whole(candidates: Iterable[Candidate], scans: Iterable[PlannedScan]) -> Counter[str]:
-    """Of the scans of each table that are left to Spark, how many its plan prunes by nothing, not
-    even by constants (of VALUES of one row)."""
-    pruned = Counter(
+def read_whole(candidates: Iterable[Candidate], scans: Sequence[PlannedScan]) -> list[str]:
+    """The tables that are left to Spark of which its plan prunes fewer scans, by keys or constants
+    (of VALUES of one row). What a view reads is not told apart."""
+    names = {scan.short_name[-1] for scan in scans}
+    pruned = [
         scan.short_name[-1]
         for scan in scans
         if prunes(scan) or not all(filter_.dynamic or filter_.trivial for filter_ in scan.filters)
-    )
-    return left_to_spark(candidates) - pruned
+    ]
+    return [
+        table
+        for table, count in left_to_spark(candidates).items()
+        if count > (pruned.count(table) if table in names else len(pruned))
+    ]
 
 
 PARTS: Mapping[str, Callable[[SparkSession], Any]] = {
