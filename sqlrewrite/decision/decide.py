@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 
 from sqlrewrite.decision.statement_decision import (
     StatementDecision,
@@ -52,6 +53,9 @@ from sqlrewrite.write import placement
 from sqlrewrite.write.derived_values import days_around
 from sqlrewrite.write.predicates import write
 
+_MOST_ALTERNATIVES = 20
+"""So many other dimensions are judged for a fact's column, the nearest first: in a chain of CTEs
+that each join a fact, all of them would be judged for each."""
 _OF_ONE = frozenset((SHARED.code, MISSED.code))
 """Rules that may fail for one reference to a CTE and hold for all of them together."""
 
@@ -138,7 +142,8 @@ def _alternatives(
     for proposal in proposals:
         if _column(proposal.pair) in bounded or not proposal.failing <= OF_THE_DIMENSION:
             continue
-        for pair in alternatives(plan, proposal.pair, partial(_may_bound, proposal)):
+        others = alternatives(plan, proposal.pair, partial(_may_bound, proposal))
+        for pair in islice(others, _MOST_ALTERNATIVES):
             if (pair.target.relation, pair.dimension.relation, pair.key.name) in seen:
                 continue
             other = judge_pair(plan, pair, pairs, proposal.options, proposal.context)

@@ -16,7 +16,7 @@ from typing import TypeGuard
 
 from sqlrewrite.find.join_edges import Side
 from sqlrewrite.find.pairs import Pair
-from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin, any_of
+from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin, any_of, within
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.expressions import columns, conjuncts, relations, substitute
@@ -25,8 +25,12 @@ from sqlrewrite.plan.joins import null_extended, reaching_conditions
 from sqlrewrite.plan.lineage import steps
 from sqlrewrite.plan.memo import remembered
 from sqlrewrite.plan.nulls import rejects_null
-from sqlrewrite.plan.relations import read_by, readers
+from sqlrewrite.plan.relations import joins, leaves, read_by, readers
 from sqlrewrite.settings.options import Reach
+
+_MOST_SHARED = 500
+"""So many restrictions, those within others included, are followed from all readers of a CTE into
+it: of CTEs that read two others each they would double with each."""
 
 
 def restrictions(plan: ra.Plan, pair: Pair, reach: Reach) -> tuple[Restriction, ...]:
@@ -242,7 +246,9 @@ def _from_readers(plan: ra.Plan, relation: int, reach: Reach) -> Iterator[Restri
     for reader in reading:
         items = all_restrictions(plan, reader, reach)
         branches.append(tuple(_moved_down(plan, items, reader, relation)))
-    yield from any_of(branches)
+    shared = any_of(branches)
+    if len(branches) == 1 or sum(1 for _ in within(shared)) <= _MOST_SHARED:
+        yield from shared  # else none: leaving out restrictions only widens the bound
 
 
 def _moved_down(
@@ -312,8 +318,9 @@ def may_be_restricted(plan: ra.Plan, pair: Pair, relation: int, reach: Reach) ->
 
 @remembered
 def _near_a_condition(plan: ra.Plan, reach: Reach) -> frozenset[int]:
-    """The relations from which few enough equalities lead to one with a condition of its own, or to
-    one that is no table."""
+    """The relations from which few enough equalities lead to one with a condition of its own, or
+    with something in it that may leave few rows."""
+    blocks = {block.number for block in plan.blocks if _may_leave_few_rows(block)}
     tied_to: dict[int, list[int]] = {}
     for number in plan.relations:
         for _, theirs in _equalities(plan, number):
@@ -321,7 +328,7 @@ def _near_a_condition(plan: ra.Plan, reach: Reach) -> frozenset[int]:
     near = edge = {
         number
         for number, relation in plan.relations.items()
-        if not isinstance(relation, ra.Scan)
+        if _may_have_few_rows(relation, blocks)
         or own_conditions(plan, number, reach._replace(through_facts=False))
         or own_conditions(plan, number, reach._replace(through_facts=True))
     }
@@ -329,6 +336,28 @@ def _near_a_condition(plan: ra.Plan, reach: Reach) -> frozenset[int]:
         edge = {number for relation in edge for number in tied_to.get(relation, ())} - near
         near = near | edge
     return frozenset(near)
+
+
+def _may_have_few_rows(relation: ra.Relation | ra.Generate, blocks: set[int]) -> bool:
+    """Whether a relation is no table, and has a limit or one of the ``blocks`` in it."""
+    if isinstance(relation, ra.Derived | ra.CteReference):
+        query = relation.query
+        return isinstance(query.node, ra.Limit) or not blocks.isdisjoint(query.blocks)
+    return not isinstance(relation, ra.Scan)
+
+
+def _may_leave_few_rows(block: ra.Block) -> bool:
+    """Whether a block has conditions on its rows, groups them, or reads more than tables and other
+    queries (constants)."""
+    conditions = (on for join in joins(block.source) for on in join.conditions)
+    return bool(
+        (block.where or block.having or block.aggregate)
+        or any(len(on.relations) == 1 for on in conditions)
+        or not all(
+            isinstance(leaf, ra.Scan | ra.Derived | ra.CteReference)
+            for leaf in leaves(block.source)
+        )
+    )
 
 
 def alternatives(plan: ra.Plan, pair: Pair, is_candidate: Callable[[int], bool]) -> Iterator[Pair]:

@@ -129,6 +129,14 @@ def flattened(restrictions: Sequence[Restriction]) -> Iterator[Conjunct | SemiJo
             yield item
 
 
+def within(restrictions: Sequence[Restriction]) -> Iterator[Conjunct | SemiJoin]:
+    """The conjuncts and semi-joins among restrictions and within their semi-joins."""
+    for item in flattened(restrictions):
+        yield item
+        if isinstance(item, SemiJoin):
+            yield from within(item.inner)
+
+
 def neighbours(restrictions: Sequence[Restriction]) -> Iterator[ra.Relation]:
     """The relations that the semi-joins among restrictions read."""
     for item in flattened(restrictions):
