@@ -8,12 +8,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal, Plan, Scan
+from sqlrewrite.plan.algebra import (
+    Call,
+    Cast,
+    ColumnRef,
+    Expression,
+    Literal,
+    Plan,
+    Relation,
+    Scan,
+)
 from sqlrewrite.plan.expressions import canonical, columns
 from sqlrewrite.plan.facts.derivations import Shape, in_order_of_days, part, shape, unit
 from sqlrewrite.plan.facts.functions import tagged
 from sqlrewrite.plan.facts.types import DATE, MOMENTS, TIMESTAMP, TIMESTAMP_NTZ, Type
-from sqlrewrite.plan.lineage import LineagePath
+from sqlrewrite.plan.lineage import LineagePath, steps
 from sqlrewrite.plan.memo import remembered
 from sqlrewrite.plan.nulls import null_from
 from sqlrewrite.sql.bind.formulas import Formula, formula
@@ -198,10 +207,17 @@ def _by_day(side: Expression) -> bool:
 
 
 def may_prune(plan: Plan, ref: ColumnRef) -> bool:
-    """Whether a column may come from one that its scan can be pruned by. A quick test that rules
-    out most columns."""
-    relation = plan.relations[ref.relation]
-    return not isinstance(relation, Scan) or partitioned(plan, relation, ref.name)
+    """Whether a column may come from a column that its scan can be pruned by."""
+    return _leads_to_prunable(plan, ref.relation, ref.name)
+
+
+@remembered
+def _leads_to_prunable(plan: Plan, relation: int, column: str) -> bool:
+    end = plan.relations[relation]
+    if isinstance(end, Scan):
+        return partitioned(plan, end, column)
+    ways = steps(plan, end, column) if isinstance(end, Relation) else ()
+    return any(_leads_to_prunable(plan, step.end.relation, step.column) for step in ways)
 
 
 def prunable(plan: Plan, path: LineagePath) -> bool:

@@ -68,7 +68,7 @@ def columns(expression: ra.Expression, *, inside: bool = True) -> tuple[ra.Colum
         kind = type(node)
         if kind is ra.ColumnRef:
             refs.append(node)  # type: ignore[arg-type]
-        elif kind is ra.Call:
+        elif kind is ra.Call or kind is ra.Unknown:
             stack += node.args  # type: ignore[union-attr]
         elif kind is ra.Literal:
             continue

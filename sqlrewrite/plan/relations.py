@@ -110,7 +110,12 @@ def leaves(node: ra.Node | None, *, named: bool = False) -> Iterator[ra.Relation
 
 def numbers(node: ra.Node | None) -> frozenset[int]:
     """The relation numbers in a join tree."""
-    return frozenset(relation_numbers(node))
+    return _numbers(node) if isinstance(node, ra.Join) else frozenset(relation_numbers(node))
+
+
+@remembered
+def _numbers(join: ra.Join) -> frozenset[int]:
+    return frozenset(relation_numbers(join))
 
 
 def relation_numbers(node: ra.Node | None) -> Iterator[int]:

@@ -29,8 +29,10 @@ def raising_for_keys(proposal: Proposal) -> ra.Expression | None:
     plan, pair = proposal.plan, proposal.pair
     if not blocks_inside(plan) or proposal.options.limits.dialect != SPARK:
         return None
-    # Shared by all pairs of a column, of which there may be many.
-    return _raising_for_keys(proposal, pair.scan.relation, pair.path.column, pair.pruned)
+    same = alike(plan, pair.scan.relation, pair.path.column)
+    if pair.pruned != pair.path.column:
+        same |= alike(plan, pair.scan.relation, pair.pruned)
+    return _raising_for_keys(proposal, same)  # once for all that may be equal
 
 
 def raising_where_tested(proposal: Proposal) -> ra.Expression | None:
@@ -100,11 +102,8 @@ def raising_for_constant(proposal: Proposal) -> ra.Expression | None:
 
 
 @shared
-def _raising_for_keys(
-    proposal: Proposal, relation: int, column: str, pruned: str
-) -> ra.Expression | None:
+def _raising_for_keys(proposal: Proposal, same: frozenset[ColumnId]) -> ra.Expression | None:
     plan = proposal.plan
-    same = alike(plan, relation, column) | alike(plan, relation, pruned)
     if blocks_inside(plan).isdisjoint(plan.owner.get(relation) for relation, _ in same):
         return None
     conditions = (

@@ -77,6 +77,7 @@ def unpruned(proposal: Proposal) -> str | None:
     return None
 
 
+@shared
 def _ranked(proposal: Proposal, leaf: ra.Node) -> bool:
     """Whether the query keeps only the first rows of a window: Spark limits the rows below the
     window (``InferWindowGroupLimit``), and then the join does not prune."""
@@ -126,6 +127,7 @@ def _broadcast(side: Sequence[ra.Node], block: ra.Block, hinted: Sequence[ra.Blo
 # --- the filtering side ---------------------------------------------------------------------------
 
 
+@shared
 def _filtered(proposal: Proposal, leaf: ra.Node) -> bool:
     """Whether a relation has a selective filter on it or inside."""
     if not isinstance(leaf, ra.Relation):

@@ -222,7 +222,7 @@ def lacks(scope: Scope, name: str) -> bool:
 
 def tree_lacks(node: ra.Node, name: str) -> bool:
     """Whether certainly no relation of a join tree has a column of that name."""
-    return not columns_in(node, name) and not any(map(_may_have_more, leaves(node, named=True)))
+    return not columns_in(node, name) and not _some_may_have_more(node)
 
 
 def nowhere_in_sight(scope: Scope, name: str) -> bool:
@@ -314,12 +314,27 @@ def _key(side: ra.Node, name: str, span: Span | None) -> ra.Expression | None:
     if len(refs) != 1:
         return None
     (ref,) = refs
+    if not _some_may_have_more(side):
+        return ref
     for leaf in leaves(side, named=True):
         if _may_have_more(leaf):
             return None
         if isinstance(ref, ra.ColumnRef) and leaf.relation == ref.relation:
             break
     return ref
+
+
+def _some_may_have_more(node: ra.Node) -> bool:
+    """Whether a relation of a join tree may have columns whose names are not known."""
+    if isinstance(node, ra.Join):
+        return _some_of_join(node)
+    return any(map(_may_have_more, leaves(node, named=True)))
+
+
+@remembered
+def _some_of_join(join: ra.Join) -> bool:
+    right = join.type not in LEFT_ONLY and _some_may_have_more(join.right)
+    return right or _some_may_have_more(join.left)
 
 
 @remembered
