@@ -60,7 +60,7 @@ def attempts(proposal: Proposal, condition: ra.Expression) -> Attempts | None:
         return None
     # An aggregate of a derived table is attempted there (``attempted_aggregates``).
     doubtful = bool(aggregated)
-    for path, node, null_matters in _raising(proposal, condition, (), False):
+    for path, node, null_matters in _raising(proposal, condition):
         form = _form_at(proposal, node, null_matters)
         if form is None:
             return None
@@ -91,7 +91,7 @@ def exact_attempts(proposal: Proposal, key: ra.Expression) -> Forms | None:
     if any(isinstance(node, ra.Subquery) for node in walk(key)):
         return None
     forms: list[tuple[Path, str]] = []
-    for path, node, _ in _raising(proposal, key, (), False):
+    for path, node, _ in _raising(proposal, key):
         form = _legacy(proposal, node) or form_of(proposal, node)
         if form is None or not form.exact:
             return None
@@ -121,25 +121,27 @@ def _legacy(proposal: Proposal, node: ra.Expression) -> Attempt | None:
 
 
 def _raising(
-    proposal: Proposal, node: ra.Expression, path: Path, null_matters: bool
+    proposal: Proposal, expression: ra.Expression
 ) -> Iterator[tuple[Path, ra.Expression, bool]]:
     """The nodes that can raise an error, each with its path and whether an operator above it
     distinguishes NULL. For a subquery the nodes in its text, or the subquery itself if it may have
     several rows or cannot be written otherwise."""
-    below = operands(node)
-    varies = isinstance(node, ra.Subquery) and any(order_sensitive_in(proposal, node))
-    if any(order_sensitive(proposal.plan, (node,))) or varies or not total(proposal, node):
-        if not (
-            isinstance(node, ra.Subquery) and _is_attempted(proposal, node)
-        ) or _may_have_more_rows(proposal, node):
-            yield path, node, null_matters
-    elif isinstance(node, ra.Subquery):
-        below = below[: node.operand is not None]
-    for at, child in enumerate(below):
-        if isinstance(child, ra.ColumnRef | ra.Literal):
-            continue  # nothing to find, and most children are these
-        yield from _raising(
-            proposal, child, (*path, at), null_matters or not _null_says_no_more(proposal, node, at)
+    stack: list[tuple[Path, ra.Expression, bool]] = [((), expression, False)]
+    while stack:
+        path, node, null_matters = stack.pop()
+        below = operands(node)
+        varies = isinstance(node, ra.Subquery) and any(order_sensitive_in(proposal, node))
+        if any(order_sensitive(proposal.plan, (node,))) or varies or not total(proposal, node):
+            if not (
+                isinstance(node, ra.Subquery) and _is_attempted(proposal, node)
+            ) or _may_have_more_rows(proposal, node):
+                yield path, node, null_matters
+        elif isinstance(node, ra.Subquery):
+            below = below[: node.operand is not None]
+        stack += (
+            ((*path, at), child, null_matters or not _null_says_no_more(proposal, node, at))
+            for at, child in reversed(tuple(enumerate(below)))
+            if not isinstance(child, ra.ColumnRef | ra.Literal)  # most, and nothing to find
         )
 
 
