@@ -34,10 +34,18 @@ from sqlrewrite.text.template_kinds import UNITS
 _PRIVATE = 0xE000
 """Added to the code of a character that means something to Spark alone, such as a backslash."""
 _SPARK_ONLY = frozenset("\\`")
+_PLUS = chr(_PRIVATE + ord("+"))
+HINT = re.compile(rf"\s*/\*{_PLUS}(?:[^*]|\*(?!/))*\*/")
+"""A hint in a text as Spark's grammar has it: a comment, which belongs to what stands before it."""
 # Rendered before anything of SQL is known, so it is a template inside of strings, too.
 _TEMPLATE = re.compile(
     "|".join((*(unit.pattern for unit in UNITS.values()), r"\{#.*?#\}", r"\$\{[^{}'\"`\r\n]+\}")),
     re.DOTALL,
+)
+# A hint of Flink's with the options of the table before it, and one of its options.
+_OPTIONS = re.compile(r"/\*\+\s*options\s*\((?P<options>.*)\)\s*\*/", re.DOTALL | re.IGNORECASE)
+_OPTION = re.compile(
+    r"\s*'(?P<key>(?:[^']|'')*+)'\s*=\s*'(?:[^']|'')*+'\s*(?:,(?=.)|\Z)", re.DOTALL
 )
 _FILLER, _BACKSLASH = "\0", "\1"
 """Stand for a template and a backslash, where lexemes are looked for: Spark's rules for templates
@@ -81,6 +89,7 @@ class Dialect:
     ``reader``: the name of sqlglot's dialect for the second reading.
     ``quote``: the sign around a quoted name.
     ``reserved``: words that are names only in quotes, which they do not need in Spark.
+    ``same_rows``: options of a table in a hint with which a scan gives the same rows.
     """
 
     name: str
@@ -96,6 +105,7 @@ class Dialect:
     reader: str
     quote: str
     reserved: frozenset[str]
+    same_rows: re.Pattern[str]
 
     def to_spark(self, text: str) -> Transliteration:
         """The text as Spark's grammar has it."""
@@ -116,8 +126,8 @@ class Dialect:
                 signs[start:end] = lexeme.replace("`", _private("`")).replace('"', "`")
             elif kind == "quoted":
                 signs[start:end] = lexeme.replace("\\", _private("\\"))
-            if kind in ("odd", "hint"):
-                unreadable.append((start, f"{lexeme!r} is not understood in {self.name}'s SQL"))
+            if kind in ("odd", "hint") and (why := self._why_unread(kind, lexeme)):
+                unreadable.append((start, why))
             name = lexeme.strip(self.quote).lower()
             field = signs[start - 1 : start] == ["."] and not text.startswith("(", end)
             if kind in ("name", "quoted") and name in marked and not field:
@@ -134,8 +144,7 @@ class Dialect:
 
     def for_sqlglot(self, text: str) -> str:
         """The text for sqlglot's ``reader``: names in double quotes, a hint as a comment."""
-        hint = _PRIVATE + ord("+")
-        return text.translate({**_way_back(self.alphabet, '"'), hint: chr(hint)})
+        return text.translate({**_way_back(self.alphabet, '"'), ord(_PLUS): _PLUS})
 
     def in_dialect(self, result: T) -> T:
         """A result with all its strings back in the dialect; of a function, one that returns such
@@ -203,6 +212,21 @@ class Dialect:
                 yield kind, at, end
             at = end
 
+    def _why_unread(self, kind: str, lexeme: str) -> str | None:
+        """Why a lexeme has no reading; None for a hint with options that change no row."""
+        written = _OPTIONS.fullmatch(lexeme) if kind == "hint" else None
+        keys, at = list[str](), 0
+        while written and (option := _OPTION.match(written["options"], at)):
+            keys.append(option["key"])
+            at = option.end()
+        if written is None or not keys or at < len(written["options"]):
+            return f"{lexeme!r} is not understood in {self.name}'s SQL"
+        other = next((key for key in keys if not self.same_rows.fullmatch(key)), None)
+        return other and (
+            f"`{other}` in an OPTIONS hint may choose other rows than a second scan of the table "
+            "would: set it in the table's WITH"
+        )
+
     def _marked_words(self, text: str, lexemes: list[tuple[str, int, int]]) -> frozenset[str]:
         """The words of a text that Spark would take for keywords or functions of its own."""
         words = [
@@ -227,7 +251,7 @@ class Dialect:
         """The characters of a comment, so that Spark's lexer ends it at the same place."""
         signs = [_private(sign) for sign in comment]
         if comment.startswith("/*+"):
-            signs[2] = chr(_PRIVATE + ord("+"))
+            signs[2] = _PLUS
         if not self.nested and comment.startswith("/*"):
             for inner in re.finditer(r"/(?=\*)", comment[1:-1]):
                 signs[inner.start() + 1] = chr(_PRIVATE + ord("/"))
@@ -264,6 +288,7 @@ def dialect(name: str) -> Dialect | None:
         rules.get("reader", name),
         rules["lexer"]["quoted"][0],
         frozenset(rules.get("reserved", "").split()),
+        re.compile("|".join(rules.get("same_rows", ()))),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from sqlrewrite.dialects import HINT
 from sqlrewrite.judge.proposal import Predicate, Proposal, Slot
 from sqlrewrite.judge.soundness.join_type import ClauseKind, clause_for
 from sqlrewrite.plan.algebra import Clause
@@ -87,6 +88,8 @@ def edits(slot: Slot, predicates: Sequence[Predicate], places: Places) -> list[E
         front = f" {conjunction} ".join(marked) + f" {conjunction} ("
         return [Edit(clause.condition.start, front), Edit(clause.condition.end, ")")]
     end = offset = _end_with_markers(places, clause.condition.end)
+    if clause.keyword is None and (hint := HINT.match(places.text, offset)) is not None:
+        offset = hint.end()  # of the table that stands last
     comment = _LINE_COMMENT.match(places.text, offset)
     separator = _separator(clause, places)
     if comment and comment.group().strip() and not takes_line_end(comment.group()):

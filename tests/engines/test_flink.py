@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from sqlrewrite import Catalog, rewrite
@@ -290,6 +292,63 @@ def test_a_stream_beside_makes_the_statement_one(query: str) -> None:
     _refused(query, ddl, "DPP107", f"`t` in the same statement is a stream ({KAFKA})")
 
 
+OPTIONS = "/*+ OPTIONS('scan.parallelism' = '2', 'lookup.cache'='PARTIAL') */"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT f.v FROM f {} JOIN d ON f.k = d.k WHERE d.n = 'x'",
+        "SELECT e.v FROM f {} AS e JOIN d /*+options('split-size'='1')*/ q ON e.k = q.k "
+        "WHERE q.n = 'x'",
+        "INSERT INTO u /*+ OPTIONS('sink.parallelism'='2') */ "
+        "SELECT f.v FROM f JOIN d {} ON f.k = d.k WHERE d.n = 'x'",
+        "SELECT f.v FROM d JOIN (SELECT v, k FROM f {}) f ON f.k = d.k WHERE d.n = 'x'",
+        "WITH c AS (SELECT v, k FROM f {}) SELECT c.v FROM c JOIN d ON c.k = d.k WHERE d.n = 'x'",
+        "SELECT v FROM (SELECT k FROM d WHERE n = 'x') d NATURAL JOIN f {}",
+    ],
+)
+def test_options_of_a_table_that_read_the_same_rows(query: str) -> None:
+    """Such a hint changes nothing: the same is written as without it, and the hint stays behind its
+    table."""
+    catalog = Catalog.from_ddl(TABLES)
+    rewritten = _flink(query.format(OPTIONS), catalog)
+    assert rewritten != query.format(OPTIONS)
+    assert re.search(rf"\b[fd] {re.escape(OPTIONS)}", rewritten)
+    hint = re.compile(r" ?/\*\+.*?\*/")
+    assert hint.sub("", rewritten) == _flink(hint.sub("", query.format(OPTIONS)), catalog)
+
+
+@pytest.mark.parametrize(
+    ("hint", "option"),
+    [
+        ("OPTIONS('scan.startup.mode'='earliest-offset')", "scan.startup.mode"),
+        ("OPTIONS('scan.parallelism'='2', 'snapshot-id' = '7')", "snapshot-id"),
+        ("OPTIONS('source.monitor-interval'='1 s')", "source.monitor-interval"),
+        ("OPTIONS('SCAN.PARALLELISM'='2')", "SCAN.PARALLELISM"),
+        ("OPTIONS(scan.parallelism='2')", ""),
+        ("OPTIONS('scan.parallelism'='2'), OPTIONS('snapshot-id'='7')", ""),
+        ("OPTIONS('scan.parallelism'='2',)", ""),
+        ("STATE_TTL('f'='1d')", ""),
+    ],
+)
+def test_options_that_may_read_other_rows(hint: str, option: str) -> None:
+    query = f"SELECT f.v FROM f /*+ {hint} */ JOIN d ON f.k = d.k WHERE d.n = 'x'"
+    result = rewrite(query, Catalog.from_ddl(TABLES), dialect="flink", engine="flink")
+    assert not result.changed
+    (problem,) = [*result.errors, *result.skipped]
+    assert (option or "is not understood in flink's SQL") in problem.message
+    assert ("in an OPTIONS hint may choose other rows" in problem.message) == bool(option)
+
+
+def test_the_definitions_of_a_text() -> None:
+    """METADATA FROM is no FROM of a query, and a definition in a text is no statement to report."""
+    result = rewrite(TABLES + JOINED, Catalog(), dialect="flink", engine="flink")
+    assert result.changed
+    assert not result.errors
+    assert not result.skipped
+
+
 BATCH = "SET 'execution.runtime-mode' = 'batch';\n"
 JOINED = "SELECT f.v FROM f JOIN d ON f.k = d.k WHERE d.n = 'x'"
 
@@ -427,7 +486,7 @@ def test_keys_are_asked_for_in_its_words() -> None:
 @pytest.mark.parametrize(
     ("query", "why"),
     [
-        ("SELECT * FROM f JOIN d /*+ OPTIONS('a' = 'b') */ ON f.k = d.k WHERE d.n = 'x'", "OPT"),
+        ("SELECT * FROM f JOIN d /*+ OPTIONS('a') */ ON f.k = d.k WHERE d.n = 'x'", "OPT"),
         ("SELECT * FROM f JOIN d ON f.k = d.k WHERE d.n = U&'x'", "&"),
         ("SELECT * FROM f JOIN d ON f.k = d.k WHERE d.n != 'x'", "!"),
         ("SELECT * FROM f JOIN d ON f.k = d.k WHERE d.n = 'x' // all", "/"),

@@ -160,6 +160,25 @@ def test_what_is_written_it_prunes_by(paimon: Flink) -> None:
         paimon.rows(f"EXPLAIN {within}")
 
 
+@needs_paimon
+def test_options_stay_behind_their_table(paimon: Flink) -> None:
+    """Also where a new WHERE stands behind them: Flink refuses a hint that has no table."""
+    options = "/*+ OPTIONS('scan.parallelism' = '2') */"
+    tables = Catalog.from_ddl(DDL)
+    for query in (
+        f"SELECT f.v FROM f {options} JOIN d {options} AS q ON f.k = q.k WHERE q.n = 'x'",
+        f"SELECT v FROM (SELECT k FROM d WHERE n = 'x') AS q NATURAL JOIN f {options}",
+        f"WITH c AS (SELECT v, k FROM f {options}) SELECT c.v FROM c JOIN d ON c.k = d.k "
+        "WHERE d.n = 'x'",
+    ):
+        result = rewrite(query, tables, dialect="flink", engine="flink")
+        assert result.changed
+        read = paimon.rows(f"EXPLAIN {result.sql}")
+        assert read.count("OPTIONS") == paimon.rows(f"EXPLAIN {query}").count("OPTIONS") > 0
+    with pytest.raises(EngineError):
+        paimon.rows(f"EXPLAIN SELECT v FROM f WHERE k = 1 {options}")
+
+
 def test_its_options(flink: Flink) -> None:
     """The limits that the engine's file tells, and a runtime filter, which prunes no partition and
     is off."""

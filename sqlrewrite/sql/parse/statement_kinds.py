@@ -3,6 +3,7 @@ hold a join and so must be reported."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -57,6 +58,9 @@ _AFTER_FROM = frozenset(
     " union except intersect insert when set".split()
 )
 
+_METADATA = re.compile(r"\bmetadata\s+from\s+(?=')")
+"""Of a column of Flink's: ``at TIMESTAMP(3) METADATA FROM 'timestamp'``."""
+
 _CALLED = (
     "is left alone: it becomes part of the files that call it, which can be checked as dbt "
     "compiles them, in target/compiled"
@@ -90,13 +94,21 @@ def _defines_alone(tokens: Sequence[Token]) -> bool:
     """Whether a statement defines something and holds no query."""
     if tokens[0].token_type not in _DEFINITIONS:
         return False
-    before = tokens[0].token_type
-    for token in tokens:
+    before = tokens[0]
+    for at, token in enumerate(tokens):
         kind = token.token_type
-        if kind in _BEGIN_QUERY or (kind is TokenType.TABLE and before is TokenType.ALIAS):
+        if kind is TokenType.TABLE and before.token_type is TokenType.ALIAS:
             return False
-        before = kind
+        if kind in _BEGIN_QUERY and not _is_metadata(tokens[at - 1 : at + 2]):
+            return False
+        before = token
     return True
+
+
+def _is_metadata(tokens: Sequence[Token]) -> bool:
+    """Whether these are ``METADATA FROM 'key'`` of a column of Flink's."""
+    named = tokens[0].text.lower() == "metadata" and tokens[1].token_type is TokenType.FROM
+    return named and tokens[-1].token_type is TokenType.STRING
 
 
 def reason_to_report(
@@ -147,6 +159,7 @@ def first_join(text: str, start: int, end: int) -> int | None:
     part = text[start:end].lower()
     if "join" not in part and ("," not in part or "from" not in part):
         return None
+    part = _METADATA.sub(lambda match: " " * len(match.group()), part)
     depth, froms = 0, set[int]()
     for kind, begins, ends in lexemes(part):
         word = part[begins:ends]
