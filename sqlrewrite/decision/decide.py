@@ -75,7 +75,7 @@ def decide_statement(
     if bound is None:
         return StatementDecision(reading, failure=reading.unread_join)
     if options.form != VALUES and not context.literals:  # the ON of a MERGE takes these alone
-        pairs = tuple(pair for pair in pairs if pair.bounds or pair.edge.block.role != "merge")
+        pairs = tuple(pair for pair in pairs if pair.bounds or not pair.constants_only)
     plan = bound.plan
     if not pairs:
         return StatementDecision(reading, matters=True, failure=reading.unread_join)
@@ -158,7 +158,7 @@ def _may_bound(proposal: Proposal, relation: int) -> bool:
     relations with the same key are far from every condition."""
     pair, options = proposal.pair, proposal.options
     needs_none = SELECTIVE.code in options.disabled or pair.edge.query is not None
-    needs_none = needs_none or pair.edge.block.role == "merge"
+    needs_none = needs_none or pair.constants_only
     return needs_none or may_be_restricted(proposal.plan, pair, relation, options.reach)
 
 

@@ -41,7 +41,7 @@ _COMPARISONS = frozenset(FLIPPED) - {"<=>"}
 def with_constants(plan: Plan, pair: Pair) -> Pair:
     """The pair with the ``bounds`` that constants of a MERGE's source put on its key, if any do."""
     join = pair.edge.join
-    if pair.edge.block.role != "merge" or join is None or pair.operator != "=":
+    if not pair.constants_only or join is None or pair.operator != "=":
         return pair
     plain = pair.fact_plain and pair.key_plain and pair.derived is None
     if not plain or pair.target is not pair.scan or pair.edge.condition.clause is None:

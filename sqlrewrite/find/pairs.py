@@ -91,6 +91,11 @@ class Pair:
         return self.edge.kind == FILTER
 
     @property
+    def constants_only(self) -> bool:
+        """Whether it is of a MERGE, which takes no subquery in its ON, and prunes by constants."""
+        return self.edge.block.role == "merge"
+
+    @property
     def place(self) -> PairPlace:
         """Identifies the pair among all pairs of a text, in every reading of it."""
         at = -1 if self.at is None else self.at

@@ -113,7 +113,7 @@ def _reason(reading: Reading, joins: bool) -> tuple[str, str, str]:
         return reason, reason, ""
     if not parted:
         return NOT_PARTITIONED, NOT_PARTITIONED, ""
-    tied = [pair for pair in reading.pairs if pair.edge.block.role == "merge"]
+    tied = [pair for pair in reading.pairs if pair.constants_only]
     if tied:
         reason = (
             "a MERGE prunes its target by constants in the ON alone, and none for "

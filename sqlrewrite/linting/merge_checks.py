@@ -90,7 +90,7 @@ def merge_reads_all(checked: CheckedStatement) -> Iterator[Finding]:
     replaced = {checked.stripped.removed_predicates[span].value for span in checked.replaced}
     for candidate, proposal in zip(checked.candidates, checked.decided.proposals, strict=True):
         pair = proposal.pair
-        if pair.target is not scan or pair.edge.block.role != "merge":
+        if pair.target is not scan or not pair.constants_only:
             continue
         written = (candidate.fact, candidate.dimension) in checked.already_written
         if written or replaced & {predicate.bounded for predicate in proposal.predicates}:
@@ -157,7 +157,7 @@ def _joined(pairs: Sequence[Pair], scan: Scan) -> list[str]:
 
 def _tied(pairs: Sequence[Pair], scan: Scan) -> list[Pair]:
     """The pairs of a MERGE's target with its source."""
-    return [pair for pair in pairs if pair.target is scan and pair.edge.block.role == "merge"]
+    return [pair for pair in pairs if pair.target is scan and pair.constants_only]
 
 
 def _constant_keys(plan: Plan, pair: Pair) -> bool:

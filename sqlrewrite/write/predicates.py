@@ -48,7 +48,7 @@ def write(
         predicates = literal_forms.write_values(proposals, queries)
     if predicates:
         return _in_dialect(predicates, first)
-    if first.pair.edge.block.role == "merge":  # whose ON takes no subquery
+    if first.pair.constants_only:  # whose ON takes no subquery
         raise NotAskedError(fact_value(first, author))
     return _in_dialect(WRITERS[form](proposals, queries), first)
 

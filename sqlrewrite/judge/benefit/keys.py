@@ -28,7 +28,7 @@ def judge_selective(proposal: Proposal) -> Judgement:
     name = proposal.quoted_dimension
     if any(restricts(proposal, item) for item in proposal.restrictions):
         return passed(f"{name} is filtered")
-    if proposal.pair.edge.block.role == "merge":
+    if proposal.pair.constants_only:
         return passed(f"a MERGE needs only partitions for which {name} has keys")
     if _inside(proposal, proposal.pair.dimension, _test(proposal)):
         return passed(f"{name} is filtered inside")

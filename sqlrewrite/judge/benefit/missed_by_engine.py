@@ -40,7 +40,7 @@ def judge_missed(proposal: Proposal) -> Judgement:
         return passed(
             "`--when eligible` also writes predicates that the engine may derive by itself"
         )
-    if proposal.pair.edge.block.role == "merge":
+    if proposal.pair.constants_only:
         return passed("a MERGE prunes its target only by constants")
     if proposal.clustered:
         return passed(f"{proposal.engine.title} skips files and row groups only by constants")
@@ -65,7 +65,7 @@ def engine_alone(proposal: Proposal) -> EngineAlone:
     pair, engine = proposal.pair, proposal.engine.title
     if isinstance(pair.dimension, Opaque):
         return EngineAlone(engine, PrunesAlone.UNKNOWN, f"{proposal.quoted_dimension} is not known")
-    if pair.edge.block.role == "merge":
+    if pair.constants_only:
         why = "a MERGE prunes its target only by constants"
     elif proposal.clustered:
         why = "it skips files and row groups only by constants"

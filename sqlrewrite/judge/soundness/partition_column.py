@@ -83,7 +83,7 @@ def _judge_day(proposal: Proposal, shown: str) -> Judgement:
     column = proposal.pair.stored
     if proposal.type_of(column) not in MOMENTS:  # the day of a string can raise an error
         return failed(f"{shown}, not by what is joined: {_BY_HAND.format(column.name)}")
-    if proposal.pair.edge.block.role == "merge":
+    if proposal.pair.constants_only:
         return failed(f"{shown}, and in a MERGE Spark 4.1 fails over constants for its day")
     if proposal.options.form != VALUES:
         return failed(f"{shown}, and only constants for its day skip files: `--predicate values`")
