@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import argparse
 import random
+import re
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -23,6 +24,7 @@ from sqlrewrite import rewrite
 from sqlrewrite.plan.facts.type_text import parse
 from tests.support.duckdb_text import as_duckdb, spark_like
 
+from .generator_merges import random_merge
 from .generator_world import DOUBLE_QUOTED, World, random_world
 from .rows import BATCH, catalog_of, query_of
 from .shrink import shrunk
@@ -61,9 +63,25 @@ class Database:
                 self._connection.execute(f"INSERT INTO {table.name} VALUES {rows}")
 
     def bag(self, spark_sql: str) -> Bag:
-        """The rows of a Spark query, with how often each occurs. Raises duckdb.Error."""
-        rows = self._connection.execute(as_duckdb(spark_sql)).fetchall()
-        return Counter(repr(tuple(map(_shown, row))) for row in rows)
+        """The rows of a Spark query, or of the table that a MERGE leaves, with how often each
+        occurs. Raises duckdb.Error."""
+        text = as_duckdb(spark_sql)
+        target = _MERGE.match(text)
+        if target is None:
+            return _bag(self._connection.execute(text).fetchall())
+        self._connection.execute("BEGIN")
+        try:
+            self._connection.execute(text)
+            return _bag(self._connection.execute(f"SELECT * FROM {target[1]}").fetchall())
+        finally:
+            self._connection.execute("ROLLBACK")
+
+
+_MERGE = re.compile(r"\s*MERGE\s+INTO\s+(\w+)")
+
+
+def _bag(rows: Iterable[tuple[Any, ...]]) -> Bag:
+    return Counter(repr(tuple(map(_shown, row))) for row in rows)
 
 
 def _shown(value: Any) -> Any:
@@ -103,8 +121,8 @@ def judge(database: Database, sql: str, catalog: Any, manner: Mapping[str, Any])
     return f"lost {dict(lost)}, more {dict(more)}" if lost or more else ""
 
 
-def run(seed: int, first: int, count: int) -> Count:
-    """Judges ``count`` queries from ``first``."""
+def run(seed: int, first: int, count: int, merges: bool = False) -> Count:
+    """Judges ``count`` queries from ``first``, or so many ``merges``."""
     counted, batch = Count(), -1
     for index in range(first, first + count):
         if index // BATCH != batch:
@@ -115,6 +133,8 @@ def run(seed: int, first: int, count: int) -> Count:
         if not fitting:
             continue
         sql, manner = query_of(seed, index, world)
+        if merges:
+            sql = random_merge(random.Random(f"{seed}/merge/{index}"), world)
         counted.queries += 1
         result = rewrite(sql, catalog, **manner)
         if not result.changed:
@@ -140,8 +160,9 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--from", dest="first", type=int, default=0)
     parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--merges", action="store_true", help="MERGEs in place of queries")
     args = parser.parse_args()
-    counted = run(args.seed, args.first, args.count)
+    counted = run(args.seed, args.first, args.count, args.merges)
     print(*counted.wrong, sep="\n")
     print(
         f"queries {counted.queries}, rewritten {counted.rewritten}, of these judged "

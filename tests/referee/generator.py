@@ -33,7 +33,7 @@ HINTS = (
 
 def random_query(rng: random.Random, world: World) -> str:
     """One query; most of them are accepted by Spark."""
-    pen = Pen(rng, world, lambda scope, kind: _subquery(pen, scope, kind), [])
+    pen = Pen(rng, world, lambda scope, kind: subquery(pen, scope, kind), [])
     if pen.chance(0.7 if world.apart else 0.02):
         return dressed(rng, copied(pen))
     if pen.chance(0.08):
@@ -50,10 +50,10 @@ def random_query(rng: random.Random, world: World) -> str:
     if pen.chance(0.12):
         body += " ORDER BY ALL"
         body += pen.one("", f" LIMIT {pen.one('1', '2', '5')}", " LIMIT 3 OFFSET 1", " OFFSET 1")
-    return _wrapped(pen, dressed(rng, _with(pen) + body))
+    return _wrapped(pen, dressed(rng, with_ctes(pen) + body))
 
 
-def _with(pen: Pen) -> str:
+def with_ctes(pen: Pen) -> str:
     if not pen.ctes:
         return ""
     listed = (
@@ -192,7 +192,7 @@ def _items(pen: Pen, scope: Scope, kinds: tuple[str, ...]) -> str:
         else:
             kind = pen.rng.choice([one for one in scope.kinds() if one != "struct"])
             if pen.chance(0.12) and kind != "boolean":
-                items.append(f"( {_subquery(pen, scope, kind)} ) AS s{at}")
+                items.append(f"( {subquery(pen, scope, kind)} ) AS s{at}")
                 continue
             items.append(f"{value(pen, scope, kind, 3)} AS v{at}")
             if kind == "number" and pen.chance(0.08):
@@ -385,7 +385,7 @@ def _pipes(pen: Pen) -> str:
     return f"{text} |> SELECT {_items(pen, scope, ())}"
 
 
-def _subquery(pen: Pen, scope: Scope, kind: str) -> str:
+def subquery(pen: Pen, scope: Scope, kind: str) -> str:
     """A subquery with one column of the family (one row, too, where the shape asks for it)."""
     table = pen.rng.choice(pen.world.tables)
     block = Block(pen, Names(pen.rng, {one.alias.lower() for one in scope.sources}), scope)

@@ -77,6 +77,11 @@ def dressed(rng: random.Random, text: str) -> str:
     return re.sub(f"[ {JOINT}]", gap, text).replace(KEPT, " ")
 
 
+def plainly(text: str) -> str:
+    """The text with a blank in each gap."""
+    return text.replace(JOINT, "").replace(KEPT, " ")
+
+
 def kept(text: str) -> str:
     """The text with blanks that no comment may replace."""
     return text.replace(" ", KEPT)

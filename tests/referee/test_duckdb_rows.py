@@ -25,6 +25,23 @@ def test_rewritten_queries_give_the_same_rows(capsys: pytest.CaptureFixture[str]
     assert count.judged >= 7
 
 
+@pytest.mark.long
+def test_rewritten_merges_leave_the_same_rows() -> None:
+    count = run(1, 0, 300, merges=True)
+    assert not count.wrong, "\n".join(count.wrong)
+    assert count.judged >= 40
+
+
+def test_a_constant_too_few_in_a_merge_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    def losing(sql: str, catalog: Catalog, **options: Any) -> Rewrite:
+        result = library(sql, catalog, **options)
+        return replace(result, sql=result.sql.replace("AS s ON ", "AS s ON 1 < 0 AND ", 1))
+
+    monkeypatch.setattr(duckdb_rows, "rewrite", losing)
+    monkeypatch.setattr(duckdb_rows, "shrunk", lambda sql, _: sql)
+    assert run(1, 0, 40, merges=True).wrong
+
+
 def test_lost_rows_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     def losing(sql: str, catalog: Catalog, **options: Any) -> Rewrite:
         result = library(sql, catalog, **options)
