@@ -2,15 +2,12 @@
 DynamicPartitionPruningSuite, and others, over small partitioned tables, each run on Spark.
 
     python -m benchmarks.pruning_suite [--only WORD] [--predicate auto] [--json FILE]
-    python -m benchmarks.pruning_suite --plans
 
 `benchmarks/pruning/` has the tables, their rows and the queries. Each query runs as it is and,
 where a predicate is written, rewritten; with Spark's defaults and without broadcast joins. Of the
 scans of partitioned tables it is counted how many partitions they read. The exit status is 1 if a
 rewritten query gives other rows, or reads more. Names that begin with "no pruning" are neighbours
-in which nothing is to be pruned. With `--plans` no query runs: it is counted for how many Spark
-plans to prune some scan, with its defaults, and for how many of these a predicate is written. Needs
-PySpark.
+in which nothing is to be pruned. Plans alone are compared by `benchmarks.versions`. Needs PySpark.
 """
 
 from __future__ import annotations
@@ -44,8 +41,6 @@ _THRESHOLDS = (
     "spark.sql.autoBroadcastJoinThreshold",
     "spark.sql.adaptive.autoBroadcastJoinThreshold",
 )
-PLANNED = re.compile(r"dynamicpruningexpression\((?!true)")
-"""A filter with the keys of a join in a plan; with `true` in it the planner has taken it back."""
 _QUERY = re.compile(r"^-- name: ([^\n]+)\n(.*?);\s*$", re.MULTILINE | re.DOTALL)
 
 
@@ -188,20 +183,6 @@ def measure(
     return results
 
 
-def plans(
-    spark: SparkSession, catalog: Catalog, only: str, options: dict[str, Any]
-) -> Iterator[tuple[str, bool, bool]]:
-    """Of each query its name, whether Spark plans to prune, and whether we write a predicate."""
-    spark.conf.set(
-        "spark.sql.adaptive.enabled", "false"
-    )  # whose plans are whole only once they run
-    chosen = {name: sql for name, sql in queries().items() if only in name}
-    for name in with_progress(chosen, "queries"):
-        plan = spark.sql(chosen[name])._jdf.queryExecution().executedPlan().toString()
-        written = rewrite(chosen[name], catalog, **options).changed
-        yield name, bool(PLANNED.search(plan)), written
-
-
 def _in_both(spark: SparkSession, sql: str) -> tuple[Ran, Ran]:
     for setting in _THRESHOLDS:
         spark.conf.unset(setting)
@@ -253,7 +234,6 @@ def main() -> None:
     parser.add_argument("--predicate", default="in", help="default: %(default)s")
     parser.add_argument("--when", default="eligible", help="default: %(default)s")
     parser.add_argument("--json", type=Path, help="where the results go, too")
-    parser.add_argument("--plans", action="store_true", help="look at plans only, run nothing")
     arguments = parser.parse_args()
     from pyspark.sql import SparkSession
 
@@ -263,19 +243,9 @@ def main() -> None:
     prepare(spark)
     catalog = Catalog.load(str(FOLDER / "tables.sql"))
     options = {"predicate": arguments.predicate, "when": arguments.when}
-    planned = [*plans(spark, catalog, arguments.only, options)] if arguments.plans else []
-    results = [] if arguments.plans else measure(spark, catalog, arguments.only, options)
+    results = measure(spark, catalog, arguments.only, options)
     spark.sql("USE default")
     spark.sql(f"DROP DATABASE {DATABASE} CASCADE")
-    if arguments.plans:
-        written = [(name, ours) for name, spark_prunes, ours in planned if spark_prunes]
-        ours_of_all = [name for name, _, ours in planned if ours]
-        print("\n".join(f"not written: {name}" for name, ours in written if not ours))
-        print(
-            f"{len(planned)} queries; Spark plans to prune {len(written)}, of these we write "
-            f"{sum(ours for _, ours in written)}; of all we write {len(ours_of_all)}"
-        )
-        return
     show(Console(width=250 if not sys.stdout.isatty() else None), results)
     if arguments.json:
         arguments.json.write_text(

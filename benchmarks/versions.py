@@ -260,6 +260,7 @@ def suite(spark: SparkSession) -> dict[str, Any]:
         "pruned": len(pruned),
         "written": len(written),
         "written of those pruned": len(written & pruned),
+        "pruned, and not written": sorted(pruned - written),
         "left to Spark": len(unwritten),
         "wrongly pruned": sorted(whole),
     }
