@@ -13,12 +13,15 @@ from sqlrewrite.judge.benefit.keys import (
 from sqlrewrite.judge.errors.copied import raising_for_constant, raising_for_keys
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.judge.soundness.derived_column import ITSELF, derived_bound
+from sqlrewrite.plan.facts.coercion import is_integral
+from sqlrewrite.plan.facts.types import DATE, STRING
 from sqlrewrite.plan.memo import remembered
 from sqlrewrite.settings.forms import (
     AUTO,
     BY_NAME,
     CONSTANT,
     FILTERED,
+    HINTED,
     IN,
     RANGE,
     RANKED,
@@ -44,11 +47,11 @@ def chosen_form(proposal: Proposal) -> str:
     if form == VALUES and raising_for_constant(proposal) is None:
         return form
     if has_one_key(proposal):
-        return SINGLE
+        return HINTED if _prunes_by_in_alone(proposal) else SINGLE
     if proposal.pair.operator not in ("=", "<=>") or proposal.clustered:
         return RANGE
     if has_few_keys(proposal) and (is_whole_in_query(proposal) or not is_selective(proposal)):
-        return SET
+        return HINTED if _prunes_by_in_alone(proposal) else SET
     if form == AUTO:
         form = IN if is_selective(proposal) else SET
     if form == VALUES or (
@@ -56,6 +59,32 @@ def chosen_form(proposal: Proposal) -> str:
     ):
         form = SET
     return RANGE if form == SET and _has_many_keys(proposal) else form
+
+
+def _prunes_by_in_alone(proposal: Proposal) -> bool:
+    """Whether the fact is a table of Iceberg's on a Spark known to be older than 4.3, which filters
+    its files by the keys of a hinted IN, and not by ``=`` with a subquery or a set of keys
+    (docs/spark.md, "The latest partition"). The IN must be safe and compare as the join does."""
+    pair, engine = proposal.pair, proposal.engine
+    if pair.scan.table.provider != "iceberg" or engine.name != "spark" or pair.operator != "=":
+        return False
+    if engine.since("4.3") is not False or not engine.enabled or not proposal.options.hint:
+        return False
+    return bool(any_value(proposal)) and raising_for_keys(proposal) is None
+
+
+def any_value(proposal: Proposal) -> str:
+    """A constant of the type that both the fact's column and the key have; empty where they differ,
+    or are of a type that has none here."""
+    pair = proposal.pair
+    kinds = {proposal.type_of(side.expression) for side in (pair.fact_side, pair.key_side)}
+    kind = kinds.pop() if len(kinds) == 1 else None
+    if kind is None:
+        return ""
+    return "0" if is_integral(kind) else _VALUES.get(kind, "")
+
+
+_VALUES = {DATE: "DATE '2000-01-01'", STRING: "''"}
 
 
 def _prunes_nothing(proposal: Proposal) -> bool:

@@ -28,7 +28,7 @@ from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.nulls import rejects_null
 from sqlrewrite.plan.relations import joins, leaves, numbers
 from sqlrewrite.results import Candidate, EngineAlone, Outcome, PrunesAlone, Verdict
-from sqlrewrite.settings.forms import SINGLE
+from sqlrewrite.settings.forms import HINTED, SINGLE
 from sqlrewrite.settings.options import ALONE
 from sqlrewrite.settings.spark_conf import since
 from sqlrewrite.text.edits import Span
@@ -102,7 +102,7 @@ def _restricted(proposal: Proposal, scan: Scan) -> bool:
 def _lacks(fact: str, candidate: Candidate, proposal: Proposal) -> str:
     """What a fact lacks; an IN of the author's own lacks only a hint."""
     few = has_few_keys(proposal)
-    if is_authors_in(proposal.pair) and chosen_form(proposal) != SINGLE and not few:
+    if is_authors_in(proposal.pair) and chosen_form(proposal) not in (SINGLE, HINTED) and not few:
         return f"the IN on `{fact}` has no hint: it prunes only if its subquery is broadcast"
     by = f"the join with `{candidate.dimension.table}`"
     if proposal.pair.first:
@@ -193,14 +193,16 @@ def _on_iceberg(checked: CheckedStatement, proposal: Proposal) -> str:
         return ""
     if proposal.pair.operator != "=" or not has_one_key(proposal) or since(conf, "4.3"):
         return ""
-    stored = scan.table.column(column)
-    low = "DATE'0001-01-01'" if stored is not None and stored.type == "date" else "its least value"
     table = ".".join(scan.parts)
+    other = ""
+    if chosen_form(proposal) != HINTED:
+        other = (
+            "; below Spark 4.3 Iceberg prunes by no `=`, but by an IN with a hint and a filter, "
+            "which is written if `spark-version` says that it is older"
+        )
     return (
-        f"; below Spark 4.3 Iceberg prunes by no `=`: there write `{scan.alias}.{column} IN "
-        f"(SELECT /*+ BROADCAST(x) */ x.m FROM (SELECT max({column}) AS m FROM {table}) AS x "
-        f"WHERE x.m > {low})`; `SELECT max(partition.{column}) FROM {table}.partitions` finds it "
-        "without opening a data file"
+        f"{other}; `SELECT max(partition.{column}) FROM {table}.partitions` finds it without "
+        "opening a data file"
     )
 
 

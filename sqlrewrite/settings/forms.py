@@ -45,9 +45,10 @@ class Form:
 IN, SET, RANGE, VALUES, AUTO = "in", "set", "range", "values", "auto"
 """The forms that may be asked for; ``auto`` is ``in``, or ``set`` where an IN would not prune."""
 
-SINGLE, RANKED, FILTERED, CONSTANT = "single", "rank", "filter", "constant"
-"""The forms that only the rules choose: for a single key; for the first values of the fact's own
-column; for what follows from a filter; for constants in the source of a MERGE."""
+SINGLE, HINTED, RANKED, FILTERED, CONSTANT = "single", "hinted", "rank", "filter", "constant"
+"""The forms that only the rules choose: for a single key; for one or a few where the engine prunes
+by no ``=``; for the first values of the fact's own column; for what follows from a filter; for
+constants in the source of a MERGE."""
 
 FORMS = (
     # A list: the constants that the author compares the key with, in place of its query.
@@ -82,6 +83,7 @@ FORMS = (
         comparisons=("= query", ">= query", "> query", "<= query", "< query"),
         fits="there is one key",
     ),
+    Form(HINTED, comparisons=("IN query",), fits="there are few keys"),
     Form(RANKED, comparisons=(">= query", "<= query")),
     Form(FILTERED, comparisons=("IN list", "= call", ">= call", "> call", "<= call", "< call")),
     Form(

@@ -83,6 +83,10 @@ class KeyQueries:
         )
         return f"({query})"
 
+    def unused(self, name: str) -> str:
+        """An alias that the statement has not, like this name."""
+        return KeyQueryWriter(self.author, self.words).unused(name, set())
+
     def whole(self, proposals: Sequence[Proposal], wrapped: str = "{}") -> str:
         """``over``; if the key is all that the subquery of an author's IN gives, a query of that
         subquery, and of its columns the one that is the key."""

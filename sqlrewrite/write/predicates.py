@@ -8,7 +8,7 @@ from sqlrewrite.judge.errors.copied import raising_for_constant
 from sqlrewrite.judge.form import chosen_form
 from sqlrewrite.judge.proposal import Predicate, Proposal
 from sqlrewrite.plan.relations import joins
-from sqlrewrite.settings.forms import FILTERED, IN, RANGE, RANKED, SET, SINGLE, VALUES
+from sqlrewrite.settings.forms import FILTERED, HINTED, IN, RANGE, RANKED, SET, SINGLE, VALUES
 from sqlrewrite.settings.options import NotAskedError
 from sqlrewrite.sql.places import NoPlaceError
 from sqlrewrite.text.limits import SPARK
@@ -22,6 +22,7 @@ WRITERS: Mapping[str, Callable[[Sequence[Proposal], KeyQueries], list[Predicate]
     SET: query_forms.write_set,
     RANGE: query_forms.write_range,
     SINGLE: query_forms.write_single,
+    HINTED: query_forms.write_hinted,
     RANKED: query_forms.write_ranked,
     FILTERED: query_forms.write_filtered,
 }

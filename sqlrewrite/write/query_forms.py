@@ -13,6 +13,7 @@ from sqlrewrite.find.derived_columns import THROUGH
 from sqlrewrite.find.restrictions import columns_named
 from sqlrewrite.judge.benefit.already_pruned import is_authors_in
 from sqlrewrite.judge.benefit.keys import repeats_keys
+from sqlrewrite.judge.form import any_value
 from sqlrewrite.judge.proposal import Predicate, Proposal
 from sqlrewrite.judge.soundness.dimension import in_sides
 from sqlrewrite.judge.soundness.filters import compared_type, constants, read_constant, within_years
@@ -63,6 +64,22 @@ def write_single(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Pre
     bounded = fact_value(first, queries.author)
     query = queries.whole(proposals[:1])
     return [Predicate(f"{bounded} {first.pair.operator} {query}", bounded, (query,))]
+
+
+def write_hinted(proposals: Sequence[Proposal], queries: KeyQueries) -> list[Predicate]:
+    """``p IN (SELECT /*+ BROADCAST(q) */ q.k FROM (SELECT max(p) …) AS q(k) WHERE q.k <= 0 OR q.k
+    >= 0)``: Spark prunes Iceberg's files by an IN whose query it broadcasts and counts as filtered.
+    The filter holds for every key but NULL, and Spark does not simplify it."""
+    first, word = proposals[0], queries.author.word
+    bounded, value = fact_value(first, queries.author), any_value(first)
+    alias, key = queries.unused("q"), queries.unused("k")
+    named, keys = f"{alias}.{key}", queries.whole(proposals if queries.union else proposals[:1])
+    query = (
+        f"({word('SELECT')} /*+ {word('BROADCAST')}({alias}) */ {named} {word('FROM')} "
+        f"{keys} {word('AS')} {alias}({key}) {word('WHERE')} "
+        f"{named} <= {value} {word('OR')} {named} >= {value})"
+    )
+    return [Predicate(f"{bounded} {word('IN')} {query}", bounded, (query,))]
 
 
 END = {">": "min({})", "<": "max({})"}

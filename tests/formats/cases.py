@@ -111,6 +111,22 @@ CASES = (
         counted="g",
         formats=_ICEBERG,
     ),
+    Case(
+        "the latest partition, a join with max",
+        "SELECT sum(f.a) FROM {f} f JOIN (SELECT max(p) AS m FROM {f}) x ON f.p = x.m",
+        formats=_ICEBERG,
+    ),
+    Case(
+        "the last key of a table",
+        "SELECT sum(f.a) FROM {f} f WHERE f.p IN (SELECT max(k) FROM {d})",
+        formats=_ICEBERG,
+    ),
+    Case(
+        "the last two keys of a table",
+        "SELECT sum(f.a) FROM {f} f WHERE f.p IN (SELECT DISTINCT k FROM {d} ORDER BY k DESC "
+        "LIMIT 2)",
+        formats=_ICEBERG,
+    ),
     Case("a month of a time", f"SELECT sum(m.a) FROM {{m}} m WHERE {_FEBRUARY}", counted="m"),
     Case(
         "the day of a time, literals",

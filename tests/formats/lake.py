@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from pyspark.sql import SparkSession
 
+from sqlrewrite.settings.spark_conf import VERSION
 from sqlrewrite.spark.catalog import read_relations
 from sqlrewrite.spark.session import Session
 from sqlrewrite.spark.target import Target
@@ -91,7 +92,8 @@ class Lake:
             if read_relation.relation is not None
         }
         assert set(counts) == set(names), set(names) - set(counts)
-        return Warehouse().with_relations(counts)
+        settings = {VERSION: self.spark.version}
+        return Warehouse(settings=settings).with_relations(counts)
 
 
 def _qualified(table: str) -> tuple[str, ...]:

@@ -177,6 +177,54 @@ def test_the_library_takes_a_version() -> None:
         rewrite(BY_PATTERN, under(), spark_version="2.4")
 
 
+LAKE = """
+CREATE TABLE f (a INT, p INT, big BIGINT) USING iceberg PARTITIONED BY (p);
+CREATE TABLE e (a INT, day DATE) USING iceberg PARTITIONED BY (day);
+CREATE TABLE t (a INT, name STRING) USING iceberg PARTITIONED BY (name);
+CREATE TABLE n (a INT, price DECIMAL(9, 2)) USING iceberg PARTITIONED BY (price);
+"""
+_OF = "IN (SELECT /*+ BROADCAST(q) */ q.k FROM {} AS q(k) WHERE q.k <= {} OR q.k >= {}) "
+
+
+@pytest.mark.parametrize(
+    ("text", "keys", "constant"),
+    [
+        ("SELECT a FROM f WHERE p IN (SELECT max(p) FROM f)", "(SELECT max(p) FROM f)", "0"),
+        (
+            "SELECT e.a FROM e JOIN (SELECT max(day) AS m FROM e) x ON e.day = x.m",
+            "(SELECT x2.m FROM (SELECT max(day) AS m FROM e) AS x2)",
+            "DATE '2000-01-01'",
+        ),
+        (
+            "SELECT a FROM t WHERE name IN (SELECT DISTINCT name FROM t ORDER BY name LIMIT 3)",
+            "(SELECT DISTINCT name FROM t ORDER BY name LIMIT 3)",
+            "''",
+        ),
+        (
+            "CREATE TABLE mx AS SELECT max(p) AS m FROM f; SELECT a FROM f JOIN mx ON f.p = mx.m",
+            "(SELECT m2.m FROM mx AS m2)",
+            "0",
+        ),
+        # A condition that can fail, which Spark copies to the keys of an IN in a scalar subquery.
+        ("SELECT (SELECT max(a) FROM f WHERE 10 / p > 1 AND p IN (SELECT max(p) FROM f))", "", ""),
+        ("SELECT a FROM n WHERE price IN (SELECT max(price) FROM n)", "", ""),
+        ("SELECT a FROM f WHERE p IN (SELECT max(big) FROM f)", "", ""),
+        ("SELECT f.a FROM f JOIN (SELECT max(p) AS m FROM f) x ON f.p >= x.m", "", ""),
+    ],
+)
+def test_the_latest_partition_of_iceberg_before_4_3(text: str, keys: str, constant: str) -> None:
+    """A hinted IN, where it is safe and compares as the join does; else as on any other."""
+    catalog = Catalog.from_ddl(LAKE)
+    written = rewrite(text, catalog, spark_version="4.1")
+    assert written.changed
+    assert ("BROADCAST(q)" in written.sql) is bool(keys)
+    assert not keys or _OF.format(keys, constant, constant) in written.sql
+    for version in ("4.3", None):
+        assert "BROADCAST(q)" not in rewrite(text, catalog, spark_version=version).sql
+    assert rewrite(written.sql, catalog, spark_version="4.1").sql == written.sql
+    assert "BROADCAST(q)" not in rewrite(text, catalog, spark_version="4.1", hint=False).sql
+
+
 def test_what_is_written_is_there_in_every_version() -> None:
     """The forms of what is attempted call functions of 3.5, or no younger ones than their own."""
     for name, (_, _, form) in attempts().items():

@@ -22,7 +22,7 @@ from sqlrewrite.plan.facts.coercion import identical
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.lineage import same_column
 from sqlrewrite.plan.memo import remembered
-from sqlrewrite.settings.forms import IN, RANGE, SET, SINGLE, VALUES
+from sqlrewrite.settings.forms import HINTED, IN, RANGE, SET, SINGLE, VALUES
 from sqlrewrite.settings.options import ALONE
 
 # Joins for which Spark infers no condition on the fact (measured on 4.3).
@@ -69,6 +69,8 @@ def _judge_in(proposal: Proposal) -> Judgement:
     """Whether a predicate prunes where the author's IN does not: Spark prunes by an IN only if it
     broadcasts the subquery, which only a hint ensures (docs/spark.md)."""
     query, form = proposal.pair.edge.query, chosen_form(proposal)
+    if form == HINTED:
+        return passed("a hinted IN with a filter prunes Iceberg's files, and the author's does not")
     if form == SINGLE:
         return passed("`=` with the one key prunes, and the author's IN does not")
     if has_few_keys(proposal) and form == SET:
