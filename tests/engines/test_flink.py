@@ -184,6 +184,11 @@ def test_like(ddl: str, columns: str, partitions: str, provider: str, complete: 
     assert (table.provider, table.complete) == (provider, complete)
 
 
+def test_a_row_is_one_column() -> None:
+    ddl = "CREATE TABLE t (r ROW<a INT, b ARRAY<STRING>>, m MULTISET<MAP<INT, INT>>, k INT)"
+    assert [column.name for column in _table(ddl).columns] == ["r", "m", "k"]
+
+
 KAFKA = "the connector 'kafka' without 'scan.bounded.mode' reads without an end"
 SEQUENCE = """(k BIGINT) WITH ('connector' = 'datagen', 'number-of-rows' = '9',
 'fields.k.kind' = 'sequence', 'fields.k.start' = '1', 'fields.k.end' = '9')"""

@@ -14,7 +14,7 @@ from sqlglot import Token, TokenType
 from sqlrewrite.sql.lex.keywords import QUOTED, word
 from sqlrewrite.text.templates import is_template
 
-_NESTED = frozenset({"array", "map", "struct", "uniontype"})
+_NESTED = frozenset({"array", "map", "struct", "uniontype", "row", "multiset"})
 _ENDS_NAME = frozenset(".,;()=<>")
 _QUOTES = ("'", '"', "`", "/*")
 
