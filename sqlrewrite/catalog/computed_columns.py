@@ -19,6 +19,7 @@ from sqlrewrite.plan.expressions import canonical
 from sqlrewrite.sql.ddl import definitions
 from sqlrewrite.sql.parse.statements import lex, statements
 from sqlrewrite.sql.statements.written_columns import TARGET, Write, writes_of
+from sqlrewrite.text.blocks import renderings
 from sqlrewrite.text.variables import in_force
 from sqlrewrite.warehouse import CatalogError, Derivation, Name, Table, Warehouse, derivation
 
@@ -37,7 +38,11 @@ def computed_columns(
     line of the first statement. A file that cannot be read is passed over."""
     tables = [table for table in catalog.tables if _undeclared(table)]
     words = {word for table in tables for word in _WORD.findall(table.name[-1])[-1:]}
-    contents = [_Content(text, file) for file in files if words and (text := _read(file))]
+    contents = [
+        _Content(text, file, _model(file, catalog))
+        for file in files
+        if words and (text := _read(file))
+    ]
     contents = [content for content in contents if not words.isdisjoint(content.targets)]
     computing = [content for content in contents if _COMPUTES.search(content.text)]
     proposing = {target for content in computing for target in content.targets & words}
@@ -58,16 +63,26 @@ def _undeclared(table: Table) -> bool:
 
 @dataclass(frozen=True)
 class _Content:
-    """A file's text."""
+    """A file's text; ``model`` is the table that dbt fills by its query, if it does."""
 
     text: str
     file: str
+    model: Table | None = None
 
     @cached_property
     def targets(self) -> frozenset[str]:
         """The last words of the names that its statements may write."""
         names = (_WORD.findall(match[1].lower())[-1:] for match in TARGET.finditer(self.text))
-        return frozenset(word for words in names for word in words)
+        own = () if self.model is None else _WORD.findall(self.model.name[-1])[-1:]
+        return frozenset((*own, *(word for words in names for word in words)))
+
+
+def _model(file: str, catalog: Warehouse) -> Table | None:
+    """The table of the model of a dbt project that a file is, by its name; None if it is none."""
+    path = Path(file)
+    name = catalog.references.get(("ref", path.stem)) if path.suffix == ".sql" else None
+    relation = None if name is None else catalog.resolve(name)
+    return relation if isinstance(relation, Table) else None
 
 
 def _read(file: str) -> str:
@@ -101,8 +116,15 @@ def _agreed(writes: Sequence[Write]) -> Iterator[Derivation]:
 
 
 def _writes(content: _Content, catalog: Warehouse) -> Iterator[Write]:
-    """The statements of a file that write a table."""
-    for text, where in texts(content.text, content.file):
+    """The statements of a file that write a table. A model of dbt has a query for each way in which
+    its blocks may render."""
+    model = content.model
+    ways = renderings(content.text) if model is not None and "{%" in content.text else ()
+    for text, where in (
+        each
+        for way in ([way.text for way in ways] or [content.text])
+        for each in texts(way, content.file)
+    ):
         here = in_force(catalog, text, runs_once=False)
         for statement in statements(text, lex(text, here.refer)):
             if not statement.tokens:
@@ -112,4 +134,4 @@ def _writes(content: _Content, catalog: Warehouse) -> Iterator[Write]:
                 here = definitions.apply(statement, text, here, where.source)
                 continue
             place = where(statement.start).rpartition(":")[0]
-            yield from writes_of(statement, text, here, place)
+            yield from writes_of(statement, text, here, place, model)

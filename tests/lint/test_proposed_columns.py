@@ -65,3 +65,57 @@ def test_no_advice(tmp_path: Path, where: str, values: tuple[str, ...]) -> None:
     finding = unbounded(tmp_path, where, *values)
     assert finding.message.endswith("no condition bounds its partition column `order_month`")
     assert "declare" not in finding.help
+
+
+MODEL = """{{{{ config(materialized='incremental', partition_by=['order_month']) }}}}
+SELECT r.id, r.order_date, {} AS order_month FROM {{{{ source('raw', 'r') }}}} AS r
+{{% if is_incremental() %}}WHERE r.order_date >= '{{{{ var("from") }}}}'{{% endif %}}
+"""
+PROJECT = """models:
+  - name: orders
+    config: {contract: {enforced: true}}
+    columns:
+      - {name: id, data_type: int}
+      - {name: order_date, data_type: date}
+      - {name: order_month, data_type: date}
+"""
+
+
+@pytest.mark.parametrize(
+    ("model", "other", "proposed"),
+    [
+        (MODEL.format("trunc(r.order_date, 'MM')"), "", True),
+        (MODEL.format("CAST('{{ ds }}' AS DATE)"), "", False),
+        (
+            MODEL.format("trunc(r.order_date, 'MM')"),
+            "INSERT INTO orders SELECT 1, x, y FROM z",
+            False,
+        ),
+        (
+            MODEL.format(
+                "{% if is_incremental() %}trunc(r.order_date, 'MM'){% else %}r.month{% endif %}"
+            ),
+            "",
+            False,
+        ),
+    ],
+)
+def test_a_model_of_dbt_writes_its_table(
+    tmp_path: Path, model: str, other: str, proposed: bool
+) -> None:
+    """By its query, in each way in which its blocks may render."""
+    (tmp_path / "models").mkdir()
+    for name, text in {
+        "dbt_project.yml": "name: shop\nmodels: {+materialized: table}\n",
+        "models/schema.yml": PROJECT,
+        "models/orders.sql": model,
+        "models/other.sql": other or "SELECT 1 AS one",
+    }.items():
+        (tmp_path / name).write_text(text)
+    catalog = Catalog.load(str(tmp_path / "dbt_project.yml"))
+    files = [str(path) for path in (tmp_path / "models").glob("*.sql")]
+    sql = "SELECT id FROM {{ ref('orders') }} WHERE order_date >= DATE '2024-05-03'"
+    (finding,), _ = lint(sql, catalog, proposals=Proposals(files, catalog))
+    place = f"of which `order_month` is computed ({tmp_path}/models/orders.sql:2)"
+    assert (place in finding.message) is proposed
+    assert ("add `order_month >= trunc(DATE '2024-05-03', 'MM')`" in finding.help) is proposed

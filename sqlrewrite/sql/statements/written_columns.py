@@ -49,8 +49,14 @@ class Write:
     changes: frozenset[str] | None = None
 
 
-def writes_of(statement: Statement, text: str, catalog: Warehouse, where: str) -> Iterator[Write]:
-    """The tables that a statement writes; ``where`` is its place, for people."""
+def writes_of(
+    statement: Statement, text: str, catalog: Warehouse, where: str, model: Table | None = None
+) -> Iterator[Write]:
+    """The tables that a statement writes; ``where`` is its place, for people. ``model`` is what
+    dbt fills by a query, column by column of the same name."""
+    if model is not None and (statement.tree is None or isinstance(statement.tree, exp.Query)):
+        yield Write(model, _of_model(statement, text, catalog, model), where)
+        return
     try:
         yield from _of_statement(statement, text, catalog, where)
     except RecursionError:
@@ -85,6 +91,17 @@ def _of_statement(
                 yield Write(table, {}, where, _set_columns(tree))
         case _:
             yield from _unread(statement, text, catalog, where)
+
+
+def _of_model(statement: Statement, text: str, catalog: Warehouse, model: Table) -> Formulas:
+    """The formulas of a model's query; none if it cannot be read."""
+    if statement.tree is None or statement.failure is not None:
+        return {}
+    try:
+        bound = bind(statement.tree, text, catalog, whole=True)
+        return _of_query(bound, statement, text, model, None)
+    except RecursionError:
+        return {}
 
 
 def _unread(statement: Statement, text: str, catalog: Warehouse, where: str) -> Iterator[Write]:
