@@ -65,11 +65,12 @@ class Score:
     def counts(self) -> dict[tuple[bool, bool], int]:
         """How many uses are (measured, predicted) to be pruned."""
         return {
-            (was, said): sum(
-                (use in self.measured, use in self.predicted) == (was, said) for use in self.uses
+            (was, predicted): sum(
+                (use in self.measured, use in self.predicted) == (was, predicted)
+                for use in self.uses
             )
             for was in (True, False)
-            for said in (True, False)
+            for predicted in (True, False)
         }
 
     @property
@@ -119,10 +120,10 @@ def _measured(regime: str) -> Mapping[int, frozenset[str]]:
     """The queries that were run, each with the tables that Spark pruned."""
     regimes = json.loads(MEASURED.read_text("utf-8"))["regimes"]
     return {
-        it["query"]: frozenset(
-            table for table, read in it["original"]["reads"].items() if read["pruned"]
+        query["query"]: frozenset(
+            table for table, read in query["original"]["reads"].items() if read["pruned"]
         )
-        for it in next(it["queries"] for it in regimes if it["name"] == regime)
+        for query in next(each["queries"] for each in regimes if each["name"] == regime)
     }
 
 
@@ -186,9 +187,9 @@ def confusion(prediction: Score, setting: str) -> Table:
         table.add_column(heading, justify="right")
     for was, name in ((True, "pruned"), (False, "read whole")):
         cells = [
-            f"[{'green' if was == said else 'red' if counts[was, said] else 'dim'}]"
-            f"{counts[was, said]}[/]"
-            for said in (True, False)
+            f"[{'green' if was == predicted else 'red' if counts[was, predicted] else 'dim'}]"
+            f"{counts[was, predicted]}[/]"
+            for predicted in (True, False)
         ]
         table.add_row(name, *cells)
     return table

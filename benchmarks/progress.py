@@ -29,18 +29,18 @@ class ProgressLines:
     total: int
     unit: str
     interval: float = INTERVAL
-    done: int = 0
+    count: int = 0
     _began: float = field(default_factory=time.monotonic)
     _printed: float = field(default_factory=time.monotonic)
 
     def advance(self, note: str = "", by: int = 1) -> None:
         """Counts what was done, and prints a line if the last one is old enough."""
-        self.done += by
+        self.count += by
         now = time.monotonic()
         if now - self._printed >= self.interval:
             self._printed = now
             minutes = (now - self._began) / 60
-            line = f"{self.done:,} of {self.total:,} {self.unit} in {minutes:.1f} min"
+            line = f"{self.count:,} of {self.total:,} {self.unit} in {minutes:.1f} min"
             print(f"{line}: {note}" if note else line, file=sys.stderr, flush=True)
 
 

@@ -265,10 +265,10 @@ def dialect(name: str) -> Dialect | None:
     if name == SPARK:
         return None
     folder = rules_folder() / "dialects"
-    known = sorted([SPARK, *(path.stem for path in folder.glob("*.toml"))])
-    if name not in known:
-        near = nearest(name, known)
-        hint = f"did you mean {near}?" if near else f"known: {', '.join(known)}"
+    names = sorted([SPARK, *(path.stem for path in folder.glob("*.toml"))])
+    if name not in names:
+        near = nearest(name, names)
+        hint = f"did you mean {near}?" if near else f"known: {', '.join(names)}"
         raise ConfigError(f"no dialect is called {name!r}: {hint}")
     rules = {**read_toml(folder.with_suffix(".toml")), **read_toml(folder / f"{name}.toml")}
     lexer = {"space": r"\s++", "template": f"{_FILLER}++", **rules["lexer"], "odd": r"\w++|."}

@@ -118,7 +118,7 @@ def tokenized(
     catalog = in_force(catalog, sql)
     lexed = lex(sql, catalog.refer)
     comments = directives(sql, lexed.tokens, lines)
-    suppressed = Suppressed(comments, catalog) if heed and comments.found else None
+    suppressed = Suppressed(comments, catalog) if heed and comments.in_order else None
     kept = suppressed.kept if suppressed else None
     # Iceberg's tables may be in the catalog, or be made by the text.
     in_dml = MARKER in sql and ("iceberg" in sql.lower() or catalog.takes_subqueries)
@@ -188,7 +188,7 @@ def heeded(document: Document) -> Document:
     if document.stripped.removed or comments.whole_file:
         sql = in_dialect(document.original, document.limits)
         return read(sql, document.catalog, document.limits, lines=comments.lines)
-    suppressed = Suppressed(comments, document.catalog) if comments.found else None
+    suppressed = Suppressed(comments, document.catalog) if comments.in_order else None
     return replace(document, suppressed=suppressed)
 
 

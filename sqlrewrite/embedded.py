@@ -136,8 +136,8 @@ class _Before:
         """The catalog that holds in a region of that number."""
         block = region.block
         catalog = self._in_order(number, region)
-        known = [name for name in self._makers if _has(catalog, name)]
-        unsure = [*self._others, *(maker for name in known for maker in self._makers[name])]
+        named = [name for name in self._makers if _has(catalog, name)]
+        unsure = [*self._others, *(maker for name in named for maker in self._makers[name])]
         unsure = [definition for definition in unsure if definition.may_run_around(number, block)]
         for definition in sorted(unsure, key=_place):
             if not definition.makes or _has(catalog, definition.makes):

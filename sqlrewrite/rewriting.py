@@ -156,16 +156,16 @@ def rendered(
     every = renderings(sql)
     limits = options.limits
     directive_sets = {
-        directives(rendering.text, _lexed(rendering.text, limits).tokens).found
+        directives(rendering.text, _lexed(rendering.text, limits).tokens).in_order
         for rendering in every
     }
     if len(directive_sets) != 1 or not all(_is_read(rendering, decided) for rendering in every):
         return None  # a directive in a block holds in some renderings only
     text, now = sql, every
     for number in range(len(every)):
-        wanted = list(changes(decided(now[number].text)))
-        outside = not any(_is_within(span, block) for block in blocks(text) for span, _ in wanted)
-        new = changed(text, wanted) if outside else text
+        planned = list(changes(decided(now[number].text)))
+        outside = not any(_is_within(span, block) for block in blocks(text) for span, _ in planned)
+        new = changed(text, planned) if outside else text
         if new != text and _holds_in_all(now, renderings(new), decided):
             text, now = new, renderings(new)
     if any(_taken_out(decided(rendering.text)) for rendering in now):

@@ -98,9 +98,9 @@ def engine(name: str) -> Engine:
     if name.endswith(".toml"):
         path = Path(name)
     elif not path.is_file():
-        known = sorted(file.stem for file in path.parent.glob("*.toml"))
-        near = nearest(name, known)
-        hint = f"did you mean {near}?" if near else f"known: {', '.join(known)}, or a .toml file"
+        names = sorted(file.stem for file in path.parent.glob("*.toml"))
+        near = nearest(name, names)
+        hint = f"did you mean {near}?" if near else f"known: {', '.join(names)}, or a .toml file"
         raise ConfigError(f"no engine is called {name!r}: {hint}")
     shared = _flat(read_toml(rules_folder() / "engines.toml"))
     return _checked({**shared, **_flat(read_toml(path))}, str(path))

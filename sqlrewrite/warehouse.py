@@ -141,8 +141,8 @@ class Table:
     names: tuple[str, ...] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        known = self.columns if self.complete else ()
-        object.__setattr__(self, "names", tuple(column.name.lower() for column in known))
+        listed = self.columns if self.complete else ()
+        object.__setattr__(self, "names", tuple(column.name.lower() for column in listed))
 
     @property
     def identities(self) -> tuple[str, ...]:
@@ -173,10 +173,10 @@ class Table:
 
     def column(self, name: str) -> Column | None:
         """The column of that name, compared without case, or None."""
-        wanted = name.lower()
+        lowered = name.lower()
         if not self.complete:
-            return next((c for c in self.columns if c.name.lower() == wanted), None)
-        return self.columns[self.names.index(wanted)] if wanted in self.names else None
+            return next((c for c in self.columns if c.name.lower() == lowered), None)
+        return self.columns[self.names.index(lowered)] if lowered in self.names else None
 
 
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
@@ -354,9 +354,9 @@ class Warehouse:
             return None if value is None else (value,)
         if reference[0] == SET_VALUES:
             return self.set_values.get(reference[1])
-        known = self.references.get(reference)
-        if known is not None or self.references:
-            return known
+        full_name = self.references.get(reference)
+        if full_name is not None or self.references:
+            return full_name
         last = reference[-1].lower()
         names = list(self.relations.named(last))
         if reference[0] == "source":
@@ -418,8 +418,8 @@ class Warehouse:
         """The temporary views that a query of these words may mean; ANY_NAME where unsure."""
         names = [(word,) for word in words]
         unsure = any(name in self.hidden for name in names)
-        known = sorted(name for name in names if name in self.relations)
-        return (*((ANY_NAME,) if unsure else ()), *known)
+        views = sorted(name for name in names if name in self.relations)
+        return (*((ANY_NAME,) if unsure else ()), *views)
 
 
 GENERATED, DECLARED = "GENERATED ALWAYS AS", "the settings"

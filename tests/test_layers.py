@@ -139,7 +139,7 @@ def _types(node: ast.stmt) -> list[str]:
 EMPTY_NAMES = frozenset("it found done said told made given asked held left known wanted".split())
 """Names that say nothing of what they name. ``left`` is one unless ``right`` stands beside it."""
 
-MOST_EMPTY_NAMES = {"sqlrewrite": 82, "tests": 11, "benchmarks": 5}
+MOST_EMPTY_NAMES = {"sqlrewrite": 2, "tests": 0, "benchmarks": 0}
 """How many there are at most: a number here only ever gets smaller."""
 
 

@@ -60,14 +60,14 @@ class AuditedShape:
     @property
     def saved_bytes(self) -> int | None:
         """The bytes of all its runs that would not be read."""
-        known = self.saved is not None and self.bytes is not None
-        return round(self.bytes * self.saved) if known else None  # type: ignore[operator]
+        both_known = self.saved is not None and self.bytes is not None
+        return round(self.bytes * self.saved) if both_known else None  # type: ignore[operator]
 
     @property
     def saved_micros(self) -> int | None:
         """The time of all its runs that would be saved, if time is proportional to bytes."""
-        known = self.saved is not None and self.micros is not None
-        return round(self.micros * self.saved) if known else None  # type: ignore[operator]
+        both_known = self.saved is not None and self.micros is not None
+        return round(self.micros * self.saved) if both_known else None  # type: ignore[operator]
 
 
 @dataclass(frozen=True, slots=True)

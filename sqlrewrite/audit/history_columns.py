@@ -57,19 +57,21 @@ def columns(names: Sequence[str], by_user: Mapping[str, str | None]) -> Columns:
     """The columns of a history. ``names`` are all its columns, fields of a struct as
     ``struct.field``; ``by_user`` are those that the user has chosen, by part. Raises ConfigError if
     no column has the text, or a chosen one does not exist."""
-    known = {name.lower(): name for name in names}
+    by_lower_name = {name.lower(): name for name in names}
     columns: dict[str, str | None] = {}
     for part in PARTS:
         chosen = by_user.get(part)
-        if chosen is not None and chosen.lower() not in known:
+        if chosen is not None and chosen.lower() not in by_lower_name:
             raise ConfigError(f"no column is called {chosen!r}; there are: {', '.join(names)}")
         candidates = (chosen.lower(),) if chosen is not None else _KNOWN[part]
-        columns[part] = next((known[name] for name in candidates if name in known), None)
+        columns[part] = next(
+            (by_lower_name[name] for name in candidates if name in by_lower_name), None
+        )
     if columns["text"] is None:
         raise ConfigError(f"which column has the texts? say --text; there are: {', '.join(names)}")
     runtime = (columns["runtime"] or "").lower()
     text = columns.pop("text")
     assert text is not None
-    end = next((known[name] for name in _END if name in known), None)
+    end = next((by_lower_name[name] for name in _END if name in by_lower_name), None)
     divided = 1000 if runtime.endswith(_MILLISECONDS) else 1
     return Columns(text, **columns, seconds=divided, end=end)

@@ -115,12 +115,12 @@ def judged(
     if len(text) > options.limits.statement:
         return AuditedText("skipped", over("statement", len(text), options.limits.statement))
     try:
-        known = catalog.use(schema)
+        catalog_here = catalog.use(schema)
         with _within(most), at_rest(text):
-            decision = decide(read(text, known, options.limits, named=True), options)
+            decision = decide(read(text, catalog_here, options.limits, named=True), options)
             rewrite, merged = result(decision), tuple(_merged(decision))
         scans = (
-            *(_scan(candidate, known) for candidate in rewrite.candidates[:_MOST_SCANS]),
+            *(_scan(candidate, catalog_here) for candidate in rewrite.candidates[:_MOST_SCANS]),
             *merged,
         )
         return replace(_outcome(rewrite, scans), unknown=_unknown(decision))

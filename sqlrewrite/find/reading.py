@@ -80,8 +80,8 @@ def read_statement(
     bound: Reading | Failure | None = None
     if catalog.relations.prunable(words):  # it names a partitioned table or a view
         bound = why_unreadable(statement, text, limits.double_quoted)
-        known = limits.double_quoted is False
-        around = None if known or bound is not None else possible_names(statement, text)
+        are_strings = limits.double_quoted is False
+        around = None if are_strings or bound is not None else possible_names(statement, text)
         bound = bound or guarded(
             lambda: _bound(unbound, text, around, whole), statement.start, limits
         )
@@ -235,8 +235,10 @@ def with_views_of(text: str, catalog: Warehouse, limits: Limits) -> Warehouse:
     for name, view in catalog.relations.items():
         if isinstance(view, View) and name[-1] in lowered:
             query = _view_query(dialect, view.query)
-            known = None if query is None else replace(view, query=query)
-            catalog = catalog.without(name) if known is None else catalog.with_relation(known)
+            read_view = None if query is None else replace(view, query=query)
+            catalog = (
+                catalog.without(name) if read_view is None else catalog.with_relation(read_view)
+            )
     return catalog
 
 

@@ -55,9 +55,9 @@ def _restrictions(
     if join is None:
         return items
     # In `D LEFT JOIN F ON …` two rows match only if the ON's own conditions on D hold, too.
-    known = {id(item.condition) for item in items if isinstance(item, Conjunct)}
+    conditions = {id(item.condition) for item in items if isinstance(item, Conjunct)}
     for condition in join.conditions:
-        if condition.relations == {dimension} and id(condition) not in known:
+        if condition.relations == {dimension} and id(condition) not in conditions:
             items += (Conjunct(condition, condition.expression),)
         elif dimension in condition.relations:
             implied = _implied(condition, condition.expression, dimension)

@@ -69,9 +69,9 @@ def summarize(
                 yield StatementSummary(first, last, kind, False, (), failure.message, joins)
                 continue
             resolve = reading.catalog.resolve
-            known = tuple((".".join(name), resolve(name) is not None) for name in reading.names)
+            relations = tuple((".".join(name), resolve(name) is not None) for name in reading.names)
             reason, alike, remedy = ("", "", "") if has_candidate else _reason(reading, joins)
-            yield StatementSummary(first, last, kind, True, known, reason, joins, alike, remedy)
+            yield StatementSummary(first, last, kind, True, relations, reason, joins, alike, remedy)
 
 
 def _kind(statement: Statement) -> str:

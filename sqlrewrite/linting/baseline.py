@@ -32,7 +32,7 @@ class Baseline:
     """Known findings, each with how often it is known; paths are relative to ``root``, the folder
     of its file."""
 
-    known: Counter[BaselineKey] = field(default_factory=Counter)
+    counts: Counter[BaselineKey] = field(default_factory=Counter)
     root: str = "."
 
     def key(self, path: str, finding: Finding) -> BaselineKey:
@@ -42,13 +42,13 @@ class Baseline:
 
     def of(self, path: str, findings: Iterable[Finding]) -> Iterator[Finding]:
         """The findings of a file; known ones are suppressed."""
-        if not self.known:
+        if not self.counts:
             yield from findings
             return
         met: Counter[BaselineKey] = Counter()
         for finding in findings:
             key = self.key(path, finding)
-            if finding.suppression is None and met[key] < self.known[key]:
+            if finding.suppression is None and met[key] < self.counts[key]:
                 met[key] += 1
                 suppression = Suppression("external", "in the baseline")
                 finding = replace(finding, suppression=suppression, counts=False)
@@ -147,7 +147,7 @@ def _of_others(path: str, writing: Writing) -> Counter[BaselineKey]:
     """The entries of a baseline for files that were not read and still exist; none if the baseline
     is missing, or is broken and will be replaced."""
     try:
-        earlier = load(path).known
+        earlier = load(path).counts
     except ConfigError:
         return Counter()
     files = {name: _file(os.path.join(writing.root, name)) for name, *_ in earlier}

@@ -94,7 +94,7 @@ def findings(
     if (options.when in LEAVING or conf_known) and document.stripped.predicates:
         # Distinguishes predicates that are not needed from those that no longer follow.
         unrestricted = decide(document, options.with_all())
-    if document.directives.found:
+    if document.directives.in_order:
         rewriting = decide(heeded(document), options)
     all_findings = list(of_file)
     supposed = None if proposals is None else Supposition(document, options, proposals)

@@ -73,9 +73,9 @@ def check(settings: Settings) -> None:
     for code in (*chosen, *per_file, *dict(settings.severity)):
         _check(code)
     for code, severity in settings.severity:
-        if severity not in {known.value for known in Severity}:
-            known = ", ".join(level.value for level in Severity)
-            raise ConfigError(f"severity of {code} is {severity!r}: known: {known}")
+        if severity not in {level.value for level in Severity}:
+            levels = ", ".join(level.value for level in Severity)
+            raise ConfigError(f"severity of {code} is {severity!r}: known: {levels}")
 
 
 def selected(settings: Settings, path: str, findings: Iterable[Finding]) -> Iterator[Finding]:

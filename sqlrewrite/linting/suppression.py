@@ -28,7 +28,7 @@ _MANAGED = ("DPP002", "DPP003")
 def suppress(findings: Sequence[Finding], document: Document) -> Iterator[Finding]:
     """The findings, then those about the directives themselves."""
     directives = document.directives
-    if not directives.found:
+    if not directives.in_order:
         yield from findings
         return
     suppressed = Suppressed(directives, document.catalog)
@@ -46,7 +46,7 @@ def suppress(findings: Sequence[Finding], document: Document) -> Iterator[Findin
         reason = directive.reason or str(directive)
         yield replace(finding, suppression=Suppression("inSource", reason), counts=False)
     closing = False
-    for directive in directives.found:
+    for directive in directives.in_order:
         message = _message(directive, used.get(directive.span.start, set()), closing)
         if message is not None:
             place = place_of(directives.lines, directive.span)

@@ -248,9 +248,9 @@ def _under_settings(
         case ra.Call(name=name, args=(ra.Call(name="distinct", args=args),)):
             return _of_expression(plan, ra.Call(name, args), settings)
         case ra.Call(name=name, args=args):
-            known = fixed_result(name, len(args))
-            if known is not None:
-                return known
+            fixed = fixed_result(name, len(args))
+            if fixed is not None:
+                return fixed
             kinds = tuple([_of_expression(plan, arg, settings) for arg in args])
             if name == "tuple":
                 if any(map(_has_name, args)):
@@ -333,8 +333,8 @@ def _shown(plan: ra.Plan, expression: ra.Expression) -> Type | None:
     kind = type_of(plan, expression)
     if kind is None or not isinstance(expression, ra.Call) or kind.name != "struct":
         return kind
-    known = function(expression.name)
-    if known is None or not known.generator:
+    row = function(expression.name)
+    if row is None or not row.generator:
         return kind
     return kind.items[0] if len(kind.items) == 1 else None
 

@@ -157,17 +157,17 @@ class _Search:
 
     def _entries(self, folder: str) -> dict[str, os.DirEntry[str]]:
         """The entries of a folder, by name; none where it cannot be read."""
-        known = self._known.get(folder)
-        if known is None:
-            known = self._known[folder] = {}
+        by_name = self._known.get(folder)
+        if by_name is None:
+            by_name = self._known[folder] = {}
             try:
                 with os.scandir(folder or os.curdir) as entries:
-                    known |= {entry.name: entry for entry in entries}
+                    by_name |= {entry.name: entry for entry in entries}
             except (FileNotFoundError, NotADirectoryError):  # git lists what was there
                 pass
             except OSError:
                 self.unread.append(folder.rstrip(os.sep))
-        return known
+        return by_name
 
     def _listed(self, folder: str) -> list[str] | None:
         """What git tracks or would track below a folder; of a repository in it only the folder.

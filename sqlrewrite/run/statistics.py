@@ -134,7 +134,7 @@ def _of_statement(statement: StatementSummary, catalog: Warehouse) -> Iterator[R
         helps = (remedy for words, remedy in _REMEDIES if words in statement.reason)
         yield statement.reason, next(helps, "")
         return
-    unknown = [name for name, known in statement.relations if not known]
+    unknown = [name for name, in_catalog in statement.relations if not in_catalog]
     for name in unknown:
         yield f"{name} is not in the catalog", remedy_for_unknown(name, catalog)
     if unknown:

@@ -127,8 +127,8 @@ def _given_values(unit: str) -> list[tuple[str, ...]]:
     chains = [
         _chain(operand) for operand in _operands(tree.body) if not isinstance(operand, ast.Constant)
     ]
-    known = all(_is_of_task(chain) or _DATES.issuperset(chain[:1] or "?") for chain in chains)
-    return chains if known else []
+    all_given = all(_is_of_task(chain) or _DATES.issuperset(chain[:1] or "?") for chain in chains)
+    return chains if all_given else []
 
 
 def _operands(node: ast.expr) -> Iterator[ast.expr]:

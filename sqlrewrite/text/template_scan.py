@@ -309,8 +309,8 @@ class TemplateScan:
         """Whether the value of a template in a comment may have several lines: unless it also
         stands in a string or name, or is compared."""
         sign = _sign(unit)
-        known = unit in self.one_line or unit in self._in_strings
-        return not known and (sign not in _MAY_BE_TEXT or sign in self.signs)
+        one_line = unit in self.one_line or unit in self._in_strings
+        return not one_line and (sign not in _MAY_BE_TEXT or sign in self.signs)
 
     @cached_property
     def _in_strings(self) -> frozenset[str]:
@@ -331,15 +331,15 @@ class TemplateScan:
             # Its value is assumed to be a part of the string or name, without the quote.
             quote = context[-1]
             named = kind is TemplateKind.VALUE or is_name(unit)
-            known = (named and quote not in unit) or repeats(unit, quote)
-            if known:
+            steady = (named and quote not in unit) or repeats(unit, quote)
+            if steady:
                 self.one_line.add(unit)
             if "\\" in unit or (quote == "`" and (not named or quote in unit)):
                 self._refuse(start, end, f"{shown} stands inside of a string or name")
                 self._blank(start, end)
-            elif quote in unit or not known:
+            elif quote in unit or not steady:
                 self._put(start, end, unit.replace(quote, "_"))
-                self.unknown |= not known
+                self.unknown |= not steady
         elif kind is TemplateKind.NOTHING and (self._alone(start, end) or not self._within(start)):
             self._nothing(start, end, unit, context)
         else:

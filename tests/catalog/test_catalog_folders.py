@@ -164,9 +164,9 @@ def test_tables_that_are_made_of_others(tmp_path: Path) -> None:
     }
     catalog = of(tmp_path, files)
     shown = {
-        name[-1]: " ".join(f"{c.name}:{c.type}" for c in found.columns)
-        for name, found in catalog.relations.items()
-        if isinstance(found, Table)
+        name[-1]: " ".join(f"{c.name}:{c.type}" for c in table.columns)
+        for name, table in catalog.relations.items()
+        if isinstance(table, Table)
     }
     assert shown == {
         "src": "a:int dt:date",

@@ -132,18 +132,18 @@ def _scans(store: Any, before: int, table: str) -> Iterator[dict[str, str]]:
             if "Scan" not in node.name() or not node.name().endswith(f" {table}"):
                 continue
             metrics = [node.metrics().apply(at) for at in range(node.metrics().size())]
-            known = {metric.name(): values.get(metric.accumulatorId()) for metric in metrics}
-            yield {name: value.get() for name, value in known.items() if value.isDefined()}
+            by_name = {metric.name(): values.get(metric.accumulatorId()) for metric in metrics}
+            yield {name: value.get() for name, value in by_name.items() if value.isDefined()}
 
 
 def _sum(scans: Iterator[dict[str, str]]) -> Read:
     reading = Read()
     for scan in scans:
         partitions = scan.get("number of partitions read")
-        known = None if partitions is None else _number(partitions)
+        count = None if partitions is None else _number(partitions)
         reading = Read(
             reading.files + next((_number(scan[file]) for file in FILES if file in scan), 0),
-            reading.partitions if known is None else (reading.partitions or 0) + known,
+            reading.partitions if count is None else (reading.partitions or 0) + count,
             reading.rows + _number(scan.get("number of output rows", "0")),
             reading.bytes + next((_number(scan[data]) for data in BYTES if data in scan), 0),
         )

@@ -37,7 +37,7 @@ class World:
 
     shapes: dict[str, str]
     stored: tuple[str, ...]
-    known: tuple[str, ...]
+    names: tuple[str, ...]
     ansi: bool
 
     def ddl(self) -> str:
@@ -45,7 +45,7 @@ class World:
         return ";\n".join(
             f"CREATE TABLE {name.removeprefix('default.')} ({shape}) USING parquet{_by(shape)}"
             for name, shape in self.shapes.items()
-            if name.partition(".")[0] in self.known
+            if name.partition(".")[0] in self.names
         )
 
 

@@ -57,9 +57,9 @@ def _each(
     then they are asked for in halves."""
     try:
         resolved = _resolved(spark, texts)
-        kept = [text for text, known in zip(texts, resolved, strict=True) if known]
+        kept = [text for text, resolves in zip(texts, resolved, strict=True) if resolves]
         results = of(kept) if kept else iter(())
-        return [next(results) if known else None for known in resolved]
+        return [next(results) if resolves else None for resolves in resolved]
     except Exception:
         if len(texts) == 1:
             return [None]

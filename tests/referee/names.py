@@ -65,7 +65,7 @@ class Score:
     """How the answers compare: of queries that Spark answered, and of their columns."""
 
     queries: int = 0
-    told: int = 0
+    answered: int = 0
     columns: int = 0
     types: int = 0
     names: int = 0
@@ -79,7 +79,7 @@ class Score:
         if given is None:
             self.unknown.append(answer)
             return
-        self.told += 1
+        self.answered += 1
         self.columns += len(given)
         self.types += sum(kind is not None for _, kind in given)
         self.names += sum(name is not None for name, _ in given)
@@ -209,7 +209,7 @@ def main(part: str = "") -> None:
         print(score.untyped.most_common(150))
         print(
             f"{label}: {score.queries} queries, {len(score.wrong)} wrong,"
-            f" {score.told / score.queries:.1%} told; of {score.columns} columns"
+            f" {score.answered / score.queries:.1%} told; of {score.columns} columns"
             f" {score.types} ({score.types / score.columns:.1%}) with types,"
             f" {score.names / score.columns:.1%} with names"
         )

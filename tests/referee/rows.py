@@ -72,7 +72,7 @@ class Count:
     """What became of the queries of a run."""
 
     queries: int = 0
-    asked: int = 0
+    sent: int = 0
     refused: int = 0
     rewritten: int = 0
     errors: int = 0
@@ -85,7 +85,7 @@ class Count:
         return (
             f"queries {self.queries}, rewritten {self.rewritten} "
             f"({self.rewritten / max(1, self.queries):.0%}), in {seconds:.0f} s; refused by Spark "
-            f"{self.refused} of {self.asked} ({self.refused / max(1, self.asked):.0%}); of the "
+            f"{self.refused} of {self.sent} ({self.refused / max(1, self.sent):.0%}); of the "
             f"rewritten: error before {self.errors}, gone {self.gone}, no row {self.empty}; "
             f"wrong {len(self.wrong)}"
         )
@@ -148,7 +148,7 @@ def referee(table: Table, seed: int, index: int, count: Count) -> None:
     result = rewrite(sql, table.catalog, **manner)
     if not result.changed:
         if index % ASKED == 0:
-            count.asked += 1
+            count.sent += 1
             refusal = understands(table.session, sql)
             count.refused += bool(refusal)
             count.refusals[refusal] += bool(refusal)
@@ -156,7 +156,7 @@ def referee(table: Table, seed: int, index: int, count: Count) -> None:
     before = answer(table.session, sql)
     refused = not before.columns
     if index % ASKED == 0:
-        count.asked += 1
+        count.sent += 1
         count.refused += refused
         count.refusals[before.condition] += refused
     if refused:

@@ -314,7 +314,7 @@ class Count:
     """What became of the texts of a run."""
 
     texts: int = 0
-    told: int = 0
+    reported: int = 0
     wrong: list[str] = field(default_factory=list)
 
 
@@ -334,7 +334,7 @@ def check(texts: Sequence[tuple[str, str]], spark: Callable[[str], list[Lexeme]]
             wrong = lexed_otherwise(text, mine) or untold(text, mine, tokens, unreadable)
             if wrong is not None:
                 count.wrong.append(f"{name}: {wrong}\n    {text!r}")
-            count.told += bool(unreadable)
+            count.reported += bool(unreadable)
             at += len(text) + len(BETWEEN)
     return count
 
@@ -363,7 +363,7 @@ def run(
         until = min(at + 1000, first + count)
         texts = [(f"--seed {seed} --from {n}", random_text(seed, n)) for n in range(at, until)]
         part = check(texts, spark)
-        total.texts, total.told = total.texts + part.texts, total.told + part.told
+        total.texts, total.reported = total.texts + part.texts, total.reported + part.reported
         total.wrong += part.wrong
         at = until
         print(f"{at - first:,} of {count:,}, {len(total.wrong)} wrong", file=sys.stderr)
@@ -383,7 +383,7 @@ def main() -> None:
     lexer = SparkLexer(session._jvm)
     count, at = run(lexer, arguments.seed, arguments.first, arguments.count, arguments.seconds)
     print(*count.wrong[:20], sep="\n")
-    print(f"{count.texts:,} texts, {count.told:,} told, {len(count.wrong):,} wrong; next: {at}")
+    print(f"{count.texts:,} texts, {count.reported:,} told, {len(count.wrong):,} wrong; next: {at}")
     sys.exit(bool(count.wrong))
 
 

@@ -172,7 +172,7 @@ def test_a_setting_that_may_change_anything_makes_what_follows_unknown() -> None
 @pytest.mark.parametrize("it", SET_TEXTS, ids=lambda it: it.text)
 def test_what_set_and_reset_change(it: SetText) -> None:
     *_, columns = outputs(f"{it.text}; {it.query}", CATALOG, ansi=True, legacy_interval=False)
-    assert (columns and columns[0][1]) == (it.type if it.known else None)
+    assert (columns and columns[0][1]) == (it.type if it.certain else None)
 
 
 @pytest.mark.parametrize(

@@ -36,10 +36,10 @@ class Upper:
     """A job that tells how often it was done. Of a text of small letters there is nothing to
     report, of any other its capitals."""
 
-    done: list[str] = field(default_factory=list)
+    paths: list[str] = field(default_factory=list)
 
     def __call__(self, path: str, data: bytes) -> str:
-        self.done.append(path)
+        self.paths.append(path)
         text = data.decode()
         return "silent" if text.islower() else text
 
@@ -74,7 +74,7 @@ ALL = "silent, silent, silent"
 def _run(files: list[str], print_of: str = "one", limit: int = 1000) -> tuple[str, list[str]]:
     job = Upper(limit=limit)
     results = list(run_each(job, files, 1, Cache(print_of, "cache")))
-    return ", ".join(results), job.done
+    return ", ".join(results), job.paths
 
 
 def test_only_silent_files_are_kept(files: list[str]) -> None:

@@ -146,7 +146,7 @@ def _stored(path: str) -> object:
 
 def _baseline(path: str) -> object:
     """Read, and written anew with what it knew."""
-    findings = baseline.load(path).known
+    findings = baseline.load(path).counts
     writing = baseline.Writing(".")
     baseline.write(path, writing)
     return findings

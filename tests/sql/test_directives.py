@@ -30,7 +30,7 @@ def catalog() -> Catalog:
 
 
 def _kinds(text: str) -> list[tuple[str, tuple[str, ...], str]]:
-    listed = directives(text, tokenize(text)).found
+    listed = directives(text, tokenize(text)).in_order
     return [(directive.kind, directive.codes, directive.reason) for directive in listed]
 
 

@@ -20,7 +20,7 @@ class SetText:
     text: str
     query: str
     type: str | None
-    known: bool = True
+    certain: bool = True
     older: str = ""
 
 
@@ -28,19 +28,21 @@ SET_TEXTS = (
     SetText(f"SET {_ANSI}", _SUM, "bigint"),
     SetText(f"SET {_ANSI} = FALSE", _SUM, "double"),
     SetText(f"SET `{_ANSI}` = `false`", _SUM, "double"),
-    SetText("SET SPARK.SQL.ANSI.ENABLED = false", _SUM, "bigint", known=False),
-    SetText(f"SET {_ANSI} = 'false'", _SUM, None, known=False),
-    SetText(f"SET {_ANSI} = false; RESET", _SUM, "bigint", known=False, older="double"),
-    SetText(f"SET {_ANSI} = false; RESET {_ANSI}", _SUM, "bigint", known=False, older="double"),
-    SetText(f"SET {_ANSI} = false; RESET `{_ANSI}`", _SUM, "bigint", known=False, older="double"),
-    SetText(f"RESET {_ANSI}", _SUM, "bigint", known=False, older="double"),
+    SetText("SET SPARK.SQL.ANSI.ENABLED = false", _SUM, "bigint", certain=False),
+    SetText(f"SET {_ANSI} = 'false'", _SUM, None, certain=False),
+    SetText(f"SET {_ANSI} = false; RESET", _SUM, "bigint", certain=False, older="double"),
+    SetText(f"SET {_ANSI} = false; RESET {_ANSI}", _SUM, "bigint", certain=False, older="double"),
+    SetText(f"SET {_ANSI} = false; RESET `{_ANSI}`", _SUM, "bigint", certain=False, older="double"),
+    SetText(f"RESET {_ANSI}", _SUM, "bigint", certain=False, older="double"),
     SetText(f"RESET {_ANSI}", "SELECT 1 AS x", "int"),
     SetText(f"RESET {_ANSI}; SET {_ANSI} = false", _SUM, "double"),
     SetText(f"SET {_ANSI} = false; RESET {_QUOTES}", _SUM, "double"),
-    SetText(f"SET {_ANSI} = false; RESET /* all */", _SUM, None, known=False),
+    SetText(f"SET {_ANSI} = false; RESET /* all */", _SUM, None, certain=False),
     SetText(f"SET {_ANSI} = false; RESET SPARK.sql.ansi.enabled", _SUM, "double"),
-    SetText(f"SET {_QUOTES} = true; RESET {_ANSI}", _QUOTED, "int", known=False, older="string"),
+    SetText(f"SET {_QUOTES} = true; RESET {_ANSI}", _QUOTED, "int", certain=False, older="string"),
     SetText(f"SET {_QUOTES} = true; RESET", _QUOTED, "string"),
     SetText("SET spark.sql.legacy.interval.enabled = true; RESET", _SPAN, "interval day"),
-    SetText(f"SET spark.sql.legacy.new = true; RESET {_ANSI}", "SELECT 1 AS x", "int", known=False),
+    SetText(
+        f"SET spark.sql.legacy.new = true; RESET {_ANSI}", "SELECT 1 AS x", "int", certain=False
+    ),
 )

@@ -171,9 +171,9 @@ def estimate(proposal: Proposal) -> Estimate | None:
     if all(scan.table.size_in_bytes is None for scan in (*scans, proposal.pair.scan)):
         return Estimate(None, None, None, proposal.engine.fallback_filter_ratio, BY_RATIO)
     named, plan = list(_named(proposal)), proposal.plan
-    known = {ref.relation for ref in named}
+    relations = {ref.relation for ref in named}
     sizes = [
-        _bytes(scan, named if scan.relation in known else _named_beside(plan, scan))
+        _bytes(scan, named if scan.relation in relations else _named_beside(plan, scan))
         for scan in scans
     ]
     rows = [scan.table.row_count for scan in scans]
@@ -190,8 +190,8 @@ def estimate(proposal: Proposal) -> Estimate | None:
 def has_statistics(proposal: Proposal) -> bool:
     """Whether both sides have the statistics that an estimate needs."""
     dimension = proposal.pair.dimension
-    known = isinstance(dimension, ra.Scan) and dimension.table.row_count is not None
-    return known and proposal.pair.scan.table.size_in_bytes is not None
+    counted = isinstance(dimension, ra.Scan) and dimension.table.row_count is not None
+    return counted and proposal.pair.scan.table.size_in_bytes is not None
 
 
 def pays(cost: Estimate | None, saved: int | None, read: int | None) -> bool:
@@ -285,8 +285,8 @@ def _share_saved(proposal: Proposal) -> tuple[float, str]:
 def _share_left_by_all(proposal: Proposal, restrictions: Iterable[Restriction]) -> float | None:
     """The share of rows that all conditions leave; unknown shares do not count. None if all are."""
     shares = [_share_left_by(proposal, restriction) for restriction in restrictions]
-    known = [share for share in shares if share is not None]
-    return prod(known) if known else None
+    known_shares = [share for share in shares if share is not None]
+    return prod(known_shares) if known_shares else None
 
 
 def _share_left_by(proposal: Proposal, item: Restriction) -> float | None:
@@ -320,8 +320,8 @@ def _distinct_values(proposal: Proposal, column: ra.ColumnRef) -> int | None:
 
 
 def _share_left_by_any(shares: list[float | None]) -> float | None:
-    known = [share for share in shares if share is not None]
-    return min(1, sum(known)) if len(known) == len(shares) else None
+    known_shares = [share for share in shares if share is not None]
+    return min(1, sum(known_shares)) if len(known_shares) == len(shares) else None
 
 
 def _share_where(proposal: Proposal, expression: ra.Expression) -> float | None:
@@ -334,8 +334,10 @@ def _share_where(proposal: Proposal, expression: ra.Expression) -> float | None:
             count = _distinct_values(proposal, column)
             return min(1, len(values) / count) if count else None
         case ra.Call(name="and", args=args):
-            known = [share for arg in args if (share := _share_where(proposal, arg)) is not None]
-            return prod(known) if known else None
+            known_shares = [
+                share for arg in args if (share := _share_where(proposal, arg)) is not None
+            ]
+            return prod(known_shares) if known_shares else None
         case ra.Call(name="or", args=args):
             return _share_left_by_any([_share_where(proposal, arg) for arg in args])
         case _:

@@ -228,9 +228,9 @@ def form_of(proposal: Proposal, node: ra.Expression) -> Attempt | None:
         case ra.Call(name="parse_url", args=(_, *others)) if not all(map(_is_word, others)):
             return None  # an argument is a pattern, which may be malformed
         case ra.Call(name="timestampadd", args=(ra.Literal(text=unit), amount, start)):
-            known = proposal.type_of(start) in (TIMESTAMP, TIMESTAMP_NTZ)
+            is_timestamp = proposal.type_of(start) in (TIMESTAMP, TIMESTAMP_NTZ)
             small = isinstance(amount, ra.Literal) and stays_in_range((amount,))
-            return moved(unit) if known and small else None
+            return moved(unit) if is_timestamp and small else None
         case ra.Call(name=name, args=args) if any(isinstance(arg, ra.Parameter) for arg in args):
             if proposal.options.limits.dialect != SPARK:
                 return None  # other dialects have other names of types in typeof

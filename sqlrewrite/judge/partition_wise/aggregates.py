@@ -73,8 +73,8 @@ def _without_place(expression: Expression) -> Expression:
 
 def _is_row_function(name: str) -> bool:
     """Whether a name is a function or operator over one row."""
-    known = function(name)
-    return known is not None and (known.kind in ("operator", "scalar") or name in _VALUES)
+    row = function(name)
+    return row is not None and (row.kind in ("operator", "scalar") or name in _VALUES)
 
 
 class _Pieces:
@@ -114,7 +114,7 @@ class _Pieces:
                 self.piece(operand)
             case Call(name="filter where", args=(Call() as call, _)):
                 self.aggregates.append(self._combined(call, expression))
-            case Call(name=name) if (known := function(name)) is not None and known.aggregate:
+            case Call(name=name) if (row := function(name)) is not None and row.aggregate:
                 self.aggregates.append(self._combined(expression, expression))
             case Call(name=name, args=args) if _is_row_function(name):
                 for arg in args:
@@ -136,8 +136,8 @@ class _Pieces:
                     f"`{call.name}(DISTINCT …)` over all rows cannot be computed from its values "
                     "per group"
                 )
-            known = isinstance(node, Literal | ColumnRef | Cast) or node in (call, whole)
-            if not known and not (isinstance(node, Call) and _is_row_function(node.name)):
+            is_part = isinstance(node, Literal | ColumnRef | Cast) or node in (call, whole)
+            if not is_part and not (isinstance(node, Call) and _is_row_function(node.name)):
                 raise Unsplit(f"the argument of `{call.name}` is not understood")
         if None in spans:
             raise Unsplit(f"a column in the argument of `{call.name}` is not written in the text")

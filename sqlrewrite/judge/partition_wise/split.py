@@ -209,13 +209,13 @@ class _Search:
             inner = self.plan.blocks[self.plan.owner[scan.relation]]
             if inner is self.block:
                 continue
-            known = any(
+            is_semi_join = any(
                 join.block is inner
                 and join.other is scan
                 and self._ties(join, null_extended(self.block.source, join.one.relation))
                 for join in self.joins
             )
-            if inner.source is not scan or inner.aggregate or inner.limit or not known:
+            if inner.source is not scan or inner.aggregate or inner.limit or not is_semi_join:
                 raise Unsplit(f"`{scan.alias}` is in a subquery that is more than a semi-join")
 
     def _split(self, node: ra.Node) -> bool:

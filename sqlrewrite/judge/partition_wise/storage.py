@@ -162,8 +162,8 @@ def _relation(one: PartitionField, other: PartitionField) -> str | None:
     if not transforms <= _TRANSFORMS:
         return None
     if len(transforms) == 1 and one.number == other.number:
-        known = one.transform not in ("bucket", "truncate") or one.number is not None
-        return "same" if known else None
+        same_number = one.transform not in ("bucket", "truncate") or one.number is not None
+        return "same" if same_number else None
     if transforms == {"days", "hours"}:
         return "compatible"
     if transforms == {"bucket"} and one.number and other.number:
@@ -258,11 +258,11 @@ def _groups_needed(join: ScanJoin, threshold: int, sides: Sequence[int]) -> int:
     """The number of groups that makes one of these sides small enough to be broadcast; 1 if a side
     is small already. Raises Unsplit if that is not known, or does not pay."""
     sizes = join.one.table.size_in_bytes, join.other.table.size_in_bytes
-    known = [sizes[side] for side in sides if side in BROADCAST_SIDES.get(join.kind, ())]
-    if not known:
+    broadcastable = [sizes[side] for side in sides if side in BROADCAST_SIDES.get(join.kind, ())]
+    if not broadcastable:
         kind = join.kind.value.upper()
         raise Unsplit(f"Spark can broadcast no table of its {kind} JOIN, so groups save nothing")
-    if any(size is not None and size <= threshold for size in known):
+    if any(size is not None and size <= threshold for size in broadcastable):
         return 1
     if None in sizes:
         raise Unsplit(
@@ -273,7 +273,7 @@ def _groups_needed(join: ScanJoin, threshold: int, sides: Sequence[int]) -> int:
             f"its larger table has less than {ENOUGH >> 20} MB, for which groups were not faster "
             "when measured (`--groups N` writes them anyway, `verify` measures them)"
         )
-    smaller = min(size or 0 for size in known)
+    smaller = min(size or 0 for size in broadcastable)
     if max(size or 0 for size in sizes) < TIMES * smaller:
         raise Unsplit(
             f"its larger table is less than {TIMES} times the other: groups then cost as much as "

@@ -101,8 +101,8 @@ def _size(node: ra.Node) -> int | None:
     sizes = [
         leaf.table.size_in_bytes if isinstance(leaf, ra.Scan) else None for leaf in leaves(node)
     ]
-    known = [size for size in sizes if size is not None]
-    return sum(known) if len(known) == len(sizes) else None
+    known_sizes = [size for size in sizes if size is not None]
+    return sum(known_sizes) if len(known_sizes) == len(sizes) else None
 
 
 _NO_WINDOW = (ra.SetOperation, ra.Project, ra.Filter, ra.Limit, ra.Aggregate)

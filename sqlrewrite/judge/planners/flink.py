@@ -125,8 +125,8 @@ def _unfit(plan: ra.Plan, side: tuple[ra.Relation, ...], pair: Pair) -> str | No
                 if pair.scan not in inner:
                     relations += inner
     tables = {scan.table.name: scan for scan in relations if isinstance(scan, ra.Scan)}
-    known = all(isinstance(scan, ra.Scan | ra.Derived | ra.CteReference) for scan in relations)
-    if len(tables) != 1 or not known:
+    all_read = all(isinstance(scan, ra.Scan | ra.Derived | ra.CteReference) for scan in relations)
+    if len(tables) != 1 or not all_read:
         return "it prunes only by the keys of a single table"
     (table,) = tables.values()
     if table.table.partitioned_by:

@@ -94,10 +94,10 @@ def join_of(node: ra.Node, one: int, other: int) -> ra.Join | None:
     """The join between two relations of one FROM; None if there is none."""
     join = None
     while isinstance(node, ra.Join) and {one, other} <= numbers(node):
-        join, left = node, numbers(node.left)
-        if (one in left) != (other in left):
+        join, below = node, numbers(node.left)
+        if (one in below) != (other in below):
             return join
-        node = node.left if one in left else node.right
+        node = node.left if one in below else node.right
     return None
 
 

@@ -262,5 +262,5 @@ def _bytes(proposal: Proposal, node: ra.Node) -> float:
 def _bytes_of_query(proposal: Proposal, query: ra.Query) -> float:
     sizes = [_bytes(proposal, proposal.plan.blocks[number].source) for number in query.top]
     read = [relation for relation in read_by(proposal.plan, query) if isinstance(relation, ra.Scan)]
-    known = any(scan.table.size_in_bytes is not None for scan in read)
-    return sum(sizes) if known else max(sizes)
+    any_size = any(scan.table.size_in_bytes is not None for scan in read)
+    return sum(sizes) if any_size else max(sizes)

@@ -122,8 +122,8 @@ def common_of_all(kinds: Iterable[Type], ansi: bool) -> Type | None:
 def common_of_known(kinds: Iterable[Type | None], ansi: bool) -> Type | None:
     """``common_of_all``; None if one of the types is not known."""
     listed = tuple(kinds)
-    known = [kind for kind in listed if kind is not None]
-    return common_of_all(known, ansi) if len(known) == len(listed) else None
+    known_kinds = [kind for kind in listed if kind is not None]
+    return common_of_all(known_kinds, ansi) if len(known_kinds) == len(listed) else None
 
 
 def in_list(kinds: Iterable[Type], ansi: bool) -> Type | None:

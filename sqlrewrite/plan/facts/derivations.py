@@ -149,7 +149,7 @@ _MONTHS, _CENTURY = 12, 100
 def _has_room(cast: Cast, of: TypeOf) -> bool:
     """Whether a cast to an integer type only cuts off a fraction: its operand is the quotient of a
     value that the type holds and a positive number."""
-    wanted = parse(cast.type)
+    target = parse(cast.type)
     match cast.operand:
         case Call(name="floor", args=(Call(name="/", args=args),)):
             pass
@@ -159,9 +159,9 @@ def _has_room(cast: Cast, of: TypeOf) -> bool:
             return False
     dividend = of(args[0])
     divided = dividend is not None and _divided(args, (dividend,))
-    if wanted is None or dividend is None or not (divided and is_integral(wanted)):
+    if target is None or dividend is None or not (divided and is_integral(target)):
         return False
-    return dividend != BIGINT and lossless(dividend, wanted)
+    return dividend != BIGINT and lossless(dividend, target)
 
 
 def _cast(below: Shape, source: Type | None, target: Type | None) -> Shape | None:

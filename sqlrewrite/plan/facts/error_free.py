@@ -158,8 +158,8 @@ def legacy_sum(name: str, kinds: Types) -> Attempt | None:
 def _as_numbers(text: str, kinds: Types) -> str:
     """The form of a comparison whose STRING is cast as in ANSI mode: to a DATE, a BIGINT or a
     DOUBLE."""
-    wanted = next(kind for kind in kinds if kind is not None and kind.name != "string")
-    to = "BIGINT" if is_integral(wanted) else "DATE" if wanted == types.DATE else "DOUBLE"
+    target = next(kind for kind in kinds if kind is not None and kind.name != "string")
+    to = "BIGINT" if is_integral(target) else "DATE" if target == types.DATE else "DOUBLE"
     at = next(at for at, kind in enumerate(kinds) if kind is not None and kind.name == "string")
     return text.replace(f"{{{at}}}", f"try_cast({{{at}}} AS {to})")
 
@@ -186,9 +186,11 @@ def _sums(kinds: Types) -> bool:
 
 def _text(kinds: Types) -> bool:
     """A STRING against an integer, a DOUBLE or a DATE."""
-    known = [kind for kind in kinds if kind is not None]
-    plain = [kind for kind in known if kind.name == "string" and kind.collation is None]
-    others = [kind for kind in known if is_integral(kind) or kind in (types.DOUBLE, types.DATE)]
+    known_kinds = [kind for kind in kinds if kind is not None]
+    plain = [kind for kind in known_kinds if kind.name == "string" and kind.collation is None]
+    others = [
+        kind for kind in known_kinds if is_integral(kind) or kind in (types.DOUBLE, types.DATE)
+    ]
     return (len(kinds), len(plain), len(others)) == (2, 1, 1)
 
 

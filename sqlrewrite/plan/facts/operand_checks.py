@@ -135,10 +135,10 @@ def _has_room(sign: str, kinds: Sequence[Type | None]) -> bool:
     and an integer, without losing digits."""
     if len(kinds) != 2 or not any(map(_is_decimal, kinds)):
         return False
-    known = [as_decimal(kind) for kind in kinds if _is_exact(kind)]
-    if len(known) < 2:
+    decimals = [as_decimal(kind) for kind in kinds if _is_exact(kind)]
+    if len(decimals) < 2:
         return False
-    (p1, s1), (p2, s2) = ((decimal.numbers[0], decimal.numbers[1]) for decimal in known)
+    (p1, s1), (p2, s2) = ((decimal.numbers[0], decimal.numbers[1]) for decimal in decimals)
     digits = p1 + p2 if sign == "*" else max(s1, s2) + max(p1 - s1, p2 - s2)
     return digits + 1 <= types.MAX_PRECISION
 

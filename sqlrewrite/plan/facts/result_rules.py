@@ -97,10 +97,10 @@ def _for_each(call: Arguments, kind: Type) -> Argument:
     """The type of one result, or an array of it if the second argument is an array."""
     if len(call.types) < 2:
         return kind
-    wanted = call.types[1]
-    if wanted is None:
+    kind_of_unit = call.types[1]
+    if kind_of_unit is None:
         return None
-    return types.array(kind) if wanted.name == "array" else kind
+    return types.array(kind) if kind_of_unit.name == "array" else kind
 
 
 def _map_from_entries(kind: Type) -> Argument:
@@ -302,8 +302,8 @@ def _uniform(call: Arguments) -> Argument:
     exact = [kind for kind in kinds if kind is not None and coercion.is_decimal(kind)]
     if exact:
         return exact[0] if len(exact) == 1 and types.VOID not in kinds else None
-    known = tuple(kind for kind in kinds if kind is not None)
-    return _integral(known, call) if len(known) == len(kinds) else None
+    known_kinds = tuple(kind for kind in kinds if kind is not None)
+    return _integral(known_kinds, call) if len(known_kinds) == len(kinds) else None
 
 
 def _time_trunc(call: Arguments) -> Argument:

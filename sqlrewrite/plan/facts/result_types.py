@@ -87,9 +87,9 @@ def lambda_parameters(name: str, call: Arguments) -> tuple[tuple[Argument, ...],
     if row is None:
         return ()
     form = signature(row.signature)
-    known = letter_types(form, tuple(map(_plain, call.types)), call.settings)
+    letters = letter_types(form, tuple(map(_plain, call.types)), call.settings)
     return tuple(
-        tuple(type_of_pattern(part, known) for part in parameter.lambda_parameters)
+        tuple(type_of_pattern(part, letters) for part in parameter.lambda_parameters)
         for parameter in form.parameters
         if parameter.lambda_parameters
     )

@@ -49,8 +49,8 @@ class Arguments:
     def known(self, start: int = 0, step: int = 1) -> tuple[Type, ...] | None:
         """The types of every ``step``-th argument from ``start`` on; None if one is not known."""
         some = self.types[start::step]
-        known = tuple(kind for kind in some if kind is not None)
-        return known if len(known) == len(some) else None
+        known_kinds = tuple(kind for kind in some if kind is not None)
+        return known_kinds if len(known_kinds) == len(some) else None
 
 
 _NESTED = re.compile(r"(array|map)<(.*)>")
@@ -145,8 +145,8 @@ def type_of_pattern(pattern: str, letters: Mapping[str, Argument]) -> Argument:
     if pattern == "array<struct<key:k,value:v>>":
         return _entries(letters)
     items = [type_of_pattern(part, letters) for part in _parts(nested[2])]
-    known = tuple(item for item in items if item is not None)
-    return Type(nested[1], items=known) if len(known) == len(items) else None
+    known_items = tuple(item for item in items if item is not None)
+    return Type(nested[1], items=known_items) if len(known_items) == len(items) else None
 
 
 def _entries(letters: Mapping[str, Argument]) -> Argument:

@@ -53,8 +53,8 @@ def query_run_by(tree: exp.Expr) -> tuple[exp.Query | None, str]:
 def _is_sparks(tree: exp.Delete | exp.Update) -> bool:
     """Whether a DELETE or UPDATE has only clauses of Spark's grammar: one table, and SETs of
     columns."""
-    known = _OF_A_DELETE if isinstance(tree, exp.Delete) else _OF_AN_UPDATE
-    return all(key in known for key, value in tree.args.items() if value) and all(
+    understood = _OF_A_DELETE if isinstance(tree, exp.Delete) else _OF_AN_UPDATE
+    return all(key in understood for key, value in tree.args.items() if value) and all(
         isinstance(expression, exp.EQ) and isinstance(expression.this, exp.Column)
         for expression in tree.expressions
     )

@@ -113,8 +113,8 @@ def _generates(item: exp.Expr, expression: Expression) -> Name | None:
     called = item.this if isinstance(item, exp.Alias | exp.Aliases) else item
     if not isinstance(called, exp.Anonymous) or not isinstance(expression, Call):
         return None
-    known = function(expression.name)
-    if known is None or not known.generator:
+    row = function(expression.name)
+    if row is None or not row.generator:
         return None
     if isinstance(item, exp.Aliases):
         return tuple(name.name.lower() for name in item.expressions)

@@ -426,10 +426,10 @@ class Translator:
         name = function_name(node)
         self.facts.functions.add(name)
         if node is not self._under_over:
-            known = function(name)
-            if known is None:
+            row = function(name)
+            if row is None:
                 self.facts.uncertain = True
-            elif known.aggregate:
+            elif row.aggregate:
                 self.facts.aggregates = True
         return name
 

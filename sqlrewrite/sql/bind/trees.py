@@ -211,18 +211,18 @@ def is_beside(join: exp.Expr) -> bool:
     explode(…) e``."""
     if not isinstance(join.this, exp.Lateral) or not isinstance(join.this.this, exp.Anonymous):
         return False
-    known = function(function_name(join.this.this))
+    row = function(function_name(join.this.this))
     alone = not any(join.args.get(key) for key in ("on", "using", "method", "side", "pivots"))
-    return alone and known is not None and known.generator and not join.this.args.get("outer")
+    return alone and row is not None and row.generator and not join.this.args.get("outer")
 
 
 def is_generated(node: exp.Table) -> bool:
     """Whether a relation is the call of a known generator."""
     if not isinstance(node.this, exp.Anonymous):
         return False
-    known = function(function_name(node.this))
+    row = function(function_name(node.this))
     only = all(name in ("this", "alias") for name, value in node.args.items() if value)
-    return only and known is not None and known.kind in ("generator", "table")
+    return only and row is not None and row.kind in ("generator", "table")
 
 
 def all_generated(node: exp.Table) -> exp.Select:

@@ -134,7 +134,7 @@ def _apply_uncertain(cursor: Cursor, catalog: Warehouse) -> Warehouse:
             after = _set(cursor, catalog)
             if after.namespace == UNKNOWN_NAMESPACE:
                 return after
-            policies = {known.settings.get(TIME_PARSER_POLICY) for known in (catalog, after)}
+            policies = {each.settings.get(TIME_PARSER_POLICY) for each in (catalog, after)}
             doubt = {TIME_PARSER_POLICY: "?"} if len(policies) > 1 else {}
             return replace(
                 catalog,

@@ -196,10 +196,14 @@ def _pieces(
         case TemplateKind.REFERENCE:
             if behind_dot:
                 return "is a part of a name that is not known"
-            known = refer(template.reference)
+            relation = refer(template.reference)
             # A relation that nobody knows, where it is in no manifest, and not the only table of
             # that name in the catalog.
-            return _dotted(known) if known else [(TokenType.IDENTIFIER, on_one_line(template.text))]
+            return (
+                _dotted(relation)
+                if relation
+                else [(TokenType.IDENTIFIER, on_one_line(template.text))]
+            )
         case TemplateKind.THIS | TemplateKind.VALUE if is_named:
             # A relation or column that nobody knows. What a statement makes under such a name is
             # not what another reads under it: a SET in between may have changed what it is.
@@ -281,12 +285,12 @@ def misplaced_template(templates: Sequence[Template], tokens: Sequence[Token]) -
     starts = {template.start: template for template in templates}
     for token in _up_to_name(tokens) if makes else tokens:
         misplaced = starts.get(token.start)
-        known = misplaced is not None and misplaced.kind in (
+        in_place = misplaced is not None and misplaced.kind in (
             TemplateKind.REFERENCE,
             TemplateKind.PART,
         )
-        known = known or (token.token_type in _NAMES and not has_template(token.text))
-        if misplaced is not None and not known and not (makes and token.text.endswith(_MADE)):
+        in_place = in_place or (token.token_type in _NAMES and not has_template(token.text))
+        if misplaced is not None and not in_place and not (makes and token.text.endswith(_MADE)):
             return _obstacle(misplaced, "stands in a definition")
     return None
 

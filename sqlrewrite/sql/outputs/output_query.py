@@ -90,12 +90,12 @@ def _as_name(text: str, token: Token) -> Token:
 def _agreed(answers: Sequence[Output | None]) -> Output | None:
     """The common part of several answers: None in place of a name or type that differs, and None if
     an answer is None or has another number of columns."""
-    known = [answer for answer in answers if answer is not None]
-    if len(known) < len(answers) or len({len(answer) for answer in known}) != 1:
+    known_answers = [answer for answer in answers if answer is not None]
+    if len(known_answers) < len(answers) or len({len(answer) for answer in known_answers}) != 1:
         return None
     return tuple(
         (_same({name for name, _ in each}), _same({kind for _, kind in each}))
-        for each in zip(*known, strict=True)
+        for each in zip(*known_answers, strict=True)
     )
 
 

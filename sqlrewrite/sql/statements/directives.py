@@ -57,20 +57,20 @@ class Directive:
 class Directives:
     """The directives of a text, in order, and what they cover."""
 
-    found: tuple[Directive, ...]
+    in_order: tuple[Directive, ...]
     lines: Lines
 
     def covering(self, offset: int, codes: frozenset[str]) -> Directive | None:
         """The directive that covers an offset for at least one of the codes, or None."""
-        line = self.lines.place(offset)[0] if self.found else 0
-        on_line = (each for each in self.found if each.kind == "ignore" and each.line == line)
+        line = self.lines.place(offset)[0] if self.in_order else 0
+        on_line = (each for each in self.in_order if each.kind == "ignore" and each.line == line)
         covers = (each for each in on_line if any(map(each.speaks_of, codes)))
         return next(covers, None) or self.region(offset, codes)
 
     def region(self, offset: int, codes: frozenset[str]) -> Directive | None:
         """The ``off`` or ``ignore-file`` that covers an offset for one of the codes, or None."""
-        of_file = [each for each in self.found if each.kind == "ignore-file"]
-        before = (each for each in self.found if each.span.start <= offset)
+        of_file = [each for each in self.in_order if each.kind == "ignore-file"]
+        before = (each for each in self.in_order if each.span.start <= offset)
         switches = [each for each in before if each.kind in ("off", "on")]
         off = [each for each in switches[-1:] if each.kind == "off"]
         return next((each for each in (*of_file, *off) if any(map(each.speaks_of, codes))), None)
@@ -78,7 +78,7 @@ class Directives:
     @property
     def whole_file(self) -> Directive | None:
         """The directive that leaves the whole file alone, or None."""
-        of_file = (each for each in self.found if each.kind == "ignore-file")
+        of_file = (each for each in self.in_order if each.kind == "ignore-file")
         return next((each for each in of_file if not each.codes), None)
 
 

@@ -191,21 +191,21 @@ class ProgramEffect:
 
 def effects(nodes: Sequence[tuple[ast.AST, Way]], read: Set[int]) -> Iterator[ProgramEffect]:
     """Effects on names and settings. ``read``: the ``id``s of the nodes that are read as SQL."""
-    known = {*read, *_not_run(nodes)}
+    settled = {*read, *_not_run(nodes)}
     for node, way in nodes:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            known.add(id(node.func))
-            yield from _of_call(node, node.func, way, known)
+            settled.add(id(node.func))
+            yield from _of_call(node, node.func, way, settled)
         elif isinstance(node, ast.Dict | ast.Tuple):
-            yield from _of_settings(node, node, way, known)
+            yield from _of_settings(node, node, way, settled)
     for node, way in nodes:
-        if id(node) in known:
+        if id(node) in settled:
             continue
         if isinstance(node, ast.Attribute):
             statement = method_as_value(node.attr)
         elif isinstance(node, ast.Constant | ast.JoinedStr | ast.BinOp | ast.Call):
             text, within = text_of(node)
-            known |= {id(inner) for inner in within}
+            settled |= {id(inner) for inner in within}
             statement = _of_text(text)
         else:
             continue
@@ -214,35 +214,35 @@ def effects(nodes: Sequence[tuple[ast.AST, Way]], read: Set[int]) -> Iterator[Pr
 
 
 def _of_call(
-    call: ast.Call, method: ast.Attribute, way: Way, known: set[int]
+    call: ast.Call, method: ast.Attribute, way: Way, settled: set[int]
 ) -> Iterator[ProgramEffect]:
-    """Effects of a method call; adds to ``known`` the nodes that are dealt with by it."""
+    """Effects of a method call; adds to ``settled`` the nodes that are dealt with by it."""
     if method.attr in NAMES:
         statement = method_statement(method.attr, call)
         if statement is not None:
             yield ProgramEffect(statement, call, way, method.value, sure=True)
     elif method.attr in SETTINGS:
-        for effect in _of_settings(call, call, way, known):
+        for effect in _of_settings(call, call, way, settled):
             yield replace(effect, session=method.value, sure=True)
     elif method.attr in READS_SETTING:
-        known |= {id(argument) for argument in call.args}
+        settled |= {id(argument) for argument in call.args}
     elif method.attr == "sql":
         query = next(
             (keyword.value for keyword in call.keywords if keyword.arg == "sqlQuery"), None
         )
         query = call.args[0] if call.args else query
-        text = "" if query is None or id(query) in known else text_of(query)[0]
+        text = "" if query is None or id(query) in settled else text_of(query)[0]
         if _MAKES.match(text):  # ``sql`` runs it: less of a definition is enough than elsewhere
             yield ProgramEffect(f"CREATE {text}" if text.startswith(HOLE) else text, call, way)
 
 
 def _of_settings(
-    node: ast.Call | ast.Dict | ast.Tuple, runs: ast.expr, way: Way, known: set[int]
+    node: ast.Call | ast.Dict | ast.Tuple, runs: ast.expr, way: Way, settled: set[int]
 ) -> Iterator[ProgramEffect]:
     for key, value in settings_of(node):
-        statement = None if id(key) in known else setting_statement(key.value, value)
+        statement = None if id(key) in settled else setting_statement(key.value, value)
         if statement is not None:
-            known.add(id(key))
+            settled.add(id(key))
             yield ProgramEffect(statement, runs, way)
 
 
