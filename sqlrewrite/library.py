@@ -3,6 +3,8 @@ when they are first called."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlrewrite.catalog import Catalog as Catalog
 from sqlrewrite.linting.findings import Finding as Finding
 from sqlrewrite.linting.findings import Fix as Fix
@@ -62,13 +64,18 @@ def outputs(
     return outputs_of(tokenized(sql, catalog, Limits(), as_written=True), settings.possible())
 
 
-def lint(sql: str, catalog: Catalog, options: Options | None = None) -> tuple[Finding, ...]:
+def lint(
+    sql: str, catalog: Catalog, options: Options | None = None, *, files: Sequence[str] = ()
+) -> tuple[Finding, ...]:
     """The findings of a text, in its order; those that a comment suppresses say so.
 
-    ``options`` says what a rewrite would insert, by default what ``rewrite`` does. Never raises for
-    bad SQL, which is a finding.
+    ``options`` says what a rewrite would insert, by default what ``rewrite`` does. ``files`` are
+    those with the statements that write the tables: DPP007 proposes the partition columns that they
+    compute. One that cannot be read is passed over. Never raises for bad SQL, which is a finding.
     """
     from sqlrewrite.linting.linter import lint
+    from sqlrewrite.linting.proposed_columns import Proposals
 
-    findings, _ = lint(sql, catalog, options)
+    proposals = Proposals(files, catalog) if files else None
+    findings, _ = lint(sql, catalog, options, proposals=proposals)
     return findings

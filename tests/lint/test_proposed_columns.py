@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from sqlrewrite import Catalog
+from sqlrewrite import lint as library_lint
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.linting.proposed_columns import Proposals
@@ -119,3 +120,14 @@ def test_a_model_of_dbt_writes_its_table(
     place = f"of which `order_month` is computed ({tmp_path}/models/orders.sql:2)"
     assert (place in finding.message) is proposed
     assert ("add `order_month >= trunc(DATE '2024-05-03', 'MM')`" in finding.help) is proposed
+
+
+def test_in_the_library(tmp_path: Path) -> None:
+    path = tmp_path / "load.sql"
+    path.write_text(LOAD.format(MONTH))
+    sql = "SELECT sum(amount) FROM orders WHERE order_date > DATE '2024-03-15'"
+    catalog = Catalog.from_ddl(DDL)
+    (without,) = library_lint(sql, catalog)
+    (finding,) = library_lint(sql, catalog, files=[str(path), str(tmp_path / "none.sql")])
+    assert "order_month = " not in without.help
+    assert "`order_month = \"trunc(order_date, 'MM')\"`" in finding.help
