@@ -40,8 +40,8 @@ def computed_columns(
     words = {word for table in tables for word in _WORD.findall(table.name[-1])[-1:]}
     contents = [
         _Content(text, file, _model(file, catalog))
-        for file in files
-        if words and (text := _read(file))
+        for file in dict.fromkeys(files if words else ())
+        if (text := _read(file))
     ]
     contents = [content for content in contents if not words.isdisjoint(content.targets)]
     computing = [content for content in contents if _COMPUTES.search(content.text)]

@@ -5,12 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import click
 
-from sqlrewrite.catalog.sources import in_folder
 from sqlrewrite.cli.command_options import Command, file_options, setting_options, with_chosen
 from sqlrewrite.cli.file_runs import (
     FILES,
@@ -27,7 +25,7 @@ from sqlrewrite.cli.file_runs import (
 from sqlrewrite.cli.streams import output_to, printer, write_stdout
 from sqlrewrite.linting import baseline
 from sqlrewrite.linting.files import LintedFile, LintSummary, LintTask, with_report_paths
-from sqlrewrite.linting.proposed_columns import Proposals
+from sqlrewrite.linting.proposed_columns import Proposals, writing_files
 from sqlrewrite.linting.selection import FindingFilter, check, finding_filter, in_changed_statements
 from sqlrewrite.report import Line, Printer, lint, shown
 from sqlrewrite.report.lint_formats import MACHINES
@@ -197,14 +195,9 @@ def _all_shown(result: LintedFile) -> LintedFile:
     return replace(result, findings=tuple(findings))
 
 
-def _writing(group: FileGroup) -> list[str]:
-    """The files that may hold statements that write the tables: those to be checked, and the
-    catalog's."""
-    files = {path: None for path in group.files if path != STDIN}
-    for path in group.settings.catalog:
-        below = in_folder(Path(path)) if os.path.isdir(path) else [path]
-        files |= {str(file): None for file in below}
-    return [path for path in files if not path.endswith((".json", ".yml", ".yaml"))]
+def _writing(group: FileGroup) -> tuple[str, ...]:
+    """The files that may hold the statements which write the tables."""
+    return tuple(writing_files((path for path in group.files if path != STDIN), group.settings))
 
 
 def _linted_files(

@@ -315,12 +315,15 @@ def _suppressed(
 
 def in_file(host: Host, region: Region, finding: Finding) -> Finding:
     """A region's finding as one of the file, without a fix that cannot be written there."""
-    fix = None
-    if finding.fix is not None:
+    fix, choice = (_fix_in_file(host, region, each) for each in (finding.fix, finding.choice))
+    return replace(finding, place=_place(host, region, finding.place.span), fix=fix, choice=choice)
+
+
+def _fix_in_file(host: Host, region: Region, fix: Fix | None) -> Fix | None:
+    if fix is not None:
         with suppress(Unwritable):
-            replacements = finding.fix.replacements
-            fix = Fix(tuple(_replacement(host, region, each) for each in replacements))
-    return replace(finding, place=_place(host, region, finding.place.span), fix=fix)
+            return Fix(tuple(_replacement(host, region, each) for each in fix.replacements))
+    return None
 
 
 def _replacement(host: Host, region: Region, replacement: Replacement) -> Replacement:

@@ -89,7 +89,8 @@ class Suppression:
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One finding. ``subject`` names what it is about, and ``statement`` is a hash of the tokens of
-    its statement: both stay the same when lines move."""
+    its statement: both stay the same when lines move. ``choice`` is a change that is right if the
+    author says so, which no run makes by itself."""
 
     code: str
     message: str
@@ -99,6 +100,7 @@ class Finding:
     severity: Severity
     help: str = ""
     fix: Fix | None = None
+    choice: Fix | None = None
     suppression: Suppression | None = None
     counts: bool = True
 

@@ -175,7 +175,7 @@ def lint_renderings(sql: str, rewritten: Rewrite, of: Callable[[str], LintResult
         ):
             kept[key] = finding
     fix = Fix(tuple(_change(sql, rewritten.sql))) if rewritten.changed else None
-    fixed = [replace(finding, fix=finding.fix and fix) for finding in kept.values()]
+    fixed = [replace(finding, fix=finding.fix and fix, choice=None) for finding in kept.values()]
     fixed.sort(key=lambda it: (it.place.span.start, it.code))
     return tuple(fixed), tuple(dict.fromkeys(bug for *_, bugs in every for bug in bugs))
 

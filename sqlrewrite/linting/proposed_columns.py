@@ -7,11 +7,14 @@ whole. Out: the declaration, and the predicate that would follow from it, as adv
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import NamedTuple
 
+from sqlrewrite.catalog.sources import in_folder
 from sqlrewrite.document import Decision, Document, decide, read
 from sqlrewrite.find.reducers import own_conditions
 from sqlrewrite.find.restrictions import Conjunct
@@ -19,22 +22,32 @@ from sqlrewrite.plan.algebra import Plan, Scan
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.settings.forms import VALUES
 from sqlrewrite.settings.options import ALONE, Options
+from sqlrewrite.settings.table import Settings
+from sqlrewrite.text.edits import Edit
+from sqlrewrite.text.markers import MARKER
 from sqlrewrite.warehouse import Derivation, Name, Warehouse
 
 
 class Advice(NamedTuple):
-    """A proposed derivation, and the predicate that would follow from it for a scan."""
+    """A proposed derivation, the predicate that would follow from it for a scan, and the insertions
+    that write it as the author's own; none where the statement would get others too."""
 
     derivation: Derivation
     predicate: str
+    edits: tuple[Edit, ...]
 
 
 @dataclass(frozen=True)
 class Proposals:
     """The derivations that the statements in files propose, read when first asked for."""
 
-    files: Sequence[str]
+    files: Iterable[str]
     catalog: Warehouse
+
+    @property
+    def asked(self) -> bool:
+        """Whether the files were read already."""
+        return "derivations" in vars(self)
 
     @cached_property
     def derivations(self) -> Mapping[Name, tuple[Derivation, ...]]:
@@ -42,6 +55,16 @@ class Proposals:
         from sqlrewrite.catalog.computed_columns import computed_columns
 
         return computed_columns(self.files, self.catalog)
+
+
+def writing_files(files: Iterable[str], settings: Settings) -> Iterator[str]:
+    """The files that may hold the statements which write the tables: these, and those of the
+    catalog."""
+    yield from files
+    for path in settings.catalog:
+        for file in in_folder(Path(path)) if os.path.isdir(path) else [path]:
+            if not str(file).endswith((".json", ".yml", ".yaml")):
+                yield str(file)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +90,21 @@ class Supposition:
             if derivation.column.lower() in names and not filtered.isdisjoint(derivation.sources):
                 predicates = self._predicates(scan, derivation.column.lower())
                 if predicate := " AND ".join(dict.fromkeys(predicates)):
-                    return Advice(derivation, predicate)
+                    return Advice(derivation, predicate, tuple(self._edits(scan)))
         return None
+
+    def _edits(self, scan: Scan) -> Iterator[Edit]:
+        """The insertions for a scan without our marker, if its statement would get no others."""
+        decision = self._decision
+        for statement in decision.statements if not decision.document.stripped.removed else ():
+            bounded = {
+                (proposal.pair.scan.span, proposal.pair.derived is not None)
+                for proposal in statement.proposals
+                if proposal.predicates
+            }
+            if bounded == {(scan.span, True)}:
+                for edit in statement.edits:
+                    yield Edit(edit.offset, edit.text.replace(f" {MARKER}", ""))
 
     def _predicates(self, scan: Scan, column: str) -> Iterator[str]:
         for statement in self._decision.statements:

@@ -37,12 +37,16 @@ class Action:
 
 
 def actions(analysis: Analysis, findings: Sequence[Finding]) -> Iterator[Action]:
-    """The actions for findings: each fix, and for the first few the comment that suppresses it."""
+    """The actions for findings: each fix, each change that the author may choose, and for the first
+    few the comment that suppresses it."""
     for number, finding in enumerate(unsuppressed(findings)):
         if finding.fix is not None:
             title = _TITLES.get(finding.code, "Mend this as `dpp-rewrite --write` does")
             about = f" on {finding.subject}" if finding.subject else ""
             yield Action(f"{title}{about}", finding, tuple(changes(finding.fix)), preferred=True)
+        if finding.choice is not None:
+            title = f"Add the condition on {finding.subject}, if nothing else writes the table"
+            yield Action(title, finding, tuple(changes(finding.choice)))
         suppressing = _suppressing(analysis, finding) if number < _MOST_COMMENTS else None
         if suppressing is not None:
             yield suppressing

@@ -7,9 +7,10 @@ change, and read again only if one of them has changed.
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_right
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,9 +20,11 @@ from sqlrewrite.linting import files
 from sqlrewrite.linting.dbt_checks import of_file
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.linter import lint
+from sqlrewrite.linting.proposed_columns import Proposals, writing_files
 from sqlrewrite.linting.selection import FindingFilter, finding_filter, input_files
 from sqlrewrite.run.catalogs import load_catalog
 from sqlrewrite.run.file_content import Stamp, stamps
+from sqlrewrite.run.search import gather
 from sqlrewrite.settings.config import Projects, files_above
 from sqlrewrite.settings.options import Options, make_options
 from sqlrewrite.settings.table import Settings
@@ -39,6 +42,7 @@ class ServerProject:
     catalog: Warehouse
     options: Options
     finding_filter: FindingFilter
+    proposals: Proposals | None = None
 
 
 class Workspace:
@@ -60,9 +64,14 @@ class Workspace:
         if entry is not None and path in self._checked:
             return entry[1]
         if entry is None or entry[0] != self._stamps(path, entry[1].settings):
-            entry = self._projects[path] = self._read(path)
+            entry = self._read(path)
+        before, project = entry
+        if project.proposals is None or project.proposals.asked:  # its files may say more now
+            writing = writing_files(self._files(path, project.settings), project.settings)
+            project = replace(project, proposals=Proposals(writing, project.catalog))
+        self._projects[path] = (before, project)
         self._checked.add(path)
-        return entry[1]
+        return project
 
     def _read(self, path: str) -> tuple[dict[str, Stamp], ServerProject]:
         config, chosen, isolated = self._how
@@ -72,6 +81,18 @@ class Workspace:
         return before, ServerProject(
             settings, catalog, make_options(settings), finding_filter(settings)
         )
+
+    def _files(self, path: str, settings: Settings) -> Iterator[str]:
+        """The files of a file's project, looked for when they are first asked for; without a file
+        of settings that file alone."""
+        if settings.source is None:
+            yield path
+            return
+        config, chosen, isolated = self._how
+        projects = Projects(config, chosen=chosen, isolated=isolated)
+        for project in gather([os.path.dirname(settings.source) or "."], projects, "").projects:
+            if project.settings.source == settings.source:
+                yield from project.files
 
     def _stamps(self, path: str, settings: Settings) -> dict[str, Stamp]:
         """The stamps of a project's files."""
@@ -111,10 +132,10 @@ def analyse(path: str, text: str, project: ServerProject) -> Analysis:
     """The analysis of a text."""
     host = host_of(path, text)
     if host is None:
-        findings, _ = lint(text, project.catalog, project.options, path)
+        findings, _ = lint(text, project.catalog, project.options, path, project.proposals)
         host = Host(text, (Region(plain(text)),))
     else:
-        findings, _ = files.lint_host(host, project.catalog, project.options)
+        findings, _ = files.lint_host(host, project.catalog, project.options, project.proposals)
     return Analysis(path, host, project, of_file(path, project.catalog, findings))
 
 

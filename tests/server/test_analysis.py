@@ -11,13 +11,15 @@ import pytest
 from sqlrewrite import Catalog, lint
 from sqlrewrite.linting import files
 from sqlrewrite.linting.findings import Finding
+from sqlrewrite.linting.proposed_columns import Proposals
 from sqlrewrite.linting.selection import finding_filter
-from sqlrewrite.server.actions import actions
-from sqlrewrite.server.analysis import Analysis, ServerProject, analyse
+from sqlrewrite.server.actions import actions, everything
+from sqlrewrite.server.analysis import Analysis, ServerProject, Workspace, analyse
 from sqlrewrite.server.hover import hover
 from sqlrewrite.settings.options import make_options
 from sqlrewrite.settings.table import Settings
 from sqlrewrite.text.hosts import host_of
+from sqlrewrite.text.hosts.region import changed
 from tests.hosts.test_notebooks import CALL, SQL, cell, notebook
 from tests.hosts.test_python import CATALOG
 
@@ -91,3 +93,57 @@ def test_of_many_findings_only_the_first_have_their_comments_tried() -> None:
     titles = [action.title for action in actions(analysis, analysis.findings)]
     assert sum(title.startswith("Write") for title in titles) == 10
     assert sum(title.startswith("Suppress") for title in titles) == 4
+
+
+def test_a_condition_that_the_author_may_choose(tmp_path: Path) -> None:
+    """The files of a project say what a partition column is computed from. The condition that
+    follows is offered, and no part of all fixes, as nothing tells that they alone write it."""
+    for name, text in {
+        "dpp-rewrite.toml": 'catalog = ["ddl.sql"]',
+        "ddl.sql": "CREATE TABLE orders (id INT, at DATE, month DATE) USING parquet "
+        "PARTITIONED BY (month)",
+        "load.sql": "INSERT INTO orders SELECT s.id, s.at, trunc(s.at, 'MM') FROM s",
+    }.items():
+        (tmp_path / name).write_text(text)
+    path, workspace = str(tmp_path / "q.sql"), Workspace(None, {}, isolated=False)
+    sql = "SELECT id FROM orders o WHERE o.at = DATE '2024-05-03'\n"
+    analysis = analyse(path, sql, workspace.of(path))
+    chosen, _ = actions(analysis, analysis.findings)
+    assert chosen.title == "Add the condition on o, if nothing else writes the table"
+    assert not chosen.preferred
+    assert not everything(analysis)
+    written = sql.replace(
+        "'2024-05-03'", "'2024-05-03' AND o.month = trunc(DATE '2024-05-03', 'MM')"
+    )
+    assert changed(sql, chosen.changes) == written
+    assert not analyse(path, written, analysis.project).findings
+
+    (tmp_path / "load.sql").write_text("INSERT INTO orders SELECT s.id, s.at, s.month FROM s")
+    again = analyse(path, sql, workspace.of(path))
+    assert again.findings == analysis.findings
+    workspace.look_again()
+    (action,) = actions(again := analyse(path, sql, workspace.of(path)), again.findings)
+    assert action.title.startswith("Suppress")
+
+
+def test_a_condition_to_choose_in_python(tmp_path: Path) -> None:
+    (tmp_path / "load.sql").write_text(
+        "INSERT INTO orders SELECT s.id, s.at, trunc(s.at, 'MM') FROM s"
+    )
+    catalog = Catalog.from_ddl(
+        "CREATE TABLE orders (id INT, at DATE, month DATE) USING parquet PARTITIONED BY (month)"
+    )
+    settings, path = Settings(), str(tmp_path / "q.py")
+    project = ServerProject(
+        settings,
+        catalog,
+        OPTIONS,
+        finding_filter(settings),
+        Proposals([str(tmp_path / "load.sql")], catalog),
+    )
+    text = "spark.sql(\"SELECT id FROM orders WHERE at = DATE '2024-05-03'\")\n"
+    analysis = analyse(path, text, project)
+    chosen, *_ = actions(analysis, analysis.findings)
+    assert "'2024-05-03' AND month = trunc(DATE '2024-05-03', 'MM')\")" in changed(
+        text, chosen.changes
+    )
