@@ -1,4 +1,4 @@
-"""A language server: findings while one types, their fixes, and what prunes a scan.
+"""A language server: findings while the user types, their fixes, and what prunes a scan.
 
-``protocol`` alone speaks to the editor; the other modules are the same without it.
+``protocol`` alone talks to the editor; the other modules do not depend on it.
 """

@@ -1,7 +1,7 @@
-"""The actions that an editor offers at a finding: write the predicate, refresh or suppress it.
+"""The actions that an editor offers for a finding: write the predicate, refresh or suppress it.
 
-In: an analysis and findings of it. Out: actions, each a title with changes of the file's text. A
-comment is offered only where linting the file with it shows that it suppresses the finding.
+In: an analysis and its findings. Out: actions, each a title with changes of the file's text. A
+suppressing comment is offered only if linting the file with it shows that it works.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _TITLES = {
     "DPP003": "Take out the pruning predicate",
 }
 _UNSUPPRESSED = frozenset({"DPP008", "DPP009", "DPP014"})
-"""Findings that no comment on their line suppresses: ``config(…)``, say, is no SQL."""
+"""Findings that a comment on their line cannot suppress: ``config(…)`` is not SQL."""
 _MOST_COMMENTS = 4
-"""The most comments that are offered: for each the file is linted once more."""
+"""How many comments are offered at most: for each the file is linted once more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,8 @@ class Action:
 
 
 def actions(analysis: Analysis, findings: Sequence[Finding]) -> Iterator[Action]:
-    """The actions for findings: each fix, each change that the author may choose, and for the first
-    few the comment that suppresses it."""
+    """The actions for findings: each fix, each change that the author may choose, and comments that
+    suppress the first few."""
     for number, finding in enumerate(unsuppressed(findings)):
         if finding.fix is not None:
             title = _TITLES.get(finding.code, "Mend this as `dpp-rewrite --write` does")
@@ -58,7 +58,7 @@ def changes(fix: Fix) -> Iterator[Change]:
 
 
 def everything(analysis: Analysis) -> tuple[Change, ...]:
-    """The changes of all fixes in a file: what ``dpp-rewrite --write`` would write."""
+    """The changes of all fixes in a file, as ``dpp-rewrite --write`` makes them."""
     fixes = [finding.fix for finding in unsuppressed(analysis.findings) if finding.fix is not None]
     return tuple(dict.fromkeys(change for fix in fixes for change in changes(fix)))
 

@@ -1,7 +1,7 @@
 """An open file: its project, and the findings in its text.
 
-In: a file's name and text. Out: an ``Analysis`` with just what ``lint`` finds, also what a comment
-suppresses. A project's files are checked when a file is opened or saved, or the editor reports a
+In: a file's name and text. Out: an ``Analysis`` with the findings of ``lint``, suppressed ones
+included. A project's files are checked when a file is opened or saved, or when the editor reports a
 change, and read again only if one of them has changed.
 """
 
@@ -36,7 +36,7 @@ from sqlrewrite.warehouse import Warehouse
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ServerProject:
-    """The settings of a file, and what they make."""
+    """The settings of a file, and the catalog and options that they define."""
 
     settings: Settings
     catalog: Warehouse
@@ -46,8 +46,8 @@ class ServerProject:
 
 
 class Workspace:
-    """The projects of all open files. Their files are checked at the first request and after
-    ``look_again`` only, since a catalog may be a folder of many files."""
+    """The projects of all open files. Their own files are checked at the first request and after
+    ``look_again``, not each time: a catalog may be a folder of many files."""
 
     def __init__(self, config: str | None, chosen: Mapping[str, Any], *, isolated: bool) -> None:
         self._how = (config, chosen, isolated)
@@ -55,7 +55,7 @@ class Workspace:
         self._checked: set[str] = set()
 
     def look_again(self) -> None:
-        """Checks the files of projects again at the next request."""
+        """Has the files of projects checked again at the next request."""
         self._checked.clear()
 
     def of(self, path: str) -> ServerProject:
@@ -103,7 +103,7 @@ class Workspace:
 
 @dataclass(frozen=True, eq=False)
 class Analysis:
-    """The findings in a file's text. A file of SQL is a host of one region, the whole text."""
+    """The findings in a file's text. An SQL file is a host with one region, the whole text."""
 
     path: str
     host: Host

@@ -1,7 +1,7 @@
 """The hover text of a fact scan: what prunes it, and the verdict of each rule.
 
-In: an analysis and an offset of the file. Out: Markdown, and the span of the file that it is about;
-None where no partitioned table is named.
+In: an analysis and an offset in the file. Out: Markdown and the span that it is about; None if no
+partitioned table is named there.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def hover(analysis: Analysis, offset: int) -> tuple[str, Span] | None:
 
 
 def _hover_text(decision: Decision, at: int) -> Iterator[tuple[str, Span]]:
-    """The hover text for the scan at an offset of a document, with the scan's span; None if no scan
-    stands there."""
+    """The hover text for the scan at an offset of a document, and the scan's span; nothing if there
+    is no scan there."""
     document = decision.document
     for decided in decision.statements:
         if not decided.matters:

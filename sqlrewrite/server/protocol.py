@@ -1,10 +1,9 @@
 """The server itself: requests of an editor and their answers (Language Server Protocol 3.17).
 
-Editors that can pull diagnostics do; to others they are pushed while the user types. A text is
-linted as a whole, once the user pauses, in a thread of its own: requests are answered meanwhile.
-
-Offsets here count code points. An editor's lines count from 0, and its columns are units of UTF-16
-unless it has agreed to another encoding.
+An editor that can pull diagnostics does so; others get them pushed while the user types. A text is
+linted as a whole, once the user pauses, in another thread: requests are answered meanwhile. Offsets
+here count code points. An editor's lines count from 0, and its columns are units of UTF-16 unless
+it has agreed to another encoding.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ _NAME = "dpp-rewrite"
 _FIX_ALL = "source.fixAll.dpp-rewrite"
 _WATCHED = ("**/{pyproject,dpp-rewrite}.toml", "**/*.{sql,hql,ddl,sparksql,sql.j2,json,yml}")
 _PAUSE = 0.2
-"""The seconds without a change after which a text is linted."""
+"""A text is linted after so many seconds without a change."""
 _SEVERITIES = {
     Severity.ERROR: types.DiagnosticSeverity.Error,
     Severity.WARNING: types.DiagnosticSeverity.Warning,
@@ -57,7 +56,7 @@ _KINDS = types.CodeActionOptions([types.CodeActionKind.QuickFix, _FIX_ALL])
 
 
 class _Open:
-    """The state of an open file: when it was changed, and the analysis of its last text."""
+    """An open file: when it was changed, and the analysis of its last text."""
 
     def __init__(self) -> None:
         self.lock = asyncio.Lock()
@@ -67,7 +66,7 @@ class _Open:
 
 
 class Positions:
-    """A text's offsets as places of an editor, and the other way round."""
+    """Converts a text's offsets to an editor's positions and back."""
 
     def __init__(self, text: str, codec: PositionCodec) -> None:
         self._text = text
@@ -75,24 +74,24 @@ class Positions:
         self._codec = codec
 
     def position(self, offset: int) -> types.Position:
-        """The place of an offset."""
+        """The position of an offset."""
         line, column = self._lines.place(offset)
         before = self._text[offset - column + 1 : offset]
         return types.Position(line - 1, self._codec.client_num_units(before))
 
     def range(self, span: Span) -> types.Range:
-        """The places of a span's ends."""
+        """The positions of a span's ends."""
         return types.Range(self.position(span.start), self.position(span.end))
 
     def offset(self, position: types.Position) -> int:
-        """The offset of a place; beyond the end of a line, that end."""
+        """The offset of a position; the end of the line if the position is beyond it."""
         try:
             start = self._lines.offset(position.line + 1)
         except IndexError:
             return len(self._text)
         end = LINE_END.search(self._text, start)
         line = self._text[start : end.start() if end else len(self._text)]
-        # pygls takes a place behind the line for one before its last character.
+        # pygls would take a position beyond the line for the one before its last character.
         inside = min(position.character, self._codec.client_num_units(line))
         here = types.Position(0, inside)
         return start + self._codec.position_from_client_units([line], here).character
@@ -102,7 +101,8 @@ class Server(LanguageServer):
     """The server, with the files that are open in its editor."""
 
     def __init__(self, config: str | None, chosen: Mapping[str, Any], *, isolated: bool) -> None:
-        full = types.TextDocumentSyncKind.Full  # lines are counted here, and as the protocol has it
+        # Pygls would split lines at other characters than the protocol does.
+        full = types.TextDocumentSyncKind.Full
         super().__init__(_NAME, __version__, text_document_sync_kind=full)
         self.projects = Workspace(config, chosen, isolated=isolated)
         self.open: dict[str, _Open] = {}
@@ -116,11 +116,12 @@ class Server(LanguageServer):
         return capabilities is not None and capabilities.diagnostic is not None
 
     def positions(self, analysis: Analysis) -> Positions:
-        """The places of a text, as the editor counts them."""
+        """The converter of a text's offsets, in the editor's encoding."""
         return Positions(analysis.host.text, self.workspace.position_codec)
 
     def project(self, uri: str) -> ServerProject | None:
-        """The project of a file; None where it cannot be read, which is shown to the user once."""
+        """The project of a file; None if its settings or catalog cannot be read, which is shown to
+        the user once."""
         path = path_of(uri)
         try:
             project = self.projects.of(path)
@@ -134,11 +135,11 @@ class Server(LanguageServer):
         return project
 
     async def run(self, function: Callable[..., T], *arguments: object) -> T:
-        """The result of a function, which runs beside the event loop, one at a time."""
+        """The result of a function, run in another thread, one at a time."""
         return await asyncio.get_running_loop().run_in_executor(self.reader, function, *arguments)
 
     async def analysis(self, uri: str) -> Analysis | None:
-        """The analysis of a file's present text; None where its project cannot be read."""
+        """The analysis of a file's present text; None if its project cannot be read."""
         state = self.open.setdefault(uri, _Open())
         async with state.lock:
             while True:
@@ -171,7 +172,7 @@ class Server(LanguageServer):
         return [_diagnostic(finding, places) for finding in _shown(analysis)]
 
     def push(self, uri: str) -> None:
-        """Pushes the findings when the text is read; cancels an earlier push that is under way."""
+        """Pushes the findings once the text is linted; cancels an earlier push of this file."""
         if self.pulled:
             return
         state = self.open.setdefault(uri, _Open())
@@ -189,7 +190,7 @@ class Server(LanguageServer):
 
 
 def path_of(uri: str) -> str:
-    """A file's path, or the name of a text without a file, which still shows its language."""
+    """A file's path; for a text without a file, its name, whose suffix shows the language."""
     return to_fs_path(uri) or urlsplit(uri).path
 
 
@@ -221,7 +222,7 @@ def make(config: str | None, chosen: Mapping[str, Any], *, isolated: bool = Fals
 
 
 async def _initialized(server: Server, params: types.InitializedParams) -> None:
-    """Asks the editor, if it can, to report changes of settings and catalogs."""
+    """Asks the editor to report changes of settings and catalogs, if it can."""
     workspace = server.client_capabilities.workspace
     watched = workspace.did_change_watched_files if workspace is not None else None
     if watched is not None and watched.dynamic_registration:
@@ -229,7 +230,7 @@ async def _initialized(server: Server, params: types.InitializedParams) -> None:
         options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
         method = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
         registration = types.Registration(_NAME, method, options)
-        with suppress(JsonRpcException):  # saved files are reported all the same
+        with suppress(JsonRpcException):  # the editor still reports when a file is saved
             await server.client_register_capability_async(types.RegistrationParams([registration]))
 
 
@@ -247,7 +248,7 @@ async def _changed(server: Server, params: types.DidChangeTextDocumentParams) ->
 async def _saved(
     server: Server, params: types.DidSaveTextDocumentParams | types.DidChangeWatchedFilesParams
 ) -> None:
-    """Reads all open files again: the saved file may be a catalog or settings."""
+    """Analyses all open files again: the saved file may be a catalog or settings."""
     server.projects.look_again()
     for uri in list(server.open):
         server.push(uri)
@@ -328,7 +329,8 @@ def _shown(analysis: Analysis) -> Iterable[Finding]:
 
 
 def _is_requested(params: types.CodeActionParams, kind: str) -> bool:
-    """Whether an action of a kind is requested: by that kind, a more general one, or none."""
+    """Whether an action of this kind is requested: by its name, a more general one, or without
+    any."""
     only = params.context.only
     return not only or any(f"{kind}.".startswith(f"{wide}.") for wide in only)
 

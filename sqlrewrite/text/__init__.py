@@ -1,1 +1,3 @@
-"""Texts without their grammar: lines, edits, templates, markers, limits."""
+"""What can be done with a text before it is parsed: lines, edits, templates, markers, size
+limits.
+"""

@@ -1,10 +1,9 @@
-"""Template blocks: the renderings of ``{% if %}``, and ``{% for %}`` over items of a list.
+"""Template blocks: the texts that ``{% if %}`` renders to, and ``{% for %}`` over list items.
 
 dbt's ``{% if is_incremental() %}`` makes two queries of one text. A *rendering* is the text with
-one branch of each block and the rest blanked, so that offsets hold in all renderings.
-
-A ``Loop`` is a ``for`` that renders to items of a list, such as columns of a SELECT: parentheses in
-its body are closed, it has no clause, query or connective, and no ``-`` of a tag joins two words.
+one branch of each block and the rest blanked, so that offsets are the same in all renderings. A
+``Loop`` is a ``for`` that renders to items of a list, such as columns of a SELECT: its body closes
+its parentheses, has no clause, query or connective, and its ``-`` signs join no two words.
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ _ENDS_ITEM = re.compile(r"\s*(?:[,)]|from\b)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class _Tag:
-    """A tag of an ``if``: its span, its word, and its condition."""
+    """A tag of an ``if``: its span, its keyword, and its condition."""
 
     span: Span
     word: str
@@ -72,12 +71,9 @@ class _Tag:
 
 @dataclass(frozen=True, slots=True)
 class Rendering:
-    """One of the texts that a template renders to.
-
-    ``text``: the whole text with the other branches blanked.
-    ``hidden``: the blanked spans, tags among them.
-    ``rendered``: Jinja's output, without and with ``trim_blocks``.
-    """
+    """One of the texts that a template renders to. ``text``: the whole text with the other branches
+    blanked. ``hidden``: the blanked spans, tags included. ``rendered``: Jinja's output, without and
+    with ``trim_blocks``."""
 
     text: str
     hidden: tuple[Span, ...]
@@ -91,9 +87,9 @@ class Rendering:
 
 
 def renderings(text: str, facts: Mapping[str, bool] | None = None) -> tuple[Rendering, ...]:
-    """All texts that a template may render to, the one of all first branches last. Empty if there
-    is no ``if``, if there are more than ``MAX_RENDERINGS``, or if the blocks are not well
-    formed. ``facts`` are conditions that are known to hold or not: ``is_incremental()``."""
+    """All texts that a template may render to; the one of all first branches is last. Empty if
+    there is no ``if``, if there are more than ``MAX_RENDERINGS``, or if the blocks are malformed.
+    ``facts``: conditions with known values, as ``is_incremental()``."""
     tags = _tags(text) if "{%" in text and not _NAMES.search(text) else []
     ways = _ways(tags, facts or {})
     eaten = [_trimmed(text, tags, trim) for trim in (False, True)] if ways else []
@@ -108,7 +104,7 @@ def renderings(text: str, facts: Mapping[str, bool] | None = None) -> tuple[Rend
 
 
 def blocks(text: str) -> list[Span]:
-    """The outermost ``if`` blocks of a text that has renderings."""
+    """The outermost ``if`` blocks of a text; none if it has no ``renderings``."""
     spans: list[Span] = []
     depth = start = 0
     for tag in _tags(text):
@@ -140,8 +136,8 @@ def _tags(text: str) -> list[_Tag]:
 
 
 def _units(text: str, since: int = 0) -> list[tuple[Span, re.Match[str]]] | None:
-    """The tags of a text outside of comments and expressions; None if one does not end. Groups of a
-    match: the sign, the word, the rest, the sign at the end."""
+    """The tags outside of Jinja comments and expressions; None if one is not closed. A match has
+    the groups: opening sign, keyword, rest, closing sign."""
     tags: list[tuple[Span, re.Match[str]]] = []
     at = since
     while opened := _OPENED.search(text, at):
@@ -204,7 +200,7 @@ def _behind(tag: _Tag, way: _Way, last: int) -> list[_Way]:
 
 
 def _facts_if(facts: Mapping[str, bool], condition: str, value: bool) -> Mapping[str, bool] | None:
-    """The values of conditions with one more; None if that contradicts them. ``else`` has an empty
+    """The values of conditions with one more; None if it contradicts them. ``else`` has an empty
     condition, which is true."""
     if not condition:
         return facts if value else None
@@ -216,8 +212,8 @@ def _facts_if(facts: Mapping[str, bool], condition: str, value: bool) -> Mapping
 
 
 def _trimmed(text: str, tags: Sequence[_Tag], trim: bool) -> list[Span]:
-    """The white space that Jinja removes beside tags: for a ``-`` all of it; with ``trim`` (Jinja's
-    ``trim_blocks`` and ``lstrip_blocks``) that before a tag on its line, and one line end after."""
+    """The white space that Jinja removes beside tags: all of it for a ``-``; with ``trim`` (Jinja's
+    ``trim_blocks`` and ``lstrip_blocks``) the indentation of a tag and one line end after it."""
     spans: list[Span] = []
     for tag in tags:
         start, end = tag.span.start, tag.span.end
@@ -235,7 +231,7 @@ def _trimmed(text: str, tags: Sequence[_Tag], trim: bool) -> list[Span]:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A ``for`` over items: where it ends, and whether it begins or ends with a comma."""
+    """A ``for`` over list items: where it ends, and whether it begins or ends with a comma."""
 
     end: int
     leads: bool
@@ -243,13 +239,13 @@ class Loop:
 
 
 def block_end(text: str, start: int) -> int | None:
-    """The end of the block whose first tag begins at ``start``; None if it does not end."""
+    """The end of the block that begins at ``start``; None if it is not closed."""
     block = _block(text, start)
     return block[-1][0].end if block else None
 
 
 def _block(text: str, start: int) -> list[tuple[Span, re.Match[str]]]:
-    """The tags of the block that begins at an offset; none if it does not end."""
+    """The tags of the block that begins at an offset; none if it is not closed."""
     units = _units(text, start) or []
     word, depth = units[0][1][2] if units else "", 0
     for number, (_, tag) in enumerate(units, 1):
@@ -283,12 +279,12 @@ def loop(text: str, start: int) -> Loop | None:
 
 
 def _plain(body: str) -> str:
-    """A body with `x` for each expression except those that trim white space."""
+    """A body with `x` for each expression, except expressions that trim white space."""
     return _EXPRESSION.sub("x", body)
 
 
 def _bodies(body: str) -> list[str]:
-    """The texts that one round of a loop may render to; an unreadable one if unknown."""
+    """The texts that one round of a loop may render to; an unclosed brace if unknown."""
     if "{" not in body:
         return [body]
     return [rendering.text for rendering in renderings(body)] or ["{"]
@@ -297,13 +293,13 @@ def _bodies(body: str) -> list[str]:
 def _keeps_words(
     before: str, opening: re.Match[str], body: str, closing: re.Match[str], behind: str
 ) -> bool:
-    """Whether the white space that a loop's tags remove joins no two words, in zero, one and two
-    rounds: each round is written as an ``if`` with the signs of the loop's tags."""
+    """Whether no two words are joined by the white space that a loop's tags remove, in zero, one
+    and two rounds. Each round is written as an ``if`` with the signs of the loop's tags."""
     first = f"{{%{opening[1]} if a {opening[4]}%}}"
     last = f"{{%{closing[1]} endif {closing[4]}%}}"
     edges: list[str] = []
     for edge in (*_BEFORE.findall(before)[:1], *_BEHIND.findall(behind)[:1]):
-        whole = re.sub(r"(['\"`])", r"\1x\1", edge)  # a string's end, or its beginning
+        whole = re.sub(r"(['\"`])", r"\1x\1", edge)  # an unclosed string
         edges.append(re.sub(r"[{}]", "x", whole))
     every = renderings((body.join((first, last)) * 2).join(edges))
     return bool(every) and all(
@@ -313,7 +309,8 @@ def _keeps_words(
 
 
 def _is_closed(words: Sequence[str]) -> bool:
-    """Whether words are whole items: parentheses and CASEs are closed, and no clause begins."""
+    """Whether words are complete list items: parentheses and CASEs are closed, and no clause
+    begins."""
     depth = 0
     for word in map(str.lower, words):
         depth += (word in ("(", "[", "case")) - (word in (")", "]", "end"))

@@ -1,4 +1,4 @@
-"""Reads TOML files, and words error messages about their values."""
+"""Reads TOML files, and describes wrong values in words."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _PHRASES = (
 
 def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
     """The values in a file. Raises ConfigError if it cannot be read or is not TOML."""
-    import tomllib  # not at each start
+    import tomllib  # a slow import
 
     try:
         with open(path, "rb") as file:
@@ -43,7 +43,7 @@ def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
 def nearest(word: str, names: Iterable[str], likeness: float = 0.6) -> str | None:
     """The name most similar to a word, for "did you mean …?"; None if none is. ``likeness`` is the
     cutoff of ``difflib``."""
-    from difflib import get_close_matches  # only where something is misspelt, and not at each start
+    from difflib import get_close_matches  # a slow import, needed only for a misspelt word
 
     return next(iter(get_close_matches(word, list(names), 1, likeness)), None)
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 SPARK = "spark"
-"""The dialect in which all texts are judged, and the default in which they are read."""
+"""The default dialect, to which texts of other dialects are transliterated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The most that is read: bytes of a ``file`` and a ``statement``, levels of ``nesting``, and
-    ``steps`` to judge a statement (``plan/memo.py``). ``double_quoted``: whether Spark reads
-    ``"…"`` as a name (True) or a string (False); if unknown (None), ambiguous texts are left alone.
-    ``dialect`` is that of the texts."""
+    """Limits: bytes of a ``file`` and a ``statement``, levels of ``nesting``, and ``steps`` to
+    judge a statement (``plan/memo.py``). ``double_quoted``: whether Spark reads ``"…"`` as a name
+    (True) or a string (False); None if unknown: ambiguous texts are left alone then."""
 
     file: int = 4 << 20
     statement: int = 1 << 20
@@ -28,13 +27,13 @@ NESTING_MOST = 1000
 
 
 def over(what: str, taken: int, limit: int) -> str:
-    """The reason for leaving too large a file or statement alone, with the setting to raise."""
+    """The message for a file or statement that is too large, with the setting to raise."""
     size = f"the {what} is {_shown(taken)}, over the {what}-limit of {_shown(limit)}"
     return f"{size} (raise it to read this)"
 
 
 def over_steps(limit: int) -> str:
-    """The reason for leaving a statement alone that takes too many steps to judge."""
+    """The message for a statement that takes too many steps to judge."""
     why = (
         f"judging it takes more than {limit:,} steps, over the step-limit: raise it, or split the "
     )

@@ -1,13 +1,13 @@
-"""The comments that dpp-rewrite writes, by which a later run finds what it may change or remove.
+"""The comments that dpp-rewrite writes, by which a later run recognizes its own insertions.
 
-- ``/* dpp-rewrite */`` behind each predicate.
-- Behind a predicate of literals: when its keys were looked up and by which query, so that a later
+- ``/* dpp-rewrite */`` after each predicate.
+- After a predicate of literals: when its keys were looked up and by which query, so that a later
   run can look them up again, or see that the query has changed.
 
-      p IN (1, 2) /* dpp-rewrite */ /* keys as of 2026-01-31T09:30:00Z: SELECT d.k FROM d */
+    p IN (1, 2) /* dpp-rewrite */ /* keys as of 2026-01-31T09:30:00Z: SELECT d.k FROM d */
 
-- Around each insertion of a join by groups of partitions: without everything between these marks
-  the text is the author's.
+- Around each insertion of a join by groups of partitions: removing everything between these marks
+  gives the author's text.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ _KEYS_NOTE = re.compile(
     r"\s*/\* keys as of (?P<at>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ): (?P<query>(?:(?!\*/|/\*).)+) \*/",
     re.DOTALL,
 )
-# Spark nests comments, other engines end one at the first `*/`: neither `*/` nor `/*` may be in it.
-# A backslash goes between the two characters, one more if there are some, so that it can be undone.
+# Spark nests comments, other engines end one at the first `*/`: so neither `*/` nor `/*` may be in
+# it. A backslash is put between the two characters (one more if there are any), so that reading the
+# comment can take it out again.
 _SIGN = re.compile(r"(\*\\*)(?=/)|(/\\*)(?=\*)")
 _ESCAPED_SIGN = re.compile(r"(\*\\*)\\(?=/)|(/\\*)\\(?=\*)")
 
@@ -41,20 +42,20 @@ _MARKER = re.compile(rf"\s*{re.escape(MARKER)}")
 
 
 def marker_behind(text: str, offset: int) -> Span | None:
-    """The marker behind an offset with the white space before it, which formatters change (sqlfmt
-    to two blanks, sqlfluff to a line end); None if there is none."""
+    """The marker after an offset, with the white space before it; None if there is none. Formatters
+    change that space: sqlfmt writes two blanks, sqlfluff a line end."""
     match = _MARKER.match(text, offset)
     return None if match is None else Span(*match.span())
 
 
 def keys_note(at: str, query: str) -> str:
-    """The comment with the time and the query of a look-up of keys, with a space before it."""
+    """The comment with the time and the query of a key look-up, with a space before it."""
     inside = _SIGN.sub(lambda match: match.group() + "\\", query)
     return f" /* keys as of {at}: {inside} */"
 
 
 def noted_queries(text: str) -> frozenset[str]:
-    """The queries in the notes of a text, as they are escaped there."""
+    """The queries in the notes of a text, in their escaped form."""
     return frozenset(match["query"] for match in _KEYS_NOTE.finditer(text))
 
 

@@ -1,8 +1,8 @@
 """Masks templates in a text and blanks what is not SQL, so that the rest can be lexed.
 
-In: a text. Out: one of the same length and line ends, so that offsets hold in both: a template
-expression that stands for a token becomes a quoted name; cells in other languages, notes and
-unclosed quotes become blank. Raises nothing.
+In: a text. Out: one of the same length and line ends, so that offsets are the same in both: a
+template expression that stands for a token becomes a quoted name; cells in other languages, notes
+and unclosed quotes become blank. Raises nothing.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _CLOSES = {
     "{%": re.compile(r"%\}"),
     "{#": re.compile(r"#\}"),
 }
-# An HDFS command in a script for Hive's shell, up to the semicolon that ends its line: a comment
-# sign or a quote in it (`dfs -rm /tmp/x/*;`) belongs to a path.
+# An HDFS command in a script for Hive's shell, up to the semicolon that ends its line: comment
+# signs and quotes in it (`dfs -rm /tmp/x/*;`) belong to a path.
 _COMMAND = re.compile(
     r"""(?P<head>(?:\A|;)\s*(?:--[^\n]*\n\s*)*dfs[ \t]+-)
         (?P<rest>[^;\r\n]*)(?=;?[ \t]*(?:[\r\n]|\Z))
@@ -47,21 +47,21 @@ def mask(text: str) -> Masked:
     sql = without_hdfs_patterns(text)
     if not templated(text):
         return Masked(sql)
-    # Imported here: plain SQL needs none of the patterns that it compiles.
+    # Imported here: plain SQL does not need the module, which compiles many patterns.
     from sqlrewrite.text.template_scan import TemplateScan
 
     return TemplateScan(cells_as_statements(sql) if is_notebook(text) else sql).run()
 
 
 def untouched(masked: Masked, text: str) -> bool:
-    """Whether nothing in a text was masked, and no quoted name in it can contain a variable."""
+    """Whether the text has no template, and no quoted name that may contain a variable."""
     return masked.text is text and not ("`" in text and templated(text))
 
 
 def without_foreign_text(text: str) -> str:
-    """A text to search for definitions, with all that is not SQL blanked, notes behind ``//`` and
-    comments that a backslash continues included, and a semicolon at the end of each notebook
-    cell."""
+    """The text with everything blanked that is not SQL (notes after ``//`` and comments continued
+    by a backslash included), and a semicolon after each notebook cell. Definitions are searched in
+    it."""
     text = without_hdfs_patterns(text)
     if not any(sign in text for sign in _SIGNS):
         return text
@@ -80,8 +80,8 @@ def without_hdfs_patterns(text: str) -> str:
 
 
 def is_notebook(text: str) -> bool:
-    """Whether a text is the source of a Databricks notebook: its first line says so, or a cell
-    begins with the name of its language, which no statement does."""
+    """Whether a text is the source of a Databricks notebook: by its first line, or by a cell that
+    begins with the name of its language (``%sql``), as no statement does."""
     if "Databricks notebook" in text and _NOTEBOOK.match(text):
         return True
     if "COMMAND" not in text or "%" not in text:
@@ -114,10 +114,12 @@ def _sql_of_cell(text: str, magic: bool) -> str:
 
 
 def _blanked(text: str) -> Iterator[str]:
-    """The text in pieces, with notes behind ``//``, comments that a backslash continues, and the
-    line of an unclosed comment, string or name blanked."""
+    """The pieces of a text, with blanks for notes after ``//``, comments continued by a backslash,
+    and the line of an unclosed comment, string or name."""
     end = at = 0
-    endless: set[str] = set()  # signs without an end from some place, and so from any behind it
+    endless: set[str] = (
+        set()
+    )  # signs that are not closed: from the first on, none is searched for again
     while opening := _OPENS.search(text, at):
         start, sign = opening.start(), opening.group()
         line_end = text.find("\n", opening.end())

@@ -142,10 +142,8 @@ def write_file(path: str, data: bytes) -> None:
 
 
 def write_atomically(path: str, data: bytes) -> None:
-    """Replaces a file's content whole or not at all; its mode stays, and a link is followed.
-
-    If it raises OSError, the file is unchanged and no temporary file is left.
-    """
+    """Replaces a file's content whole or not at all; its mode is kept, and a link is followed. If
+    it raises OSError, the file is unchanged and no temporary file remains."""
     target = os.path.realpath(path)
     if not os.access(target, os.W_OK):  # renaming would replace a read-only file too
         raise PermissionError(13, "the file is read-only", path)
@@ -160,7 +158,8 @@ def write_atomically(path: str, data: bytes) -> None:
 
 
 def _replace(path: str, data: bytes, finish: Callable[[str], None]) -> None:
-    """Replaces a path by a temporary file written beside it, after ``finish`` got its name."""
+    """Writes a temporary file beside a path, calls ``finish`` with its name, and renames it to the
+    path."""
     from tempfile import mkstemp
 
     folder, name = os.path.split(path)

@@ -9,7 +9,7 @@ from enum import Enum
 
 from sqlrewrite.warehouse import Reference
 
-# A template ends at the first end outside of a string: `{{ config(post_hook="{{ this }}") }}`.
+# A template ends at the first ``}}`` outside of a string: `{{ config(post_hook="{{ this }}") }}`.
 _STRINGS = r"'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\""
 UNITS = {
     "{{": re.compile(rf"\{{\{{(?:[^'\"}}]|{_STRINGS}|\}}(?!\}}))*+\}}\}}", re.DOTALL),
@@ -22,8 +22,8 @@ _JOINED = re.compile(rf"{_STRINGS}|~", re.DOTALL)
 CALL = re.compile(r"(ref|source|var|env_var|config)\s*\(")
 """A call of dbt's."""
 
-# Functions that give the same for the same arguments throughout a rendering: no `now()`, no
-# `random()`, no counter. Airflow's macros, and methods of Python's dates and strings.
+# Functions with the same result for the same arguments throughout a rendering (not `now()` or
+# `random()`): Airflow's macros, and methods of Python's dates and strings.
 _REPEATS = frozenset(
     """
     ds_add ds_format timedelta var env_var get strftime isoformat format date replace split strip
@@ -31,8 +31,8 @@ _REPEATS = frozenset(
     """.split()
 )
 _TASKS = frozenset("ti task_instance dag_run".split())
-"""Airflow's values for the task that it renders for. A method of theirs gives the same throughout a
-rendering, unless it is one of ``_CHANGES``."""
+"""Airflow's values for the current task. Their methods return the same throughout a rendering,
+except those in ``_CHANGES``."""
 _CHANGES = frozenset(
     """
     now utcnow today time random uuid1 uuid4 next pop popitem setdefault update clear append extend
@@ -41,7 +41,7 @@ _CHANGES = frozenset(
     """.split()
 )
 _MACROS = frozenset("datetime strptime fromisoformat combine relativedelta loads dumps".split())
-"""Airflow's ``macros`` that ask neither a clock nor a metastore, beside ``_REPEATS``."""
+"""Airflow's ``macros`` that read neither a clock nor a metastore, besides those in ``_REPEATS``."""
 _CLOCK = "time"
 """Python's module, whose ``strftime`` formats the current time."""
 
@@ -64,7 +64,7 @@ _IDENTIFIERS = frozenset(
     target.name target.type target.schema target.database target.catalog
     """.split()
 )
-"""Expressions that render to the name or number of a run. Airflow allows only letters, digits and
+"""Expressions that render to the name or id of a run. Airflow allows only letters, digits and
 ``-._`` in the ids of a DAG, task or run (``validate_key``)."""
 
 
@@ -86,11 +86,9 @@ def inner(unit: str) -> str:
 
 def repeats(unit: str, quote: str) -> bool:
     """Whether an expression in a string surely renders to the same value at each place, and to one
-    without ``quote``, which would end the string: names, their attributes, known calls.
-
-    If the quote stands in the expression itself, its strings must be plain words:
-    ``'{{ x[' || a || '] }}'`` is no template for an engine that reads it unrendered.
-    """
+    without ``quote``, which would end the string: names, their attributes, and known calls. If the
+    expression contains the quote, its strings must be plain words: ``'{{ x[' || a || '] }}'`` is no
+    template for an engine that reads it unrendered."""
     if not unit.startswith("{{"):
         return True
     tree = _tree(unit)
@@ -118,9 +116,9 @@ def words(unit: str) -> frozenset[str]:
 
 
 def _given_values(unit: str) -> list[tuple[str, ...]]:
-    """The operands of an expression, each as its chain of names, if all of them are values that
-    Airflow gives to a task, constant throughout a rendering: dates of the run, ``ti``,
-    ``dag_run``, ``macros``, or a variable (``var.value.x``). Else empty."""
+    """The operands of an expression, each as its chain of names, if all are values that Airflow
+    keeps constant throughout a rendering: dates of the run, ``ti``, ``dag_run``, ``macros``, or a
+    variable (``var.value.x``). Else empty."""
     tree = _tree(unit)
     if tree is None or not _repeated(tree, _NO_QUOTE):
         return []
@@ -132,7 +130,7 @@ def _given_values(unit: str) -> list[tuple[str, ...]]:
 
 
 def _operands(node: ast.expr) -> Iterator[ast.expr]:
-    """The operands from which an expression's value is chosen or computed; filters are skipped."""
+    """The operands from which an expression's value is computed; filters are skipped."""
     match node:
         case ast.BinOp(op=ast.BitOr(), left=left):
             yield from _operands(left)
@@ -175,7 +173,7 @@ def _chain(node: ast.expr) -> tuple[str, ...]:
 _WORD = re.compile(r"[\w%](?:[\w%:/.-]*\w)?|[^\w\s]?")
 _NO_QUOTE = re.compile("[^'\"]*")
 
-# A filter, `x | f(1)`, is to Python two operands with `|` between them.
+# Python reads a filter, `x | f(1)`, as two operands of `|`.
 _STEADY = (
     *(ast.Expression, ast.Name, ast.Attribute, ast.Subscript, ast.Slice, ast.Constant),
     *(ast.Call, ast.keyword),
@@ -185,17 +183,16 @@ _STEADY = (
 )
 
 
-def renders_to_one_line(unit: str, spoken_of: frozenset[str]) -> bool:
+def renders_to_one_line(unit: str, tag_words: frozenset[str]) -> bool:
     """Whether an expression surely renders to one line that ends no comment: the name of a
-    relation, model or run, dates and what is computed of them, and values of a task; unless a tag
-    of the text mentions (``spoken_of``) the name. Other variables and macros may render to any
-    text."""
+    relation, model or run, a date and what is computed from it, or a value of a task. Not if a tag
+    of the text has the name (``tag_words``). Other variables and macros may render to any text."""
     if meaning(unit)[0] in (TemplateKind.REFERENCE, TemplateKind.THIS):
         return True
     if not unit.startswith("{{") or "\\" in unit or not repeats(unit, ""):
         return False
     names = words(unit)
-    if names & spoken_of:
+    if names & tag_words:
         return False
     if inner(unit) in _IDENTIFIERS or any(map(_is_of_task, _given_values(unit))):
         return True
@@ -203,7 +200,7 @@ def renders_to_one_line(unit: str, spoken_of: frozenset[str]) -> bool:
 
 
 def _steady(node: ast.AST, plain: re.Pattern[str]) -> bool:
-    """Whether a node has a constant value: it calls only known functions, its string is
+    """Whether a node's value is constant: it calls only known functions, and its strings are
     ``plain``."""
     match node:
         case ast.Constant(value=str(text)):
@@ -226,7 +223,8 @@ def _steady(node: ast.AST, plain: re.Pattern[str]) -> bool:
 
 
 def as_python(code: str) -> str:
-    """A Jinja expression as Python's: ``a ~ b``, which joins two strings, becomes ``a + b``."""
+    """A Jinja expression as one of Python: ``a ~ b``, which joins two strings, becomes ``a +
+    b``."""
     return _JOINED.sub(lambda match: "+" if match.group() == "~" else match.group(), code)
 
 

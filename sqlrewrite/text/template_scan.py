@@ -1,7 +1,8 @@
-"""Masks the templates of a text, in one pass.
+"""Masks the templates of a text in one pass.
 
-The scan knows where code, strings, quoted names and comments begin and end, because a template
-is masked in another way in each. One that cannot be masked is an ``Obstacle`` with a reason.
+A template is masked differently in code, in a string, in a quoted name and in a comment, so the
+scan keeps track of where these begin and end. A template that cannot be masked is an ``Obstacle``
+with a reason.
 """
 
 from __future__ import annotations
@@ -45,10 +46,10 @@ from sqlrewrite.text.templates import (
 _TAG = re.compile(r"\{%[-+]?\s*(\w+)")
 _COMMENTS = ("--", "/*")
 _MAY_BE_TEXT = frozenset("$&")
-"""Signs that are common in comments: there ``$x`` is a variable only if the code has such, too."""
+"""Signs that are common in comments: ``$x`` there is a variable only if the code has one too."""
 _OPERAND = re.compile(r"(?:[=<>]|\bbetween)\s*\Z", re.IGNORECASE)
 _RENDERED_ONCE = frozenset({"snapshot", "endsnapshot", "test", "endtest"})
-"""Tags around one query, which dbt runs by itself."""
+"""Tags around a query that dbt runs by itself."""
 _TRIMS_BEFORE = ("{{-", "{%-", "{#-")
 _SET = re.compile(r"\{%[-+]?\s*set\s[\w.,\s]+=")
 _COMMENT = re.compile(r"--[^\r\n]*|/\*.*?\*/", re.DOTALL)
@@ -56,9 +57,9 @@ _WORD = re.compile(r"\w")
 _WHITE = re.compile(r"\s*")
 _REST = re.compile(r"[ \t]*(?:[\r\n]|\Z)")
 
-# Characters that may stand right beside a template: they never merge with its value to one token.
+# Characters that may be right beside a template: no value merges with them to one token.
 _BEFORE, _BEHIND = frozenset("(,.=<>+["), frozenset("),;.=<>+]")
-# Beside a constant also operators, but no ``-`` before it: a negative one would give ``1--2``.
+# Beside a constant also operators, but no ``-`` before it: a negative number would give ``1--2``.
 _BEFORE_VALUE, _BEHIND_VALUE = _BEFORE | frozenset("*/%|&"), _BEHIND | frozenset("-*/%|&:")
 
 _BLOCK = "{{% {} %}} changes the statement (as dbt compiles it, in target/compiled, it can be read)"
@@ -124,8 +125,7 @@ class TemplateScan:
         return Masked(pieces, tuple(self.templates), tuple(obstacles))
 
     def _unit(self, sign: str, start: int, context: str) -> int:
-        """Masks the template that begins at an offset; returns the offset where the scan goes
-        on."""
+        """Masks the template that begins at an offset; returns where to go on."""
         if sign in VARIABLES:
             if sign in SPARKS_OWN and context not in _COMMENTS and not self._wants_value(start):
                 return start + 1
@@ -136,11 +136,13 @@ class TemplateScan:
             whole = UNITS[sign].match(self.text, start) if end >= 2 and sign in UNITS else None
             if whole is not None:
                 end = whole.end()
-            elif sign in UNITS and end >= 2:  # a string in it does not end before the braces
+            elif (
+                sign in UNITS and end >= 2
+            ):  # a quote in it ends no string before the braces are closed
                 self._refuse(start, len(self.text), f"{sign} may end elsewhere")
                 return len(self.text)
             if end < 2:
-                self.endless.add(sign)  # not searched for again
+                self.endless.add(sign)  # later ones need not be searched for
                 end = 0
         if not end:
             if context not in _COMMENTS:
@@ -162,8 +164,8 @@ class TemplateScan:
         return self.text[max(0, start - LONGEST_WORD) : start]
 
     def _draws(self, start: int, end: int, context: str) -> bool:
-        """Refuses a template or block whose trimming may append the code behind it to a line
-        comment; returns whether it was refused."""
+        """Whether a template is refused because its trimming may append the code after it to a line
+        comment."""
         unit, inside = self.text[start:end], context == "--"
         beside = not context and unit.startswith(_TRIMS_BEFORE) and self._behind_comment(start)
         if not inside and not beside:
@@ -174,18 +176,18 @@ class TemplateScan:
         return until > end
 
     def _behind_comment(self, start: int) -> bool:
-        """Whether only white space stands between the last line comment and an offset."""
+        """Whether only white space is between the last line comment and an offset."""
         white = _WHITE.match(self.text, self.line_comment) if self.line_comment >= 0 else None
         return white is not None and white.end() >= start
 
     def _wants_value(self, start: int) -> bool:
-        """Whether a value or a name must stand at an offset."""
+        """Whether a value or a name is required at an offset."""
         before = self._shortly_before(start)
         return any(match.end() == len(before) for match in TO_A_VALUE.finditer(before))
 
     def _block(self, start: int, end: int, unit: str, context: str) -> int | None:
-        """Masks a block that is one expression or renders to nothing; returns its end, None for
-        any other block."""
+        """Masks a block that is one expression or renders to nothing; returns its end. None for
+        other blocks."""
         match = _TAG.match(unit)
         name = match.group(1) if match else ""
         if context or self.open or (name == "set" and _SET.match(unit)):
@@ -199,7 +201,7 @@ class TemplateScan:
         stop = block_end(self.text, start)
         if stop is None:
             return None
-        if name != "set":  # as a statement of its own, so that a join in it is reported
+        if name != "set":  # masked as a statement of its own, so that a join in it is reported
             word = start + unit.index(name)
             arguments = blank(self.text[word + len(name) : stop - 2])
             self._put(start, stop, f"{' ' * (word - start)}{name}{arguments}_;")
@@ -210,7 +212,7 @@ class TemplateScan:
         return stop
 
     def _loop(self, start: int) -> int | None:
-        """Masks a loop that renders to the items of a list; returns its end, None for others."""
+        """Masks a loop that renders to items of a list; returns its end. None for other loops."""
         from sqlrewrite.text.blocks import loop  # few texts need it
 
         items = loop(self.text, start)
@@ -226,7 +228,8 @@ class TemplateScan:
         return items.end
 
     def _tag(self, start: int, end: int, unit: str, context: str) -> int:
-        """Masks a tag; a block, from its first tag to its last, is one obstacle."""
+        """Masks a tag; returns where to go on. A block is one obstacle, from its first tag to its
+        last."""
         match = _TAG.match(unit)
         name = match.group(1) if match else ""
         if name in _RENDERED_ONCE and not context:
@@ -253,8 +256,8 @@ class TemplateScan:
         return end
 
     def _within(self, start: int, context: str = "") -> bool:
-        """Whether a statement has begun before a place, or before the comment around the place. A
-        variable that is set there may have two values in the statement."""
+        """Whether a statement has begun before a place, or before the comment around it: a variable
+        that is set there may have two values in that statement."""
         pieces, end = len(self.pieces), self.masked_until
         if context in _COMMENTS:
             (pieces, end), start = self.before, self.entered
@@ -267,7 +270,8 @@ class TemplateScan:
         return self.in_statement
 
     def _nothing(self, start: int, end: int, unit: str, context: str) -> None:
-        """Masks a template that renders to nothing; refuses one that changes the text around it."""
+        """Masks a template that renders to nothing; refuses one that may change the text around
+        it."""
         if context in _COMMENTS:
             self._in_comment(start, end, unit, context, TemplateKind.NOTHING)
             return
@@ -282,7 +286,7 @@ class TemplateScan:
         self._blank(start, end)
 
     def _joins(self, unit: str, end: int, before: str) -> bool:
-        """Whether two words merge if ``trim_blocks`` removes the line end between them."""
+        """Whether two words would merge if ``trim_blocks`` removed the line end between them."""
         since = goes_on(self.text, unit, end)
         after = self.text[since : since + 1]
         return before not in _BEFORE and _touches(after, _BEHIND)
@@ -290,14 +294,14 @@ class TemplateScan:
     def _in_comment(
         self, start: int, end: int, unit: str, context: str, kind: TemplateKind
     ) -> None:
-        """Masks a template in a comment; refuses one that may move the comment's end."""
+        """Masks a template in a comment; refuses one that may change where the comment ends."""
         shown, renders = on_one_line(unit), kind is not TemplateKind.NOTHING
         several = context == "--" and _breaks(unit)
         if several or (renders and self.text.startswith("/*+", self.entered)):
             self._refuse(start, end, f"{shown} stands inside a comment or hint")
         elif not renders and ends_elsewhere(self.text, unit, start, end):
             self._refuse(start, end, f"{shown} may end the comment around it elsewhere")
-        elif renders and not renders_to_one_line(unit, self.spoken_of):
+        elif renders and not renders_to_one_line(unit, self.tag_words):
             macro = context == "--" and kind is TemplateKind.OTHER and "(" in unit
             if macro or self._within(start, context):
                 why = f"{shown} may end the comment around it: it may render to several lines"
@@ -306,15 +310,15 @@ class TemplateScan:
             self._blank(start, end, context)
 
     def _is_unsure(self, unit: str) -> bool:
-        """Whether the value of a template in a comment may have several lines: unless it also
-        stands in a string or name, or is compared."""
+        """Whether a template in a comment may render to several lines. It does not if it also
+        occurs in a string or name, or is compared."""
         sign = _sign(unit)
         one_line = unit in self.one_line or unit in self._in_strings
         return not one_line and (sign not in _MAY_BE_TEXT or sign in self.signs)
 
     @cached_property
     def _in_strings(self) -> frozenset[str]:
-        """What looks like a variable in a string of the text."""
+        """The texts in strings that look like variables."""
         whole = "\n".join(self.strings)
         return frozenset(
             match.group() for each in VARIABLES.values() for match in each.finditer(whole)
@@ -328,7 +332,7 @@ class TemplateScan:
         if context in _COMMENTS:
             self._in_comment(start, end, unit, context, kind)
         elif context:
-            # Its value is assumed to be a part of the string or name, without the quote.
+            # Its value is assumed to have no quote that would end the string or name around it.
             quote = context[-1]
             named = kind is TemplateKind.VALUE or is_name(unit)
             steady = (named and quote not in unit) or repeats(unit, quote)
@@ -364,21 +368,21 @@ class TemplateScan:
             else:
                 self.templates.append(Template(start, end, unit, kind, reference))
             filling = blank(unit[1:-1], "_")
-            plain = not unit.startswith("{{")  # $x: too short, perhaps, for quotes
+            plain = not unit.startswith("{{")  # $x is too short for two quotes and a name
             self._put(start, end, "_" * len(unit) if plain else f"`{filling}`")
 
     def _may_be_set(self, unit: str) -> bool:
-        """Whether a tag of the text may set a name in a template that is no call of dbt's."""
-        return CALL.match(inner(unit)) is None and not self.spoken_of.isdisjoint(words(unit))
+        """Whether a tag of the text may set a name in a template; never for calls of dbt."""
+        return CALL.match(inner(unit)) is None and not self.tag_words.isdisjoint(words(unit))
 
     @cached_property
-    def spoken_of(self) -> frozenset[str]:
-        """The words in the text's tags: names that may be set there."""
+    def tag_words(self) -> frozenset[str]:
+        """The words in the text's tags, which may set names."""
         tags = re.findall(r"\{%[^%]*", self.text)
         return frozenset(word for tag in tags for word in re.findall(r"\w+", tag))
 
     def _string(self, end: int) -> None:
-        """Masks a whole string, which ends here and may have another value at each place."""
+        """Masks a whole string, whose value may differ from place to place."""
         start, self.unknown = self.entered, False
         del self.pieces[self.before[0] :]
         self.masked_until = self.before[1]
@@ -392,7 +396,7 @@ class TemplateScan:
         return follows or self.text.startswith(("${", "{{"), end)
 
     def _alone(self, start: int, end: int) -> bool:
-        """Whether nothing else stands on the lines of a span."""
+        """Whether a span has its lines to itself."""
         line = max(self.text.rfind("\n", 0, start), self.text.rfind("\r", 0, start)) + 1
         return _REST.match(self.text, end) is not None and not self.text[line:start].strip()
 
@@ -400,8 +404,8 @@ class TemplateScan:
         self.obstacles.append(Obstacle(start, end, why))
 
     def _blank(self, start: int, end: int, context: str = "") -> None:
-        """Masks a template by blanks. One of several lines in a line comment renders to no line
-        end: the comment goes on behind it."""
+        """Masks a template by blanks. One of several lines in a line comment is taken to render to
+        one line, so the comment goes on after it."""
         unit = self.text[start:end]
         continues = context == "--" and _breaks(unit)
         self._put(start, end, f"{blank(unit[:-2])}--" if continues else blank(unit))

@@ -1,9 +1,9 @@
-"""The syntax of templates: what opens and closes one, and what one does to a comment beside it.
+"""The syntax of templates: what opens and closes one, and how one may change a comment beside it.
 
-Jinja ignores SQL's comments. A ``-`` in a tag removes the white space beside it, and with it the
-line end of a line comment; so does the option ``trim_blocks`` behind a tag or a Jinja comment. The
-next line is then a part of the comment. dbt, Airflow and sqlfluff leave ``trim_blocks`` off, but a
-text does not say how it is rendered: it must read the same either way.
+Jinja knows nothing of SQL's comments. A ``-`` in a tag removes the white space beside it, and with
+it the line end of a line comment; so does the option ``trim_blocks`` after a tag or a Jinja
+comment. The next line is then part of the comment. dbt, Airflow and sqlfluff leave ``trim_blocks``
+off, but a text does not say how it is rendered: it must mean the same either way.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import re
 from sqlrewrite.text.source import LINE_END
 from sqlrewrite.text.templates import NOTE
 
-# The signs that open a variable, and its pattern. A sign that is Spark's, too, opens one only where
-# a value or a name must stand: ``a & b`` and ``a %(b)`` have none.
+# The signs that open a variable, and its pattern. A sign that Spark uses too (``a & b``, ``a
+# %(b)``) opens one only where a value or a name is required.
 VARIABLES = {
     "${": re.compile(r"\$\{[^\s{}'\"`][^{}'\"`\r\n]*\}"),
     "$": re.compile(r"\$\w+"),
@@ -32,14 +32,15 @@ TO_A_VALUE = re.compile(
 )
 LONGEST_WORD = 40
 
-# What opens something in SQL code, and for each what may end it or open a template in it.
+# What opens a string, name, comment or template in SQL code; and in each, what may end it or open a
+# template in it.
 CODE = re.compile(
     rf"(?P<note>{NOTE.pattern})"
     r"|--|/\*|(?<!\w)[rR]['\"]|['\"]|`|\{[{%#]|\$\{|(?<![\w$])\$(?=[A-Za-z_])"
     r"|\{(?=[A-Za-z_])|#(?=\{)|@(?=\w+@|[A-Za-z_])|%(?=\(\w+\)s)|&(?=&?[A-Za-z_])",
     re.MULTILINE,
 )
-# In a comment `@x` (as of Maven), a lone brace or a percent sign opens no template.
+# In a comment, `@x` (Maven), a lone brace and a percent sign open no template.
 _IN_COMMENT = (
     r"\{[{%#]|\$\{|\$(?=[A-Za-z_])|\{(?=[A-Za-z_][\w.]*\})|#(?=\{[A-Za-z_])|@(?=\w+@)"
     r"|%(?=\(\w+\)s)|&(?=&?[A-Za-z_])"
@@ -59,13 +60,13 @@ OPENS = frozenset({*CLOSES, *VARIABLES})
 _WHITE = re.compile(r"\s*")
 _LINE = re.compile(r"[^\r\n]*")
 _ENDS_ELSEWHERE = frozenset({"*/", "/*", "*+", "\\\n", "\\\r", "\\"})
-"""Pairs of characters that end or begin a comment, open a hint, or continue a line comment. They
-may come together where a template between them renders to nothing."""
+"""Two characters that end or begin a comment, open a hint, or continue a line comment. A template
+between them that renders to nothing would bring them together."""
 _OPEN = frozenset("'\"`{*")
 
 
 def goes_on(text: str, unit: str, end: int) -> int:
-    """The offset where the text goes on behind a template, if all is trimmed that may be."""
+    """The offset of the code after a template, with the most white space trimmed."""
     if not unit.startswith(("{{", "{%", "{#")) or unit[-3] == "+":
         return end
     if unit[-3] == "-":
@@ -76,14 +77,14 @@ def goes_on(text: str, unit: str, end: int) -> int:
 
 
 def takes_line_end(comment: str) -> bool:
-    """Whether a template at the end of a line comment may remove the line end behind it."""
+    """Whether a template at the end of a line comment may remove the line end after it."""
     ending = comment.rstrip()[-3:]
     return ending.endswith(("#}", "%}", "-}}")) and not ending.startswith("+")
 
 
 def drawn_into_comment(text: str, unit: str, end: int, *, inside: bool) -> int:
-    """The end of the code that a template's trimming may append to a line comment: the one that it
-    is ``inside``, or one before it. The template's own end if there is no such code."""
+    """The end of the code that a template's trimming may append to a line comment: one that the
+    template is ``inside``, or one before it. The template's own end if there is no such code."""
     since = goes_on(text, unit, end)
     if inside and LINE_END.search(text, end, since) is None:
         return end
@@ -92,13 +93,13 @@ def drawn_into_comment(text: str, unit: str, end: int, *, inside: bool) -> int:
     line = match.group().strip()
     if not line or line.startswith("--"):
         return end
-    # A quote, comment or template that begins there would end elsewhere.
+    # A quote, comment or template that begins in that code would end elsewhere.
     return len(text) if _OPEN.intersection(line) else match.end() + 1
 
 
 def ends_elsewhere(text: str, unit: str, start: int, end: int) -> bool:
-    """Whether a comment may end elsewhere, or be none, if a template in it renders to nothing: the
-    characters before and behind then stand side by side."""
+    """Whether a comment may end elsewhere, or not be a comment, if a template in it renders to
+    nothing, so that the characters before and after it touch."""
     if unit[2:3] == "-":
         while text[start - 1 : start].isspace():
             start -= 1

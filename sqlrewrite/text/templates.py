@@ -1,19 +1,19 @@
-"""Templates in an SQL text: what they are, and what is assumed of them.
+"""Templates in an SQL text: what they are, and what is assumed about them.
 
 A template is filled in by another program before Spark reads the text: Jinja of dbt or Airflow,
 ``${x}`` and other variables. ``masking`` replaces templates with names of the same length, so that
 the SQL can be lexed; ``template_tokens`` then replaces those names' tokens by what they mean.
 
-The value of a template is unknown. Three things are assumed of it:
+The value of a template is unknown. Three things are assumed:
 
 - ``ref`` and ``source`` render to the name of their relation.
 - An expression in the place of an operand renders to a complete operand (not to ``1 OR x = 2``).
-- ``var('x')`` and ``${x}`` render to a constant, the same everywhere in a statement: so a
-  condition with one may be repeated. Inside a string or a name they are a part of it.
+- ``var('x')`` and ``${x}`` render to a constant, the same everywhere in a statement: so a condition
+  with one may be repeated. Inside a string or a name they are a part of it.
 
-Any other expression is treated as an unknown function, and what contains it is never repeated.
-A statement is left alone where an expression is a whole condition (it may contain an OR) or touches
-another token (it may change that token), and where a block changes the statement.
+Any other expression is read as an unknown function, and what contains it is never repeated. A
+statement is left alone if an expression is a whole condition (it may contain an OR), touches
+another token (it may change that token), or if a block changes the statement.
 """
 
 from __future__ import annotations
@@ -42,19 +42,18 @@ _IN_STRING = re.compile(
     r"\{[{%#]|\$[{A-Za-z_]|#?\{[A-Za-z_][\w.]*\}|@\w+@|(?<!\w)@[A-Za-z_]|%\(\w+\)s|^&&?[A-Za-z_]\w*$"
 )
 _NAMES = ("{", "$", "@", "#", "%", "&", "'", '"', "r'", 'r"', "R'", 'R"')
-"""How a token in the place of a function's or parameter's name begins if it is a template."""
+"""What a function's or parameter's name begins with if it is a template."""
 _NAMED = re.compile(r"\{\{[-+]?\s*[\w.]+\s*[-+]?\}\}")
 
 NOTE = re.compile(r"(?:^|(?<=;))[ \t]*//[^\r\n]*", re.MULTILINE)
-"""A line that begins with ``//``, as a comment of its author's: no engine reads it, it is
-blanked."""
+"""A line that begins with ``//``: a note of its author's, which no engine reads. It is blanked."""
 DEFINES = frozenset({"macro", "materialization", "operation", "docs"})
-"""Blocks that define what other texts call. Where they stand they render to nothing."""
+"""Blocks that define macros for other texts, and render to nothing themselves."""
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """An expression that stands for a token, ``end`` exclusive."""
+    """An expression that stands for a token; ``end`` is exclusive."""
 
     start: int
     end: int
@@ -65,7 +64,7 @@ class Template:
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """A span of a template that cannot be masked, and why; ``end`` exclusive."""
+    """A template that cannot be masked, and why; ``end`` is exclusive."""
 
     start: int
     end: int
@@ -82,7 +81,7 @@ class Masked:
 
 
 def is_template(name: str) -> bool:
-    """Whether a token in the place of a function's or parameter's name is a template."""
+    """Whether the name of a function or parameter is a template."""
     return name.startswith(_NAMES)
 
 

@@ -25,16 +25,16 @@ _WRITTEN = re.compile(
     r"|#\{([\w.]+)\}|(?<![\w$])\$(\w+)|@(\w+)@|(?<!\w)&&?(\w+)"
 )
 
-# What gives variables values that nobody here knows: another file that is run, all settings of a
-# session taken back, a SET of a variable that has another in its name.
+# Statements after which the values of variables are not known: running another file, RESET of all
+# settings, a SET of a variable whose name contains another.
 _ELSEWHERE = re.compile(
     r"^[ \t]*(?:(?:--|#)[ \t]*MAGIC[ \t]+)?%run\b"
     r"|^[ \t]*(?:!?source|!run|@)[ \t]*[\w~'\"{}-]*+[./$][\w./~$'\"{}-]*+[ \t]*+(?:;[ \t]*+)?$"
     r"|\breset[ \t]*(?:;|\Z)|\b(?:set|define)\s+[^\s=;'\"]*[$@&{]",
     re.IGNORECASE | re.MULTILINE,
 )
-# The head of a text: what stands in it surely runs, once, and before all that is behind it. Spark
-# nests comments, so one that opens another is left out.
+# The head of a text: its statements surely run, once, and before all others. Spark nests comments,
+# so a comment that opens another ends the head.
 _HEAD = re.compile(
     r"\ufeff?(?:\s+|--[^\r\n]*|/\*(?:(?!/\*).)*?\*/|(?:set|use|add)\b[^;'\"]*;)*",
     re.IGNORECASE | re.DOTALL,
@@ -79,7 +79,7 @@ def in_force(catalog: W, text: str, *, runs_once: bool = True) -> W:
     own = _set_at_head(text) if runs_once else {}
     shown = _values_set(text)
     if shown and shown != catalog.set_values:
-        # A region of a file has what the whole file sets.
+        # A region of a file has the variables that the whole file sets.
         both = {**catalog.set_values, **shown}
         catalog = replace(catalog, set_values=both)
     if not (catalog.variables or own):
@@ -110,7 +110,7 @@ def set_values(variable: str, refer: Refer) -> Name:
 
 
 def _values_set(text: str) -> dict[str, Name]:
-    """The values that a text sets each variable ``${x}`` to, by SET or in Python with a literal."""
+    """The values that a text gives each variable ``${x}``, by SET or in Python with a literal."""
     if "${" not in text or "set" not in text.casefold():
         return {}
     values: dict[str, list[str]] = {}
@@ -122,7 +122,7 @@ def _values_set(text: str) -> dict[str, Name]:
 
 def _set_at_head(text: str) -> dict[str, str]:
     """The variables that a text sets once, at its head, to a word, and reads only after that, as
-    Spark's substitution does. In a notebook a widget may have the name."""
+    Spark's substitution does. In a notebook a widget may have the same name."""
     head = _HEAD.match(text) if "set" in text.casefold() else None  # most texts set nothing
     if head is None or is_notebook(text):
         return {}
@@ -132,7 +132,7 @@ def _set_at_head(text: str) -> dict[str, str]:
     return {
         match[1]: match[2]
         for match in _SET_HERE.finditer(text, 0, head.end())
-        if match[1] in reads  # of the others nobody asks
+        if match[1] in reads  # other variables are not read in the text
         and len(_sets(match[1], text)) == 1
         and all(read.lastindex == 1 and read.start() >= match.end() for read in reads[match[1]])
     }

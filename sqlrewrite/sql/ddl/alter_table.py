@@ -18,14 +18,14 @@ def _actions(listed: str) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(action.split()) for action in listed.split(", "))
 
 
-# Actions after which columns, keys and partition fields are what they were.
+# Actions that leave columns, keys and partition fields as they are.
 _HARMLESS = _actions(
     "set tblproperties, set location, set serde, set serdeproperties, set fileformat, set owner,"
     " set tags, unset tblproperties, unset tags, add partition, add if not exists partition,"
     " add constraint, drop partition, drop if exists partition, partition, recover partitions,"
     " owner to, touch, compact, concatenate, enable, disable"
 )
-# … though the same words open Iceberg's ADD PARTITION FIELD and DROP PARTITION FIELD.
+# … but the same words begin Iceberg's ADD PARTITION FIELD and DROP PARTITION FIELD.
 _FIELD = _actions("add partition field, drop partition field")
 
 
@@ -48,13 +48,15 @@ def altered(relation: Table | View, cursor: Cursor, catalog: Warehouse) -> Table
 
 
 def _write_ordered_by(table: Table, cursor: Cursor) -> Table:
-    """Iceberg's WRITE … ORDERED BY a, b: sorted by ``a``, by ``b`` only where ``a`` is equal."""
+    """Iceberg's WRITE … ORDERED BY a, b: files are sorted by ``a``, and by ``b`` only where ``a``
+    is equal."""
     ordered = cursor.skip_to("ordered", "by")
     return replace(table, clustered_by=(cursor.name_part().lower(),) if ordered else ())
 
 
 def _add_columns(table: Table, cursor: Cursor) -> Table | None:
-    """Adds columns; the table is not complete if one is moved, or a field of a struct."""
+    """Adds columns; the order of columns becomes unknown if one has a position or is a struct's
+    field."""
     cursor.take("if", "not", "exists")
     declared = cursor.group() if cursor.opens else cursor
     if declared is None:
@@ -73,7 +75,7 @@ def _add_columns(table: Table, cursor: Cursor) -> Table | None:
 
 
 def _replace_columns(table: Table, cursor: Cursor) -> Table | None:
-    """Hive's and Spark's REPLACE COLUMNS: all but the partition columns."""
+    """REPLACE COLUMNS of Hive and Spark: replaces all columns except partition columns."""
     declared = cursor.group()
     if declared is None:
         return None
@@ -93,7 +95,7 @@ def _rename_column(table: Table, cursor: Cursor) -> Table | None:
 
 
 def _with_column(table: Table, old: str, new: str, column: Column | None = None) -> Table | None:
-    """The table with another name, or another declaration, for one of its columns."""
+    """The table with one column renamed or declared anew."""
     before = find_column(table.columns, old)
     if before is None or not new:
         return None if table.columns else table
@@ -136,10 +138,10 @@ def _alter_column(table: Table, cursor: Cursor) -> Table | None:
     cursor.take("column")
     old = cursor.name_part()
     before = find_column(table.columns, old)
-    if before is None:  # a field of a struct, or a table of which less is known
+    if before is None:  # a struct's field, or not among the known columns
         return None
     if cursor.peek("type"):
-        read = read_column(cursor)  # TYPE stands where a name would
+        read = read_column(cursor)  # reads TYPE as a name, then the type
         return read and _with_column(table, old, old, replace(before, type=read[0].type))
     if cursor.peek("set", "not", "null"):
         return _with_column(table, old, old, replace(before, nullable=False))
@@ -151,7 +153,8 @@ def _alter_column(table: Table, cursor: Cursor) -> Table | None:
 
 
 def _still_derived(before: Table, after: Table) -> Table:
-    """The altered table, without the derived columns whose own or source columns were changed."""
+    """The altered table, without derived columns that have changed or are computed from a changed
+    column."""
     old, new = (
         {column.name.lower(): column.type for column in table.columns} for table in (before, after)
     )
@@ -181,7 +184,7 @@ def _drop_columns(table: Table, cursor: Cursor) -> Table | None:
 
 
 def _add_partition_field(table: Table, cursor: Cursor) -> Table:
-    """Iceberg's evolution: files written before are not laid out by the new field."""
+    """Iceberg's ADD PARTITION FIELD: files written before are not partitioned by the new field."""
     field = partition_field(_before_as(cursor), table.columns)
     return replace(table, partitioned_by=(*table.partitioned_by, field))
 
@@ -213,9 +216,9 @@ _CHANGES: tuple[tuple[tuple[str, ...], _Change], ...] = tuple(
         ("change", _change_column),
         ("alter", _alter_column),
         ("drop columns, drop column", _drop_columns),
-        # a dropped constraint may have been the primary key
+        # the constraint may be the primary key
         ("drop constraint, drop primary key", lambda table, _: replace(table, primary_key=())),
-        # Delta's; none for NONE, and for what is not understood
+        # Delta's; empty for NONE and for anything that is not a list of columns
         ("cluster by", lambda table, cursor: replace(table, clustered_by=column_list(cursor))),
         ("write", _write_ordered_by),
     )

@@ -1,6 +1,6 @@
-"""The clauses of a CREATE TABLE or VIEW of any engine, and the columns that it declares.
+"""The clauses of a CREATE TABLE or VIEW in any engine's dialect, and the columns it declares.
 
-A clause that says nothing of columns, types, keys, partitioning or statistics is stepped over.
+Clauses without effect on columns, types, keys, partitioning or statistics are skipped.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from sqlrewrite.sql.ddl.cursor import Cursor
 from sqlrewrite.sql.lex.tokens import tokenize
 from sqlrewrite.warehouse import Column, Name
 
-# What may follow a column's type: Spark's, Delta's and Hive's, and those of MySQL and Redshift.
+# Words that may follow a column's type in Spark, Delta, Hive, MySQL and Redshift.
 _AFTER_TYPE = frozenset(
     """
     after as auto_increment by check comment constraint default disable distkey enable encode
@@ -28,24 +28,25 @@ _INDEXES = frozenset({"key", "index"})
 _OTHER_SPELLINGS = {"double precision": "double"}
 _WITH_PRECISION = re.compile(r"\btimestamp\(\d+\)")
 _IN_PARENTHESES = re.compile(r"\b(array|map)\(([^()]*)\)")
-"""Types as Trino writes them: ``timestamp(3)``, ``array(bigint)``."""
+"""Types in Trino's spelling: ``timestamp(3)``, ``array(bigint)``."""
 
 
 def generated_as(item: Cursor) -> str:
-    """The expression of ``name type … GENERATED ALWAYS AS (expression) …``; else an empty text."""
+    """The expression of ``name type … GENERATED ALWAYS AS (expression)``; else empty."""
     ahead = item.copy()
     inner = ahead.group() if ahead.skip_to("generated", "always", "as") else None
     return inner.rest() if inner is not None else ""
 
 
 def computed_as(item: Cursor) -> str:
-    """The expression of ``name AS expression``, computed by each scan; else an empty text."""
+    """The expression of ``name AS expression``, which each scan computes; else empty."""
     ahead = item.copy()
     return ahead.rest() if ahead.name_part() and ahead.take("as") else ""
 
 
 def is_constraint(item: Cursor) -> bool:
-    """Whether this is a constraint, ``KEY by_name (name)``, and no column, ``key VARCHAR(20)``."""
+    """Whether an item is a constraint, ``KEY by_name (name)``, not a column, ``key
+    VARCHAR(20)``."""
     ahead = item.between(item.index + 1, item.end)
     if item.peek("primary", "key") or item.peek("foreign", "key"):
         return True
@@ -61,7 +62,7 @@ def is_constraint(item: Cursor) -> bool:
 
 
 def table_key(item: Cursor) -> list[str]:
-    """The columns of a table-level PRIMARY KEY, unless it says not to rely on it."""
+    """The columns of a table-level PRIMARY KEY; empty if it is declared NORELY."""
     while not item.done and not item.take("primary", "key"):
         item.index += 1
     inner = item.group()
@@ -71,7 +72,7 @@ def table_key(item: Cursor) -> list[str]:
 
 
 def read_column(item: Cursor) -> tuple[Column, bool] | None:
-    """A column, and whether it alone is the primary key; None if no column is declared here."""
+    """A column, and whether it alone is the primary key; None if the item declares no column."""
     name = item.name_part()
     if not name:
         return None
@@ -84,7 +85,7 @@ def read_column(item: Cursor) -> tuple[Column, bool] | None:
 
 
 def type_text(item: Cursor) -> str:
-    """The type at the cursor as it is written, stepped over."""
+    """The type at the cursor as written; the cursor moves behind it."""
     start, depth = item.index, 0
     while not item.done and (depth or item.word.partition(" ")[0] not in _AFTER_TYPE):
         if item.opens and item.group() is not None:
@@ -95,7 +96,7 @@ def type_text(item: Cursor) -> str:
 
 
 def _bare_words(item: Cursor) -> list[str]:
-    """The words after a column's type, outside of parentheses."""
+    """The words after a column's type, without those in parentheses."""
     words: list[str] = []
     while not item.done:
         if item.opens and item.group() is not None:
@@ -106,7 +107,7 @@ def _bare_words(item: Cursor) -> list[str]:
 
 
 def spark_type(text: str) -> str | None:
-    """A type as Spark writes it; None if it is not Spark's."""
+    """A type in Spark's spelling; None if Spark has no such type."""
     plain = " ".join(text.lower().split())
     kind = parse(_OTHER_SPELLINGS.get(plain, text)) or parse(_of_trino(plain))
     if kind is None or plain in ("timestamp_ltz", "timestamp_ntz"):
@@ -115,7 +116,7 @@ def spark_type(text: str) -> str | None:
 
 
 def _of_trino(text: str) -> str:
-    """A type of Trino's as Spark writes it; Spark has no VARCHAR without a length."""
+    """A Trino type in Spark's spelling; Spark has no VARCHAR without a length."""
     text = _WITH_PRECISION.sub("timestamp", text)
     text = re.sub(r"\bvarchar\b(?! *\()", "string", text)
     while _IN_PARENTHESES.search(text):
@@ -124,7 +125,7 @@ def _of_trino(text: str) -> str:
 
 
 def find_column(columns: Sequence[Column], name: str) -> Column | None:
-    """The column of that name, compared without case, or None."""
+    """The column of that name, in any case; None if there is none."""
     return next((column for column in columns if column.name.lower() == name.lower()), None)
 
 
@@ -136,20 +137,16 @@ _TEMPLATE = re.compile(r"\{\{|\{%|\$\{")
 
 @dataclass(slots=True)
 class Definition:
-    """The content of a CREATE TABLE or VIEW, filled in clause by clause. ``query``: the index of
-    the first token of its query. ``failure``: why it cannot be read, if so. ``generated``,
-    ``computed``: columns with the expressions that are stored, or computed by scans. ``complete``:
-    whether all columns of the list could be read. ``like``: the table named after LIKE or CLONE.
-    ``excluding``: what a LIKE after the columns does not take over; None without one. ``bucketed``,
-    ``clustered``: columns by which files are bucketed, and sorted or clustered.
+    """The content of a CREATE TABLE or VIEW, filled in clause by clause.
 
     ``query``: the index of the first token of its query.
     ``failure``: why it cannot be read, if it cannot.
-    ``generated``, ``computed``: columns with the expressions that are stored or computed by scans.
+    ``generated``, ``computed``: columns with the expressions that are stored, or computed by each
+    scan.
     ``complete``: whether all columns of the list could be read.
-    ``like``: the table named behind LIKE or CLONE.
-    ``excluding``: what a LIKE behind the columns does not take over; None where there is none.
-    ``bucketed``, ``clustered``: columns by which files are bucketed, and sorted or clustered.
+    ``like``: the table named after LIKE or CLONE.
+    ``excluding``: what a LIKE after the columns does not copy; None without such a LIKE.
+    ``bucketed``, ``clustered``: the columns of its buckets, and those that order the rows in files.
     """
 
     columns: tuple[Column, ...] = ()
@@ -174,11 +171,12 @@ class Definition:
 
     @property
     def extends_model(self) -> bool:
-        """Whether it adds something to the table after LIKE, or excludes something (Flink)."""
+        """Whether Flink's LIKE adds something to the other table's definition, or excludes
+        something."""
         return self.excluding is not None and bool(self.columns or self.excluding)
 
     def takes_over(self, what: str) -> bool:
-        """Whether LIKE takes over the part with this name in Flink's EXCLUDING."""
+        """Whether LIKE copies the part with this name in Flink's EXCLUDING."""
         return {"all", what}.isdisjoint(self.excluding or ())
 
 
@@ -198,8 +196,7 @@ def read_clauses(cursor: Cursor) -> Definition:
 
 
 def _query_or_columns(definition: Definition, cursor: Cursor) -> None:
-    """Reads the query, the list of columns or the properties of WITH; steps over any other
-    token."""
+    """Reads the query, the list of columns or the properties of WITH; skips any other token."""
     word, following = cursor.word, cursor.word_at(cursor.index + 1)
     if word in ("select", "values", "from", "table") or (word == "with" and _opens_cte(cursor)):
         definition.query = cursor.index
@@ -222,7 +219,7 @@ def _query_or_columns(definition: Definition, cursor: Cursor) -> None:
 
 
 def _opens_cte(cursor: Cursor) -> bool:
-    """Whether the WITH here opens a query, and no properties: ``WITH q AS (``."""
+    """Whether the WITH here begins a query, ``WITH q AS (``, and not properties."""
     ahead = cursor.between(cursor.index + 1, cursor.end)
     if ahead.peek("schema") or ahead.peek("row", "filter") or not ahead.name():
         return False
@@ -232,7 +229,7 @@ def _opens_cte(cursor: Cursor) -> bool:
 
 
 def _columns(definition: Definition, inner: Cursor) -> None:
-    """The declared columns, and the primary key."""
+    """Reads the declared columns and the primary key."""
     columns: list[Column] = []
     key: list[str] = []
     generated: list[tuple[str, str]] = []
@@ -254,12 +251,12 @@ def _columns(definition: Definition, inner: Cursor) -> None:
             generated += [(column[0].name, expression)] if expression else []
             computed += [(column[0].name, by_scan)] if by_scan else []
     definition.lists_columns, definition.generated, definition.computed = (
-        bool(columns or copied or not definition.complete),  # else they are those of its query
+        bool(columns or copied or not definition.complete),  # else those of its query
         tuple(generated),
         tuple(computed),
     )
     definition.columns, definition.key = tuple(columns), (*definition.key, *key)
-    if copied:  # only a LIKE that is alone in the list says what all columns are
+    if copied:  # a LIKE among other items does not give all columns
         definition.like = copied[-1]
         definition.complete = definition.complete and len(copied) == 1 and not columns
 
@@ -270,7 +267,8 @@ def _using(definition: Definition, cursor: Cursor) -> None:
 
 
 def _stored(definition: Definition, cursor: Cursor) -> None:
-    """STORED AS, STORED BY and ROW FORMAT make a Hive table; STORED BY ICEBERG one of Iceberg's."""
+    """Reads STORED AS, STORED BY and ROW FORMAT, which make a Hive table; STORED BY ICEBERG one of
+    Iceberg."""
     definition.hive = True
     if cursor.take("iceberg"):
         definition.provider = "iceberg"
@@ -287,7 +285,7 @@ def _partitioned(definition: Definition, cursor: Cursor) -> None:
 
 
 def _like(definition: Definition, cursor: Cursor) -> None:
-    """LIKE after the columns, and Flink's ``(EXCLUDING OPTIONS …)`` after that."""
+    """Reads LIKE after the columns, and Flink's ``(EXCLUDING OPTIONS …)`` after that."""
     definition.like, definition.excluding = cursor.name(), frozenset()
     if cursor.opens and cursor.word_at(cursor.index + 1) in _TAKEN_OVER:
         inner = cursor.group()
@@ -297,14 +295,14 @@ def _like(definition: Definition, cursor: Cursor) -> None:
 
 
 def _clone(definition: Definition, cursor: Cursor) -> None:
-    """A clone has the table's columns, unless it is of an older version."""
+    """Reads CLONE: a clone has the table's columns, unless it is of an older version."""
     name = cursor.name()
     other = cursor.peek("version", "as") or cursor.peek("timestamp", "as") or cursor.peek("for")
     definition.like = () if other else name
 
 
 def _properties(definition: Definition, cursor: Cursor) -> None:
-    """Keys (lower case) and values of TBLPROPERTIES, OPTIONS and a Presto table's WITH."""
+    """Reads TBLPROPERTIES, OPTIONS or Presto's WITH; keys in lower case."""
     for item in cursor.group_items():
         key = item.string()
         if key is None:
@@ -331,7 +329,8 @@ def _bucket_count(definition: Definition, cursor: Cursor) -> None:
 
 
 def _columns_of(field_name: str, most: int | None = None) -> _Clause:
-    """A clause with columns in parentheses: the field that takes them, if any, and how many."""
+    """A reader for a clause with columns in parentheses: stores them in ``field_name``, ``most`` at
+    most."""
 
     def clause(definition: Definition, cursor: Cursor) -> None:
         names = column_list(cursor)
@@ -344,8 +343,7 @@ def _columns_of(field_name: str, most: int | None = None) -> _Clause:
 
 
 def column_list(cursor: Cursor) -> tuple[str, ...]:
-    """The columns in the parentheses that come next, in lower case; none if these are not
-    closed."""
+    """The columns in the next parentheses, in lower case; empty if these are not closed."""
     return tuple(item.name_part().lower() for item in cursor.group_items())
 
 

@@ -1,8 +1,8 @@
-"""The clauses of a CREATE TABLE to a ``warehouse.Table``: columns, keys, partitioning, statistics.
+"""The clauses of a CREATE TABLE as a ``warehouse.Table``: columns, keys, partitioning, statistics.
 
 What is not understood is unknown: a type is None, a partition expression the transform ``unknown``.
-A table of Flink's must not be read twice if its scan never ends, or each gives other rows; the
-rules of each connector are data: ``rules/connectors.toml``.
+A Flink table must not be read twice if its scan never ends, or returns other rows each time; the
+rules of each connector are in ``rules/connectors.toml``.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ from sqlrewrite.warehouse import (
 )
 
 STREAMING = "dpp.streaming"
-"""The property by which our own snapshots say that a table is a stream."""
-_COLUMNS = "dpp.columns"  # 'some': there are others, which nobody has listed
+"""The property with which our own snapshots mark a stream."""
+_COLUMNS = "dpp.columns"  # 'some': there are other such columns, not listed
 _STATISTICS = "spark.sql.statistics."
 _COLUMN_STATISTICS = "spark.sql.statistics.colstats."
 _DISTINCT_COUNT = ".distinctcount"
 
-# What Spark keeps in its own session catalog with the partition columns moved behind the others
-# (PreprocessTableCreation); Delta and Iceberg keep the order of the declaration.
+# Formats of Spark's own session catalog, which moves partition columns to the end
+# (PreprocessTableCreation); Delta and Iceberg keep the declared order.
 _PARTITIONS_LAST = frozenset({None, "hive", "parquet", "orc", "csv", "json", "text", "avro"})
 _SESSION_CATALOG = "spark_catalog"
 
-# Iceberg's transforms and their older spellings.
+# Iceberg's transforms, by their older spellings too.
 _TRANSFORMS = {
     **{
         name: name
@@ -58,8 +58,8 @@ _SORT_ORDER = re.compile(r"`?(\w+)`?\s+(?:asc|desc)\b", re.IGNORECASE)
 
 
 def created_table(definition: Definition, name: Name, catalog: Warehouse, source: str) -> Table:
-    """The table that a CREATE TABLE makes. A STREAMING TABLE is filled by a stream, and read as any
-    table: what reads it as a stream says so itself (``STREAM(t)``)."""
+    """The table that a CREATE TABLE makes. A STREAMING TABLE is read as a batch, like any table; a
+    query that reads it as a stream says so (``STREAM(t)``)."""
     relation = catalog.resolve(definition.like) if definition.like else None
     model = relation if isinstance(relation, Table) else None
     properties, provider = definition.properties, _provider(definition, model)
@@ -78,7 +78,7 @@ def created_table(definition: Definition, name: Name, catalog: Warehouse, source
     columns = tuple(_collated(column, definition.collation) for column in _keyed(columns, key))
     names = [column.name for column in columns]
     stream, unsteady = _unsteadiness(definition, model, provider)
-    # Where columns come from a query or a file, those of the partitions are not all there are.
+    # Columns from a query or a file come in addition to those of PARTITIONED BY.
     listed = definition.lists_columns or model is not None or not columns
     table = Table(
         name=name,
@@ -105,7 +105,7 @@ def created_table(definition: Definition, name: Name, catalog: Warehouse, source
 
 
 def _provider(definition: Definition, model: Table | None) -> str | None:
-    """The format or connector of a table; if it has none, that of the table after LIKE."""
+    """The format or connector of a table; by default that of the table after LIKE."""
     hive = "hive" if definition.hive else None
     own = definition.provider or hive or connector_name(definition.properties)
     inherits = model is not None and definition.takes_over("options")
@@ -115,8 +115,8 @@ def _provider(definition: Definition, model: Table | None) -> str | None:
 def _with_inherited(
     definition: Definition, model: Table | None
 ) -> tuple[tuple[Column, ...], tuple[PartitionField, ...], tuple[str, ...]]:
-    """The columns, partition fields and key, with those of the table after LIKE, before PARTITIONED
-    BY is applied."""
+    """The columns, partition fields and key, with those of the table after LIKE; PARTITIONED BY is
+    applied later."""
     columns, key, extends = definition.columns, definition.key, definition.extends_model
     if model is None or (columns and not extends):
         return columns, (), key
@@ -128,13 +128,13 @@ def _with_inherited(
 
 
 def _takes_all_columns(definition: Definition, model: Table | None) -> bool:
-    """Whether a table surely has all columns of the table after LIKE."""
+    """Whether the new table surely has all columns of the table after LIKE."""
     takes = definition.takes_over("generated") and definition.takes_over("metadata")
     return model is not None and model.complete and takes
 
 
 def _buckets(definition: Definition, model: Table | None) -> Buckets | None:
-    """The declared buckets, else those of the table after LIKE."""
+    """The declared buckets, by default those of the table after LIKE."""
     if definition.bucketed and definition.buckets:
         return Buckets(definition.bucketed, definition.buckets)
     return model.buckets if model is not None and not definition.columns else None
@@ -143,7 +143,7 @@ def _buckets(definition: Definition, model: Table | None) -> Buckets | None:
 def _unsteadiness(
     definition: Definition, model: Table | None, connector: str | None
 ) -> tuple[bool, str]:
-    """Whether a table of Flink's is a stream, and why its scans may give other rows."""
+    """Whether a Flink table is a stream, and why its scans may return other rows each time."""
     options = definition.properties
     inherited = model.unsteady if model is not None and definition.takes_over("options") else ""
     endless = other_rows = None
@@ -171,13 +171,13 @@ def in_star_order(table: Table, catalog: Warehouse) -> Table:
 
 
 def sorted_by(order: str) -> tuple[str, ...]:
-    """The first column of an order as Iceberg tells it: ``cust ASC NULLS FIRST, id DESC …``."""
+    """The first column of an order in Iceberg's words: ``cust ASC NULLS FIRST, id DESC …``."""
     match = _SORT_ORDER.match(order.strip())
     return (match[1].lower(),) if match else ()
 
 
 def _partition_column(item: Cursor) -> Column | None:
-    """The column that a partition declares, ``dt DATE``; None for a name or an expression."""
+    """The column that PARTITIONED BY declares, ``dt DATE``; None for a name or an expression."""
     ahead = item.copy()
     name = ahead.name_part()
     if not name or ahead.done or ahead.opens or ahead.tokens[ahead.index].text == ".":
@@ -212,7 +212,8 @@ def _names(item: Cursor) -> Iterator[str]:
 
 
 def _field_of(name: str, transform: str, columns: Sequence[Column]) -> PartitionField:
-    """The field, its column spelled as declared; that of a column not declared is ``unknown``."""
+    """The partition field, with its column spelled as declared; ``unknown`` for an undeclared
+    column."""
     column = find_column(columns, name)
     if column is not None:
         return PartitionField(column.name, transform)
@@ -220,13 +221,13 @@ def _field_of(name: str, transform: str, columns: Sequence[Column]) -> Partition
 
 
 def _keyed(columns: Sequence[Column], key: Sequence[str]) -> tuple[Column, ...]:
-    """The columns, those of the primary key NOT NULL."""
+    """The columns, with NOT NULL for those of the primary key."""
     names = {name.lower() for name in key}
     return tuple(replace(c, nullable=False) if c.name.lower() in names else c for c in columns)
 
 
 def _collated(column: Column, collation: str | None) -> Column:
-    """The column with the table's own collation, which a string without one has."""
+    """The column with the table's collation if it is a string without its own."""
     if collation is None or collation.lower() == "utf8_binary" or column.type is None:
         return column
     if column.type == "string":
@@ -255,7 +256,7 @@ _NOT_FUNCTIONS = frozenset(
 
 
 def connector_name(options: Mapping[str, str]) -> str | None:
-    """The connector that the options of a table name, or None."""
+    """The connector in the options of a table; None if there is none."""
     return options.get("connector") or options.get("connector.type")
 
 
@@ -275,7 +276,7 @@ def why_endless(name: str, options: Mapping[str, str]) -> str | None:
 
 
 def why_other_rows(name: str | None, options: Mapping[str, str], columns: int) -> str | None:
-    """Why a connector makes other rows for each scan, or None."""
+    """Why a connector returns other rows for each scan; None if it does not."""
     if name != "datagen":
         return None
     kinds = [kind for key, kind in options.items() if re.fullmatch(r"fields\..*\.kind", key)]
@@ -284,7 +285,7 @@ def why_other_rows(name: str | None, options: Mapping[str, str], columns: int) -
 
 
 def why_recomputed(column: str, expression: str) -> str | None:
-    """Why a computed column may differ between scans, or None."""
+    """Why a computed column may differ between scans; None if it cannot."""
     for match in _CALL.finditer(expression):
         name = (match[1] or "").lower()
         if name and name not in _NOT_FUNCTIONS and not _is_deterministic(name):

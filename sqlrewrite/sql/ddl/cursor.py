@@ -1,8 +1,8 @@
-"""Reads a definition's tokens one after the other: words, names, what is in parentheses.
+"""Reads a definition's tokens one after the other: words, names, parentheses.
 
-Definitions are read from these and not from a tree: what engines write into a CREATE TABLE (SERDEs,
-clustering, masks) is more than any parser knows, and little of it says which columns and partitions
-a table has. Raises nothing.
+Definitions are read from tokens and not from a tree: engines write more into a CREATE TABLE
+(SERDEs, clustering, masks) than any parser knows, and little of it concerns columns and partitions.
+Raises nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _QUOTES = ("'", '"', "`", "/*")
 
 
 class Cursor:
-    """A place among tokens. ``end``: the index after the last of them."""
+    """A position among tokens. ``end``: the index after the last of them."""
 
     def __init__(self, tokens: Sequence[Token], text: str, at: int = 0) -> None:
         self.tokens = tokens
@@ -35,7 +35,7 @@ class Cursor:
 
     @property
     def unterminated(self) -> bool:
-        """Whether the last token is a quote or comment that has no end."""
+        """Whether the last token is an unclosed quote or comment."""
         last = self.tokens[-1]
         return last.token_type is TokenType.UNKNOWN and last.text.startswith(_QUOTES)
 
@@ -46,11 +46,12 @@ class Cursor:
         return self.word_at(self.index)
 
     def word_at(self, at: int) -> str:
-        """``word``, of the token at an index."""
+        """The token at an index in lower case; empty for a string or a quoted name."""
         return "" if at >= self.end else word(self.tokens, at)
 
     def peek(self, *words: str) -> bool:
-        """Whether these words come next. ORDER BY and its like are one token, and two words."""
+        """Whether these words come next. ORDER BY and similar pairs are one token, but two
+        words."""
         at = self.index
         missing = list(words)
         while missing:
@@ -62,7 +63,7 @@ class Cursor:
         return True
 
     def take(self, *words: str) -> bool:
-        """Steps over these words, if they stand here."""
+        """Whether these words come next; if so, moves behind them."""
         if not self.peek(*words):
             return False
         missing = len(words)
@@ -72,7 +73,7 @@ class Cursor:
         return True
 
     def string(self) -> str | None:
-        """The value of the string that comes next, stepped over."""
+        """The value of the string that comes next; moves behind it."""
         if self.done or self.tokens[self.index].token_type not in QUOTED:
             return None
         self.index += 1
@@ -85,14 +86,14 @@ class Cursor:
         return self.text[self.tokens[start].start : self.tokens[end - 1].end + 1]
 
     def name_part(self) -> str:
-        """One part of a name, stepped over. Tokens that touch are one part (``dwd_${day}``); a
-        template in it stays as written, except a variable whose value is known. Empty if no name
-        can begin here."""
+        """One part of a name; moves behind it. Tokens that touch are one part (``dwd_${day}``); a
+        template in it stays as written, except a variable with a known value. Empty if no name
+        begins here."""
         if self.done or self._ends_name(self.index):
             return ""
         start = self.index
         self.index += 1
-        # Strings and quoted names that touch, as before a comment, are each their own.
+        # Strings and quoted names that touch are separate names, as before a comment.
         while (
             not self.done
             and self.tokens[self.index].start == self.tokens[self.index - 1].end + 1
@@ -109,17 +110,18 @@ class Cursor:
         return self.slice(start, self.index)
 
     def _ends_name(self, at: int) -> bool:
-        """Whether a sign comes next; the first token of a template may be a colon (``:value``)."""
+        """Whether the token at an index ends a name. A token that begins with a colon may be a template."""
         token = self.tokens[at]
         return token.text in _ENDS_NAME or self.text.startswith(":", token.start)
 
     def name(self) -> tuple[str, ...]:
-        """A dotted name in lower case, stepped over; empty if there is none, or it is computed."""
+        """A dotted name in lower case; moves behind it. Empty if there is none, or it is
+        computed."""
         if self.word == "identifier" and self.word_at(self.index + 1) == "(":
             inner = self.tokens[self.index + 2] if self.index + 2 < self.end else None
             if inner is not None and (inner.text == ":" or inner.token_type is TokenType.STRING):
                 return ()
-            if self.word_at(self.index + 3) in ("(", "||", ")"):  # and no column's type
+            if self.word_at(self.index + 3) in ("(", "||", ")"):  # a type of a column, not a name
                 return ()
         parts = [self.name_part().lower()]
         while parts[-1] and not self.done and self.tokens[self.index].text == ".":
@@ -133,7 +135,8 @@ class Cursor:
         return self.word == "("
 
     def closing(self, at: int) -> int | None:
-        """The index of the parenthesis that closes the one at an index; None if none does."""
+        """The index of the parenthesis that closes the one at an index; None if it is not
+        closed."""
         depth = 0
         for index in range(at, self.end):
             sign = self.word_at(index)
@@ -143,7 +146,8 @@ class Cursor:
         return None
 
     def group(self) -> Cursor | None:
-        """The inside of the parentheses that open here, stepped over; None if they never close."""
+        """A cursor over the parentheses that open here; moves behind them. None if they are not
+        closed."""
         close = self.closing(self.index) if self.opens else None
         if close is None:
             return None
@@ -151,20 +155,20 @@ class Cursor:
         return inner
 
     def group_items(self) -> list[Cursor]:
-        """The items in the parentheses that open here, stepped over; none if they never close."""
+        """The items in the parentheses that open here; moves behind them. Empty if they are not
+        closed."""
         inner = self.group()
         return [] if inner is None else list(inner.items())
 
     def skip_to(self, *words: str) -> bool:
-        """Steps over everything up to the next of these words outside of parentheses, and over
-        that; False if there is none."""
+        """Whether these words come later, outside of parentheses; if so, moves behind them."""
         while not self.done and not self.peek(*words):
             if self.group() is None:
                 self.index += 1
         return self.take(*words)
 
     def copy(self) -> Cursor:
-        """A cursor at the same place, to look ahead with."""
+        """A cursor at the same position, to look ahead with."""
         return self.between(self.index, self.end)
 
     def words(self) -> frozenset[str]:
@@ -172,7 +176,7 @@ class Cursor:
         return frozenset(map(self.word_at, range(self.index, self.end)))
 
     def items(self) -> Iterator[Cursor]:
-        """The rest, cut at the commas outside of parentheses, brackets and types."""
+        """The rest, split at the commas outside of parentheses, brackets and types."""
         start, index, depth = self.index, self.index, 0
         while index <= self.end:
             sign = self.word_at(index) if index < self.end else ","

@@ -1,7 +1,8 @@
-"""The definitions in a text, among whatever else it holds: statements as tokens, not parsed.
+"""The definitions in a text of any kind: statements as tokens, not parsed.
 
-A statement that cannot be read costs only itself: what is no SQL is blanked before (``readable``),
-and a definition at the beginning of a line begins a statement, also without a semicolon before it.
+A statement that cannot be read does not affect the others: whatever is not SQL has been blanked
+(``readable``), and a definition at the beginning of a line begins a statement even without a
+semicolon before it.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ _SIGNS = {"(": 1, ")": -1}
 
 def definition_statements(text: str, refer: Refer = no_name) -> Iterator[Statement]:
     """The statements that define something, or insert into something, in a text that ``readable``
-    has made. Templates stand as they are written, but for the names that ``refer`` gives to
-    variables. Raises nothing."""
+    has prepared. Templates stay as written, except variables whose values ``refer`` knows. Raises
+    nothing."""
     mask_ = mask(text)
     masked = mask_.text
     as_written = untouched(mask_, text)
@@ -59,7 +60,8 @@ def _between_semicolons(text: str) -> Iterator[Sequence[Lexeme]]:
 
 
 def _cut_at_line_starts(text: str, tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
-    """A statement's tokens, cut where the next one begins without a semicolon before it."""
+    """The statements in a sequence of tokens: one that begins a line may lack the semicolon before
+    it."""
     start = depth = 0
     for index in range(len(tokens)):
         if index > start and depth <= 0 and _starts_statement(text, tokens, index):

@@ -1,8 +1,8 @@
 """The catalog after a statement: CREATE, REPLACE, DROP, ALTER, CACHE, USE and SET.
 
 The DDL loader folds this over a file, the rewriter over a script. A definition that cannot be read
-makes its relation unknown, and so does a change of what a view reads: Spark keeps the names and
-types that a view's columns had when it was made.
+makes its relation unknown. So does a change of a table for the views that read it: Spark keeps the
+column names and types that a view had when it was created.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from sqlrewrite.warehouse import (
 )
 
 UNKNOWN_NAMESPACE: Name = ("?", "?")
-"""The namespace after a USE that cannot be read: it has no table, so no short name resolves."""
+"""The namespace after a USE that cannot be read: it has no tables, so no short name resolves."""
 
 _DEFAULT_SCHEMA = "default"
 _TEMPORARY = frozenset({"temp", "temporary"})
@@ -56,14 +56,15 @@ _CHANGE_MEANING = frozenset(
         "spark.sql.defaultcatalog",
     }
 )
-"""Settings under which names or types have another meaning (docs/soundness.md, "Settings of
-Spark"): a text that sets one is not followed further."""
+"""Settings that change what names or types mean (docs/soundness.md, "Settings of Spark"): after one
+is set, nothing in the text is rewritten."""
 _EXCEPTION_POLICY = re.compile(r"['\"`]?(?:exception\b|\?)", re.IGNORECASE)
-"""Under EXCEPTION every way to read a date by a pattern may raise an error."""
+"""With EXCEPTION, parsing a date by any pattern may raise an error."""
 _DEFAULT_CATALOG = "spark.sql.defaultcatalog"
 _TIME_ZONE = "spark.sql.session.timezone"
 _RUNTIME_MODE, _FLINK_DIALECT = "execution.runtime-mode", "table.sql-dialect"
-"""Flink's settings: any mode but batch makes streams; another dialect is another language."""
+"""Flink's settings: tables are streams in any mode but batch; another dialect is another
+language."""
 _FLINK_SET = re.compile(r"set\s+'?([\w.-]+)'?(?:\s*=\s*'?([^']*?)'?)?", re.IGNORECASE)
 _SET = re.compile(
     r"\s*set\s+(?:hivevar:|hiveconf:|var(?:iable)?\s+)?`?([\w.${}-]+)`?\s*=", re.IGNORECASE
@@ -71,10 +72,8 @@ _SET = re.compile(
 
 
 def apply(statement: Statement, text: str, catalog: Warehouse, source: str) -> Warehouse:
-    """The catalog after ``statement`` of ``text``, which came from ``source``. Raises nothing.
-
-    A statement that defines nothing returns the catalog it was given.
-    """
+    """The catalog after ``statement`` of ``text``, which came from ``source``; the same object if
+    the statement defines nothing. Raises nothing."""
     if not statement.tokens:
         return catalog
     opened = open_names(statement.tokens, text)
@@ -105,12 +104,12 @@ def apply(statement: Statement, text: str, catalog: Warehouse, source: str) -> W
 
 
 def _unknown(catalog: Warehouse) -> Warehouse:
-    """The catalog after a statement that may have changed anything: nothing is known."""
+    """The catalog after a statement that may have changed anything: it knows nothing."""
     return _in_namespace(replace(catalog, relations=Relations()).any_temporary(), UNKNOWN_NAMESPACE)
 
 
 def _apply_uncertain(cursor: Cursor, catalog: Warehouse) -> Warehouse:
-    """The catalog after a statement that a script may have run or not: the names in it are
+    """The catalog after a statement that a script may or may not have run: the names in it are
     unknown."""
     match cursor.word:
         case "create" | "replace" | "cache" | "alter":
@@ -119,7 +118,7 @@ def _apply_uncertain(cursor: Cursor, catalog: Warehouse) -> Warehouse:
                 after = catalog.without(_place(parts, head | _TEMPORARY, catalog))
                 return after.without(parts[-1:]) if _may_hide(parts, head) else after
             if "not" in head and catalog.qualify(parts) in catalog.relations:
-                return catalog  # it was there, or is what it makes
+                return catalog  # the existing table stays, whether this runs or not
             new = cursor.name() if cursor.take("rename", "to") else ()
             return _unsure(_unsure(catalog, parts), new)
         case "drop":
@@ -146,7 +145,7 @@ def _apply_uncertain(cursor: Cursor, catalog: Warehouse) -> Warehouse:
 
 
 def defined_name(tokens: Sequence[Token], text: str) -> Name:
-    """The name in a CREATE, REPLACE, DROP, ALTER or CACHE as written; empty where there is none."""
+    """The name in a CREATE, REPLACE, DROP, ALTER or CACHE as written; else empty."""
     return _written_name(Cursor(tokens, text))[1]
 
 
@@ -157,7 +156,8 @@ def _written_name(cursor: Cursor) -> tuple[frozenset[str], Name]:
 
 
 def _place(parts: Name, head: Collection[str], catalog: Warehouse) -> Name:
-    """The qualified name of what a CREATE with these words makes; empty if it is not written."""
+    """The qualified name of what a CREATE with these words makes; empty if the name is not written
+    out."""
     if parts and not _TEMPORARY.isdisjoint(head) and "global" not in head:
         temporary = temporary_name(parts)
         if temporary:
@@ -166,21 +166,21 @@ def _place(parts: Name, head: Collection[str], catalog: Warehouse) -> Name:
 
 
 def _may_hide(parts: Name, head: Collection[str]) -> bool:
-    """Whether a CREATE with these words may make a temporary view because its schema is a template,
-    which may be ``session``."""
+    """Whether a CREATE with these words may make a temporary view: its schema is a template, which
+    may be ``session``."""
     temporary = not _TEMPORARY.isdisjoint(head) and "global" not in head
     return temporary and not temporary_name(parts) and may_be_temporary(parts)
 
 
 def created_name(tokens: Sequence[Token], text: str, catalog: Warehouse) -> Name:
-    """The qualified name under which a CREATE makes something, empty where it is not written."""
+    """The qualified name of what a CREATE makes; empty if the name is not written out."""
     cursor = Cursor(tokens, text)
     head, parts = _written_name(cursor)
     return _place(parts, head | _TEMPORARY if cursor.word_at(0) == "cache" else head, catalog)
 
 
 def defines_relation(statement: Statement, text: str) -> bool:
-    """Whether this is a CREATE or REPLACE of a table or view, read or not."""
+    """Whether this is a CREATE or REPLACE of a table or view, readable or not."""
     cursor = Cursor(statement.tokens, text)
     return cursor.word in {"create", "replace"} and name_index(cursor) > 0
 
@@ -199,7 +199,7 @@ def sets_variable(statement: Statement, text: str) -> bool:
 
 
 def _changes_meaning(text: str, match: re.Match[str]) -> bool:
-    """Whether a SET is of a setting that changes what names or types mean (_CHANGE_MEANING)."""
+    """Whether a SET is of a setting that changes what names or types mean."""
     variable = match.group(1).lower()
     if variable == TIME_PARSER_POLICY.lower():
         return _EXCEPTION_POLICY.match(text[match.end() :].lstrip()) is not None
@@ -217,7 +217,7 @@ def why_unreadable(statement: Statement, text: str) -> str:
 
 
 def written_types(statement: Statement, text: str) -> dict[str, str]:
-    """The types in the list of columns as the author wrote them, by the columns' names."""
+    """The types in the list of columns as the author wrote them, by column name."""
     cursor = Cursor(statement.tokens, text)
     take_head(cursor)
     items = cursor.group_items()
@@ -236,7 +236,8 @@ def _create(cursor: Cursor, statement: Statement, catalog: Warehouse, source: st
         return catalog.without(name)
     if _BLOCK.search(cursor.text, statement.start, cursor.tokens[cursor.end - 1].end):
         definition.complete = False
-    # A materialised view is stored, and may be older than what its query reads today: a table.
+    # A materialized view is stored, and may be older than the tables of its query: it is read as a
+    # table.
     if "view" in head and definition.query is not None and "materialized" not in head:
         names = tuple(column.name for column in definition.columns)
         relation: TableOrView = _view(name, cursor, definition.query, catalog, source, names)
@@ -248,7 +249,7 @@ def _create(cursor: Cursor, statement: Statement, catalog: Warehouse, source: st
 def _view(
     name: Name, cursor: Cursor, start: int, catalog: Warehouse, source: str, columns: Name = ()
 ) -> View:
-    """The view whose query begins at a token. A permanent one reads no temporary views."""
+    """The view whose query begins at a token. A permanent view reads no temporary views."""
     words = {token.text.lower() for token in cursor.tokens[start : cursor.end]}
     temporaries = catalog.temporaries(words) if len(name) == 1 else ()
     query = cursor.slice(start, cursor.end)
@@ -275,7 +276,7 @@ def created_query(tokens: Sequence[Token], text: str) -> tuple[tuple[str, ...], 
 
 
 def _unsure(catalog: Warehouse, parts: Name) -> Warehouse:
-    """The catalog without knowledge of a name, be it a temporary view's or a table's."""
+    """The catalog where a name is unknown, both as a temporary view and as a table."""
     if not parts:
         return catalog
     after = catalog.without(catalog.qualify(written_apart(parts)))
@@ -284,8 +285,8 @@ def _unsure(catalog: Warehouse, parts: Name) -> Warehouse:
 
 
 def _drop(cursor: Cursor, catalog: Warehouse, *, certain: bool = True) -> Warehouse:
-    """The catalog after a DROP, which drops the temporary view of that name if there is one
-    (docs/spark.md)."""
+    """The catalog after a DROP. It drops the temporary view of that name if there is one, and then
+    not the table (docs/spark.md)."""
     start = name_index(cursor)
     if start:
         cursor.index = start
@@ -316,7 +317,7 @@ def _drop_namespace(catalog: Warehouse, parts: Name) -> Warehouse:
 
 
 def _namespace_of_use(cursor: Cursor, catalog: Warehouse) -> Name:
-    """The namespace that a USE means; the default schema of a catalog is ``default``."""
+    """The namespace that a USE makes current; in another catalog its schema is ``default``."""
     cursor.index += 1
     kind = (
         cursor.word
@@ -331,7 +332,7 @@ def _namespace_of_use(cursor: Cursor, catalog: Warehouse) -> Name:
         return parts
     is_catalog = kind == "catalog"
     if not kind:
-        # As Spark does: a name that is a catalog's means the catalog.
+        # As in Spark: a name that a catalog has means the catalog.
         is_catalog = catalog.relations.has_catalog(parts[0])
     return (*parts, _DEFAULT_SCHEMA) if is_catalog else (catalog.namespace[0], *parts)
 
@@ -374,7 +375,7 @@ def _with_setting(catalog: Warehouse, name: str, value: str) -> Warehouse:
 def _reset(cursor: Cursor, catalog: Warehouse) -> Warehouse:
     """The catalog after RESET of one setting, or of all: the project's value, else the default."""
     name = cursor.slice(1, cursor.end).strip("`'").lower()
-    if name == _DEFAULT_CATALOG:  # any may be the one that the session was started with
+    if name == _DEFAULT_CATALOG:  # the session may have been started with any value
         return _unknown(catalog)
     if name == _RUNTIME_MODE or (not name and catalog.streaming is not None):
         catalog = replace(catalog, streaming=True)  # Flink's default
@@ -405,15 +406,15 @@ def _contains(name: Name, variable: str) -> bool:
 
 
 def _in_namespace(catalog: Warehouse, namespace: Name) -> Warehouse:
-    """The catalog with another current namespace, named by the text; temporary views are in
-    none."""
+    """The catalog with another current namespace, chosen by the text; temporary views have no
+    namespace."""
     named = not any(map(has_template, namespace))
     return replace(catalog, namespace=namespace, schema_named=named)
 
 
 def _alter(cursor: Cursor, catalog: Warehouse) -> Warehouse:
-    """The catalog after an ALTER, which alters the temporary view of that name if there is one,
-    else the table or view."""
+    """The catalog after an ALTER of the temporary view of that name if there is one, else of the
+    table or view."""
     parts = take_head(cursor)[1]
     renamed = bool(parts) and cursor.take("rename", "to")
     new = cursor.name() if renamed else ()
@@ -422,7 +423,7 @@ def _alter(cursor: Cursor, catalog: Warehouse) -> Warehouse:
         name = catalog.qualify(written_apart(parts))
     relation = catalog.relations.get(name)
     unsure = len(name) > 1 and len(parts) == 1 and catalog.may_hide(parts)
-    if renamed and (unsure or relation is None):  # perhaps of a temporary view from elsewhere
+    if renamed and (unsure or relation is None):  # it may be a temporary view made elsewhere
         return _unsure(_unsure(catalog, parts), new)
     if relation is None:
         return catalog
@@ -448,10 +449,10 @@ def _renamed(catalog: Warehouse, relation: TableOrView, old: Name, new: Name) ->
 
 
 def without_stale(before: Warehouse, after: Warehouse) -> Warehouse:
-    """The catalog without the views that read, directly or through other views, what a statement
-    has changed."""
+    """The catalog without the views that read a relation that a statement has changed, directly or
+    through other views."""
     if after is before or len(after.relations) > len(before.relations):
-        return after  # nothing is new, or nothing else is
+        return after  # no change, or only a new relation
     changes = before.relations.changes(after.relations)
     changed = {name: (old, new) for name, old, new in changes if old is not None}
     while changed:
@@ -470,7 +471,7 @@ def without_stale(before: Warehouse, after: Warehouse) -> Warehouse:
 
 
 def _reads(view: View, name: Name, before: TableOrView, after: TableOrView | None) -> bool:
-    """Whether a view may read a relation, and the change of that relation may change the view."""
+    """Whether a view may read a relation whose change may change the view."""
     if len(name) == 1 and name not in view.temporaries:
         return False
     if not re.search(rf"(?<!\w){re.escape(name[-1])}(?!\w)", view.query, re.IGNORECASE):

@@ -1,7 +1,7 @@
-"""The head of a CREATE: the name of what it makes, which may be no literal, and its query.
+"""The head of a CREATE: the name of what it makes, which may be an expression, and its query.
 
-What engines write between a table's name and its query (SERDEs, clustering, masks, expectations,
-schedules) is more than any parser knows, and says nothing of the query: it is not parsed.
+Engines allow more between a table's name and its query (SERDEs, clustering, masks, expectations,
+schedules) than any parser knows, and it does not concern the query: it is skipped.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from sqlrewrite.warehouse import ANY_NAME, Name, has_template, may_be_temporary
 GLOBAL = "global_temp"
 SCHEMAS = frozenset({"schema", "database", "namespace"})
 
-# What a CREATE or DROP may be of before the word TABLE comes, in CREATE POLICY p ON TABLE t.
+# Objects other than tables whose CREATE or DROP may contain TABLE: CREATE POLICY p ON TABLE t.
 _OTHER_KINDS = frozenset({"function", "index", "on", "procedure", *SCHEMAS})
 _BEFORE_NAME = frozenset({"(", "as", "select"})
 
-# What stands before the name of a table or view that is made or dropped.
+# Words before the name of a table or view that is created or dropped.
 _HEAD = frozenset(
     "create or replace drop global local temp temporary materialized external view table if not"
     " exists".split()
@@ -31,17 +31,16 @@ _TEMPLATE_SIGNS = frozenset("():")
 
 _QUERY = frozenset({TokenType.SELECT, TokenType.WITH, TokenType.FROM, TokenType.VALUES})
 
-# Words of another statement, where a semicolon is missing.
+# Words that begin another statement, where a semicolon is missing.
 _OTHER_STATEMENT = frozenset({TokenType.CREATE, TokenType.INSERT})
 
 
 def name_index(cursor: Cursor) -> int:
-    """The index where the name of a defined table or view begins; 0 if a statement defines
-    neither."""
+    """The index of the name of a defined table or view; 0 if a statement defines neither."""
     for index in range(cursor.end):
         word = cursor.word_at(index)
         if word == "(" and cursor.word_at(index + 1) == ")" and _is_template(cursor, index - 1):
-            continue  # a template stands as the call of a function
+            continue  # a template is read as a function call
         if word in _BEFORE_NAME or word in _OTHER_KINDS:
             break
         if word in {"table", "view"}:
@@ -57,31 +56,28 @@ def _is_template(cursor: Cursor, index: int) -> bool:
 
 
 def opens_with_template(cursor: Cursor) -> bool:
-    """Whether a statement may be a CREATE or DROP whose first words are a template."""
+    """Whether a statement may be a CREATE or DROP whose first words come from a template."""
     head = (cursor.word_at(index) for index in range(name_index(cursor)))
     words = [word for word in head if word and word not in _TEMPLATE_SIGNS]
     return _is_template(cursor, 0) and bool(words) and _HEAD.issuperset(words[1:])
 
 
 def take_head(cursor: Cursor) -> tuple[frozenset[str], Name]:
-    """The words before the name of a defined table or view, and the name, stepped over."""
+    """The words before the name of a defined table or view, and the name; moves behind both."""
     cursor.index = name_index(cursor)
     head = frozenset(map(cursor.word_at, range(cursor.index)))
     return head, cursor.name() if cursor.index else ()
 
 
 def in_global_schema(parts: Name, head: Collection[str]) -> Name:
-    """A name as written; that of a global temporary view, with its schema."""
+    """The name as written; ``global_temp`` is put before a global temporary view's."""
     return (GLOBAL, *parts) if len(parts) == 1 and "global" in head else parts
 
 
 def returned_query(tokens: Sequence[Token]) -> int | None:
     """The index of the query that a CREATE FUNCTION in SQL returns; None for an expression and for
-    other statements.
-
-    A name in the query is a parameter only where no relation has a column of that name, and never
-    in a subquery (docs/spark.md).
-    """
+    other statements. A name in the query is a parameter only if no relation has a column of that
+    name, and never in a subquery (docs/spark.md)."""
     if tokens[0].token_type is not TokenType.CREATE:
         return None
     if not any(token.token_type is TokenType.FUNCTION for token in tokens[:5]):
@@ -100,7 +96,7 @@ def returned_query(tokens: Sequence[Token]) -> int | None:
 
 
 def _is_query(tokens: Sequence[Token]) -> bool:
-    """Whether some tokens are one query, with or without parentheses around it."""
+    """Whether tokens are one query, perhaps in parentheses."""
     kinds = [token.token_type for token in tokens]
     if kinds[0] is not TokenType.L_PAREN:
         return kinds[0] in _QUERY
@@ -131,7 +127,7 @@ def without_clauses(tokens: Sequence[Token], text: str) -> list[Token]:
     cursor.index = start
     if cursor.name():
         behind = cursor.index
-    else:  # IDENTIFIER(:schema || '.t'): it makes something, and nobody knows what
+    else:  # IDENTIFIER(:schema || '.t'): the name is not known
         behind = cursor.index = start + 1
         cursor.group()
     query = read_clauses(cursor).query
@@ -153,15 +149,15 @@ _NAMING = frozenset({"create", "replace", "cache", "drop", "alter"})
 
 
 def open_names(tokens: Sequence[Token], text: str) -> list[Name]:
-    """The names with templates in them that a statement makes, moves or drops as temporary
-    views."""
+    """The names with templates in them of temporary views that a statement creates, renames or
+    drops."""
     cursor = Cursor(tokens, text)
     kind, start = cursor.word, name_index(cursor)
     if not start or not (kind in _NAMING or opens_with_template(cursor)):
         return []
     cursor.index = start
     names = [item.name() for item in cursor.items()] if kind == "drop" else [cursor.name()]
-    if cursor.index == start and kind == "alter":  # a name that is computed
+    if cursor.index == start and kind == "alter":  # a computed name
         cursor.index += 1
         cursor.group()
     renames = kind == "alter" and cursor.take("rename", "to")
@@ -173,7 +169,7 @@ def open_names(tokens: Sequence[Token], text: str) -> list[Name]:
         return []
     between = text[tokens[start - 1].end + 1 : tokens[min(start, len(tokens) - 1)].start]
     if "{%" in between or () in names:
-        names = [ANY_NAME]  # it is computed, ``IDENTIFIER(x)``
+        names = [ANY_NAME]  # computed: ``IDENTIFIER(x)``
     head = frozenset(map(cursor.word_at, range(start)))
     names = [in_global_schema(name, head) for name in names if has_template(name[-1])]
     if not head.isdisjoint(("temp", "temporary")):

@@ -1,4 +1,4 @@
-"""Files in which SQL is embedded in another language: which they are, and the SQL in them.
+"""Files with SQL inside another language: which they are, and the SQL in them.
 
 In: a file's name and text. Out: a ``Host``, or None for a file that is SQL itself. A new kind of
 file is a module here and a line in ``host_of``; nothing else asks for a file's language.
@@ -14,7 +14,7 @@ SUFFIXES = (".py", ".ipynb")
 
 
 def kind_of(path: str) -> str:
-    """The suffix that decides in which language a file is read; empty for SQL."""
+    """The suffix that decides how a file is read; empty for SQL."""
     return next((suffix for suffix in SUFFIXES if path.lower().endswith(suffix)), "")
 
 
@@ -25,7 +25,7 @@ def host_of(path: str, text: str) -> Host | None:
         from sqlrewrite.text.hosts import notebooks
 
         return notebooks.read_jupyter(text)
-    if kind or is_notebook(text):  # only here: Python's parser is of no use to a file of SQL
+    if kind or is_notebook(text):  # imported only here: a file of SQL does not need Python's parser
         from sqlrewrite.text.hosts import notebooks, python
         from sqlrewrite.text.hosts.region import plain
 

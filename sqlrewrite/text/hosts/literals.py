@@ -1,10 +1,10 @@
-"""Python literals that hold SQL: their value, and where each of its characters is written.
+"""Python literals that hold SQL: their value, and where each of its characters is in the file.
 
-In: literals, side by side or with ``+`` between them and variables, and how their holes are filled
+In: literals side by side, or joined with variables by ``+``, and how their holes are filled
 (``f"{x}"``, ``.format``, ``%``). Out: the SQL with ``${x}`` for each hole: a constant of unknown
-value, the same wherever the hole is written alike. Raises Unmapped, with the reason, for a literal
-whose characters cannot be mapped. Insertions are escaped as the literal needs; Unwritable is raised
-for one that it cannot hold (a quote that would end a raw literal).
+value, the same for all holes that are written alike. Raises Unmapped, with the reason, if the place
+of a character is not certain. Insertions are escaped as the literal needs; Unwritable is raised for
+one that it cannot hold (a quote that would end a raw literal).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from sqlrewrite.text.source import LINE_END
 
 
 class Unmapped(Exception):  # noqa: N818 - named as Unwritable is
-    """It is not known where each character of a text is written; the message says why."""
+    """The places of a text's characters in the file are not known; the message says why."""
 
 
 _OPENS = re.compile(r"(?i:(?P<prefix>u|r|f|rf|fr)?)(?P<quote>\"\"\"|'''|\"|')")
@@ -67,7 +67,7 @@ _Part = tuple[Embedded, str]
 
 def sql_of(operands: Sequence[Operand], filled: str, line_end: str) -> tuple[Embedded, str]:
     """The SQL of a sum of operands, with ``${name}`` for each hole; and the same with NUL for each.
-    ``filled``: by ``{`` (format), by ``%``, or an empty string for an f-string's own holes. Raises
+    ``filled``: ``{`` (by ``format``), ``%``, or empty if only f-strings have holes. Raises
     Unmapped."""
     holes: dict[str, str] = {}
     added = (operand.source for operand in operands if not operand.literal)
@@ -84,7 +84,7 @@ def sql_of(operands: Sequence[Operand], filled: str, line_end: str) -> tuple[Emb
 
 
 def _added(source: Embedded) -> str:
-    """The name of a variable that is added. Raises Unmapped."""
+    """The name of a variable between literals. Raises Unmapped for another expression."""
     match = _ADDED.fullmatch(source.text)
     if match is None:
         raise Unmapped(f"{' '.join(source.text.split())[:60]} is not a variable")
@@ -94,7 +94,7 @@ def _added(source: Embedded) -> str:
 def _literals(
     source: Embedded, filled: str, line_end: str, splices: Mapping[str, str]
 ) -> Iterator[_Part]:
-    """The values of literals side by side, holes not yet filled. Raises Unmapped."""
+    """The values of literals side by side, holes not filled yet. Raises Unmapped."""
     at, end = 0, len(source.text)
     while at < end:
         opens = _OPENS.match(source.text, at)
@@ -113,14 +113,14 @@ def _literals(
 
 
 def _end(text: str, at: int, quote: str) -> int:
-    """The end of a literal. A backslash escapes a quote in a raw literal, too."""
+    """The end of a literal. In a raw literal too, a backslash escapes a quote."""
     signs = re.compile(rf"\\.|{quote}", re.DOTALL).finditer(text, at)
     return next((sign.end() for sign in signs if sign.group() == quote), -1)
 
 
 def _unescaped(inner: Embedded, raw: bool, outer: tuple[Escape, ...], *, braces: bool) -> Embedded:
-    """A literal's value. Raises Unmapped for an escape that gives a brace, if ``braces`` begin
-    holes."""
+    """A literal's value. Raises Unmapped if ``braces`` begin holes and an escape stands for a
+    brace."""
     pieces, indexes = list[str](), array("q")
     for match in (_RAW_PIECE if raw else _PIECE).finditer(inner.text):
         value = _value(match)
@@ -139,7 +139,7 @@ def _value(match: re.Match[str]) -> str:
         case "char":
             return written
         case "end":
-            return "\n"  # as Python reads any end of a line
+            return "\n"  # Python reads each line end in a literal as \n
         case "line":
             return ""
         case "sign":
@@ -166,7 +166,7 @@ def _with_holes(
             # All characters of a hole have the offset of its first: nothing is inserted inside.
             indexes.extend([start] * len(shown) if hole else range(start, start + len(shown)))
         indexes.append(len(value.text))
-        # A plain literal beside an f"…" cannot repeat that one's holes.
+        # A plain literal beside an f"…" cannot use that one's variables.
         fitting = {name: hole if filled else "" for name, hole in holes.items()}
         written = {**fitting, **{name: name for name in splices}}
         way = partial(_write_filled, written, _DOUBLED.get(filled, ""))
@@ -180,7 +180,7 @@ def _with_holes(
 
 def _pieces(value: Embedded, filled: str, holes: dict[str, str]) -> Iterator[tuple[str, int, bool]]:
     """The pieces of a part: the SQL, its offset in the value, and whether it is a hole. A hole that
-    is filled by position gets a name of its own, and can be repeated nowhere."""
+    is filled by position gets a name of its own, and cannot be repeated."""
     text, end = value.text, 0
     if filled == _VARIABLE:
         yield _shown(text, _added(value), holes), 0, True
@@ -203,7 +203,7 @@ def _pieces(value: Embedded, filled: str, holes: dict[str, str]) -> Iterator[tup
 
 
 def _shown(written: str, name: str, holes: dict[str, str]) -> str:
-    """The name of a hole in the SQL. Holes that are written differently have different names."""
+    """The name of a hole in the SQL. Holes with different expressions have different names."""
     plain = re.sub(r"[^\w.]+", "_", name).strip("_")
     number, shown = 1, f"${{{plain}}}"
     while holes.setdefault(shown, written) != written:
@@ -213,26 +213,26 @@ def _shown(written: str, name: str, holes: dict[str, str]) -> str:
 
 
 def line_end(text: str) -> str:
-    """The line end of a text: that of its first line."""
+    """The line end of a text's first line."""
     end = LINE_END.search(text)
     return end.group() if end else "\n"
 
 
 def _in_literal(quote: str, line_end: str, text: str) -> str:
-    """An insertion escaped for a literal with one or three of ``quote`` around it; ``line_end`` is
-    the file's."""
+    """An insertion escaped for a literal in one or three of ``quote``; ``line_end`` is the
+    file's."""
     text = text.replace("\\", "\\\\").replace("\r\n", "\n").replace("\r", "\\r")
     sign = quote[0]
     if len(quote) == 1:
         return text.replace(sign, f"\\{sign}").replace("\n", "\\n")
-    # A single quote between other characters ends nothing; beside another quote it might.
+    # A lone quote does not end a literal in three quotes; one beside another quote might.
     text = re.sub(rf"(?<![^{sign}]){sign}|{sign}(?![^{sign}])", rf"\\{sign}", text)
     return text.replace("\n", line_end)
 
 
 def _in_raw_literal(quote: str, line_end: str, text: str) -> str:
-    """An insertion for a raw literal: unchanged. Raises Unwritable if Python would read it
-    otherwise."""
+    """An insertion for a raw literal: unchanged. Raises Unwritable if Python would read another
+    text."""
     plain = LINE_END.sub("\n", text)
     try:
         same = ast.literal_eval(f"r{quote} {plain} {quote}") == f" {plain} "
@@ -244,9 +244,9 @@ def _in_raw_literal(quote: str, line_end: str, text: str) -> str:
 
 
 def _write_filled(holes: Mapping[str, str], doubled: str, text: str) -> str:
-    """An insertion for a text whose ``holes`` Python fills: each ``${name}`` becomes its hole
-    again, and each character of ``doubled`` (braces, or ``%``), which would begin one, is written
-    twice. Raises Unwritable for a hole that cannot be repeated there."""
+    """An insertion for a text with holes: each ``${name}`` becomes its hole again, and characters
+    of ``doubled`` (braces or ``%``), which would begin a hole, are doubled. Raises Unwritable for a
+    hole that cannot be repeated there."""
     signs = [*map(re.escape, holes), *([f"[{doubled}]"] if doubled else [])]
 
     def written(match: re.Match[str]) -> str:
@@ -261,12 +261,13 @@ def _write_filled(holes: Mapping[str, str], doubled: str, text: str) -> str:
 
 
 def _write_spliced(opens: str, quote: str, variables: Mapping[str, str], text: str) -> str:
-    """An insertion with added variables: the literal ends before each, and ``opens`` behind it."""
+    """An insertion with variables joined by ``+``: the literal ends before each, and ``opens``
+    after it."""
     for shown, variable in variables.items():
         text = text.replace(shown, f"{quote} + {variable} + {opens}")
     return text
 
 
 def _outside(_: str) -> str:
-    """Nothing can be inserted beside a variable, outside of any literal."""
+    """Raises Unwritable: a variable beside literals has no text to insert into."""
     raise Unwritable("there is no literal to insert it into")

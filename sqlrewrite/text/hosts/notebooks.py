@@ -1,10 +1,9 @@
-"""Notebooks: Jupyter's files, and Databricks' as source files.
+"""Notebooks: Jupyter's files, and Databricks' notebooks as source files.
 
-A Jupyter notebook (``.ipynb``) is JSON. It stays as it is, byte for byte, but for insertions into
-the strings of a cell's source; if the source is a list of lines, an inserted line is one more
-string. In Databricks' files ``# MAGIC %sql`` opens a cell of SQL in a ``.py`` file, ``-- MAGIC
-%sql`` one in a ``.sql`` file, and ``# COMMAND ----------`` stands between cells; an inserted line
-begins with the same ``MAGIC``.
+A Jupyter notebook (``.ipynb``) is JSON. Its text is kept but for insertions into the strings of a
+cell's source; if the source is a list of lines, an inserted line is one more string. In Databricks'
+files ``# MAGIC %sql`` opens a cell of SQL in a ``.py`` file, ``-- MAGIC %sql`` one in a ``.sql``
+file, and ``# COMMAND ----------`` separates cells; an inserted line begins with the same ``MAGIC``.
 """
 
 from __future__ import annotations
@@ -53,12 +52,14 @@ def is_python(text: str) -> bool:
 
 def read_python(text: str) -> Host:
     """A Databricks notebook in Python: its cells of SQL, and the SQL that its Python runs."""
-    # An insertion at a cell's end goes into its last line.
+    # An insertion at a cell's end becomes part of its last line.
     lines = (_lines(text, *cell, "#") for cell in _between(_CELL_END, text))
     wholes = (joined(line) for line in lines if line)
     cells = [Region(whole.cut(0, len(whole.text.rstrip("\r\n")))) for whole in wholes]
     program = python.read(plain(text), notebook=True)
-    if any(at == 0 for at, _ in program.unread):  # as a whole no Python: cell by cell
+    if any(
+        at == 0 for at, _ in program.unread
+    ):  # the whole is not valid Python: read each cell by itself
         shared, single = Cells(), (plain(text, *cell) for cell in _between(_CELL_END, text))
         read = [_python_cell(cell, shared) for cell in single]
         regions = chain.from_iterable(cell.regions for cell in read)
@@ -69,7 +70,8 @@ def read_python(text: str) -> Host:
 
 
 def read_sql(text: str) -> Host:
-    """A Databricks notebook in SQL, cell by cell: a cell that cannot be read costs no other."""
+    """A Databricks notebook in SQL, cell by cell: one unreadable cell does not affect the
+    others."""
     cells = (_sql_cell(text, *cell) for cell in _between(CELL_END, text))
     regions = (Region(cell.cut(0, len(cell.text.rstrip()))) for cell in cells if cell is not None)
     return Host(text, tuple(regions))
@@ -115,7 +117,7 @@ def _lines(text: str, start: int, end: int, sign: str) -> list[Embedded]:
 
 
 def _prefixed(prefix: str, text: str) -> str:
-    """An insertion for comments that hold SQL: each new line begins with ``prefix``."""
+    """An insertion for SQL in comment lines: each new line begins with ``prefix``."""
     return LINE_END.sub(lambda end: end.group() + prefix, text)
 
 
@@ -148,7 +150,7 @@ def _why(error: Exception) -> str:
 
 
 def _language(metadata: Any) -> str:
-    """The language of cells that name none."""
+    """The language of cells that do not name one."""
     places = (_DATABRICKS, "language"), ("language_info", "name"), ("kernelspec", "language")
     languages = [(metadata.get(key) or {}).get(name) for key, name in places]
     return next((language.lower() for language in languages if isinstance(language, str)), "python")
@@ -191,7 +193,7 @@ def _cell(source: Embedded, language: str, databricks: bool, cells: Cells) -> py
 
 
 def _python_cell(source: Embedded, cells: Cells) -> python.Read:
-    """A cell in Python, with its lines of SQL (``%sql SELECT …``) and other commands."""
+    """A cell in Python; its lines of SQL (``%sql SELECT …``) are regions too."""
     lines = [match for match in _LINE_MAGIC.finditer(source.text) if match["name"].lower() in _SQL]
     regions = [Region(source.cut(line.start("rest"), line.end())) for line in lines]
     # Commands of the notebook (``%…``, ``!…``) become ``pass``: the rest can then be parsed.
@@ -212,7 +214,7 @@ def _nothing(command: re.Match[str]) -> str:
 
 
 def _within(region: Region, offsets: Sequence[int]) -> bool:
-    """Whether one of the offsets in the file is inside of a region."""
+    """Whether any of these offsets in the file is inside a region."""
     first, last = region.sql.offsets[0], region.sql.offsets[-1]
     return any(first <= offset < last for offset in offsets)
 
@@ -228,15 +230,15 @@ def _magic(source: Embedded, magic: re.Match[str]) -> python.Read:
 
 
 def _in_json(line_end: str, ascii_only: bool, text: str) -> str:
-    """An insertion escaped for a JSON string; ``line_end`` stands for a line end: in a list of
-    lines the end of one string and the beginning of the next."""
+    """An insertion escaped for a JSON string. ``line_end`` is what a line end becomes: in a list of
+    lines, the end of one string and the beginning of the next."""
     written = json.dumps(text, ensure_ascii=ascii_only)[1:-1]
-    # Pairs from the left: in ``\\n`` the second backslash is no escape.
+    # Pairs from the left: in ``\\n`` the second backslash begins no escape.
     return re.sub(r"\\(.)", lambda pair: line_end if pair[1] == "n" else pair.group(), written)
 
 
 class _Text(str):
-    """The value of a JSON string, which is written from ``start`` to ``end``, without quotes."""
+    """The value of a JSON string; ``start`` and ``end`` are inside its quotes."""
 
     __slots__ = ("end", "start")
     start: int
@@ -244,7 +246,7 @@ class _Text(str):
 
 
 def _embedded(text: str, string: _Text) -> Embedded:
-    """A JSON string's value, with the offset of each of its characters."""
+    """A JSON string's value, with the place of each character in the file."""
     written = text[string.start : string.end]
     if "\\" not in written:
         return Embedded(str(string), range(string.start, string.end + 1))
@@ -255,12 +257,12 @@ def _embedded(text: str, string: _Text) -> Embedded:
 
 
 def _parse(text: str) -> Any:
-    """The value of a whole text."""
+    """The value of a whole JSON text."""
     return _Decoder().decode(text)
 
 
 class _Decoder(json.JSONDecoder):
-    """Python's decoder with its scanner in Python, which calls ``_string`` for each string."""
+    """Python's JSON decoder, which calls ``_string`` for each string."""
 
     def __init__(self) -> None:
         super().__init__()

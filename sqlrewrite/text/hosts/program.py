@@ -1,10 +1,11 @@
-"""When each node of a Python program runs, and the value of a name where it is read.
+"""The order in which the nodes of a Python program run, and the values of names where they are
+read.
 
 In: a Python tree. Out: its nodes, each with its ``Way``: the branches, loops and functions around
-it. Closed world: any node that is neither in ``_IN_ORDER`` nor in ``_first_of`` may not run its
-children, or run them more than once. And the values of names (``query = "…"`` and then
-``spark.sql(query)``): only of a name that is bound once and read once in the file, or read once
-between two assignments, so that an insertion into the string changes that one reading alone.
+it. A node that is neither in ``_IN_ORDER`` nor in ``_first_of`` may skip its children or run them
+more than once. The value of a name (``query = "…"`` and then ``spark.sql(query)``) is given only if
+the name is bound once and read once in the file, or read once between two assignments, so that an
+insertion into the string affects only that one use.
 """
 
 from __future__ import annotations
@@ -27,15 +28,15 @@ _IN_ORDER = (
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """What is around a node: ``block`` has a number for each branch, loop or function, which may
-    not run or run again; ``scopes``: the innermost last."""
+    """The blocks around a node. ``block`` has a number for each branch, loop or function, which may
+    run never or many times; ``scopes``: the innermost last."""
 
     block: tuple[int, ...]
     scopes: tuple[PythonScope, ...]
 
 
 def in_order(tree: ast.Module, numbers: Iterator[int]) -> Iterator[tuple[ast.AST, Way]]:
-    """The nodes of a tree in their order, each with its way; ``numbers`` gives those of blocks."""
+    """The nodes of a tree in the order they run; ``numbers`` gives a number for each block."""
     waiting: list[tuple[ast.AST, Way]] = [(tree, Way((), ()))]
     while waiting:
         node, way = waiting.pop()
@@ -53,7 +54,7 @@ def in_order(tree: ast.Module, numbers: Iterator[int]) -> Iterator[tuple[ast.AST
 
 
 def _first_of(node: ast.AST) -> Sequence[ast.expr]:
-    """The expressions that a node always evaluates first, in order, and only once."""
+    """The expressions that a node always evaluates first, once and in order."""
     match node:
         case ast.Assign(value=value) | ast.AugAssign(value=value):
             return (value,)
@@ -71,11 +72,14 @@ def _first_of(node: ast.AST) -> Sequence[ast.expr]:
 
 
 def _parts(node: ast.AST) -> Iterator[list[ast.AST]]:
-    """The groups of a node's children that run together: from the first on, perhaps not all."""
+    """The blocks of a node. A block runs from its first child on, but may stop before its last."""
     match node:
         case ast.With(items=items, body=body) | ast.AsyncWith(items=items, body=body):
             children = (child for item in items for child in ast.iter_child_nodes(item))
-            yield [*children, *body]  # a context manager may suppress an error behind it
+            yield [
+                *children,
+                *body,
+            ]  # a context manager may suppress an error, and the code after it still runs
         case _:
             for _, value in ast.iter_fields(node):
                 values = value if isinstance(value, list) else [value]
@@ -91,8 +95,8 @@ _LOGS = frozenset({"debug", "info", "warning", "error"})
 
 
 def meant(tree: ast.Module, *, whole: bool) -> Names:
-    """The value of each name that is read where only one is possible. Names of a module count only
-    in a ``whole`` program: other programs may import them."""
+    """The values of names that are read where only one value is possible. Names of a module count
+    only in a ``whole`` program: other programs may import them."""
     bound, read = Counter(_bound(tree)), Counter(name.id for name in _read(tree))
     once = {name: value for name, value in _assignments(tree, local=whole) if bound[name] == 1}
     values = {
@@ -111,7 +115,7 @@ def _in_sequence(
     scope: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef, shared: Set[str], *, closed: bool
 ) -> dict[int, ast.expr]:
     """The values of names in a scope that are read once before they are bound again, or before a
-    ``closed`` scope ends. ``shared`` names, which other scopes bind or read, have none."""
+    ``closed`` scope ends; not of ``shared`` names, which other scopes bind or read."""
     values: dict[int, ast.expr] = {}
     for body in _bodies(scope):
         open_: dict[str, tuple[ast.expr, list[ast.Name]]] = {}
@@ -131,7 +135,7 @@ def _in_sequence(
 
 
 def _bodies(scope: ast.AST) -> Iterator[list[ast.stmt]]:
-    """The lists of lines in a scope, without those of functions and classes in it."""
+    """The blocks of statements in a scope, without those of functions and classes in it."""
     waiting: list[ast.AST] = [scope]
     while waiting:
         node = waiting.pop()
@@ -144,7 +148,7 @@ def _bodies(scope: ast.AST) -> Iterator[list[ast.stmt]]:
 
 
 def _read_later(scope: ast.AST) -> Iterator[str]:
-    """The names that functions in a scope read and do not bind."""
+    """The names that functions inside a scope read and do not bind."""
     for node in ast.walk(scope):
         if isinstance(node, _Function) and node is not scope:
             own = set(_bound(node))
@@ -152,7 +156,7 @@ def _read_later(scope: ast.AST) -> Iterator[str]:
 
 
 def _read(tree: ast.AST) -> Iterator[ast.Name]:
-    """The nodes that read a name, but for those that print or log it."""
+    """The nodes that read a name, except to print or log it."""
     waiting = [tree]
     while waiting:
         node = waiting.pop()
@@ -167,7 +171,7 @@ def _read(tree: ast.AST) -> Iterator[ast.Name]:
 
 
 def _bound(tree: ast.AST) -> Iterator[str]:
-    """The names that are bound: each as often as it may be."""
+    """The names that are bound, each once for every place that may bind it."""
     for node in ast.walk(tree):
         match node:
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
@@ -187,7 +191,7 @@ def _bound(tree: ast.AST) -> Iterator[str]:
 
 
 def _assignments(tree: ast.AST, *, local: bool) -> Iterator[tuple[str, ast.expr]]:
-    """Assignments to a single name, in functions, and anywhere if ``local``."""
+    """Assignments to a single name: in functions, or anywhere with ``local``."""
     waiting: list[tuple[ast.AST, bool]] = [(tree, local)]
     while waiting:
         node, inside = waiting.pop()

@@ -1,8 +1,9 @@
-"""Reads the SQL in a Python program: the strings that ``spark.sql("…")`` is given.
+"""Reads the SQL in a Python program: the strings passed to ``spark.sql("…")``.
 
 In: a Python text. Out: regions of SQL, and the calls that are left alone, with reasons. Python's
 own parser gives the places of a call and its literal, ``literals`` those of the SQL's characters.
-Whatever else changes names or settings (``spark_calls``) becomes a region that is not ``written``.
+Any other call that changes names or settings (``spark_calls``) becomes a region that is not
+``written``.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _MAY_CHANGE = re.compile(rf"{_CHANGES.pattern}|{_DEFINITION}")
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """The regions of a Python text, and the offset in the file and reason of what is left alone."""
+    """The regions of a Python text, and the offset and reason of each call that is left alone."""
 
     regions: tuple[Region, ...] = ()
     unread: tuple[tuple[int, str], ...] = ()
@@ -45,12 +46,12 @@ def read(text: Embedded, cells: Cells | None = None, *, notebook: bool = False) 
         return Read()
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an invalid escape is the author's business
+            warnings.simplefilter("ignore")  # an invalid escape is not our concern
             tree = ast.parse(text.text)
     except SyntaxError as error:
         line = f", line {error.lineno}" if error.lineno else ""
         return _unread(text, f"not Python that can be read{line}: {error.msg}")
-    except UnicodeEncodeError as error:  # bytes that are no UTF-8 are kept as surrogates
+    except UnicodeEncodeError as error:  # bytes that are not UTF-8 are kept as surrogates
         line = f", line {Lines(text.text).place(error.start)[0]}"
         why = f"not Python that can be read{line}: it is not UTF-8"
         return _unread(text, why)
@@ -88,7 +89,7 @@ def read(text: Embedded, cells: Cells | None = None, *, notebook: bool = False) 
 def _queries(
     nodes: Sequence[tuple[ast.AST, Way]],
 ) -> Iterator[tuple[ast.Call, ast.expr, Way]]:
-    """The calls of a session's ``sql``, each with the expression of the session."""
+    """The calls of ``spark.sql``, each with the expression before ``.sql``."""
     for node, way in nodes:
         match node:
             case ast.Call(func=ast.Attribute(value=called, attr="sql")):
@@ -103,7 +104,7 @@ def _region(
     places: _Places,
     sessions: Sessions,
 ) -> Region:
-    """The region of an effect. One that may not happen has the ``number`` of a block of its own."""
+    """The region of an effect. One that is not sure gets a block of its own, with ``number``."""
     way, runs = effect.way, text.offsets[places.end(effect.node)]
     nothing = Embedded(effect.statement, [runs] * (len(effect.statement) + 1))
     on = effect.session
@@ -113,7 +114,7 @@ def _region(
 
 def _unread(text: Embedded, why: str) -> Read:
     """The result for a text that Python cannot parse. If it seems to change names or settings, it
-    may change any of them: its author will mend it before it runs."""
+    may change any of them, since its author will mend it before it runs."""
     at = text.offsets[0]
     changes = _MAY_CHANGE.search(text.text)
     anything = Region(Embedded(ANYTHING, [at] * (len(ANYTHING) + 1)), written=False)
@@ -121,7 +122,7 @@ def _unread(text: Embedded, why: str) -> Read:
 
 
 class _Places:
-    """Offsets of Python's nodes, whose own columns count bytes of UTF-8."""
+    """Character offsets of Python's nodes, which count columns in bytes of UTF-8."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -157,12 +158,15 @@ def _last(node: ast.expr) -> str:
 
 
 def _argument(call: ast.Call, names: Callable[[], Names]) -> tuple[ast.expr, str]:
-    """The argument of a call of ``sql``, and how its holes are filled: by ``{`` for ``format``, by
+    """The argument of a call of ``sql``, and how its holes are filled: by ``{`` (``format``), by
     ``%``, or not at all. Raises Unmapped."""
     named = {keyword.arg: keyword.value for keyword in call.keywords}
     node = call.args[0] if call.args else named.pop("sqlQuery", None)
     named.pop("args", None)
-    node, filled = _meant(node, names), "{" if named else ""  # Spark fills it with what they say
+    node, filled = (
+        _meant(node, names),
+        "{" if named else "",
+    )  # keyword arguments of ``sql`` fill its fields
     match node:
         case ast.Call(func=ast.Attribute(value=inner, attr="format")) if not filled:
             node, filled = _meant(inner, names), "{"

@@ -1,6 +1,6 @@
-"""SQL embedded in a file: in Python's literals, in comments, in strings of JSON.
+"""SQL embedded in a file: in Python's literals, in comments, in JSON strings.
 
-An ``Embedded`` text has the offset in the file of each of its characters, and how an insertion is
+An ``Embedded`` text knows the offset in the file of each of its characters, and how an insertion is
 escaped there. A ``Host`` is a file with its regions of SQL; it maps changes of a region to changes
 of the file. Raises Unwritable for an insertion that the file cannot hold.
 """
@@ -23,17 +23,14 @@ Escape = Callable[[str], str]
 """One step of escaping an inserted text for its file; it may raise Unwritable."""
 
 
-class Unwritable(Exception):  # noqa: N818 - an adjective: it says what a text is
+class Unwritable(Exception):  # noqa: N818 - an adjective that describes a text
     """A text cannot be written at a place in a file; the message says why."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Embedded:
-    """A text, with the offset in the file of each of its characters and of its end.
-
-    ``escapes``: offsets in the text, each with the steps, first to last, that escape an insertion
-    from there on.
-    """
+    """A text, with the offset in the file of each of its characters and of its end. ``escapes``:
+    from an offset in the text on, the steps that escape an insertion, in order."""
 
     text: str
     offsets: Sequence[int]
@@ -47,8 +44,8 @@ class Embedded:
         return Embedded(self.text[start:end], self.offsets[start : end + 1], escapes)
 
     def read_as(self, text: str, indexes: Sequence[int], *escapes: Escape) -> Embedded:
-        """Another text read from this one; ``indexes`` are those of its characters, and of its end,
-        in this one."""
+        """A text derived from this one; ``indexes`` are the places here of its characters and its
+        end."""
         offsets = array("q", map(self.offsets.__getitem__, indexes))
         both = ((bisect_left(indexes, since), (*escapes, *outer)) for since, outer in self.escapes)
         return Embedded(text, offsets, tuple(both))
@@ -82,13 +79,11 @@ def joined(parts: Sequence[Embedded]) -> Embedded:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Region:
-    """A text of SQL in a file.
-
-    ``block`` has a number for each function, branch and loop around it; it is empty for what runs
-    once, in the order of the file. If it is not ``written`` in SQL (``createOrReplaceTempView``),
-    the text is a statement with the same effect. ``runs`` is the offset in the file at which it
-    runs, if not where it stands. Regions with the same ``session`` surely run in one session.
-    """
+    """A text of SQL in a file. ``block`` has a number for each function, branch and loop around it;
+    it is empty if the text runs once, in the order of the file. If not ``written``, the file has a
+    call (``createOrReplaceTempView``), and the text is a statement with the same effect. ``runs``:
+    the offset in the file at which it runs, if it is elsewhere. Regions with the same ``session``
+    surely run in the same one."""
 
     sql: Embedded
     block: tuple[int, ...] = ()
@@ -122,8 +117,8 @@ class HostLines(Lines):
 
 @dataclass(frozen=True, eq=False)
 class Host:
-    """A file's text, its regions of SQL in order, and the offset and reason of each text that is
-    left alone."""
+    """A file's text, its regions of SQL in order, and the offset and reason of each text left
+    alone."""
 
     text: str
     regions: tuple[Region, ...] = ()

@@ -1,7 +1,7 @@
 """The Spark session that a method is called on.
 
 In: a Python tree, and the expression before the method. Out: a name for the session; None if
-unknown. Two calls have the same name only if both are surely of one session. Each session has its
+unknown. Two calls have the same name only if they surely use the same session. Each session has its
 own current schema, settings and temporary views.
 """
 
@@ -25,8 +25,8 @@ Offset = Callable[[ast.expr | ast.arg | ast.alias], int]
 
 @dataclass(frozen=True, slots=True)
 class _Binding:
-    """A binding of a name: its offset, None if it may happen at any time; and whether it is to the
-    usual session."""
+    """A binding of a name: its offset, None if it may happen at any time; and whether its value is
+    the session of the notebook or shell."""
 
     at: int | None
     usual: bool
@@ -42,7 +42,7 @@ class Cells:
 
 
 class Sessions:
-    """The sessions in one text of a program; ``offset`` gives where a node begins."""
+    """The sessions in one text of a program; ``offset`` returns where a node begins."""
 
     def __init__(self, tree: ast.Module, offset: Offset, cells: Cells) -> None:
         self._tree = tree
@@ -52,7 +52,7 @@ class Sessions:
         self._cells = cells
 
     def session(self, node: ast.expr, scopes: Sequence[PythonScope]) -> str | None:
-        """The session that an expression gives; None if unknown."""
+        """The session that an expression returns; None if unknown."""
         path: list[str] = []
         while isinstance(node, ast.Attribute):
             path += [] if node.attr in _OF_SESSION else [node.attr]
@@ -69,7 +69,7 @@ class Sessions:
         return ".".join([root, *reversed(path)])
 
     def end(self) -> None:
-        """Hands the sessions of the module's names on to the next texts of the program."""
+        """Passes the sessions of the module's names on to the next texts of the program."""
         for (scope, name), bindings in self._bindings.items():
             if scope == _MODULE:
                 usual = all(binding.usual for binding in bindings)

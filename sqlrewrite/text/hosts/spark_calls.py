@@ -1,9 +1,9 @@
 """PySpark calls that change names or settings: ``createTempView``, ``saveAsTable``, ``conf.set``.
 
-In: the nodes of a Python tree, and which of them are read as SQL. Out: ``ProgramEffect``s, each an
-SQL statement with the same effect as a call. Code that is not in the file may do the same by a
-text that it is given; so a string that defines a table, is the key of a setting or the name of
-such a method counts as a call that may run where the string stands.
+In: the nodes of a Python tree, and which of them are read as SQL. Out: ``ProgramEffect``s, each
+with an SQL statement that has the effect of the call. Code in other files may run a string of this
+one; so a string that defines a table, or is the key of a setting or the name of such a method,
+counts as a call that may run there.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from sqlrewrite.text.hosts.program import Way
 
 HOLE = "${x}"
-"""Stands for a part of a string whose value is not known."""
+"""A part of a string whose value is not known."""
 
 ANYTHING = f"EXECUTE IMMEDIATE {HOLE}"
 """A statement that may change any name or setting."""
@@ -24,9 +24,9 @@ ANYTHING = f"EXECUTE IMMEDIATE {HOLE}"
 
 @dataclass(frozen=True, slots=True)
 class NamingMethod:
-    """A method that makes, changes or drops a table, view or schema: the ``statement`` with the
-    same effect, and the position and keyword of the argument with the name. If the name is
-    ``optional``, a call without it has no effect."""
+    """A method that makes, changes or drops a table, view or schema. ``statement``: SQL with the
+    same effect. ``at`` and ``keyword``: which argument is the name. ``optional``: a call without a
+    name has no effect."""
 
     statement: str
     keyword: str
@@ -56,7 +56,7 @@ NAMES = {
     "saveAsTable": NamingMethod(_TABLE, "name"),
     "toTable": NamingMethod(_TABLE, "tableName"),
     "to_table": NamingMethod(_TABLE, "name"),  # of pandas on Spark
-    "writeTo": NamingMethod(_TABLE, "table"),  # whatever is then called to write it
+    "writeTo": NamingMethod(_TABLE, "table"),  # the table is written by a later call
     "createTable": NamingMethod(_TABLE, "tableName"),
     "createExternalTable": NamingMethod(_TABLE, "tableName"),
     "tableName": NamingMethod(_TABLE, "identifier"),  # of Delta's DeltaTable.create(…)
@@ -65,22 +65,22 @@ NAMES = {
 }
 
 SETTINGS = frozenset("set setIfMissing setConf setAll config unset option options".split())
-"""Methods that set settings: given a key and a value, pairs of them, or keywords."""
+"""Methods that change settings: called with a key and a value, pairs of these, or keywords."""
 
 READS_SETTING = frozenset("get getConf contains isModifiable".split())
 """Methods that read a setting."""
 
 _SPARKS_ALONE = frozenset(NAMES) - {"start", "tableName", "createTable", "queryName"}
-"""Methods of Spark alone. Where one is passed as a value (``f(df.createTempView)``), or its name as
-a string, it may be called with any name of a view."""
+"""Names that only Spark's methods have. One that is passed as a value (``f(df.createTempView)``) or
+as a string may be called with any name."""
 _NAME = re.compile(r"(?:[\w.`]|\$\{x\})+")
 _KEY = re.compile(r"spark\.(?:[\w.]|\$\{x\})+")
 _QUERY_NAME = "queryname"
 
 
 def text_of(node: ast.AST) -> tuple[str, list[ast.AST]]:
-    """The value of a string expression, with ``HOLE`` for each unknown part, and the nodes that it
-    was read from."""
+    """The value of a string expression, with ``HOLE`` for each unknown part; and the nodes in
+    it."""
     pieces: list[str] = []
     read: list[ast.AST] = []
     waiting: list[tuple[ast.AST, tuple[re.Pattern[str], ...]]] = [(node, ())]
@@ -116,7 +116,8 @@ _PERCENT = re.compile(r"%(?:\(\w+\))?[-+ #0]{0,5}[\d.*]{0,9}[a-zA-Z]")
 
 
 def method_statement(method: str, call: ast.Call) -> str | None:
-    """The statement with the effect of a call of one of ``NAMES``; None if it has no effect."""
+    """The statement with the effect of a call of one of ``NAMES``; None if the call has no
+    effect."""
     way = NAMES[method]
     named = {keyword.arg: keyword.value for keyword in call.keywords}
     spread = None in named or any(isinstance(argument, ast.Starred) for argument in call.args)
@@ -126,13 +127,13 @@ def method_statement(method: str, call: ast.Call) -> str | None:
     name = HOLE if value is None or spread else text_of(value)[0].strip()
     name = name if _NAME.fullmatch(name) else HOLE
     if HOLE in name and way.statement.startswith("USE"):
-        name = "?"  # an unknown schema, and no variable
+        name = "?"  # an unknown schema
     return way.statement.format(name)
 
 
 def settings_of(node: ast.AST) -> Iterator[tuple[ast.Constant, str]]:
-    """The keys in a call of one of ``SETTINGS``, in a dictionary or in a pair, each with its value;
-    ``?`` for an unknown value."""
+    """The keys and values in a call of one of ``SETTINGS``, a dictionary or a pair; ``?`` for an
+    unknown value."""
     pairs: list[tuple[ast.expr | None, ast.expr | None]] = []
     match node:
         case ast.Call(args=args, keywords=keywords):
@@ -149,7 +150,7 @@ def settings_of(node: ast.AST) -> Iterator[tuple[ast.Constant, str]]:
 
 
 def setting_statement(key: object, value: str) -> str | None:
-    """The statement that sets a setting of Spark's; None if the key is none."""
+    """The SET statement for a key and value; None if the key is not one of Spark's."""
     if not isinstance(key, str):
         return None
     if key.lower() == _QUERY_NAME:
@@ -158,7 +159,8 @@ def setting_statement(key: object, value: str) -> str | None:
 
 
 def method_as_value(method: str) -> str | None:
-    """The statement with the effect of a method that is passed as a value; None for others."""
+    """The statement for a method that is passed as a value; None if other libraries have one of
+    that name."""
     return NAMES[method].statement.format(HOLE) if method in _SPARKS_ALONE else None
 
 
@@ -179,8 +181,8 @@ _SHOWN_TO_PEOPLE = frozenset({"print", "debug", "info", "warning", "error", "exc
 
 @dataclass(frozen=True, slots=True)
 class ProgramEffect:
-    """A ``statement`` with the same effect as a ``node``, and the way to that node. ``session`` is
-    the expression that the method is called on; ``sure``: it runs if its block runs."""
+    """A ``statement`` with the same effect as a ``node``, and the blocks around that node.
+    ``session``: the expression before the method. ``sure``: it runs if its block runs."""
 
     statement: str
     node: ast.expr
@@ -190,22 +192,23 @@ class ProgramEffect:
 
 
 def effects(nodes: Sequence[tuple[ast.AST, Way]], read: Set[int]) -> Iterator[ProgramEffect]:
-    """Effects on names and settings. ``read``: the ``id``s of the nodes that are read as SQL."""
-    settled = {*read, *_not_run(nodes)}
+    """The effects on names and settings. ``read``: the ``id``s of the nodes that are read as
+    SQL."""
+    handled = {*read, *_not_run(nodes)}
     for node, way in nodes:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            settled.add(id(node.func))
-            yield from _of_call(node, node.func, way, settled)
+            handled.add(id(node.func))
+            yield from _of_call(node, node.func, way, handled)
         elif isinstance(node, ast.Dict | ast.Tuple):
-            yield from _of_settings(node, node, way, settled)
+            yield from _of_settings(node, node, way, handled)
     for node, way in nodes:
-        if id(node) in settled:
+        if id(node) in handled:
             continue
         if isinstance(node, ast.Attribute):
             statement = method_as_value(node.attr)
         elif isinstance(node, ast.Constant | ast.JoinedStr | ast.BinOp | ast.Call):
             text, within = text_of(node)
-            settled |= {id(inner) for inner in within}
+            handled |= {id(inner) for inner in within}
             statement = _of_text(text)
         else:
             continue
@@ -214,40 +217,41 @@ def effects(nodes: Sequence[tuple[ast.AST, Way]], read: Set[int]) -> Iterator[Pr
 
 
 def _of_call(
-    call: ast.Call, method: ast.Attribute, way: Way, settled: set[int]
+    call: ast.Call, method: ast.Attribute, way: Way, handled: set[int]
 ) -> Iterator[ProgramEffect]:
-    """Effects of a method call; adds to ``settled`` the nodes that are dealt with by it."""
+    """Effects of a method call; adds to ``handled`` the ``id``s of nodes that need no second
+    look."""
     if method.attr in NAMES:
         statement = method_statement(method.attr, call)
         if statement is not None:
             yield ProgramEffect(statement, call, way, method.value, sure=True)
     elif method.attr in SETTINGS:
-        for effect in _of_settings(call, call, way, settled):
+        for effect in _of_settings(call, call, way, handled):
             yield replace(effect, session=method.value, sure=True)
     elif method.attr in READS_SETTING:
-        settled |= {id(argument) for argument in call.args}
+        handled |= {id(argument) for argument in call.args}
     elif method.attr == "sql":
         query = next(
             (keyword.value for keyword in call.keywords if keyword.arg == "sqlQuery"), None
         )
         query = call.args[0] if call.args else query
-        text = "" if query is None or id(query) in settled else text_of(query)[0]
-        if _MAKES.match(text):  # ``sql`` runs it: less of a definition is enough than elsewhere
+        text = "" if query is None or id(query) in handled else text_of(query)[0]
+        if _MAKES.match(text):  # certainly run, so CREATE … VIEW is enough to make it a definition
             yield ProgramEffect(f"CREATE {text}" if text.startswith(HOLE) else text, call, way)
 
 
 def _of_settings(
-    node: ast.Call | ast.Dict | ast.Tuple, runs: ast.expr, way: Way, settled: set[int]
+    node: ast.Call | ast.Dict | ast.Tuple, runs: ast.expr, way: Way, handled: set[int]
 ) -> Iterator[ProgramEffect]:
     for key, value in settings_of(node):
-        statement = None if id(key) in settled else setting_statement(key.value, value)
+        statement = None if id(key) in handled else setting_statement(key.value, value)
         if statement is not None:
-            settled.add(id(key))
+            handled.add(id(key))
             yield ProgramEffect(statement, runs, way)
 
 
 def _of_text(text: str) -> str | None:
-    """The statement that a string may be run as by code that is not seen; None if it is none."""
+    """The statement that code elsewhere may make of a string; None if it has no effect."""
     return method_as_value(text) or setting_statement(text, "?") or _definition(text)
 
 
@@ -261,7 +265,7 @@ def _definition(text: str) -> str | None:
 
 
 def _not_run(nodes: Sequence[tuple[ast.AST, Way]]) -> Iterator[int]:
-    """The ``id``s of strings that are shown to people and not run: docstrings, messages, help."""
+    """The ``id``s of strings that people read and nothing runs: docstrings, messages, help."""
     for node, _ in nodes:
         shown: list[ast.expr] = []
         match node:
