@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """Shapes and runs of one outcome or reason (``what``), with the bytes and microseconds of those
-    runs; None if the history does not have them."""
+    """Shapes and runs with one outcome or reason (``what``), and the bytes and microseconds of
+    these runs; None if the history does not have them."""
 
     what: str
     shapes: int
@@ -21,8 +21,8 @@ class Total:
 
 @dataclass(frozen=True, slots=True)
 class KeptPartitions:
-    """How many partitions of a fact a scan reads with its predicate (``kept``), of how many
-    (``total``); None if unknown. ``alias`` is the fact's name in the predicate."""
+    """How many of a fact's partitions (``total``) a scan reads with its predicate (``kept``); None
+    if unknown. ``alias`` is the fact's name in the predicate."""
 
     fact: str
     alias: str
@@ -33,9 +33,9 @@ class KeptPartitions:
 
 @dataclass(frozen=True, slots=True)
 class AuditedShape:
-    """A shape that gets predicates: its runs, one of its texts before and after, and what its scans
-    would read. ``saved`` is the share of its bytes that would not be read, ``how`` says where that
-    number comes from."""
+    """A shape that gets predicates: its runs, one of its texts before and after, and its scans.
+    ``saved``: the share of its bytes that would not be read. ``how``: how that number was computed.
+    """
 
     shape: str
     schema: str | None
@@ -51,15 +51,15 @@ class AuditedShape:
 
     @property
     def saved_partitions(self) -> int | None:
-        """The partitions that one run would not read, if each scan runs once: a CTE that is
-        referenced several times may be computed once or several times."""
+        """The partitions that one run would not read, if each scan runs once: a CTE with several
+        references may be computed once or several times."""
         if self.saved is None:
             return None
         return sum((scan.total or 0) - (scan.kept or 0) for scan in self.scans)
 
     @property
     def saved_bytes(self) -> int | None:
-        """The bytes of all its runs that would not be read."""
+        """The bytes that all its runs would not read."""
         both_known = self.saved is not None and self.bytes is not None
         return round(self.bytes * self.saved) if both_known else None  # type: ignore[operator]
 
@@ -72,7 +72,7 @@ class AuditedShape:
 
 @dataclass(frozen=True, slots=True)
 class ColumnReason:
-    """The one reason why a fact's column gets no predicate, with the runs that it concerns."""
+    """The only reason why a fact's column gets no predicate, and the affected runs."""
 
     fact: str
     column: str
@@ -98,8 +98,8 @@ class FactSummary:
 
 @dataclass(frozen=True, slots=True)
 class AuditSummary:
-    """The whole summary. ``decided``: how many shapes this run has judged itself; ``unknown``: the
-    names of the tables that the catalog lacks."""
+    """The whole summary. ``decided``: how many shapes this run has judged. ``unknown``: the tables
+    that are not in the catalog."""
 
     shapes: int
     decided: int

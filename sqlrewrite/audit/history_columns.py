@@ -13,9 +13,9 @@ from sqlrewrite.results import ConfigError
 
 PARTS = ("text", "schema", "time", "user", "bytes", "runtime")
 
-# By part, the names in order: Databricks' system.query.history, Snowflake's QUERY_HISTORY, Trino's
-# event listeners, BigQuery's INFORMATION_SCHEMA.JOBS, and what else people call them. Names are
-# compared in lower case.
+# The names of columns by part, in order of preference: Databricks' system.query.history,
+# Snowflake's QUERY_HISTORY, Trino's event listeners, BigQuery's INFORMATION_SCHEMA.JOBS, and other
+# common names. Names are compared in lower case.
 _KNOWN: Mapping[str, Sequence[str]] = {
     "text": (
         *("statement_text", "query_text", "metadata.query", "query", "sql_text", "sql"),
@@ -40,8 +40,8 @@ _MILLISECONDS = ("_ms", "_millis", "total_elapsed_time")
 @dataclass(frozen=True, slots=True)
 class Columns:
     """The column for each part, None if there is none. The runtime divided by ``seconds`` is in
-    seconds. ``end`` is when a run ended: the runtime follows from it where no number gives it, as
-    in BigQuery's histories, or in Trino's, which write ``PT1.2S``."""
+    seconds. ``end``: when a run ended, from which the runtime is computed if it is not a number, as
+    in BigQuery's histories and Trino's (``PT1.2S``)."""
 
     text: str
     schema: str | None = None
@@ -54,9 +54,9 @@ class Columns:
 
 
 def columns(names: Sequence[str], by_user: Mapping[str, str | None]) -> Columns:
-    """The columns of a history. ``names`` are all its columns, fields of a struct as
-    ``struct.field``; ``by_user`` are those that the user has chosen, by part. Raises ConfigError if
-    no column has the text, or a chosen one does not exist."""
+    """The columns of a history. ``names``: all its columns, fields of a struct as ``struct.field``.
+    ``by_user``: the user's choices, by part. Raises ConfigError if no column has the text, or a
+    chosen one does not exist."""
     by_lower_name = {name.lower(): name for name in names}
     columns: dict[str, str | None] = {}
     for part in PARTS:

@@ -1,8 +1,8 @@
-"""One text of a history: what it is and the fingerprint of its shape, and what it comes to.
+"""One text of a history: its kind, the fingerprint of its shape, and the judgement of it.
 
-``folded`` says whether a text can be judged at all, and which texts are of one shape. ``judged``
-takes a text and the schema that was current to an ``AuditedText``, plain enough to be a row. Both
-raise nothing: a text that takes too long, or makes our code fail, affects no other.
+``folded`` says whether a text can be judged, and which texts are of one shape. ``judged`` returns
+an ``AuditedText`` for a text and its current schema, plain enough to be a row. Both raise nothing:
+a text that takes too long, or makes our code fail, affects no other.
 """
 
 from __future__ import annotations
@@ -28,11 +28,10 @@ from sqlrewrite.text.limits import over
 from sqlrewrite.warehouse import Table, Warehouse
 
 TEXT, EMPTY, MASKED, CUT, OTHER = "text", "empty", "masked", "cut", "other"
-"""The kinds of texts: to be judged; empty; made unreadable; cut off; neither a query nor a
-write."""
+"""The kinds of texts: to be judged; empty; masked; cut off; neither a query nor a write."""
 
 _MOST_REMEMBERED = 10_000
-"""Texts of more characters are not remembered: a process holds some 50 MB of them at most."""
+"""Longer texts are not remembered, so that a process holds at most some 50 MB of them."""
 
 _MASKED = re.compile(r"\W*+(?:(?:redacted|masked|hidden|confidential|x++)\W*+)*+", re.IGNORECASE)
 _CUT = ("...", "…")
@@ -50,9 +49,9 @@ _MOST_SCANS = 50
 
 @dataclass(frozen=True, slots=True)
 class AuditedScan:
-    """A fact scan and what could bound it. ``only`` says whether the rule that speaks against it is
-    the only one; ``partitions`` is how many the table has, ``kept`` how many of them the predicate
-    would keep, where statistics of columns say so."""
+    """A fact scan and what could bound it. ``only``: the failing rule is the only one.
+    ``partitions``: how many the table has, ``kept`` how many of them the predicate keeps, if
+    statistics of columns say so."""
 
     fact: str
     alias: str
@@ -70,10 +69,10 @@ class AuditedScan:
 
 @dataclass(frozen=True, slots=True)
 class AuditedText:
-    """A text, judged. ``outcome`` is ``rewritten``, ``pruned`` (each fact scan that a join could
-    bound is bounded, by the author or the engine), ``rejected`` (one is not), ``nothing`` (no join
-    could bound any), ``skipped`` or ``error``; ``reason`` says why the last two. ``unknown`` names
-    the tables that it reads and the catalog lacks."""
+    """The judgement of a text. ``outcome``: ``rewritten``, ``pruned`` (each fact scan that a join
+    could bound is bounded, by the author or the engine), ``rejected`` (one is not), ``nothing`` (no
+    join could bound any), ``skipped`` or ``error``. ``reason`` explains the last two. ``unknown``:
+    the tables that it reads and that are not in the catalog."""
 
     outcome: str
     reason: str = ""
@@ -104,14 +103,13 @@ _remembered = lru_cache(maxsize=5_000)(_folded)
 
 
 class TooLong(BaseException):
-    """A text took longer than it may. It is no ``Exception``, so that no handler takes it for a
-    failure."""
+    """A text took too long. It is no ``Exception``, so that no handler takes it for a failure."""
 
 
 def judged(
     text: str, schema: str | None, catalog: Warehouse, options: Options, most: float
 ) -> AuditedText:
-    """The judgement of a text, in at most so many seconds of processor time. Raises nothing."""
+    """The judgement of a text, in at most ``most`` seconds of processor time. Raises nothing."""
     if len(text) > options.limits.statement:
         return AuditedText("skipped", over("statement", len(text), options.limits.statement))
     try:
@@ -184,7 +182,7 @@ def _scan(candidate: Candidate, catalog: Warehouse) -> AuditedScan:
 
 
 def _merged(decision: Decision) -> Iterator[AuditedScan]:
-    """The targets of MERGEs, with the partition columns that only constants would bound."""
+    """The targets of MERGEs, with the partition columns that can only be bounded by constants."""
     for statement in decision.statements:
         if statement.reading.bound is None:
             continue
@@ -209,9 +207,9 @@ def _merged(decision: Decision) -> Iterator[AuditedScan]:
 
 @contextmanager
 def _within(seconds: float) -> Iterator[None]:
-    """Raises TooLong in the code inside after so many seconds of processor time, which do not
-    depend on what else the machine does; and again, since a ``__del__`` may swallow it. Without
-    effect where the system has no such timer."""
+    """Raises TooLong in the code inside after so many seconds of processor time, which does not
+    depend on what else the machine does; and then repeatedly, because a ``__del__`` may swallow it.
+    Has no effect on systems without such a timer."""
     here = threading.current_thread() is threading.main_thread()
     if not here or not hasattr(signal, "setitimer"):
         yield

@@ -1,7 +1,7 @@
 """Results as text for people, as JSON for programs, as HTML pages: the parts that reports share.
 
-rich is imported only for colour and for what needs a terminal: without one, as in a hook, a line is
-its plain text, and the start is quick.
+rich is imported only for colour and for terminals: elsewhere, as in a hook, lines are printed as
+plain text, and the start is fast.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 LATIN_1 = {0xDC00 + byte: chr(byte) for byte in range(0x80, 0x100)}
-"""Surrogates of bytes that are not UTF-8, to the characters of these bytes in Latin-1."""
+"""From surrogates, which stand for bytes that are not UTF-8, to the characters of these bytes in
+Latin-1."""
 
 Line = tuple[tuple[str, str], ...]
-"""Pieces of one line, each a text with its style in rich's words (``bold red``, or nothing)."""
+"""Pieces of one line, each a text with its style as rich writes it (``bold red``, or empty)."""
 
 MARKS = {"+": "green", "-": "red"}
 """The colour of a line of a diff, by its mark."""
@@ -37,7 +38,7 @@ def counted(count: int, noun: str) -> str:
 
 
 def size(count: int | None) -> str:
-    """Bytes for people: ``37.4 GiB``; nothing where they are not known."""
+    """Bytes for people: ``37.4 GiB``; empty if unknown."""
     if count is None or count < 1024:
         return "" if count is None else f"{count} B"
     value = float(count)
@@ -59,7 +60,7 @@ def shown(path: str) -> str:
 
 
 def clean(text: str) -> str:
-    """A text with blanks for control characters, which a quotation from a file may have."""
+    """A text with blanks for control characters, which text quoted from a file may have."""
     return "".join(char if char.isprintable() else " " for char in text)
 
 
@@ -73,7 +74,7 @@ class Printer:
 
     @property
     def console(self) -> Console:
-        """The stream as rich sees it, for what is more than lines: tables, Markdown, progress."""
+        """The stream for rich, to print tables, Markdown and progress."""
         if self._console is None:
             from rich.console import Console
 
@@ -95,7 +96,7 @@ class Printer:
 
     @property
     def width(self) -> int | None:
-        """The columns of a terminal; None for a file, whose lines may be of any length."""
+        """The columns of a terminal; None for a file, whose lines may have any length."""
         return self.console.width if self.stream.isatty() else None
 
     def line(self, *pieces: tuple[str, str]) -> None:
@@ -116,8 +117,8 @@ class Printer:
         self.stream.flush()
 
     def write(self, text: str) -> None:
-        """Writes plain text, with Latin-1's characters for bytes that are no UTF-8, and escapes for
-        what the stream's encoding lacks: a report must not fail on an arrow."""
+        """Writes plain text, with Latin-1 characters for bytes that are not UTF-8, and escapes for
+        characters that the stream's encoding lacks: a report must not fail at an arrow."""
         if not text.isascii():
             encoding = getattr(self.stream, "encoding", None) or "utf-8"
             text = text.translate(LATIN_1)
@@ -131,8 +132,8 @@ _GAP = 3
 
 
 def print_table(printer: Printer, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Prints rows under headings; columns whose heading begins with ``>`` align to the right. Where
-    a terminal is too narrow for the words of a table, it gets one value a line."""
+    """Prints rows under headings; columns whose heading begins with ``>`` are aligned to the right.
+    If a terminal is too narrow for the table, each value is printed on a line of its own."""
     names = [heading.removeprefix(">") for heading in headings]
     right = [heading.startswith(">") for heading in headings]
     if printer.rich:
@@ -163,7 +164,7 @@ def _longest_word(column: Iterable[str]) -> int:
 
 
 def _records(names: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[Line]:
-    """Each row as a heading, and a line for each of its other values."""
+    """Each row as a heading and a line for each other value."""
     width = max(map(len, names))
     for first, *others in rows:
         if first:
@@ -177,14 +178,14 @@ _NAMED_BLOCK = re.compile(r"^```(\w+) (.+)$", re.MULTILINE)
 
 
 def print_markdown(printer: Printer, text: str) -> None:
-    """Prints Markdown: set for a terminal, else as it is written."""
+    """Prints Markdown: formatted on a terminal, else as it is."""
     if not printer.rich:
         printer.write(text.rstrip("\n") + "\n")
         return
     from rich.markdown import Markdown
 
     width = min(printer.console.width, 100)  # prose wider than this is hard to read
-    text = _NAMED_BLOCK.sub(r"*\2*\n```\1", text)  # rich would not show "before" and "after"
+    text = _NAMED_BLOCK.sub(r"*\2*\n```\1", text)  # rich would omit "before" and "after"
     printer.console.print(Markdown(text, code_theme="ansi_dark"), width=width)
 
 
@@ -197,7 +198,7 @@ def attributes(value: object, names: str) -> dict[str, Any]:
 
 
 def dumps(whole: object) -> str:
-    """A report as JSON, with a newline at its end: in ASCII, which any console carries; bytes that
+    """A report as JSON, with a newline at its end: in ASCII, which any console shows; bytes that
     are not UTF-8 as the lone surrogates of Python's ``surrogateescape``."""
     return json.dumps(whole, indent=2) + "\n"
 
@@ -218,7 +219,8 @@ pre { overflow-x: auto; padding: 1rem; border: 1px solid var(--line); border-rad
 
 
 def page(title: str, sections: Iterable[str]) -> str:
-    """An HTML page around sections that stands by itself: no script, no address, light or dark."""
+    """A self-contained HTML page around sections: no script, no link to other sites, light or
+    dark."""
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}'
         f"</title><style>{_STYLE}</style></head><body><h1>{escape(title)}</h1>\n"
@@ -235,12 +237,13 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def cells(row: Iterable[str]) -> str:
-    """Plain strings as cells of a table."""
+    """Plain strings as the cells of a table's row."""
     return "".join(f"<td>{escape(cell)}</td>" for cell in row)
 
 
 def bar(parts: Iterable[tuple[float, str]]) -> str:
-    """A cell with a bar of several parts: how much of its width each takes, and its class."""
+    """A cell with a bar of several parts, each given by its share of the width and its CSS
+    class."""
     blocks = (
         f'<div class="bar {kind}" style="width:{100 * share:.1f}%"></div>' for share, kind in parts
     )

@@ -51,7 +51,7 @@ _PLACES = {
     "skipped": "#left",
     "error": "#left",
 }
-"""The section of the page on an outcome."""
+"""The section of the page for an outcome."""
 
 _LEGEND = (
     "<p>"
@@ -119,7 +119,7 @@ def _counts(total: Total) -> tuple[str, str, str]:
 
 
 def _reason_rows(audit: AuditSummary) -> list[tuple[str, ...]]:
-    """The only reason against a predicate on each column."""
+    """For each column, the reason that alone prevents a predicate."""
     return [
         (
             f"{reason.fact}.{reason.column}",
@@ -132,12 +132,12 @@ def _reason_rows(audit: AuditSummary) -> list[tuple[str, ...]]:
 
 
 def _unknown_rows(audit: AuditSummary) -> list[tuple[str, ...]]:
-    """The tables that the catalog lacks, those whose runs read the most first."""
+    """The tables that are not in the catalog, by the bytes that their runs read, most first."""
     return [(total.what, *_counts(total)) for total in audit.unknown]
 
 
 def _read(count: int | None) -> str:
-    """Bytes, as a person reads them."""
+    """Bytes for people."""
     return "-" if count is None else size(count)
 
 
@@ -218,11 +218,11 @@ def _place_of(audit: AuditSummary, outcome: str) -> str:
 
 
 _Bar = tuple[str, str, str, Sequence[tuple[int, str]]]
-"""A row of a chart: label, place in the page that it links to, value, and the parts of the bar."""
+"""A row of a chart: label, the section that it links to, value, and the parts of the bar."""
 
 
 def _shape_bar(shape: AuditedShape, number: int) -> _Bar:
-    """How much a shape reads, or where that is not known how often it ran."""
+    """The bytes that a shape reads, or its runs if bytes are unknown."""
     weight, label = shape.bytes, _read(shape.bytes)
     if weight is None:
         weight, label = shape.runs, counted(shape.runs, "run")
@@ -230,7 +230,7 @@ def _shape_bar(shape: AuditedShape, number: int) -> _Bar:
 
 
 def _fact_bar(fact: FactSummary, places: Mapping[str, str]) -> _Bar:
-    """The runs over a fact, by what became of them."""
+    """The runs over a fact, by outcome."""
     parts = [(getattr(fact, kind), kind) for kind in _KINDS]
     numbers = " / ".join(f"{number:,}" for number, _ in parts)
     by = _by(fact.bounded_by) or "nothing"
@@ -258,7 +258,7 @@ def _number(value: int | None) -> str:
 
 
 def _bars(rows: Iterable[_Bar]) -> str:
-    """A chart; the longest bar has the whole width."""
+    """A chart; the longest bar has the full width."""
     bars = list(rows)
     most = max((sum(number for number, _ in parts) for *_, parts in bars), default=0) or 1
     lines = []
@@ -273,7 +273,7 @@ _SCANNED = ("table", "scans", "by a condition", "by join keys", "join keys dropp
 
 
 def print_scanned(printer: Printer, scans: Sequence[ScanCounts]) -> None:
-    """Prints a row a table."""
+    """Prints a row for each table."""
     if not scans:
         printer.line(("no partitioned table was scanned", "yellow"))
         return

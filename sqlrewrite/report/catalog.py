@@ -1,4 +1,4 @@
-"""The known tables, as a table."""
+"""The tables of a catalog, as a table."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _HEADINGS = ("name", "kind", ">columns", "partitioned by", ">rows", ">size", "so
 
 
 def print_catalog(printer: Printer, catalog: Warehouse) -> None:
-    """One line a relation, then how many there are and where short names are looked up."""
+    """Prints a line for each relation, then their number and the schema of short names."""
     relations = [catalog.relations[name] for name in sorted(catalog.relations)]
     if relations:
         print_table(printer, _HEADINGS, [_row(relation, catalog) for relation in relations])
@@ -31,7 +31,7 @@ def print_catalog(printer: Printer, catalog: Warehouse) -> None:
 
 
 def print_left_out(printer: Printer, catalog: Warehouse) -> None:
-    """One line for each remark: the place, and what could not be read there."""
+    """Prints a line for each part of a catalog that could not be read: its place, and why."""
     for remark in catalog.left_out:
         printer.line((f"{remark.where}: ", "bold"), (remark.why, "yellow"))
 
@@ -53,7 +53,7 @@ def _row(relation: TableOrView, catalog: Warehouse) -> tuple[str, ...]:
 
 
 def _short(relation: TableOrView, catalog: Warehouse) -> str:
-    """The name as a query in the current schema would write it."""
+    """The name as a query in the current schema can write it."""
     if relation.name[:-1] == catalog.namespace:
         return relation.name[-1]
     if relation.name[0] == catalog.namespace[0]:
@@ -62,7 +62,7 @@ def _short(relation: TableOrView, catalog: Warehouse) -> str:
 
 
 def print_origin(printer: Printer, path: str, origin: Mapping[str, str], now: datetime) -> None:
-    """Where a snapshot comes from, and how old it is: old sizes and types mislead."""
+    """Prints where a snapshot comes from and how old it is: old sizes and types mislead."""
     words = [f"pulled from {origin['from']}"] if origin.get("from") else []
     if age := _age(origin.get("at", ""), now):
         words.append(age)
@@ -73,7 +73,7 @@ def print_origin(printer: Printer, path: str, origin: Mapping[str, str], now: da
 
 
 def _age(at: str, now: datetime) -> str:
-    """``3 days ago (2026-11-21 19:40 UTC)``; nothing for a time that cannot be read."""
+    """``3 days ago (2026-11-21 19:40 UTC)``; empty for a time that cannot be read."""
     try:
         then = datetime.fromisoformat(at).astimezone(UTC)
     except ValueError:

@@ -17,7 +17,7 @@ _CLASSES = {"+": "add", "-": "del"}
 
 
 def explained_lines(explained: Explained) -> Iterator[Line]:
-    """The scans of one statement, and how its plan changes."""
+    """The scans of one statement, and the change of its plan."""
     place = f"{shown(explained.path)}:{explained.line}: "
     note = "" if explained.changed else ": nothing was inserted"
     yield ((place, "bold"), (f"scans of partitioned tables in Spark's plan{note}", ""))
@@ -44,7 +44,7 @@ def explained_lines(explained: Explained) -> Iterator[Line]:
 
 
 def stock_lines(stock: Stock) -> Iterator[Line]:
-    """Notes on the empty tables that are not as in production."""
+    """Notes on how the empty tables differ from production."""
     if stock.assumed:
         names = ", ".join(map(_short, stock.assumed))
         large, small = size(ASSUMED_LARGE), size(ASSUMED_SMALL)
@@ -138,8 +138,7 @@ def _state(word: str, state: ScanState | None) -> Iterator[Line]:
 
 
 def read_of_files(state: ScanState) -> str:
-    """The number of row groups left to read in a table whose files are sorted or clustered, if
-    known."""
+    """How many row groups a scan must read of a table with sorted or clustered files, if known."""
     groups = state.row_groups
     if groups is None:
         return "row groups and rows: known only after a run (see `dpp-rewrite verify`)"

@@ -1,4 +1,4 @@
-"""Lint findings for people: with the lines that they are about, as in ruff, or a line each.
+"""Lint findings for people: with the lines of the source, as in ruff, or one line each.
 
 A format is a function from one file's result and the width of the terminal to lines; its row in
 ``PEOPLE`` makes it a value of ``--format``.
@@ -22,11 +22,11 @@ _STYLES: Mapping[Severity, str] = {
 }
 _WIDTH = 110
 _BESIDE = len("…") * 2 + len(" | ") + len(" DPP001")
-"""Width of what surrounds an excerpt's text, without the line number."""
+"""The width of an excerpt's frame, without the line number."""
 
 
 def text(result: LintedFile, width: int | None) -> Iterator[Line]:
-    """The findings of one file with their lines; each ends in an empty line."""
+    """The findings of one file with lines of its source; an empty line after each."""
     context = dict(result.lines)
     for finding in result.shown:
         yield _headline(result.path, finding)
@@ -91,7 +91,7 @@ def _headline(path: str, finding: Finding) -> Line:
 
 
 def _excerpt(finding: Finding, lines: Mapping[int, str], columns: int | None) -> Iterator[Line]:
-    """The lines around a place, numbered, with carets under what the finding is about."""
+    """The lines around a place, numbered, with carets under the subject of the finding."""
     place = finding.place
     numbers = [n for n in excerpt(place) if n in lines or n == place.line]
     more, numbers = len(numbers) > MOST_LINES, numbers[:MOST_LINES]
@@ -105,7 +105,7 @@ def _excerpt(finding: Finding, lines: Mapping[int, str], columns: int | None) ->
         inside = place.line <= number <= place.end_line
         start = place.column - 1 if number == place.line else len(line) - len(line.lstrip())
         end = place.end_column - 1 if number == place.end_line else len(line)
-        # A long line is shown from where the place is in view.
+        # Of a long line, the part around the place.
         cut = start - 30 if inside and start >= width - 30 else 0
         head, tail = "…" if cut else "", "…" if len(line) > cut + width else ""
         visible = f"{head}{clean(line[cut : cut + width])}{tail}".rstrip()
@@ -121,5 +121,5 @@ def _excerpt(finding: Finding, lines: Mapping[int, str], columns: int | None) ->
 
 
 def _cells(text: str) -> int:
-    """How wide a text is in a terminal."""
+    """The width of a text in a terminal."""
     return sum(2 if east_asian_width(char) in "WF" else 1 for char in text)

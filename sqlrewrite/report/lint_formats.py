@@ -73,16 +73,15 @@ def _json_finding(path: str, finding: Finding, fix: Fix | None, fingerprint: str
 
 
 GITHUB_CAP = 10
-"""How many annotations of each level GitHub shows of a step; it drops the rest in silence."""
+"""How many annotations of each level GitHub shows for a step; it drops the others without
+notice."""
 
 _GITHUB = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
 
 def github(results: Sequence[LintedFile], total: LintSummary) -> str:
-    """Workflow commands that annotate the lines of a pull request, one a line.
-
-    The last one that is shown of a level says how many more there are.
-    """
+    """Workflow commands that annotate the lines of a pull request, one a line. If GitHub would drop
+    some of a level, the last one shown says how many more there are."""
     lines = []
     for level in _GITHUB.values():
         commands = list(_annotations(results, level))
@@ -96,7 +95,7 @@ def github(results: Sequence[LintedFile], total: LintSummary) -> str:
 
 
 def _annotations(results: Sequence[LintedFile], level: str) -> Iterator[str]:
-    """The annotations of one level; GitHub has columns only for a place within a line."""
+    """The annotations of one level; GitHub allows columns only within one line."""
     for result in results:
         file = _property(result.path)
         for failure in result.failures if level == "error" else ():
@@ -115,7 +114,7 @@ def _annotations(results: Sequence[LintedFile], level: str) -> Iterator[str]:
 
 
 def _data(text: str) -> str:
-    """A message as GitHub's runner reads it back."""
+    """A message as GitHub's runner unescapes it."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
@@ -127,7 +126,8 @@ _GITLAB = {Severity.ERROR: "critical", Severity.WARNING: "major", Severity.NOTE:
 
 
 def gitlab(results: Sequence[LintedFile], total: LintSummary) -> str:
-    """GitLab's code quality report. The fingerprints are of statements, and outlive moved lines."""
+    """GitLab's code quality report. Fingerprints are computed from statements, so moving lines does
+    not change them."""
     issues = [
         {
             "description": finding.message,
@@ -147,14 +147,13 @@ def gitlab(results: Sequence[LintedFile], total: LintSummary) -> str:
 
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML 1.0 cannot hold, escaped or not."""
+"""Characters that XML 1.0 does not allow, escaped or not."""
 
 
 def junit(results: Sequence[LintedFile], total: LintSummary) -> str:
-    """JUnit XML: a suite a file, a failed test a finding, a passed one where there is none.
-
-    What does not fail the run (suppressed, or not counted) is a skipped test with its reason.
-    """
+    """JUnit XML: a suite for each file, a failed test for each finding, a passed one if there is
+    none. Findings that do not fail the run (suppressed, or not counted) are skipped tests with the
+    reason."""
     suites = [_suite(result) for result in results]
     keys = ("tests", "failures", "errors", "skipped")
     sums = {key: str(sum(int(suite.get(key, "0")) for suite in suites)) for key in keys}
@@ -210,8 +209,8 @@ _SARIF = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "
 _INDEX = {code.code: index for index, code in enumerate(CODES)}
 
 _PAGES = f"pkg:generic/dpp-rewrite@{sqlrewrite.__version__}#rules"
-"""The pages of the rules inside the package: ``helpUri`` is an absolute URI (3.49.12), and this one
-(a package URL, ECMA-427) holds wherever the repository is kept; the page itself is ``help``."""
+"""The pages of the rules inside the package: ``helpUri`` must be an absolute URI (3.49.12), and a
+package URL (ECMA-427) is right wherever the repository is; the page itself is in ``help``."""
 
 
 def sarif(results: Sequence[LintedFile], total: LintSummary) -> str:
@@ -271,7 +270,7 @@ def _sarif_results(result: LintedFile) -> Iterator[dict[str, Any]]:
                 "primaryLocationLineHash": hashes[finding.place.line],
                 "dppRewriteStatement/v1": fingerprint,
             },
-            # On all results or on none (3.27.23); an empty list means that it is not suppressed.
+            # All results have the list or none has (3.27.23); an empty list means not suppressed.
             "suppressions": [{"kind": by.kind, "justification": by.reason}] if by else [],
         }
         if fix is not None:
@@ -315,12 +314,10 @@ _BLOCK, _BASE, _END_OF_FILE = 100, 37, 0xFFFF
 
 
 def line_hashes(text: str) -> dict[int, str]:
-    """``primaryLocationLineHash`` of each line, as GitHub would compute it: over the hundred
-    characters from its start on, blanks left out, then how often the same one has come up.
-
-    The rolling hash of https://github.com/github/codeql-action (src/fingerprints.ts), which works
-    on UTF-16 units and takes any line end for a line feed.
-    """
+    """``primaryLocationLineHash`` of each line, as GitHub would compute it: a hash of the hundred
+    characters from its start on, without blanks, and how often that hash has occurred. The rolling
+    hash of https://github.com/github/codeql-action (src/fingerprints.ts), which works on UTF-16
+    units and reads any line end as a line feed."""
     units: list[int] = []
     starts: list[int] = []
     opens = True

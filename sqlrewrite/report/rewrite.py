@@ -1,5 +1,5 @@
 """The report of a rewrite: a line for each verdict, the explain diff, and the totals; as JSON,
-version 1 (docs/reference.md, "The JSON report"); and how much a run understood.
+version 1 (docs/reference.md, "The JSON report"); and statistics.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ _WIDTH = 60
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """How much is reported of each file. ``would``: nothing is written, so that a statement "would
-    be rewritten". ``like``: how many statements with one reason are listed; others are counted."""
+    """How much is reported for each file. ``would``: nothing is written, so a statement "would be
+    rewritten". ``like``: how many statements with the same reason are listed; the others are
+    counted."""
 
     verdicts: frozenset[Verdict] = frozenset(Verdict)
     skipped: bool = True
@@ -60,7 +61,8 @@ Reasons = Counter[tuple[str, str]]
 
 
 def file_lines(result: FileResult, detail: Detail, reasons: Reasons) -> Iterator[Line]:
-    """The lines about one file, in the order of its text, then the plans. Counts ``reasons``."""
+    """The lines about one file, in the order of its text, then the plans. Counts the
+    ``reasons``."""
     path, rewrite = shown(result.path), result.rewrite
     placed: list[tuple[int, int, list[Line]]] = [
         (error.line, error.column, [_problem(path, error, "error", "bold red")])
@@ -96,7 +98,7 @@ def file_lines(result: FileResult, detail: Detail, reasons: Reasons) -> Iterator
             if candidate.verdict in detail.verdicts
             and _verdict_has_line(candidate, detail, reasons)
         )
-    # Each branch of a FROM … INSERT … INSERT has the candidates of what is before it.
+    # Each branch of FROM … INSERT … INSERT repeats the candidates of the FROM.
     in_order = sorted(placed, key=lambda item: item[:2])
     for lines in dict.fromkeys(tuple(lines) for _, _, lines in in_order):
         yield from lines
@@ -109,13 +111,14 @@ def file_lines(result: FileResult, detail: Detail, reasons: Reasons) -> Iterator
 
 
 def _has_line(word: str, alike: str, detail: Detail, reasons: Reasons) -> bool:
-    """Whether a statement has a line of its own. Counts it."""
+    """Whether a statement gets its own line. Counts it."""
     reasons[word, alike] += 1
     return reasons[word, alike] <= detail.like
 
 
 def _verdict_has_line(candidate: Candidate, detail: Detail, reasons: Reasons) -> bool:
-    """Whether a candidate has a line: each that is rewritten, and the first few of each reason."""
+    """Whether a candidate gets its own line: each rewritten one, and the first few for each
+    reason."""
     match candidate.verdict:
         case Verdict.REWRITTEN:
             return True
@@ -143,11 +146,8 @@ def more_lines(reasons: Reasons, detail: Detail) -> Iterator[Line]:
 
 
 def last_lines(summary: Summary, *, would: bool, strip: bool = False) -> Iterator[Line]:
-    """The number of statements that are rewritten, unchanged, skipped; and before it, why that may
-    be none. ``would``: nothing was to be written. ``strip``: predicates were taken out.
-
-    ``would``: whether nothing was to be written. ``strip``: whether predicates were taken out.
-    """
+    """How many statements are rewritten, unchanged, skipped; before that, a note if there are none.
+    ``would``: nothing was to be written. ``strip``: predicates were taken out."""
     if not summary.files:
         yield ((NO_FILES, "yellow"),)
     verb = f"{'would be ' * would}{'stripped' if strip else Verdict.REWRITTEN.value}"
@@ -239,7 +239,7 @@ def _needless(candidate: Candidate) -> str:
 
 
 def _saved(candidate: Candidate) -> str:
-    """The estimated saving and cost of a predicate, where both are known."""
+    """The estimated saving and cost of a predicate, if both are known."""
     estimate = candidate.estimate if candidate.predicate is not None else None
     if estimate is None or estimate.saves is None or estimate.reads is None:
         return ""
@@ -337,7 +337,7 @@ _MOST_REASONS = 15
 
 
 def statistics_lines(counts: Statistics, *, would: bool) -> Iterator[Line]:
-    """The counts, the reasons, most frequent first, and what to do first."""
+    """The counts, the reasons, most frequent first, and the most helpful remedy."""
     rejected = counts.candidates - counts.rewritten - counts.already_pruned
     joins, reasons = counts.joins, counts.in_order
     share = f"{100 * counts.understood / joins:.0f} % of those with a join" if joins else ""

@@ -30,14 +30,15 @@ from sqlrewrite.spark.rows.verify import Verified, VerifyOutcome
 VERSION = 1
 
 _NAMED = 4
-"""How many partitions of a sample are named for people."""
+"""How many partitions of a sample are named in the text report."""
 
 _MEASURES = ("partitions", "files", "row_groups", "bytes", "rows")
 _NOT_ALWAYS = frozenset({"partitions", "row_groups"})
 
 
 def print_verified(printer: Printer, verified: Verified) -> None:
-    """One statement: its outcome, rows that differ, and what was read in what time."""
+    """Prints the result for one statement: its outcome, rows that differ, and what was read in what
+    time."""
     printer.print(_outcome(verified))
     rows = [
         (name, measure, before, after)
@@ -104,7 +105,7 @@ def _not_rewritten(file: FileResult) -> list[dict[str, Any]]:
 
 
 def verified_page(statements: Iterable[Verified]) -> str:
-    """The same as a page, with a bar for each number."""
+    """The results as a page, with a bar for each number."""
     return page("What the rewritten queries read", map(_section, statements))
 
 
@@ -147,7 +148,7 @@ def _on(sample: Sequence[Sampled]) -> str:
 
 
 def _taken(sampled: Sampled) -> Iterator[Line]:
-    """The sample of a fact, and whether it could have shown a difference."""
+    """The sample of a fact, and whether it could reveal a difference."""
     name = sampled.table.removeprefix("spark_catalog.")
     if sampled.whole:
         yield ((f"    {name} is read whole: {sampled.whole}", "yellow"),)
@@ -180,7 +181,7 @@ def _difference(comparison: Comparison) -> Iterator[Line]:
 
 
 def rounding(tolerance: float) -> str:
-    """The message where only the last digits of floating-point values differ."""
+    """The message if only the last digits of floating-point values differ."""
     return (
         "only floating-point values differ, by no more than another order of addition explains: "
         f"--float-tolerance {tolerance:g} accepts this"
@@ -191,7 +192,7 @@ _Number = tuple[str, float]
 
 
 def _measured(verified: Verified) -> Iterator[tuple[str, str, _Number, _Number]]:
-    """Each measure of each scan, then the time: its name, and both values as text and number."""
+    """The measures of each scan, and the time: name, and both values as text and number."""
     for scan in verified.scans:
         name = scan.table.removeprefix("spark_catalog.")
         sides = [side for side in (scan.before, scan.after) if side is not None]

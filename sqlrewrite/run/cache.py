@@ -1,9 +1,9 @@
-"""A cache of the files with nothing to report, so that an unchanged repository takes little time.
+"""A cache of the files with nothing to report, so that checking an unchanged repository is quick.
 
-As in black's, a file is known by its size and times, else by a hash of its content. What else a
-result depends on is in a fingerprint: the program, its parser, the settings, the catalog. Each
-fingerprint has a file of MessagePack in the user's own cache folder, read and written as a whole.
-What is not of the expected type is not there; where the cache fails, the run goes on without it.
+As in black, a file is known by its size and times, else by a hash of its content. Everything else
+that a result depends on is in a fingerprint: the program, its parser, the settings, the catalog.
+Each fingerprint has a MessagePack file in the user's own cache folder, read and written as a whole.
+Values of an unexpected type are ignored; if the cache fails, the run continues without it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from sqlrewrite.run.runner import Request
 
 Entry = tuple[Stamp | None, bytes, bytes]
-"""A file's stamp, if that lasts; the hash of its content; its packed ``Silent``."""
+"""A file's stamp, if it can be relied on; the hash of its content; its packed ``Silent``."""
 
 _SILENT: msgpack.Decoder[Silent] = msgpack.Decoder(Silent)
 _ENTRIES: msgpack.Decoder[dict[bytes, Entry]] = msgpack.Decoder(dict[bytes, Entry])
@@ -51,7 +51,7 @@ _OURS = re.compile(r"[0-9a-f]{64}\.msgpack")
 
 
 def folder() -> str:
-    """Folder of the cache: ``DPP_REWRITE_CACHE_DIR``, else the user's own folder for caches."""
+    """The folder of the cache: ``DPP_REWRITE_CACHE_DIR``, else in the user's own cache folder."""
     return os.environ.get("DPP_REWRITE_CACHE_DIR") or platformdirs.user_cache_dir(
         "dpp-rewrite", appauthor=False
     )
@@ -66,8 +66,8 @@ def fingerprint(catalog: Warehouse, *settings: object) -> str:
 
 
 def _program() -> Iterator[tuple[str, int, int]]:
-    """The program's files with their sizes and times: its version alone does not change while it is
-    being worked on."""
+    """The program's files with their sizes and times: while it is developed, it changes under one
+    version."""
     from sqlrewrite.rulebook import rules_folder
 
     folders = [str(files("sqlrewrite")), str(rules_folder())]
@@ -82,7 +82,7 @@ def _program() -> Iterator[tuple[str, int, int]]:
 
 
 def packed(silent: Silent) -> bytes | None:
-    """The bytes to keep; None for a text with half a surrogate pair, which UTF-8 cannot encode."""
+    """The bytes to keep; None for a text with a lone surrogate, which UTF-8 cannot encode."""
     try:
         return msgpack.encode(silent)
     except UnicodeEncodeError:
@@ -93,24 +93,24 @@ def cache_for(request: Request, job_key: tuple[object, ...] | None) -> Cache | N
     """The cache of a job under a request; None with --no-cache, for a job without a key, and if the
     folder cannot be used."""
     if job_key is None or not request.settings.cache or request.asks:
-        return None  # an engine that is asked may answer otherwise tomorrow
+        return None  # an engine may answer otherwise tomorrow
     choices = decisive(request.settings)
     try:
         if request.settings.engine.endswith(".toml"):
             choices["engine"] = str(read_file(request.settings.engine)[0])
-        # No result depends on where the catalog was read, whose paths differ from folder to folder.
+        # No result depends on the paths of the catalog's files, which differ from folder to folder.
         relations = {
             name: replace(relation, source="")
             for name, relation in request.catalog.relations.items()
         }
         placeless = replace(request.catalog.with_relations(relations), sources=(), left_out=())
         return Cache(fingerprint(placeless, job_key, request.strip, choices))
-    except (OSError, UnreadFileError):  # the current folder is gone, or the engine's file
+    except (OSError, UnreadFileError):  # the current folder or the engine's file does not exist
         return None
 
 
 class Cache:
-    """The silent files of one fingerprint. What is new is written at ``close``."""
+    """The silent files of one fingerprint. New ones are written at ``close``."""
 
     def __init__(self, fingerprint: str, where: str | None = None) -> None:
         self._here = os.getcwd()
@@ -122,8 +122,8 @@ class Cache:
         return os.fsencode(os.path.normpath(os.path.join(self._here, path)))
 
     def get(self, path: str, limit: int) -> Silent | None:
-        """The kept value of a file, None if it has changed. Only a file of another stamp is
-        read."""
+        """The value for a file, None if it has changed. A file is read only if its stamp has
+        changed."""
         key = self._key(path)
         entry = self._entries.get(key)
         if entry is None:
@@ -140,17 +140,17 @@ class Cache:
             return None
 
     def put(self, path: str, entry: Entry) -> None:
-        """Keeps a silent file."""
+        """Adds a silent file."""
         self._new[self._key(path)] = entry
 
     def close(self) -> None:
-        """Writes what is new."""
+        """Writes the new files."""
         if self._new:
             write_kept(self._path, msgpack.encode({**self._entries, **self._new}))
 
 
 def _read(path: str) -> dict[bytes, Entry]:
-    """The entries in a file; none if it does not have them."""
+    """The entries in a file of the cache; none if it is not valid."""
     try:
         data = read_kept(path)
         return {} if data is None else _ENTRIES.decode(data)
@@ -159,7 +159,8 @@ def _read(path: str) -> dict[bytes, Entry]:
 
 
 def read_kept(path: str) -> bytes | None:
-    """The bytes in a file of the cache; None if it is not whole, or others may have written it."""
+    """The bytes in a file of the cache; None if it is damaged, or somebody else may have written
+    it."""
     try:
         if not _is_private(os.path.dirname(path)):
             return None
@@ -171,7 +172,7 @@ def read_kept(path: str) -> bytes | None:
 
 
 def write_kept(path: str, data: bytes) -> None:
-    """Keeps bytes in a file of the cache, and deletes what no run has written for a month."""
+    """Writes a file of the cache, and deletes those that no run has written for a month."""
     if not _is_private(os.path.dirname(path)):
         return
     with suppress(OSError):
@@ -186,7 +187,7 @@ _NAMES = ("forgotten", "hidden")
 
 @cache
 def _kept_catalog() -> type[Struct]:
-    """A catalog as it is kept: tables and views apart, and its other fields as they are."""
+    """The stored form of a catalog: tables and views apart, and its other fields as they are."""
     types = get_type_hints(Warehouse)
     names = [field.name for field in fields(Warehouse)]
     lists = {"relations": tuple[list[Table], list[View]], **dict.fromkeys(_NAMES, list[Name])}
@@ -194,7 +195,7 @@ def _kept_catalog() -> type[Struct]:
 
 
 def write_catalog(path: str, catalog: Warehouse) -> None:
-    """Keeps a catalog in a file of the cache, if UTF-8 can encode the texts in it."""
+    """Writes a catalog to a file of the cache, if UTF-8 can encode its texts."""
     values = {field.name: getattr(catalog, field.name) for field in fields(Warehouse)}
     values |= {name: list(values[name]) for name in _NAMES}
     views = [each for each in catalog.relations.values() if isinstance(each, View)]
@@ -219,8 +220,8 @@ def read_catalog(path: str) -> Warehouse | None:
 
 
 def _is_private(folder: str) -> bool:
-    """Whether only the user can write to a folder, which is made if need be. A forged entry would
-    hide what there is to report."""
+    """Whether only the user can write to a folder, which is created if it does not exist. A forged
+    entry would hide findings."""
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         status = os.stat(folder)

@@ -1,7 +1,7 @@
-"""The catalog that settings name. One of many definitions is kept by the content of its files.
+"""The catalog that settings name; one of many definitions is cached by the content of its files.
 
-It is kept beside the cache of results: what it depends on is in the name of its file, which is
-MessagePack; what is not of the expected type is not there.
+The file is in the folder of the cache, and its name is a hash of all that the catalog depends on.
+It is MessagePack; values of an unexpected type are ignored.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from sqlrewrite.settings.table import Settings
 from sqlrewrite.warehouse import CatalogError, VariableValues, Warehouse
 
 _SMALL = 1 << 14
-"""Definitions of fewer bytes are read as fast as a cached catalog."""
+"""Smaller definitions are read as fast as a cached catalog."""
 
 
 def load(
     *paths: str, schema: str | None = None, variables: VariableValues = (), keep: bool = True
 ) -> Catalog:
-    """``Catalog.load``, or its cached result for the same files; ``keep``: results may be
+    """``Catalog.load``, or its cached result for the same files; ``keep``: the result may be
     cached."""
     files = _files(paths) if keep else None
     before = stamps(files or ())
     if not files or sum(size for size, *_ in before.values()) < _SMALL:
         return Catalog.load(*paths, schema=schema, variables=variables)
-    from sqlrewrite.run import cache  # brings msgspec
+    from sqlrewrite.run import cache  # imports msgspec
 
     start = Warehouse(variables=dict(variables)).use(schema)
     try:
         contents = [(file, content_hash(Path(file).read_bytes(), file)) for file in files]
-    except OSError:  # which is reported where the file is read
+    except OSError:  # reported when the file is read
         return Catalog.load(*paths, schema=schema, variables=variables)
     path = os.path.join(cache.folder(), f"{cache.fingerprint(start, paths, contents)}.msgpack")
     kept = cache.read_catalog(path)
@@ -50,7 +50,7 @@ def load(
 
 
 def _files(paths: Iterable[str]) -> list[str] | None:
-    """All files that a catalog is read from; None for those of dbt, which read others."""
+    """All files that a catalog is read from; None with files of dbt, which read others."""
     files: list[str] = []
     for path in map(Path, paths):
         if path.is_dir():
@@ -69,8 +69,8 @@ def load_catalog(
     load: Callable[..., Warehouse] = load,
     files: Sequence[str] = (),
 ) -> Warehouse:
-    """The catalog that the settings name, by ``load``, else what ``files`` define; with the derived
-    columns and the settings of Spark that the settings declare."""
+    """The catalog that the settings name, read by ``load``; without one, the definitions in
+    ``files``. Adds the derived columns and the settings of Spark from the settings."""
     catalog = _loaded(settings, load, files)
     version = {VERSION: settings.spark_version} if settings.spark_version else {}
     if settings.spark_conf or version:
@@ -78,7 +78,7 @@ def load_catalog(
         catalog = replace(catalog, settings=conf)
     if not settings.derived:
         return catalog
-    from sqlrewrite.catalog.load import declaring  # reads SQL, which few settings need
+    from sqlrewrite.catalog.load import declaring  # imports what reads SQL; few settings need it
 
     try:
         return declaring(catalog, settings.derived)
@@ -87,7 +87,7 @@ def load_catalog(
 
 
 def of_version(catalog: Warehouse, version: str) -> Warehouse:
-    """The catalog for a Spark of that version, if its settings do not say another."""
+    """The catalog for a Spark of that version, unless its settings name another."""
     return replace(catalog, settings={VERSION: version, **catalog.settings})
 
 

@@ -1,7 +1,6 @@
 """Finds the files of a folder that describe tables: DDL, dbt projects, snapshots, Spark's settings.
 
-In comes a folder, out goes what was found in it, with paths from there; ``cli/init.py`` makes
-settings of it.
+In: a folder. Out: the files, with paths relative to it; ``cli/init.py`` makes settings of them.
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ from sqlrewrite.text.hosts import SUFFIXES
 from sqlrewrite.text.source import FOREIGN
 
 DEEPEST = 5
-"""How many folders deep projects and settings are looked for."""
+"""How many levels of folders are searched for projects and settings."""
 
 _MANY = 6
-"""A folder with more places than this that hold definitions is named as a whole."""
+"""A folder with definitions in more places than this is named as a whole."""
 
 _DEFINES = re.compile(
     rb"^[ \t]*create\s+(?:or\s+replace\s+)?(?:(?:external|managed|transient)\s+)*table\b",
@@ -33,9 +32,10 @@ _SETTING = re.compile(r"^\s*(spark\.[\w.]+)(?:\s*=\s*|\s+)(\S.*?)\s*$", re.MULTI
 
 @dataclass(frozen=True, slots=True)
 class Discovered:
-    """``python`` is the number of Python files and notebooks with SQL. ``ddl`` are folders and
-    files with definitions of tables, ``projects`` the folders of dbt projects, ``snapshots`` files
-    that ``catalog pull`` wrote, ``spark`` settings of Spark by name, with their value and file."""
+    """The files found. ``python``: the number of Python files and notebooks with SQL. ``ddl``:
+    folders and files with definitions of tables. ``projects``: folders of dbt projects.
+    ``snapshots``: files that ``catalog pull`` wrote. ``spark``: settings of Spark by name, with
+    their value and file."""
 
     files: int
     python: int
@@ -97,7 +97,7 @@ def _pieces(folder: str, files: list[str], defining: list[str]) -> list[str]:
 
 
 def _others(folder: str) -> Iterator[str]:
-    """The files that are not SQL but may be of use."""
+    """The files that are not SQL but may describe tables."""
     top = os.path.abspath(folder)
     for at, folders, names in os.walk(top):
         deep = at[len(top) :].count(os.sep)

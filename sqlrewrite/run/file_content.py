@@ -1,4 +1,4 @@
-"""A file's content: its bytes, their hash, and the stamp that tells an unchanged file.
+"""A file's content: its bytes, their hash, and the stamp that identifies an unchanged file.
 
 In: a file's name. Out: its bytes or text, or an UnreadFileError that says why not.
 """
@@ -16,17 +16,17 @@ from sqlrewrite.text.limits import over
 from sqlrewrite.text.source import Source, SourceError, decode
 
 Stamp = tuple[int, int, int, int]
-"""A file with the same stamp is unchanged: size, modification and change time in nanoseconds,
+"""The stamp of a file, equal if it is unchanged: size, modification and change time in nanoseconds,
 inode."""
 
 _RACY = 2_000_000_000
-"""A file changed less than so many nanoseconds ago may change again and keep its times: some file
-systems count in steps of two seconds. git calls such files racily clean, and reads them."""
+"""A file changed less than so many nanoseconds ago may change again without a change of its times:
+some file systems count in steps of two seconds. Such files are always read (git calls them racily
+clean)."""
 
 
 class UnreadFileError(Exception):
-    """A file that is not read; ``problem`` says why, and has no code where the file is left alone
-    for its size."""
+    """A file was not read; ``problem`` says why. It has no code if the file is too large."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -34,19 +34,18 @@ class UnreadFileError(Exception):
 
 
 def stamp(status: os.stat_result) -> Stamp:
-    """The stamp of a file of that status."""
+    """The stamp in a file's status."""
     return (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
 
 
 def lasting_stamp(status: os.stat_result) -> Stamp | None:
-    """The stamp of a file; None where it changed so recently that its next change might have the
-    same stamp."""
+    """The stamp of a file; None if it changed so recently that its next change might not show."""
     changed = max(status.st_mtime_ns, status.st_ctime_ns)
     return stamp(status) if changed + _RACY < time.time_ns() else None
 
 
 def stamps(paths: Iterable[str]) -> dict[str, Stamp]:
-    """The stamps of those files that exist. Two equal results say that no file has come, gone or
+    """The stamps of those files that exist. If two results are equal, no file was added, deleted or
     changed in between."""
     by_path: dict[str, Stamp] = {}
     for path in paths:
@@ -58,7 +57,7 @@ def stamps(paths: Iterable[str]) -> dict[str, Stamp]:
 
 
 def read_file(path: str, limit: int = sys.maxsize) -> tuple[bytes, os.stat_result]:
-    """A file's bytes, and its status from before they were read, so that a change meanwhile shows.
+    """A file's bytes, and its status before they were read, so that a change meanwhile shows.
     Raises UnreadFileError."""
     try:
         with open(path, "rb") as file:
@@ -79,13 +78,13 @@ def read_source(data: bytes, limit: int) -> Source:
 
 
 def check_size(size: int, limit: int) -> None:
-    """Raises UnreadFileError for a file of too many bytes."""
+    """Raises UnreadFileError for a file above the limit."""
     if size > limit:
         raise UnreadFileError("", over("file", size, limit))
 
 
 def content_hash(data: bytes, path: str) -> bytes:
-    """A hash of a file's bytes and of the language that its name stands for."""
+    """A hash of a file's bytes and of the language that its name implies."""
     from hashlib import sha256  # a small run does not need it
 
     return sha256(kind_of(path).encode() + data).digest()

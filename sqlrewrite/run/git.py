@@ -1,7 +1,7 @@
 """The files and lines that have changed since a revision, according to git.
 
-Changes count from where the revision and HEAD parted, as a pull request shows a branch, with those
-that are not committed; a file that git does not track is new as a whole.
+Changes are counted from the common ancestor of the revision and HEAD, as in a pull request, and
+include uncommitted ones; an untracked file counts as new.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from subprocess import CompletedProcess
 
 Stretch = tuple[int, int]
-"""The first and the last changed line. Where lines were only removed: the lines before and after
-them, so that a statement around both counts as changed."""
+"""The first and the last changed line. For removed lines: the lines before and after them, so that
+the statement around them counts as changed."""
 
 WHOLE: tuple[Stretch, ...] = ((1, 1 << 60),)
 """Every line of a file."""
@@ -77,7 +77,7 @@ def _top(real: str) -> str:
 
 
 def _base(top: str, since: str) -> str:
-    """The commit where a revision and HEAD parted."""
+    """The common ancestor of a revision and HEAD."""
     what = f"--changed-since {since}"
     fetch = "in CI the checkout must have the history (actions/checkout: `fetch-depth: 0`)"
     commit_found = ask_git(
@@ -102,7 +102,7 @@ def _names(top: str, *arguments: str) -> list[str]:
 
 
 def repository(folder: str) -> str | None:
-    """The folder above that has a ``.git``, or None: much quicker than starting git."""
+    """The folder above that has a ``.git``, or None; much quicker than running git."""
     above = os.path.abspath(folder)
     while not os.path.exists(os.path.join(above, ".git")):
         parent = os.path.dirname(above)
@@ -113,10 +113,10 @@ def repository(folder: str) -> str | None:
 
 
 def ask_git(folder: str, *arguments: str) -> CompletedProcess[bytes]:
-    """Git's answer in a folder: its status and bytes. Without git it is status 127."""
+    """The result of a git command in a folder; with status 127 if git is missing."""
     import subprocess
 
-    # In a hook GIT_DIR and its like are set, relative to another folder.
+    # In a hook GIT_DIR and similar variables are set, relative to another folder.
     env = {key: value for key, value in os.environ.items() if not _OF_A_HOOK.match(key)}
     env["LC_ALL"] = "C"
     command = ["git", "-C", folder or os.curdir, *arguments]

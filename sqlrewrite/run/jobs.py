@@ -1,8 +1,8 @@
-"""Runs a job for each of many files, in several processes if they are worth it.
+"""Runs a job for each of many files, in several processes if that pays.
 
 In: the job, the files' names, a cache or none. Out: the results, in the order of the files, each as
-soon as it and those before it are done. A file that the cache knows to be silent is not worked on.
-The work in flight is limited, so that memory stays flat.
+soon as all before it have ended. A file that the cache knows to be silent is skipped. The number of
+files in flight is limited, so that memory does not grow.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ if TYPE_CHECKING:  # msgspec would slow down the start of a small run
     from sqlrewrite.run.statistics import Silent
 
 WORTH = 48
-"""From so many items on processes are started: for fewer, starting them costs more than they
-save."""
+"""From this number of items on, processes are started: for fewer, starting them takes longer than
+they save."""
 _CHUNK = 16
 
 Item = TypeVar("Item")
@@ -30,21 +30,21 @@ Result = TypeVar("Result")
 
 
 class PoolError(Exception):
-    """A worker died; the message says what to do."""
+    """A worker process died; the message says what to do."""
 
 
 class Job(Protocol[Result]):
-    """Work on each file, and what the cache keeps of it."""
+    """The work on each file, and what the cache keeps of it."""
 
     def __call__(self, path: str, data: bytes) -> Result:
-        """The result for a file of these bytes, fit to be sent to another process."""
+        """The result for a file with these bytes; it can be pickled."""
 
     def of_stdin(self, name: str, data: bytes) -> Result:
         """The result for bytes that are not in a file."""
 
     @property
     def limit(self) -> int:
-        """A file of more bytes is not read."""
+        """The size in bytes above which a file is not read."""
 
     def unread(self, path: str, why: Problem) -> Result:
         """The result for a file that is not read."""
@@ -54,7 +54,7 @@ class Job(Protocol[Result]):
         """A key that separates its cached files from those of other jobs; None for no cache."""
 
     def keep(self, result: Result) -> Silent | None:
-        """The value to cache for a file; None if there is something to report."""
+        """The value to cache for a file; None if it has something to report."""
 
     def recall(self, path: str, silent: Silent) -> Result:
         """The result for an unchanged file with that cached value."""
@@ -111,18 +111,16 @@ def cores() -> int:
     """Number of processors that this process may use."""
     try:
         return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on Linux
+    except AttributeError:  # only on Linux
         return os.cpu_count() or 1
 
 
 def map_in_order(
     function: Callable[[Item], Result], items: Sequence[Item], processes: int | None = None
 ) -> Iterator[Result]:
-    """The function's result for each item in order; by default as many processes as cores.
-
-    The function, items and results must be picklable. Raises PoolError for a worker that died, and
-    what the function raises.
-    """
+    """The function's result for each item in order; by default with one process per core. The
+    function, items and results must be picklable. Raises PoolError for a worker that died, and what
+    the function raises."""
     processes = processes or cores()
     if processes == 1 or len(items) < WORTH:
         yield from map(function, items)
@@ -149,7 +147,7 @@ _work: Callable[[Any], Any]
 
 
 def _begin(function: Callable[[Any], Any]) -> None:
-    """Makes a worker ready: the function is sent once; Ctrl-C is left to the parent process."""
+    """Prepares a worker: it gets the function once, and leaves Ctrl-C to the parent process."""
     import signal
     from threading import Thread
 
@@ -160,8 +158,8 @@ def _begin(function: Callable[[Any], Any]) -> None:
 
 
 def _end_with_parent() -> None:
-    """Ends this worker when its parent is killed: nothing else would. By SIGTERM, which waits for a
-    file that is being written."""
+    """Ends this worker when its parent is killed; nothing else would. Uses SIGTERM, which waits for
+    a file that is being written."""
     import signal
     from multiprocessing import parent_process
 

@@ -1,7 +1,7 @@
 """Rewrites one file, from bytes to bytes, and sums up many.
 
-In come a file's name and bytes, out goes a ``FileResult``, whatever happened: a file that cannot be
-read, and a bug of ours, are results too, so that one file never stops the others.
+In: a file's name and bytes. Out: a ``FileResult``, also for a file that cannot be read and for a
+bug of ours, so that one file never stops the others.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from sqlrewrite.warehouse import CatalogError, Warehouse
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Request:
-    """Catalog and settings for rewriting files. ``strip`` only takes out what earlier runs wrote;
+    """The catalog and settings for rewriting files. ``strip``: only remove what earlier runs wrote.
     ``resolve`` returns the keys for ``values``."""
 
     catalog: Warehouse
@@ -37,11 +37,11 @@ class Request:
 
     @property
     def asks(self) -> bool:
-        """Whether an engine is asked for keys, so that the same text may have another result."""
+        """Whether an engine is asked for keys, so that a later run may give another result."""
         return self.resolve is not not_asked
 
     def options(self) -> Options:
-        """The options of the rewriting, made and checked once. Raises ConfigError."""
+        """The options of the rewriting, checked once. Raises ConfigError."""
         return _options(self)
 
 
@@ -52,8 +52,8 @@ def _options(request: Request) -> Options:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FileResult:
-    """The result for one file. ``failure`` says why there is no ``rewrite``, or why it could not be
-    written. ``statements`` and ``statistics`` are there if asked for."""
+    """The result for one file. ``failure``: why there is no ``rewrite``, or why it could not be
+    written. ``statements`` and ``statistics`` are set if requested."""
 
     path: str
     data: bytes | None = None
@@ -70,12 +70,12 @@ class FileResult:
 
     @property
     def silent(self) -> bool:
-        """Whether there is nothing to report but that the file was read."""
+        """Whether there is nothing to report, except that the file was read."""
         return self.quiet and not (self.rewrite and self.rewrite.candidates)
 
     @property
     def quiet(self) -> bool:
-        """Whether there is nothing to report but the candidates."""
+        """Whether there is nothing to report, except candidates."""
         rewrite = self.rewrite
         if rewrite is None or self.failure or rewrite.changed:
             return False
@@ -85,19 +85,19 @@ class FileResult:
 
     @property
     def hosted(self) -> bool:
-        """Whether the file is in a host language, as Python, which Spark cannot run as SQL."""
+        """Whether the file is in a host language, such as Python, which cannot be run as SQL."""
         return self.source is not None and host_of(self.path, self.source.text) is not None
 
     @property
     def output(self) -> bytes | None:
-        """The bytes to print; where nothing is inserted, just those that were read."""
+        """The bytes to print; if nothing is inserted, the bytes of the file."""
         if self.changed and self.source and self.rewrite:
             return self.source.encode(self.rewrite.sql)
         return self.data
 
     @property
     def text(self) -> str | None:
-        """The output as text, its byte-order mark included; None where the file was not read."""
+        """The output as text, with its byte-order mark; None if the file was not read."""
         if self.source is None or self.rewrite is None:
             return None
         return ("\ufeff" if self.source.bom else "") + self.rewrite.sql
@@ -109,7 +109,7 @@ class FileResult:
         return own + (self.rewrite.errors if self.rewrite else ())
 
     def diff(self) -> bytes:
-        """The unified diff, empty where nothing changes."""
+        """The unified diff; empty if nothing changes."""
         if not (self.changed and self.source and self.rewrite):
             return b""
         mark = "\ufeff" if self.source.bom else ""
@@ -119,11 +119,8 @@ class FileResult:
 
 @dataclass(slots=True)
 class Summary:
-    """Counts over the files that are added.
-
-    ``statements_*`` and ``skipped`` add up to all statements; a file that could not be read counts
-    as one. ``statistics`` are kept where they are asked for.
-    """
+    """Counts over files. ``statements_*`` and ``skipped`` add up to all statements; a file that
+    could not be read counts as one. ``statistics`` are set if requested."""
 
     files: int = 0
     changed: int = 0
@@ -169,7 +166,7 @@ class Summary:
         self.rewritten += len(rewritten)
 
     def status(self, *, check: bool, strict: bool) -> int:
-        """The exit status: 2 where something failed, 1 where ``--check`` found a file to change."""
+        """The exit status: 2 if something failed, 1 if ``--check`` found a file to change."""
         if self.failures or (self.errors and not check):
             return 2
         return int(check and bool(self.changed or (strict and self.errors)))
@@ -192,7 +189,7 @@ def _rewritten(path: str, text: str, request: Request, observe: DocumentObserver
 
 
 def unread(path: str, why: Problem, data: bytes | None = None) -> FileResult:
-    """The result for a file that is not read; one that is left alone for its size is no failure."""
+    """The result for a file that is not read; it is no failure if the file is too large."""
     if why.code:
         return FileResult(path, data, failure=why)
     return FileResult(path, data, rewrite=Rewrite("", "", 1, skipped=(why,)))
@@ -219,15 +216,9 @@ def run(path: str, data: bytes, request: Request, *, with_statements: bool = Fal
 
 @dataclass(frozen=True, slots=True)
 class RewriteTask:
-    """The job of rewriting for each file, in any process, and what its result must hold. ``plans``:
-    the explain diffs. ``write``: changed files are written. ``unchanged``: also the texts of files
-    that do not change. ``verdicts``: the rules of each candidate. ``statements``: the statements of
-    the file. ``statistics``: its statistics.
-
-    ``plans``: the explain diffs. ``write``: the changed files are written. ``unchanged``: the texts
-    also of files that do not change. ``verdicts``: the rules of each candidate. ``statements``: the
-    statements of the file. ``statistics``: its statistics.
-    """
+    """The job of rewriting a file, in any process, and which parts its result has. ``plans``: the
+    explain diffs. ``write``: changed files are written. ``unchanged``: texts of unchanged files.
+    ``verdicts``: the rules of each candidate. ``statements``, ``statistics``: those of the file."""
 
     request: Request
     plans: bool = True

@@ -1,8 +1,8 @@
 """The files that the paths of a command line mean, by project (the nearest file of settings).
 
-A file is always taken. A directory is searched for files of SQL; git is asked which of them it
-ignores, since nobody else reads ``.gitignore`` as git does. As in ruff, one search, or one hook,
-may have files of many projects, each of which excludes what its settings say.
+A named file is always taken. A directory is searched for SQL files; git is asked which of them are
+ignored, because only git reads ``.gitignore`` exactly as git does. As in ruff, one search or one
+hook may have files of many projects, each with its own exclusions.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ Match = Callable[[str], bool]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The files to read, in order and each once; the paths that lead nowhere, or to a folder that
-    cannot be read; and the folders that git would not list, with the reason, as ``warnings``."""
+    """The files to read, in order and each once; the paths that do not exist or are unreadable
+    folders; and ``warnings``: the folders that git did not list, with the reason."""
 
     files: tuple[str, ...]
     missing: tuple[str, ...]
@@ -42,7 +42,7 @@ class Found:
 
 
 Excluded = Callable[[str, str | None], bool]
-"""Whether a file is excluded, given the folder that is searched, or None for a named file."""
+"""Whether a file is excluded, given the searched folder, or None for a named file."""
 
 
 def find(
@@ -51,8 +51,8 @@ def find(
     by_git: Match = lambda folder: True,
     hosts: Match = lambda folder: False,
 ) -> Found:
-    """The files that ``paths`` mean; ``-`` stands for itself. ``by_git`` says whether files of a
-    folder that git ignores are left out, ``hosts`` whether its Python files are included."""
+    """The files that ``paths`` mean; ``-`` stands for itself. ``by_git``: whether git's ignored
+    files of a folder are left out. ``hosts``: whether its Python files are included."""
     files: dict[str, str] = {}
     missing: dict[str, None] = {}
     search = _Search()
@@ -66,7 +66,7 @@ def find(
             missing |= {folder: None for folder in search.unread if not excluded(folder, path)}
             search.unread.clear()
         elif os.path.lexists(path) and not os.path.isdir(path):
-            # A dangling link is reported by the one who opens it.
+            # A dangling link is reported when it is opened.
             if not excluded(path, None):
                 files.setdefault(os.path.realpath(path), path)
         else:
@@ -75,13 +75,13 @@ def find(
 
 
 def native(path: str) -> str:
-    """A path with the system's own separators: on Windows hooks name files with the others."""
+    """A path with the system's own separators: on Windows, hooks write slashes."""
     return path.replace(os.altsep, os.sep) if os.altsep else path
 
 
 class _Search:
-    """A search of folders. The entries of each are kept, since many files lie in few folders. The
-    name of a folder here ends in a separator, or is empty."""
+    """A search of folders. The entries of each folder are remembered, because many files are in few
+    folders. A folder's name here ends in a separator, or is empty."""
 
     def __init__(self) -> None:
         self.unread: list[str] = []
@@ -110,7 +110,7 @@ class _Search:
             path = folder + name
             cut = path.rfind(os.sep) + 1
             entry = self._entries(path[:cut]).get(path[cut:])
-            if entry is None:  # deleted, and git still lists it
+            if entry is None:  # deleted, but git still lists it
                 continue
             if real := self._real_path(path, entry):
                 yield path, real
@@ -119,7 +119,7 @@ class _Search:
                 yield from self._below(inner) if self._is_top(inner) else self._walk(inner)
 
     def _walk(self, folder: str) -> Iterator[tuple[str, str]]:
-        """The files below a folder that git does not list, in the order in which it would."""
+        """The files below a folder that git does not list, in git's order."""
         waiting = self._last_first(folder)
         while waiting:
             path, entry = waiting.pop()
@@ -143,7 +143,7 @@ class _Search:
         return ".git" in self._entries(folder)
 
     def _real_path(self, path: str, entry: os.DirEntry[str]) -> str | None:
-        """The path without links of a file that a search takes; None for other entries."""
+        """The path without links of a file to be read; None for other entries."""
         if not path[-_LONGEST:].lower().endswith(self._suffixes):
             return None
         if not entry.is_file(follow_symlinks=False):
@@ -156,7 +156,7 @@ class _Search:
         return above + path[cut:]
 
     def _entries(self, folder: str) -> dict[str, os.DirEntry[str]]:
-        """The entries of a folder, by name; none where it cannot be read."""
+        """The entries of a folder, by name; none if it cannot be read."""
         by_name = self._known.get(folder)
         if by_name is None:
             by_name = self._known[folder] = {}
@@ -170,12 +170,9 @@ class _Search:
         return by_name
 
     def _listed(self, folder: str) -> list[str] | None:
-        """What git tracks or would track below a folder; of a repository in it only the folder.
-        None where git is not there, refuses, or is not to be asked.
-
-        Also None for a folder that is itself ignored: it was named on purpose, as dbt's
-        ``target/compiled``.
-        """
+        """The files below a folder that git tracks or would track; a repository inside it is one
+        entry. None if git is missing, refuses, or should not be asked. Also None for a folder that
+        is ignored itself: it was named on purpose, such as dbt's ``target/compiled``."""
         top = repository(folder) if self._by_git else None
         if top is None:
             return None
@@ -195,7 +192,7 @@ class _Search:
 
 class Patterns:
     """Patterns of names at any depth (``archive``) or, with a slash before their end, of paths from
-    a root (``etl/*.sql``, ``/etl``), in which ``**/`` is any number of folders, also none."""
+    a root (``etl/*.sql``, ``/etl``). ``**/`` is any number of folders, or none."""
 
     def __init__(self, patterns: Iterable[str], root: str) -> None:
         plain = [pattern.replace(os.sep, "/").rstrip("/") for pattern in patterns]
@@ -213,7 +210,8 @@ class Patterns:
         return self.within(folder)(name)
 
     def within(self, folder: str) -> Match:
-        """Matches the names in a folder that a pattern fits there; all, if it fits the folder."""
+        """Matches the names in a folder to which a pattern applies; all, if one applies to the
+        folder."""
         names, paths = self._names, self._paths
         if not self._some:  # and on Windows a folder may be on another drive
             return _never
@@ -227,8 +225,8 @@ class Patterns:
 
 
 def _spelled_out(pattern: str) -> Iterator[str]:
-    """The pattern without ``**/``. As ``*`` also matches slashes, only the case of no folder is
-    added."""
+    """The pattern without ``**/``. ``*`` also matches slashes, so only the case without a folder is
+    missing."""
     pieces = re.split(r"(?<![^/])\*\*/", pattern)
     for folders in product(("", "*/"), repeat=len(pieces) - 1):
         yield pieces[0] + "".join(map(add, folders, pieces[1:]))
@@ -257,7 +255,7 @@ class ProjectFiles:
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """The projects in the order in which they were met, and the rest of ``Found``."""
+    """The projects in order of their first file, and the other fields of ``Found``."""
 
     projects: tuple[ProjectFiles, ...]
     missing: tuple[str, ...]
@@ -265,12 +263,10 @@ class Gathered:
 
 
 def gather(paths: Sequence[str], projects: Projects, stdin: str) -> Gathered:
-    """The files that ``paths`` mean, by project. ``stdin`` is the name for ``-``, if it has one.
-    Where there are no files, the result is the project of the first path, without files.
-
-    With the setting ``force-exclude`` a project also excludes files that are named: a hook names
-    all changed files, an editor its open one. Raises ConfigError.
-    """
+    """The files that ``paths`` mean, by project. ``stdin`` is the name for ``-``, if it has one. If
+    there are no files, the result is the project of the first path, without files. With the setting
+    ``force-exclude`` a project also excludes named files: a hook names all changed files, an editor
+    its open one. Raises ConfigError."""
     paths, stdin = [native(path) for path in paths], native(stdin)
     excluded = _Excludes(projects)
     without = {STDIN} if stdin != STDIN and excluded(stdin, None) else set[str]()
@@ -310,7 +306,7 @@ class _Excludes:
         return match(path[cut:])
 
     def _match(self, settings: Settings, folder: str, searched: str | None) -> Match:
-        """Matches the names of the files in a folder that are excluded."""
+        """Matches the excluded names in a folder."""
         if searched is None and not settings.force_exclude:
             return lambda name: False
         if searched is not None and self._is_excluded(settings, searched):

@@ -1,8 +1,8 @@
-"""The statements of a file, and statistics: what a run understood, and why nothing was written.
+"""The statements of a file, and statistics: how much a run understood, and why nothing was written.
 
-In come a file's documents and candidates, out go its ``Statistics``, fit to be sent to another
-process and to be added up. A reason may have a remedy, the one thing that a person can do about it;
-the remedy that helps most scans is suggested first.
+In: a file's documents and candidates. Out: its ``Statistics``, which can be pickled and added up. A
+reason may have a remedy, something the user can do about it; the one that helps most scans is
+suggested first.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ _REMEDIES = (
 """Remedies for statements that are left alone, by words in the reason."""
 
 Silent = tuple[int, tuple[StatementSummary, ...]]
-"""What the cache keeps of a file with nothing to report: how many statements it has, and those with
-a reason why they stay as they are."""
+"""The cached value of a file with nothing to report: how many statements it has, and those with a
+reason why they are not rewritten."""
 
 ReasonAndRemedy = tuple[str, str]
-"""Why nothing was written, and what to do about it, or an empty text."""
+"""Why nothing was written, and what to do about it, or empty."""
 
 
 def summaries(
     documents: Iterable[Document], rewrite: Rewrite | None = None
 ) -> tuple[StatementSummary, ...]:
-    """A summary of each statement in a file's documents; ``rewrite`` is the file's rewriting."""
+    """A summary of each statement in a file's documents. ``rewrite``: the result for the file."""
     candidates = rewrite.candidates if rewrite else ()
     uses = [use for candidate in candidates for use in (candidate.fact, candidate.join)]
     places = [(use.line, use.column_number) for use in uses]
@@ -73,8 +73,8 @@ def documents_of(path: str, text: str, catalog: Warehouse, limits: Limits) -> It
 
 @dataclass(slots=True)
 class Statistics:
-    """Counts over files. ``joins`` are statements with a join, ``understood`` those of them that
-    were read; each of the ``reasons`` is that of one scan or statement."""
+    """Counts over files. ``joins``: statements with a join. ``understood``: those of them that
+    could be read. ``reasons``: how often each reason applies to a scan or statement."""
 
     files: int = 0
     statements: int = 0
@@ -98,7 +98,7 @@ class Statistics:
 
     @property
     def first(self) -> tuple[str, int] | None:
-        """The remedy that helps most scans, with their number."""
+        """The remedy that helps most scans, and their number."""
         return min(self.remedies.items(), key=lambda item: (-item[1], item[0]), default=None)
 
 
@@ -127,7 +127,7 @@ def statistics_of(
 
 
 def _of_statement(statement: StatementSummary, catalog: Warehouse) -> Iterator[ReasonAndRemedy]:
-    """Why a statement that joins has no candidate; each table that is not known is a reason."""
+    """Why a statement with a join has no candidate; each unknown table is a reason."""
     if not statement.reason:
         return
     if not statement.understood:
@@ -148,7 +148,7 @@ def _of_statement(statement: StatementSummary, catalog: Warehouse) -> Iterator[R
 
 
 def _is_undeclared(name: str, catalog: Warehouse) -> bool:
-    """Whether a table is partitioned by something that its definition does not list."""
+    """Whether a table is partitioned by a column that its definition does not list."""
     table = catalog.resolve(tuple(name.split(".")))
     fields = table.partitioned_by if isinstance(table, Table) else ()
     return any(field.transform == "unknown" for field in fields)

@@ -1,8 +1,9 @@
 """A project's settings from files, the environment and options; and their printed forms.
 
-An option wins over a variable ``DPP_REWRITE_*``, that over the nearest file upward, and that over
-the default. An unknown key is an error, since a misspelt one might go unnoticed for years.
-docs/reference.md and docs/dpp-rewrite.schema.json hold what ``reference`` and ``schema`` give.
+An option overrides a variable ``DPP_REWRITE_*``, which overrides the nearest file upward, which
+overrides the default. An unknown key is an error: a misspelt one might go unnoticed for years.
+docs/reference.md and docs/dpp-rewrite.schema.json contain the output of ``reference`` and
+``schema``.
 """
 
 from __future__ import annotations
@@ -22,20 +23,18 @@ from sqlrewrite.text.data_files import nearest, read_toml
 SECTION = "[tool.dpp-rewrite]"
 SHARED_FILE = "pyproject.toml"
 OWN_FILE = "dpp-rewrite.toml"
-"""A file with nothing but our settings: its keys stand at the top, in no table."""
+"""A file with only our settings: its keys are at the top level, in no table."""
 _LIKE = 0.5
 """How similar a word must be to a key to be suggested."""
 _OTHERS = ("CACHE_DIR",)
-"""Variables with our prefix that are no settings."""
+"""Variables with our prefix that are not settings."""
 
 
 class Projects:
-    """The settings of each of many files: those of the nearest file upward that has any, or of
-    ``config`` for all of them, under those of the environment and the ``chosen`` options, by name.
-
-    A folder's file is ``dpp-rewrite.toml``, or ``pyproject.toml`` with our table. Each folder is
-    looked at once; where ``isolated``, no file is read.
-    """
+    """The settings for each of many files: those of the nearest file upward that has any, or of
+    ``config`` for all of them; overridden by the environment and by the ``chosen`` options. A
+    folder's file is ``dpp-rewrite.toml``, or ``pyproject.toml`` with our table. Each folder is
+    looked at once; if ``isolated``, no file is read."""
 
     def __init__(
         self,
@@ -67,7 +66,7 @@ class Projects:
         return self._nearest(os.path.abspath(os.path.dirname(path)))
 
     def at(self, path: str) -> Settings:
-        """The settings at a file or a folder, whether or not it exists. Raises ConfigError."""
+        """The settings for a file or folder, which need not exist. Raises ConfigError."""
         whole = os.path.abspath(path)
         return self._nearest(whole if os.path.isdir(whole) else os.path.dirname(whole))
 
@@ -80,7 +79,7 @@ class Projects:
         return self._over(settings or Settings())
 
     def _over(self, base: Settings) -> Settings:
-        """The settings of a file, under those of the environment and the options."""
+        """The settings of a file, overridden by the environment and the options."""
         settings = replace(base, **self._environment)
         origins = {**base.origins, **{name: named(name).variable for name in self._environment}}
         values: dict[str, Any] = {}
@@ -97,7 +96,7 @@ class Projects:
 
 
 def files_above(path: str) -> Iterator[str]:
-    """The files that may hold settings for a path, the nearest first, whether or not they exist."""
+    """The files that may hold settings for a path, nearest first, whether they exist or not."""
     whole = os.path.abspath(path)
     folder = whole if os.path.isdir(whole) else os.path.dirname(whole)
     for above in (folder, *map(str, Path(folder).parents)):
@@ -107,12 +106,13 @@ def files_above(path: str) -> Iterator[str]:
 def load(
     start: str = ".", config: str | None = None, environment: Mapping[str, str] = os.environ
 ) -> Settings:
-    """The settings at one file or folder, as ``Projects`` has them. Raises ConfigError."""
+    """The settings for one file or folder, as from ``Projects``. Raises ConfigError."""
     return Projects(config, environment).at(start)
 
 
 def _from_environment(variables: Mapping[str, str]) -> dict[str, Any]:
-    """The settings in variables: lists are separated by commas, paths as in PATH."""
+    """The settings in environment variables: commas separate items of lists, paths are as in
+    PATH."""
     values: dict[str, Any] = {}
     for name, text in variables.items():
         key = name.removeprefix(PREFIX).lower().replace("_", "-")
@@ -129,7 +129,7 @@ def _from_environment(variables: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _read(folder: str) -> Settings | None:
-    """The settings of a folder's own file, None where it has none. Raises ConfigError."""
+    """The settings in a folder's own file; None if it has none. Raises ConfigError."""
     shared, own = os.path.join(folder, SHARED_FILE), os.path.join(folder, OWN_FILE)
     table = path = None
     if _mentions_us(shared):
@@ -200,7 +200,7 @@ def _nearest_key(key: str, path: str) -> str:
 
 
 def as_toml(settings: Settings) -> str:
-    """The settings as a ``dpp-rewrite.toml``, with a comment on where each comes from."""
+    """The settings as a ``dpp-rewrite.toml``, each with a comment that says where it comes from."""
     return "".join(f"{line}\n" for line in _lines(settings))
 
 

@@ -1,7 +1,7 @@
-"""The forms of a predicate: a row each, with all that the rooms below ``write/`` know about it.
+"""The forms of a predicate: a row each, with all that the rooms below ``write/`` need to know.
 
-How a form is written is its function in ``write/``. ``sql/`` finds one again in a text by its
-shapes, ``judge/`` sizes its keys, and ``--help`` describes those that may be asked for.
+A function in ``write/`` writes the form. ``sql/`` recognizes one in a text by its shapes,
+``judge/`` estimates the size of its keys, and ``--help`` describes those that users can choose.
 """
 
 from __future__ import annotations
@@ -13,17 +13,13 @@ from dataclasses import dataclass
 class Form:
     """A form of predicate, by its name.
 
-    ``help`` describes it for ``--predicate``; without it, only the rules choose this form.
-
-    ``comparisons`` are the texts that it is written as behind the value that it bounds: a sign, and
-    what is compared with. That is a ``query`` or a ``list`` of anything, both in parentheses, a
-    ``call``, or one or more ``literals``. ``functions`` are those of which the key query is the
-    first argument and the value the second. Several predicates may stand under an OR, in
-    parentheses. ``noted``: behind the marker stands a note with the key query. ``merges``: it is
-    written into the ON of a MERGE alone, where a ``constant`` is a literal, a parameter, a call, or
-    anything in parentheses.
-
-    ``fits`` says why its keys need no room, however many there are; without it they all count.
+    ``help``: its description for ``--predicate``; without it, only the rules choose this form.
+    ``comparisons``: the texts that may follow the bounded value: a sign, and a ``query`` or a
+    ``list`` in parentheses, a ``call``, or one or more ``literals``. ``functions``: those called
+    with the key query first and the bounded value second. Several predicates may be joined by OR,
+    in parentheses. ``noted``: a note with the key query follows the marker. ``merges``: written
+    only into the ON of a MERGE, where a ``constant`` is a literal, a parameter, a call, or anything
+    in parentheses. ``fits``: why the number of keys does not matter; empty if their size counts.
     """
 
     name: str
@@ -36,22 +32,22 @@ class Form:
 
     @property
     def has_query(self) -> bool:
-        """Whether it holds a key query, and no constants alone."""
+        """Whether it contains a key query, not only constants."""
         return bool(self.functions) or any(
             comparison.endswith("query") for comparison in self.comparisons
         )
 
 
 IN, SET, RANGE, VALUES, AUTO = "in", "set", "range", "values", "auto"
-"""The forms that may be asked for; ``auto`` is ``in``, or ``set`` where an IN would not prune."""
+"""The forms that users can choose; ``auto`` is ``in``, or ``set`` if an IN would not prune."""
 
 SINGLE, HINTED, RANKED, FILTERED, CONSTANT = "single", "hinted", "rank", "filter", "constant"
 """The forms that only the rules choose: for a single key; for one or a few where the engine prunes
-by no ``=``; for the first values of the fact's own column; for what follows from a filter; for
+by no ``=``; for the first values of the fact's own column; for a bound that follows from a filter; for
 constants in the source of a MERGE."""
 
 FORMS = (
-    # A list: the constants that the author compares the key with, in place of its query.
+    # The list of constants that the author compares the key with, instead of a key query.
     Form(IN, "a semi-join.", ("IN query", "IN list")),
     Form(
         SET,

@@ -1,4 +1,4 @@
-"""Options of a rewriting: what the caller decides for all statements."""
+"""Options of a rewriting: the caller's choices for all statements."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DECLARED_IN = "[tool.dpp-rewrite.functions]"
 
 
 class Reach(NamedTuple):
-    """How many joins outward neighbours are followed, and whether through facts; None: if
+    """How many joins outward neighbours are followed, and whether beyond facts; None: only if
     statistics say that it pays."""
 
     depth: int = 3
@@ -35,11 +35,9 @@ ALONE = Reach(depth=0)
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The keys that a key query returns, as SQL literals in order, each once, without NULL.
-
-    ``kind`` is their type in Spark's words, ``at`` the time of the query in UTC, as
-    ``2026-01-31T09:30:00Z``. ``collapsed``: they are the smallest and the largest of many.
-    """
+    """The keys that a key query returns, as distinct SQL literals in order, without NULL. ``kind``:
+    their Spark type. ``at``: the time of the query in UTC, as ``2026-01-31T09:30:00Z``.
+    ``collapsed``: only the smallest and the largest of many."""
 
     literals: tuple[str, ...]
     kind: str
@@ -48,16 +46,16 @@ class Keys:
 
 
 Resolve = Callable[[str, tuple[str, ...]], Keys | None]
-"""Returns the keys of a key query, whose unqualified names are in the namespace; None if no engine
+"""Returns the keys of a key query with its unqualified names in the namespace; None if no engine
 was asked. Raises RefusedError or ResolveError."""
 
 
 class RefusedError(Exception):
-    """The keys may not be written as literals; the message says why."""
+    """These keys may not be written as literals; the message says why."""
 
 
 class NotAskedError(RefusedError):
-    """No engine was asked for the keys; ``fact`` is what they would bound."""
+    """No engine was asked for the keys that would bound ``fact``."""
 
     def __init__(self, fact: str) -> None:
         super().__init__(
@@ -68,7 +66,7 @@ class NotAskedError(RefusedError):
 
 
 class ResolveError(Exception):
-    """No keys could be had; the message says why."""
+    """The keys could not be looked up; the message says why."""
 
 
 def not_asked(query: str, namespace: tuple[str, ...]) -> Keys | None:
@@ -77,17 +75,15 @@ def not_asked(query: str, namespace: tuple[str, ...]) -> Keys | None:
 
 
 LEFT_TO_ENGINE = "DPP125"
-"""The rule that leaves a predicate to an engine that derives it by itself."""
+"""The rule that writes no predicate where the engine prunes by itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to rewrite; ``key_limit`` is in bytes; ``disabled`` rules are taken as passed, for tests.
-
-    ``planned`` are the pairs that the engine's own plan prunes, where it was asked for one: with
-    ``when = missed`` that is what counts. Without a ``when`` it is ``auto`` where settings of Spark
-    are known, else ``eligible``. ``resolve`` is for ``values``.
-    """
+    """The options of a rewriting. ``key_limit`` is in bytes. ``disabled``: rules that count as
+    passed, for tests. ``planned``: the pairs that the engine's own plan prunes, if it was asked for
+    one; with ``when = missed`` these decide. Without a ``when``, it is ``auto`` if settings of
+    Spark are known, else ``eligible``. ``resolve`` is for ``values``."""
 
     engine: Engine
     form: str = IN
@@ -109,7 +105,7 @@ class Options:
         return replace(self, disabled=self.disabled | {LEFT_TO_ENGINE})
 
     def function(self, name: str) -> Function | None:
-        """What is known of a function: one of Spark's, or one that the user declared."""
+        """The known properties of a function: one of Spark's, or one that the user declared."""
         function = builtin(name)
         declaration = self.functions.get(name) if function is None else None
         return function if declaration is None else declared_function(name, declaration)
@@ -124,11 +120,7 @@ def make_options(
     **given: Any,
 ) -> Options:
     """The options for settings. Raises ConfigError for an unknown engine, form or ``when``, and for
-    ``values`` with nobody to ask for keys.
-
-    Raises ConfigError for an engine, a form or a ``when`` that is not there, and for ``values``
-    with nobody to ask.
-    """
+    ``values`` without a way to look up keys."""
     settings = settings or _DEFAULTS
     settings = replace(settings, **_checked(given)) if given else settings
     if settings.predicate == VALUES and resolve is None:

@@ -1,7 +1,7 @@
 """The effect of Spark's version and settings on an engine's rules.
 
-Both stand in one mapping, ``Warehouse.settings``. A setting that is not given has Spark's own
-default, which the engine's file states, or depends on the version.
+Both are in one mapping, ``Warehouse.settings``. A setting that is not in it has Spark's default,
+which is in the engine's file or depends on the version.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import partial
 from sqlrewrite.rulebook import Engine, at_least
 
 VERSION = "spark.version"
-"""The version of Spark, which is no setting of Spark's."""
+"""The key of Spark's version among the settings."""
 
 _DPP = "spark.sql.optimizer.dynamicPartitionPruning"
 _REUSE, _THRESHOLD = "spark.sql.exchange.reuse", "spark.sql.autoBroadcastJoinThreshold"
@@ -34,7 +34,7 @@ ALL_KEYS = "spark.sql.requireAllClusterKeysForCoPartition"
 _V2 = "spark.sql.sources.v2.bucketing"
 STORED, PUSHED = f"{_V2}.enabled", f"{_V2}.pushPartValues.enabled"
 COMPATIBLE = f"{_V2}.allowCompatibleTransforms.enabled"
-SUBSETS = (  # the name until Spark 4.2, and the one after
+SUBSETS = (  # two names: until Spark 4.2, and since
     f"{_V2}.allowJoinKeysSubsetOfPartitionKeys.enabled",
     f"{_V2}.allowKeysSubsetOfPartitionKeys.enabled",
 )
@@ -50,12 +50,12 @@ STORAGE: Mapping[str, bool | str] = {
     GROUPING: False,
 }
 """The settings that a join without an exchange depends on, with the defaults of Spark and of
-Iceberg (docs/partition-wise.md); a version: on from that version of Spark."""
+Iceberg (docs/partition-wise.md); a version means: on since that version of Spark."""
 
 TIME_PARSER_POLICY = "spark.sql.legacy.timeParserPolicy"
 
 SETTINGS = (*PRUNING, *STORAGE, TIME_PARSER_POLICY)
-"""The settings that a session is asked for."""
+"""The settings that are read from a session."""
 
 _IN_FLINK = "table.optimizer.dynamic-filtering.enabled"
 _BY_NAME = {name.lower(): name for name in (*SETTINGS, _IN_FLINK)}
@@ -65,7 +65,7 @@ _BOOLEAN = {"true": True, "false": False}
 
 
 def known_setting(name: str) -> str | None:
-    """The name of one of ``SETTINGS``, or of Flink's, as it is spelled; None for any other."""
+    """One of ``SETTINGS`` or Flink's, in its own spelling; None for other names."""
     return _BY_NAME.get(name.strip().strip("`").lower())
 
 
@@ -75,7 +75,7 @@ def affects_pruning(conf: Mapping[str, str]) -> bool:
 
 
 def is_on(conf: Mapping[str, str], name: str) -> bool | None:
-    """Whether a setting of ``STORAGE`` is on; None if that depends on a version not known."""
+    """Whether a setting of ``STORAGE`` is on; None if that depends on an unknown version."""
     default = STORAGE[name]
     on = since(conf, default) if isinstance(default, str) else default
     return _BOOLEAN.get(_lowered(conf).get(name.lower(), ""), on)
@@ -90,12 +90,12 @@ def _flag(lowered: Mapping[str, str], name: str, default: bool) -> bool:
 
 
 def since(conf: Mapping[str, str], version: str) -> bool | None:
-    """Whether the Spark of these settings is of that version or later; None if not known."""
+    """Whether Spark is of that version or later; None if unknown."""
     return at_least(conf.get(VERSION, ""), version)
 
 
 def engine_under(engine: Engine, conf: Mapping[str, str]) -> Engine:
-    """The engine under settings; a value that Spark would refuse is ignored."""
+    """The engine under settings; values that Spark would refuse are ignored."""
     if engine.name == "flink":
         off = conf.get(_IN_FLINK, "").strip().lower() == "false"
         return replace(engine, enabled=False) if off else engine
@@ -104,7 +104,7 @@ def engine_under(engine: Engine, conf: Mapping[str, str]) -> Engine:
     lowered = _lowered(conf)
     flag = partial(_flag, lowered)
     only = flag(f"{_DPP}.reuseBroadcastOnly", engine.reuse_broadcast_only)
-    # A filter that reuses a broadcast needs the reuse of exchanges to be on.
+    # A filter reuses a broadcast only if the reuse of exchanges is on.
     reused = not only or flag(_REUSE, True)
     return replace(
         engine,
@@ -126,7 +126,7 @@ def _ratio(lowered: Mapping[str, str], default: float) -> float:
 
 
 def _threshold(lowered: Mapping[str, str], default: int) -> int:
-    """The largest size of what is broadcast, which may be written with a unit."""
+    """The size up to which a table is broadcast; it may be written with a unit."""
     match = _SIZE.fullmatch(lowered.get(_THRESHOLD.lower(), str(default)))
     if match is None:
         return default

@@ -1,7 +1,7 @@
-"""The table of settings: one row each, a field of ``Settings``, from which everything else follows.
+"""The table of settings: one row each, a field of ``Settings``.
 
-The keys of a TOML file, the variables of the environment, the options with their ``--help``, the
-table in ``docs/reference.md`` and ``docs/dpp-rewrite.schema.json`` are made from these rows.
+Everything else is derived from it: the keys of a TOML file, the environment variables, the options
+with their ``--help``, the table in ``docs/reference.md`` and ``docs/dpp-rewrite.schema.json``.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from sqlrewrite.settings.value_kinds import (
 from sqlrewrite.text.limits import SPARK, Limits
 
 WHENS = ("eligible", "missed", "auto")
-"""Which predicates to write: every sound and worthwhile one; of these only the ones that the engine
-would not derive by itself; or the same under the settings of Spark that are known, in a form that
-prunes there."""
+"""Which predicates to write: every sound and worthwhile one; only those that the engine would not
+derive by itself; or the latter, under the known settings of Spark and in a form that prunes with
+them."""
 
 STRATEGIES = ("predicates", "partition-wise")
 """What is written: pruning predicates, or joins by groups of partitions and nothing else."""
 
 LEAVING = ("missed", "auto")
-"""Values of ``when`` that leave a predicate to the engine, perhaps by an assumption."""
+"""Values of ``when`` with which some predicates are left to the engine."""
 
 ON_SPARK = ("rewrite", "explain", "verify")
 ON_QUERIES = (*ON_SPARK, "lint", "audit")
@@ -43,18 +43,17 @@ ON_CATALOG = (*ON_QUERIES, "catalog show", "catalog check")
 ON_FILES = ("rewrite", "lint")
 
 PREFIX = "DPP_REWRITE_"
-"""What the variables of the environment begin with."""
+"""The prefix of environment variables."""
 
 
 class Setting(NamedTuple):
     """A row of the table.
 
-    ``section`` is the part of ``--help`` that it stands in, ``commands`` are those that have it as
-    an option; ``short`` and ``off`` are the other spellings of that option. ``default_text`` is the
-    default in words, where the value itself does not say it. ``adds``: the option's values are
-    added to those of the project instead of replacing them. ``hides`` names the project's setting
-    that the option puts out of force. ``decides``: what is written into a text depends on it.
-    ``brief`` is what ``--help`` says in place of a long ``help``, which is for the reference.
+    ``section``: its part of ``--help``. ``commands``: those that have it as an option. ``short``,
+    ``off``: other spellings of the option. ``default_text``: the default in words. ``adds``: the
+    option's values are added to the project's, instead of replacing them. ``hides``: the project's
+    setting that the option overrides. ``decides``: the text that is written depends on it.
+    ``brief``: a short text for ``--help``, if ``help`` is long; the reference has ``help``.
     """
 
     name: str
@@ -80,17 +79,17 @@ class Setting(NamedTuple):
 
     @property
     def option(self) -> str:
-        """Its option, where there is one."""
+        """Its option on the command line."""
         return f"--{self.key}"
 
     @property
     def variable(self) -> str:
-        """Its variable of the environment."""
+        """Its environment variable."""
         return PREFIX + self.name.upper()
 
     @property
     def shown_default(self) -> str:
-        """The default as ``--help`` shows it; empty where that is just "not given"."""
+        """The default as ``--help`` shows it; empty if no value is the default."""
         if self.default_text or self.default in (None, False, (), {}):
             return self.default_text
         return self.key if self.default is True else str(self.default)
@@ -113,7 +112,7 @@ _work = partial(_setting, section="work", commands=ON_FILES)
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What holds for a file; ``origins`` says where each setting was found."""
+    """The settings of a file; ``origins`` says where each was set."""
 
     catalog: tuple[str, ...] = _known(
         (),
@@ -449,10 +448,10 @@ def named(name: str) -> Setting:
 
 
 def section(name: str) -> tuple[str, ...]:
-    """The names of the settings that stand together in ``--help``."""
+    """The names of the settings in one section of ``--help``."""
     return tuple(row.name for row in TABLE if row.section == name)
 
 
 def decisive(settings: Settings) -> dict[str, Any]:
-    """Those settings that decide what is written into a text."""
+    """The settings that what is written into a text depends on."""
     return {row.name: getattr(settings, row.name) for row in TABLE if row.decides}

@@ -1,6 +1,6 @@
 """The kinds of values that settings have, read from a TOML file or from the text of an option.
 
-A kind's ``schema`` is JSON Schema, from which the command line takes the choices of an option.
+A kind's ``schema`` is JSON Schema; the command line takes the choices of an option from it.
 """
 
 from __future__ import annotations
@@ -26,12 +26,10 @@ def _same(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ValueKind:
-    """``description`` says in words what a value must be, ``accepts`` whether one is that, and
-    ``convert`` makes the setting of a value of TOML.
-
-    ``parse`` turns a text into the value that TOML would have. It returns a text that it cannot
-    turn as it is, or raises ValueError with what it must be.
-    """
+    """A kind of value. ``description``: what a value must be, in words. ``accepts``: whether a
+    value from TOML is valid. ``convert``: from that value to the setting. ``parse``: from an
+    option's text to the value that TOML would have; it returns unreadable text as it is, or raises
+    ValueError with what it must be."""
 
     description: str
     schema: Mapping[str, Any]
@@ -40,13 +38,13 @@ class ValueKind:
     parse: Callable[[str], Any] = _same
 
     def read(self, value: Any) -> Any:
-        """The setting, from a value of TOML. Raises ValueError with what the value must be."""
+        """The setting for a value from TOML. Raises ValueError with what the value must be."""
         if not self.accepts(value):
             raise ValueError(self.description)
         return self.convert(value)
 
     def read_text(self, text: str) -> Any:
-        """The setting, from a text. Raises ValueError as ``read``."""
+        """The setting for an option's text. Raises ValueError as ``read``."""
         return self.read(self.parse(text))
 
 

@@ -1,5 +1,8 @@
-"""Everything that needs Spark: the only folder that imports pyspark, and only when a session
-starts. ``enable(spark)`` rewrites the queries of a session (docs/pipeline.md)."""
+"""Everything that needs Spark: no other folder imports pyspark, and this one only when a session
+starts.
+
+``enable(spark)`` rewrites the queries of a session (docs/pipeline.md).
+"""
 
 from __future__ import annotations
 

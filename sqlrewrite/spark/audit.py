@@ -1,14 +1,15 @@
 """``audit`` as a Spark job: a history in, one row for each distinct shape out, and a summary.
 
-1. Each text is folded to the fingerprint of its shape, and Spark counts by it. No text is shuffled.
-2. For each shape that is not judged yet one text is picked, the same one for the same input.
-3. These texts are judged in rounds. Each round is written when it is done, so that a job that was
-   cut off continues there, and a later job over a longer history judges only what is new.
-4. Counts and judgements are joined and written. Of them only what is shown is brought to the
-   driver, the first rows of each list, so that its memory does not grow with the history.
+1. Each text is reduced to the fingerprint of its shape, and Spark counts by it. No text is
+shuffled.
+2. For each shape that is not judged yet one text is picked; the same one for the same input.
+3. These texts are judged in rounds. Each round is written when it ends, so that an interrupted job
+continues there, and a later job over a longer history judges only new shapes.
+4. Counts and judgements are joined and written. Only the first rows of each list are brought to the
+driver, so that its memory does not grow with the history.
 
-The work is done by plain Python functions, without pandas or Arrow, so that a cluster needs nothing
-but this package.
+All work is done by plain Python functions, without pandas or Arrow, so that a cluster needs only
+this package.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ class AuditJob:
 
     @property
     def judged_by(self) -> str:
-        """A hash of all that a judgement depends on besides its text and schema."""
+        """A hash of everything that a judgement depends on besides its text and schema."""
         catalog, options = self.catalog, self.options
         depends_on = (
             sqlrewrite.__version__,
@@ -99,19 +100,19 @@ class AuditJob:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many shapes there are, and how many of them this run has judged."""
+    """The number of shapes, and of those that this run has judged."""
 
     shapes: int
     decided: int
 
 
 OnStep = Callable[[str], None]
-"""Called with each step as it begins, for people."""
+"""Called with a description of each step as it begins."""
 
 
 def decide_shapes(session: Session, history: DataFrame, job: AuditJob, step: OnStep) -> Counts:
     """Judges the shapes that are new in a history, and writes all of them. Raises SparkError."""
-    most = job.options.limits.statement + 1  # one more than is judged: longer texts cost memory
+    most = job.options.limits.statement + 1  # longer texts are not judged: do not read all of them
     text, schema = f.substring("text", 1, most), f.col("schema")
     history = history.withColumns({"text": _readable(text), "schema": _readable(schema)})
     with spark_errors("the audit cannot be done"):
@@ -137,14 +138,14 @@ def decide_shapes(session: Session, history: DataFrame, job: AuditJob, step: OnS
 
 
 def _kept(frame: DataFrame, place: str) -> DataFrame:
-    """The frame, written to a folder and read back with a given schema, so that Spark opens no file
-    to find that."""
+    """The frame, written to a folder and read back with its schema, so that Spark need not infer it
+    from files."""
     frame.write.mode("overwrite").parquet(place)
     return frame.sparkSession.read.schema(frame.schema).parquet(place)
 
 
 def _readable(column: Column) -> Column:
-    """A text without bytes that are not UTF-8, which Arrow, as Connect uses it, does not read."""
+    """A text without bytes that are not UTF-8: Arrow, which Connect uses, cannot read them."""
     return f.decode(f.encode(column, "UTF-8"), "UTF-8")
 
 
@@ -157,7 +158,8 @@ def _same(one: DataFrame, other: DataFrame) -> Column:
 
 
 def _counted(history: DataFrame) -> DataFrame:
-    """The runs of each shape, and the row whose text represents it: the first of the least hash."""
+    """The runs of each shape, and the row whose text represents it: the one with the smallest
+    hash."""
     fold = f.udf(folded, "string", useArrow=False)
     rows = _numbered(history).withColumn("folded", fold("text"))
     return (
@@ -165,7 +167,7 @@ def _counted(history: DataFrame) -> DataFrame:
         .agg(
             f.count(f.lit(1)).alias("runs"),
             f.count_distinct("user").alias("users"),
-            # NULL where wrong values add up to more than a BIGINT.
+            # NULL if wrong values add up to more than a BIGINT.
             f.expr("try_sum(bytes) AS bytes"),
             f.expr("try_sum(micros) AS micros"),
             f.min("at").alias("first"),
@@ -179,14 +181,16 @@ def _counted(history: DataFrame) -> DataFrame:
 
 
 def _numbered(history: DataFrame) -> DataFrame:
-    """The rows with a number, the same whenever the same files are read, and their text's hash."""
+    """The rows with their texts' hashes and a number, which is the same whenever the same files are
+    read."""
     numbered = history.withColumn("row", f.monotonically_increasing_id())
     return numbered.withColumn("hash", f.xxhash64("text"))
 
 
 def _picked(history: DataFrame, new: DataFrame, count: int, place: str) -> DataFrame:
-    """Writes the text of each of ``count`` new shapes, found by the number and hash of its row; if
-    an input gives its rows in another order each time, by its hash alone, which shuffles texts."""
+    """Writes the text of each of ``count`` new shapes, found by the number and hash of its row. If
+    an input returns its rows in another order each time, it is found by its hash alone, which
+    shuffles texts."""
     stands = new.select("shape", "schema", "stands.hash", "stands.row")
     rows = _numbered(history).select("row", "hash", "text")
     texts = rows.join(f.broadcast(stands), ["row", "hash"])
@@ -221,7 +225,7 @@ def _decide(session: Session, job: AuditJob, texts: DataFrame, count: int, step:
 
 
 class _Judge:
-    """Judges a text on any machine; Spark sends it there once a task."""
+    """Judges a text on any machine; Spark sends the object there once for each task."""
 
     def __init__(self, catalog: Warehouse, options: Options, timeout: float) -> None:
         self._given = catalog, options, timeout
@@ -229,7 +233,9 @@ class _Judge:
 
     def __call__(self, text: str, schema: str | None) -> tuple[Any, ...]:
         catalog, options, timeout = self._given
-        if self._version != sqlrewrite.__version__:  # another version may judge otherwise
+        if (
+            self._version != sqlrewrite.__version__
+        ):  # another version of the package may judge otherwise
             here = f"dpp-rewrite {sqlrewrite.__version__}"
             raise RuntimeError(f"{here} is on this machine, and {self._version} on the driver's")
         judgement = judged(text, schema, catalog, options, timeout)
@@ -241,17 +247,17 @@ def _decided(session: Session, job: AuditJob) -> DataFrame:
     """The judgements of this and earlier runs with the same catalog and options."""
     with tried():
         earlier = session.spark.read.schema(_DECIDED).parquet(f"{job.place}/decided")
-        _ = earlier.schema  # makes Connect look whether the folder exists
+        _ = earlier.schema  # over Connect, this checks whether the folder exists
         return earlier.where(earlier["made"] == job.judged_by).dropDuplicates(["shape", "schema"])
     nothing = session.spark.range(1).where("false")  # the first run
     return nothing.select(f.from_json(f.lit("{}"), _DECIDED).alias("all")).select("all.*")
 
 
 MOST = 100
-"""How many tables and reasons are brought to the driver, those with the most bytes."""
+"""How many tables and reasons are brought to the driver: those with the most bytes."""
 
 Listed = Callable[[str], tuple[str, int]]
-"""From a table's name to a view of its partitions, and their number."""
+"""By a table's name, a view of its partitions and how many there are."""
 
 _PARTITIONS = "dpp_rewrite_partitions"
 
@@ -293,7 +299,7 @@ def _sums(rows: DataFrame, *columns: str, beside: Sequence[Column] = ()) -> Data
 
 
 def _most() -> Sequence[Any]:
-    """The order of lists: most bytes first, or, if bytes are unknown, most runs first."""
+    """The order of lists: by bytes, or by runs if bytes are unknown; the most first."""
     return f.col("b").desc_nulls_last(), f.col("r").desc()
 
 
@@ -305,7 +311,8 @@ def _top(shapes: DataFrame, top: int) -> tuple[AuditedShape, ...]:
 
 
 def _audited_shape(row: Row) -> AuditedShape:
-    """A shape that gets predicates, with what they keep by the catalog's statistics, if known."""
+    """A shape that gets predicates, with the partitions that they keep according to statistics, if
+    known."""
     scans = tuple(
         KeptPartitions(
             scan["fact"], scan["alias"], scan["predicate"], scan["partitions"], scan["kept"]
@@ -322,7 +329,7 @@ def _audited_shape(row: Row) -> AuditedShape:
 
 
 def _saving(shape: AuditedShape, scans: tuple[KeptPartitions, ...], how: str) -> AuditedShape:
-    """A shape with its scans, and the share of partitions that they do not keep."""
+    """The shape with the share of partitions that its scans need not read."""
     kept, total = sum(scan.kept or 0 for scan in scans), sum(scan.total or 0 for scan in scans)
     if not total:
         return replace(shape, scans=scans, how="not known: there are no partitions")
@@ -363,7 +370,7 @@ def _facts(shapes: DataFrame) -> tuple[FactSummary, ...]:
 
 
 def _reasons(shapes: DataFrame) -> tuple[ColumnReason, ...]:
-    """The reasons that alone prevent predicates; a reason's text is that of one of its shapes."""
+    """The reasons that alone prevent predicates, each in the words of one of its shapes."""
     alone = _scans(shapes).where("verdict = 'rejected' AND only")
     keys = ("fact", "column", "code")
     each = alone.groupBy("shape", "schema", *keys, "runs", "bytes", "micros").agg(

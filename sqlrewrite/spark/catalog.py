@@ -1,7 +1,8 @@
-"""``catalog pull`` and ``check``: the relations of a live Spark catalog; derived columns in rows.
+"""``catalog pull`` and ``check``: reads the relations of a live Spark catalog; tests derived
+columns on rows.
 
-A relation that cannot be read costs only itself. ``Partial`` keeps what has been read, so that a
-pull that was cut off goes on there. All is SQL, so it works over Connect, too.
+A relation that cannot be read does not affect the others. ``Partial`` keeps what has been read, so
+that an interrupted pull continues there. All of it is SQL, so it works over Connect too.
 """
 
 from __future__ import annotations
@@ -55,11 +56,10 @@ class Pulled:
 
 
 def names(session: Session, patterns: Sequence[str]) -> tuple[list[Name], list[Pulled]]:
-    """The qualified names that fit one of the patterns, sorted (without patterns: all of the
-    current catalog), and the schemas that fit but cannot be listed, each with the reason.
-
-    A pattern is a name as in SQL with ``*`` and ``?`` in its parts: ``sales_*`` in the current
-    schema, ``retail.*``, ``lake.*.clicks``. Raises SparkError for one that fits nothing.
+    """The qualified names that match one of the patterns, sorted (all of the current catalog
+    without patterns), and the matching schemas that cannot be listed, each with the reason. A
+    pattern is a name as in SQL with ``*`` and ``?`` in its parts: ``sales_*`` in the current
+    schema, ``retail.*``, ``lake.*.clicks``. Raises SparkError for a pattern that matches nothing.
     """
     unread: dict[Name, Pulled] = {}
     with spark_errors("the catalog cannot be listed"):
@@ -99,7 +99,7 @@ def _fitting(
             except SparkGoneError:
                 raise
             except SparkError as error:  # the user may not list it
-                if not _GLOB & set(pattern):  # a whole name needs no list
+                if not _GLOB & set(pattern):  # a name without wildcards needs no list
                     yield (*where, parts[-1])
                     continue
                 unread[where] = Pulled(where, None, str(error))
@@ -108,8 +108,8 @@ def _fitting(
 
 
 def _matching(spark: SparkSession, pattern: str, listing: str) -> list[str]:
-    """The names in a listing that fit. A name without a pattern needs no listing, for which the
-    user may have no right; and SHOW CATALOGS lists only catalogs that are already in use."""
+    """The names in a listing that match. A name without wildcards needs no listing: the user may
+    not be allowed to list, and SHOW CATALOGS shows only catalogs that are already in use."""
     if not _GLOB & set(pattern):
         return [pattern]
     listed = (str(row[0]).lower().replace("`", "") for row in spark.sql(listing).collect())
@@ -126,8 +126,7 @@ def _relations(spark: SparkSession, schema: Name) -> set[str]:
 
 
 def settings(session: Session) -> dict[str, str]:
-    """The version of Spark, and the session's settings that pruning depends on, those that Spark
-    shows."""
+    """The version of Spark, and the readable settings of the session on which pruning depends."""
     values = {VERSION: session.spark.version}
     for name in SETTINGS:
         with tried():
@@ -185,7 +184,8 @@ def _distinct_count(spark: SparkSession, table: Table, column: str) -> int | Non
 
 
 def _with_partitions(spark: SparkSession, table: Table) -> Table:
-    """The table with the number of its partitions, and of the values of each partition column."""
+    """The table with the number of its partitions, and of distinct values in each partition
+    column."""
     if any(field.transform != "identity" for field in table.partitioned_by):
         return table
     with tried():
@@ -213,34 +213,34 @@ def _with_partitions(spark: SparkSession, table: Table) -> Table:
 
 @dataclass(frozen=True, slots=True)
 class Partial:
-    """The file beside the snapshot to which a pull adds a line for each relation."""
+    """The file beside the snapshot to which a pull appends each relation that it has read."""
 
     path: Path
     source: str
 
     def read(self) -> dict[Name, TableOrView]:
-        """The relations that an earlier pull from the same source has read."""
+        """The relations that an interrupted pull from the same source has read."""
         relations: dict[Name, TableOrView] = {}
         with suppress(OSError, ValueError, CatalogError, RecursionError):
             header, *lines = self.path.read_text("utf-8").splitlines()
             if json.loads(header) != {"pulled from": self.source}:
                 return {}
-            for line in lines:  # the last line may be cut off; those before it count
+            for line in lines:  # the last line may be incomplete; those before it count
                 relations.update(snapshot.read(line, str(self.path)).relations)
         return relations
 
     def begin(self, kept: Iterable[TableOrView]) -> None:
-        """Starts the file again with the relations that are kept. Raises OSError."""
+        """Begins the file with the relations that are already known. Raises OSError."""
         lines = [json.dumps({"pulled from": self.source}), *map(_line, kept)]
         self.path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
 
     def add(self, relation: TableOrView) -> None:
-        """Adds one line. Raises OSError."""
+        """Appends a relation. Raises OSError."""
         with self.path.open("a", encoding="utf-8") as file:
             file.write(f"{_line(relation)}\n")
 
     def end(self) -> None:
-        """Removes the file, when the snapshot is written."""
+        """Removes the file once the snapshot is written."""
         with suppress(OSError):
             os.unlink(self.path)
 
@@ -250,12 +250,13 @@ def _line(relation: TableOrView) -> str:
 
 
 ROWS = 1_000
-"""The number of rows of a partition on which an expression is tried."""
+"""How many rows of a partition an expression is tested on."""
 
 _DATES = ("date", "timestamp", "timestamp_ntz")
 _FORMATS = ("yyyy-MM-dd", "yyyyMMdd", "yyyy-MM", "yyyyMM", "yyyy", "yyyyMMddHH", "yyyy-MM-dd-HH")
 
-# By the types of the partition column and of the column that it may be computed from.
+# Expressions to try, by the types of the partition column and of the column it may be computed
+# from.
 _EXPRESSIONS: dict[tuple[str, str], tuple[str, ...]] = {
     ("date", "date"): ("trunc({}, 'MM')", "trunc({}, 'week')", "trunc({}, 'year')"),
     ("date", "string"): ("to_date({})",),
@@ -279,7 +280,8 @@ for _kind in _DATES:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The check of a declaration: all rows, the ``wrong`` ones; or ``why`` it failed."""
+    """The check of a declared expression: all rows, and the ``wrong`` ones; or ``why`` it
+    failed."""
 
     table: Name
     derivation: Derivation
@@ -289,7 +291,7 @@ class Checked:
 
 
 def check(session: Session, name: Name, derived: Iterable[Derivation]) -> tuple[Checked, ...]:
-    """Checks the declarations of one table in one scan of it. Raises SparkGoneError."""
+    """Checks the declared expressions of one table in one scan. Raises SparkGoneError."""
     declared = tuple(derived)
     counts = ", ".join(
         f"count_if(NOT ({quoted(derivation.column)} <=> ({derivation.expression})))"
@@ -302,7 +304,7 @@ def check(session: Session, name: Name, derived: Iterable[Derivation]) -> tuple[
     except SparkGoneError:
         raise
     except SparkError as error:
-        if len(declared) > 1:  # one of them is broken: check each by itself
+        if len(declared) > 1:  # one expression is invalid: check each by itself
             return tuple(checked for one in declared for checked in check(session, name, [one]))
         why = str(error).removeprefix("cannot be counted: ")
         return tuple(Checked(name, derivation, why=why) for derivation in declared)
@@ -313,8 +315,8 @@ def check(session: Session, name: Name, derived: Iterable[Derivation]) -> tuple[
 
 
 def proposed(session: Session, table: Table) -> tuple[Derivation, ...]:
-    """For each partition column, an expression over another column that gives its value in each row
-    of a sample; none if the sample is of one partition, where one may hold by chance."""
+    """For each partition column, an expression over another column that equals it in all rows of a
+    sample; none if the sample is of one partition, where that may be chance."""
     declared = {derived.column.lower() for derived in table.derived}
     parts = frozenset(table.identities)
     candidates = [
@@ -341,7 +343,7 @@ def proposed(session: Session, table: Table) -> tuple[Derivation, ...]:
 
 
 def _hold(spark: SparkSession, table: Table, candidates: list[tuple[Column, str]]) -> list[bool]:
-    """Whether each expression gives its column in all rows of the sample."""
+    """Whether each expression equals its column in all rows of the sample."""
     counts = ", ".join(
         f"count_if(NOT ({quoted(column.name)} <=> try_cast({text} AS {column.type}))) = 0"
         f" AND count(DISTINCT {quoted(column.name)}) > 1"
@@ -369,7 +371,7 @@ def _some_rows(spark: SparkSession, table: Table) -> str:
 
 
 def _condition(partition: Mapping[str, str | None]) -> str:
-    """A partition's values by column as a condition."""
+    """A condition that selects a partition by its values."""
     return " AND ".join(
         f"CAST({quoted(column)} AS STRING) <=> {literal_text(value)}"
         for column, value in partition.items()

@@ -1,5 +1,5 @@
-"""``pyspark.sql.functions``, imported when the first function is called: a command that only shows
-results does not wait for it.
+"""``pyspark.sql.functions``, imported when the first function is used: commands that only print
+results start faster.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What Spark knows of one relation (DESCRIBE, SHOW PARTITIONS, EXPLAIN COST), as catalog values.
+"""One relation as Spark describes it (DESCRIBE, SHOW PARTITIONS, EXPLAIN COST), as catalog values.
 
 Types are taken from DESCRIBE's rows: its JSON (from Spark 4.0) calls CHAR(3) a string, and those
 two compare differently. Delta's generated columns are read from the table's own log.
@@ -36,7 +36,7 @@ _PLAN_SIZE = re.compile(r"Statistics\(sizeInBytes=([\d.]+) ([KMGTP]i)?B\b")
 _UNITS = {"": 0, "Ki": 1, "Mi": 2, "Gi": 3, "Ti": 4, "Pi": 5}
 _TRANSFORM = re.compile(r"(\w+)\((.*)\)")
 _TRANSFORMS = frozenset({"years", "months", "days", "hours", "bucket", "truncate"})
-# In the properties of a table: Delta's ``[["a"],["b"]]``, and what Iceberg sorts by first.
+# Clustering in a table's properties: Delta's ``[["a"],["b"]]``, and Iceberg's first sort column.
 _CLUSTERING = re.compile(r"clusteringColumns=(\[\[.*?\]\])")
 _CLUSTERED = re.compile(r'\["([^"]+)"\]')
 _SORT_ORDER = re.compile(r"sort-order=(\w+) (?:ASC|DESC)\b")
@@ -47,7 +47,7 @@ NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
 
 class NotDescribedError(Exception):
-    """A relation whose description lacks what a sound rewrite must know; says what."""
+    """A description that lacks something a sound rewrite needs; the message says what."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +76,13 @@ class Description:
 
 
 def described(spark: SparkSession, table: str) -> Description:
-    """What DESCRIBE says of a relation; ``table`` is its name as SQL."""
+    """The result of DESCRIBE for a relation; ``table`` is its name as SQL."""
     rows = spark.sql(f"DESCRIBE TABLE EXTENDED {table}").collect()
     return description_of([(row[0], row[1]) for row in rows])
 
 
 def as_json(spark: SparkSession, table: str) -> dict[str, Any] | None:
-    """The description as JSON; None before Spark 4.0, and for tables that it cannot describe so."""
+    """The description as JSON; None before Spark 4.0, and for tables whose connector gives none."""
     with suppress(ValueError), tried():
         data = json.loads(spark.sql(f"DESCRIBE TABLE EXTENDED {table} AS JSON").collect()[0][0])
         return data if isinstance(data, dict) else None
@@ -96,7 +96,7 @@ def partitions(spark: SparkSession, table: str) -> list[dict[str, str | None]]:
 
 
 def planned_size(spark: SparkSession, table: str) -> int | None:
-    """The planner's size of a table in bytes, None if it does not know it."""
+    """The planner's estimate of a table's size in bytes; None if it has none."""
     with tried():
         explained = spark.sql(f"EXPLAIN COST SELECT * FROM {table}").collect()[0][0]
         return size_in_plan(explained)
@@ -107,7 +107,7 @@ def planned_size(spark: SparkSession, table: str) -> int | None:
 
 
 def partition_values(shown: str) -> dict[str, str | None]:
-    """The values by column in ``dt=2024-01-01/region=a%2Fb``, as SHOW PARTITIONS has them."""
+    """The values by column in a line of SHOW PARTITIONS: ``dt=2024-01-01/region=a%2Fb``."""
     parts = (part.partition("=") for part in shown.split("/"))
     return {
         unquote(name): None if value == NULL_PARTITION else unquote(value)
@@ -116,10 +116,8 @@ def partition_values(shown: str) -> dict[str, str | None]:
 
 
 def description_of(rows: Sequence[tuple[str, str]]) -> Description:
-    """The description in the first two columns of DESCRIBE's rows.
-
-    Columns come first; an empty row or a heading (``# Partition Information``) ends each part.
-    """
+    """The description in the first two columns of DESCRIBE's rows. Columns come first; a part ends
+    with an empty row or the next heading (``# Partition Information``)."""
     parts: dict[str, list[tuple[str, str]]] = {}
     heading = ""
     for name, value in rows:
@@ -156,7 +154,7 @@ def _buckets(details: Mapping[str, str]) -> Buckets | None:
 
 
 def table(name: Name, description: Description, data: Mapping[str, Any] | None) -> Table:
-    """The table; ``data``, the JSON, alone says which columns are NOT NULL."""
+    """The table; only ``data``, the JSON, says which columns are NOT NULL."""
     filled = {
         column["name"].lower()
         for column in (data or {}).get("columns", ())
@@ -181,8 +179,9 @@ def table(name: Name, description: Description, data: Mapping[str, Any] | None) 
 def view(name: Name, description: Description) -> View:
     """The view. Raises NotDescribedError.
 
-    A view finds its columns by the names that its query had when it was created. So the columns of
-    a view that renames a ``*`` are not known by position: the table behind may have changed.
+    Spark resolves a view's columns by the names that its query had when the view was created. So
+    the columns of a view that renames a ``*`` are not known by position: its table may have changed
+    since.
     """
     details = description.details
     query = details.get("View Text") or details.get("View Original Text")
@@ -213,7 +212,7 @@ def size_in_plan(explained: str) -> int | None:
 
 
 def _field(described: str, columns: Sequence[Column]) -> PartitionField:
-    """The partition field in ``days(ts)``, ``bucket(16, id)`` or a plain column."""
+    """The partition field in ``days(ts)`` or ``bucket(16, id)``, or a column itself."""
     match = _TRANSFORM.fullmatch(described.strip())
     names_by_key = {column.name.lower(): column.name for column in columns}
     if match is None:

@@ -1,8 +1,8 @@
-"""A history of queries as a DataFrame: a row for each run, the same columns for every source.
+"""A history of queries as a DataFrame: a row for each run, with the same columns for every source.
 
-Files of SQL give a row for each statement, dbt's ``run_results.json`` one for each node. Spark's
-event logs have plans and no texts: ``scanned`` counts what pruned the scans of each table. From
-Spark 4 a log may be compressed and in parts; Spark's own reader unpacks it.
+SQL files give a row for each statement, dbt's ``run_results.json`` one for each node. Spark's event
+logs have plans and no texts: ``scanned`` counts what pruned the scans of each table. From Spark 4
+on a log may be compressed and in several files, which Spark's own reader unpacks.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ _MILLION = 1_000_000
 def history(
     session: Session, inputs: Sequence[str], named: Mapping[str, str | None], form: str | None
 ) -> DataFrame:
-    """All inputs as one frame. ``form`` is their format; None: by the name of each. ``named`` are
-    the history's own columns, by part. Raises SparkError, and ConfigError for a column that does
-    not exist."""
+    """All inputs as one frame. ``form`` is their format, None to tell it from their names.
+    ``named`` maps parts to columns of the history. Raises SparkError, and ConfigError for a missing
+    column."""
     return reduce(
         lambda one, other: one.unionByName(other),
         (_read(session.spark, name, named, form or _form(name)) for name in inputs),
@@ -57,7 +57,7 @@ def history(
 
 
 def _form(name: str) -> str:
-    """The format of an input, by its suffix, or by that of the files in it."""
+    """The format of an input by its suffix; of a folder by those of its files."""
     path = Path(name)
     if path.name == _RUN_RESULTS:
         return "dbt"
@@ -84,7 +84,7 @@ def _read(spark: SparkSession, name: str, named: Mapping[str, str | None], form:
 
 
 def _named(frame: DataFrame, named: Mapping[str, str | None]) -> DataFrame:
-    """A history's columns under our names; a value that cannot be cast becomes NULL."""
+    """The columns of a history under our names; a value that cannot be cast becomes NULL."""
     known_columns = columns(list(_names(frame.schema)), named)
 
     def column(name: str | None, kind: str) -> str:
@@ -125,7 +125,7 @@ def _of_files(spark: SparkSession, name: str) -> DataFrame:
 
 
 def _statements(text: str | None) -> list[str]:
-    """The statements of a text; the whole text if it is too large, or if our code fails."""
+    """The statements of a text; the whole text if it is too large or cannot be split."""
     if len(text or "") > Limits().file:
         return [text or ""]
     try:
@@ -203,7 +203,8 @@ def _logs(path: Path) -> Iterator[Sequence[Path]]:
 
 
 def _plain(session: Session, name: str, folder: Path) -> Iterator[str]:
-    """The logs of an input as plain files; files on another file system are taken to be plain."""
+    """The logs of an input as uncompressed files; files on another file system are assumed to be
+    so."""
     path = Path(name)
     if not path.exists():
         yield name
@@ -248,7 +249,7 @@ def _counted(rows: DataFrame, known: set[str]) -> Iterator[ScanCounts]:
 
 
 def _plan_of(line: str) -> tuple[int | None, list[tuple[str, str]]]:
-    """The execution of an event with a plan, and its scans; nothing for a line that is cut off."""
+    """The execution and the scans in an event with a plan; nothing for an incomplete line."""
     try:
         event = json.loads(line)
         return int(event["executionId"]), list(_scans(event[_PLANS]))

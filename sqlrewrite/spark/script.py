@@ -1,9 +1,9 @@
 """The statements of a text on Spark: in pairs, before and after the rewriting, and as a script.
 
 Insertions add no statement, so the n-th statement before is the n-th one after. ``run`` runs the
-statements of a file one by one, as ``spark-sql -f`` does, each rewritten first; one that fails ends
-the run. Of the shell's own commands ``source FILE`` and ``quit`` are known (``processCmd`` of
-Spark's ``SparkSQLCLIDriver``).
+statements of a file one by one, as ``spark-sql -f`` does, each rewritten first; it stops at one
+that fails. It knows two of the shell's own commands, ``source FILE`` and ``quit`` (``processCmd``
+of Spark's ``SparkSQLCLIDriver``).
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def pairs(path: str, rewrite: Rewrite) -> tuple[QueryPair, ...]:
 
 
 def enter(session: Session, pair: QueryPair) -> bool:
-    """Runs a statement that only changes the session; returns whether it was one."""
+    """Whether a statement only changes the session; if so, runs it."""
     if pair.before.kind is not StatementKind.SESSION:
         return False
     with spark_errors(f"{pair.place}: Spark does not take this statement"):
@@ -80,14 +80,14 @@ def of_view(pair: QueryPair) -> QueryPair:
 
 
 def known_after(path: str, text: str, catalog: Warehouse) -> Warehouse:
-    """The catalog after the definitions in the text itself."""
+    """The catalog after the definitions in a text."""
     for statement in statements(text):
         catalog = apply(statement, text, catalog, path)
     return catalog
 
 
 def use(session: Session, catalog: Warehouse) -> None:
-    """Makes the catalog's current schema the session's, too. Raises SparkError."""
+    """Makes the catalog's current schema that of the session. Raises SparkError."""
     if catalog.namespace != DEFAULT_NAMESPACE:
         with spark_errors(f"USE {'.'.join(catalog.namespace)}"):
             session.spark.sql(f"USE {literal_name(catalog.namespace)}")
@@ -99,8 +99,7 @@ def partitioned(catalog: Warehouse) -> frozenset[str]:
 
 
 def layout_columns(catalog: Warehouse) -> Mapping[str, frozenset[str]]:
-    """By a table's last name, the columns by which its files are laid out, so that files or row
-    groups can be skipped."""
+    """By a table's last name, the columns by whose values files or row groups can be skipped."""
     columns_of: dict[str, frozenset[str]] = {}
     for table in catalog.tables:
         fields = (field for field in table.partitioned_by if field.transform != "identity")
@@ -114,7 +113,7 @@ Print = Callable[[str], None]
 
 _NESTED = ("array", "map", "struct", "variant")
 _ENDS = ("quit", "exit")
-_BEFORE_A_STATEMENT = ("", ";", ":")  # a colon: its label
+_BEFORE_A_STATEMENT = ("", ";", ":")  # the label of a script
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +156,8 @@ def _shown(name: str, kind: str) -> Column:
 def _with_sources(
     name: str, text: str, around: tuple[str, ...]
 ) -> Iterator[tuple[str, StatementText | None]]:
-    """The statements with their file, those of a ``source FILE`` in its place; None ends it."""
+    """The statements with their file, those of ``source FILE`` in its place; None after
+    ``quit``."""
     for part in _split(name, text):
         command, _, rest = part.text.partition(" ")
         place, path = f"{name}:{part.line}", rest.strip()
@@ -185,7 +185,8 @@ def _read(path: str, place: str) -> str:
 
 
 def _split(name: str, text: str) -> tuple[StatementText, ...]:
-    """The statements. Raises SparkError if their ends are not certain, or the file too large."""
+    """The statements. Raises SparkError if their boundaries are not certain, or the file is too
+    large."""
     most = Limits().file
     if len(text) > most:
         size = (
@@ -211,7 +212,7 @@ def _split(name: str, text: str) -> tuple[StatementText, ...]:
 
 @contextmanager
 def _described(session: Session, text: str) -> Iterator[None]:
-    """Shows the jobs inside under the author's text in Spark's UI, in a classic session."""
+    """Labels the jobs inside with the author's text in Spark's UI, in a classic session."""
     if not session.classic:
         yield
         return

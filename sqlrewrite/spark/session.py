@@ -1,4 +1,5 @@
-"""A Spark session for the commands that need one: found or started, quiet, and stopped if started.
+"""A Spark session for the commands that need one: an existing or a new one, quiet, and stopped at
+the end if new.
 
 Errors of Spark leave this folder as a ``SparkError``, one sentence for people.
 """
@@ -30,16 +31,16 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-# What the extras of the same names bring.
+# What the package's extras of these names install.
 INSTALL = "pip install 'pyspark>=3.5'"
 INSTALL_CONNECT = "pip install 'pyspark[connect]>=3.5'"
 CONNECT_PORT = 15002
 PROBE_SECONDS = 10.0
 
 _OLDEST_JAVA = {"3": 8}
-"""The oldest Java by Spark's major version; later versions need 17."""
+"""The oldest Java for each major version of Spark; later versions need 17."""
 
-# The settings of an embedded Spark; --conf wins over them.
+# The settings of an embedded Spark; --conf overrides them.
 _EMBEDDED = {
     "spark.app.name": "dpp-rewrite",
     "spark.driver.bindAddress": "127.0.0.1",
@@ -47,11 +48,11 @@ _EMBEDDED = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
-# A server that is gone is reported within a minute; Connect's default is ten.
+# An unreachable server is reported within a minute; Connect's default is ten.
 _RETRIES: dict[str, Any] = {"max_retries": 8, "max_backoff": 10_000}
 
 _NOISY_LOGGERS = ("py4j", "SQLQueryContextLogger", "DataFrameQueryContextLogger", "pyspark")
-# How EXPLAIN's text begins if there is no plan, in Spark 4 and in Spark 3.
+# EXPLAIN's text if planning failed, in Spark 4 and in Spark 3.
 _NO_PLAN = re.compile(
     r"\s*Error occurred during query planning:\s*|\s*== Physical Plan ==\s*[\w.]+Exception:\s"
 )
@@ -75,11 +76,9 @@ class Session:
 
 @contextmanager
 def session(target: Target) -> Iterator[Session]:
-    """A session on a Spark. If the target is embedded and a session is active in this process, it
-    is a copy of that, with its settings, temporary views and functions, which are left unchanged.
-
-    Raises SparkError if Spark or Java is missing, or the cluster refuses.
-    """
+    """A session for a target. For an embedded target with an active session in this process, it is
+    a copy of that one, with its settings, temporary views and functions; the original is not
+    changed. Raises SparkError if Spark or Java is missing, or the cluster refuses."""
     _check_installed(target)
     from pyspark.sql import SparkSession
 
@@ -94,7 +93,7 @@ def session(target: Target) -> Iterator[Session]:
         yield Session(spark, target, classic=hasattr(spark, "_jsparkSession"))
         return
     with ExitStack() as ends:
-        # For what an embedded Spark writes: its log, its shuffle files.
+        # For files of an embedded Spark: its log, its shuffle files.
         folder = TemporaryDirectory(prefix="dpp-rewrite-spark-", ignore_cleanup_errors=True)
         spark = _start(target, Path(ends.enter_context(folder)))
         ends.callback(_stop, spark)
@@ -102,11 +101,11 @@ def session(target: Target) -> Iterator[Session]:
 
 
 def fresh(session: Session) -> Session:
-    """A copy of a session; itself if Spark cannot copy it (Connect before 4)."""
+    """A copy of a session; the session itself if Spark cannot copy it (Connect before 4)."""
     with tried():
         spark = copied(session.spark)
         for key, value in session.target.conf:
-            with tried():  # some can only be set when Spark starts
+            with tried():  # some settings can only be given when Spark starts
                 spark.conf.set(key, value)
         return replace(session, spark=spark)
     return session
@@ -131,7 +130,7 @@ def current_namespace(spark: SparkSession) -> Name:
 
 @contextmanager
 def in_namespace(spark: SparkSession, namespace: Name) -> Iterator[None]:
-    """Makes another schema the current one inside, and afterwards its own again."""
+    """Makes another schema the current one inside, and restores the old one afterwards."""
     own = _current(spark)
     spark.sql(f"USE {literal_name(namespace)}")
     try:
@@ -147,7 +146,7 @@ def _current(spark: SparkSession) -> tuple[str, str]:
 
 @contextmanager
 def spark_errors(what: str) -> Iterator[None]:
-    """Turns errors of Spark inside into a SparkError that begins with ``what``."""
+    """Turns Spark's errors inside into a SparkError that begins with ``what``."""
     try:
         yield
     except SparkError:
@@ -159,7 +158,7 @@ def spark_errors(what: str) -> Iterator[None]:
 
 @contextmanager
 def tried() -> Iterator[None]:
-    """Ignores errors of Spark inside. Raises SparkGoneError."""
+    """Ignores Spark's errors inside. Raises SparkGoneError."""
     try:
         with spark_errors("Spark was asked something"):
             yield
@@ -187,7 +186,7 @@ def reason(error: BaseException) -> str:
 def _gone(error: BaseException) -> bool:
     try:
         return type(error).__name__ in _GONE or _UNAVAILABLE in str(error)
-    except Exception as second:  # Java is asked for the text of its errors
+    except Exception as second:  # Py4J asks Java for the text of its errors
         return type(second).__name__ in _GONE
 
 
@@ -197,7 +196,7 @@ def literal_text(text: str | None) -> str:
 
 
 def _failures() -> tuple[type[BaseException], ...]:
-    """The exceptions that a failing call of Spark may raise."""
+    """The exceptions that a call of Spark may raise."""
     from pyspark.errors import PySparkException
 
     failures: list[type[BaseException]] = [PySparkException, ConnectionError]
@@ -231,7 +230,7 @@ def _check_installed(target: Target) -> None:
 
 
 def _check_server(option: str, url: str, port: int) -> None:
-    """Tries to connect to a server's port: Spark itself would try for minutes."""
+    """Tries to connect to a server's port, because Spark would try for minutes."""
     if url.startswith("local"):
         return
     parts = urlsplit(url.partition(";")[0])
@@ -311,7 +310,7 @@ def _limit_retries(spark: SparkSession) -> None:
 
 @contextmanager
 def _quiet(log: Path) -> Iterator[None]:
-    """Sends the output of a JVM that starts inside to a file, as long as the JVM lives."""
+    """Sends the output of a JVM that starts inside to a file, for the life of the JVM."""
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.flush()

@@ -1,5 +1,6 @@
-"""The Spark to use, and its errors: plain values, so that a command can name them without importing
-pyspark."""
+"""The Spark to use, and its errors: plain values, so that a command can use them without importing
+pyspark.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ class SparkError(Exception):
 
 
 class SparkGoneError(SparkError):
-    """Spark has ended, or cannot be reached any more."""
+    """Spark has ended, or cannot be reached any longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class Target:
 
     @property
     def embedded(self) -> bool:
-        """Whether it is an empty Spark in this process, without anybody's warehouse."""
+        """Whether it is an empty Spark in this process, without a metastore of the user's."""
         return self.master is None and self.remote is None
 
     @property

@@ -1,7 +1,7 @@
-"""The keys of a key query as literals, for engines and statements that only prune by constants.
+"""The keys of a key query as literals, for engines and statements that prune only by constants.
 
-Over a first limit only the smallest and the largest; over a second they are refused: a range over
-so many keys would hardly prune.
+Above a first limit there are only the smallest and the largest key; above a second they are
+refused, because a range over so many keys would hardly prune.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from sqlrewrite.warehouse import literal_name
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
 
-# Engines read quotes and backslashes in different ways, in a text of another language comments may
-# begin or end, and what is no UTF-8 arrives as U+FFFD.
+# Engines differ in quotes and backslashes, comments may begin or end in a text of another language,
+# and bytes that are not UTF-8 arrive as U+FFFD.
 _NOT_ALIKE = re.compile(r"[\\'\ufffd]|/\*|\*/")
 _DAY = re.compile(r"(?!0000)\d{4}-\d\d-\d\d")
 _MOST_DIGITS = 38
-"""Of a decimal, in Spark, Trino and DuckDB; the 0 before the point is counted by some."""
+"""The digits of a decimal in Spark, Trino and DuckDB; some count the 0 before the point."""
 
 _DEFAULTS = Settings()
 
@@ -70,11 +70,9 @@ def resolve(
     collapse_over: int = _DEFAULTS.collapse_over,
     refuse_over: int = _DEFAULTS.refuse_over,
 ) -> Keys:
-    """Runs a key query of one column, whose short names are those of the namespace.
-
-    Raises SparkError if it cannot be run, and RefusedError for more keys than ``refuse_over``, and
-    for types and strings whose literals not every engine reads alike.
-    """
+    """Runs a key query of one column, with short names in the namespace. Raises SparkError if it
+    cannot be run, and RefusedError for more keys than ``refuse_over``, and for types and strings
+    whose literals differ between engines."""
     at = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     with spark_errors("the key query cannot be run"), _session_in(spark, namespace) as session:
         keys = session.sql(query)
@@ -83,7 +81,7 @@ def resolve(
         kind = keys.schema.fields[0].dataType.simpleString()
         write = _writer(kind)
         keys = keys.toDF("k").where("k IS NOT NULL").distinct()
-        # Python's dates go from the year 1 to 9999, Spark's do not.
+        # Python's dates go from the year 1 to 9999; Spark's go further.
         value = "CAST({} AS STRING)" if kind == "date" else "{}"
         values = [
             row[0] for row in _rows(keys.limit(collapse_over + 1).selectExpr(value.format("k")))
@@ -101,7 +99,7 @@ def resolve(
 
 
 def _rows(frame: DataFrame) -> list[Row]:
-    """The rows of a frame. Raises RefusedError for values that Python has not."""
+    """The rows of a frame. Raises RefusedError for values that Python cannot represent."""
     try:
         return frame.collect()
     except (ValueError, ArithmeticError) as error:
@@ -110,7 +108,8 @@ def _rows(frame: DataFrame) -> list[Row]:
 
 @contextmanager
 def _session_in(spark: SparkSession, namespace: tuple[str, ...]) -> Iterator[SparkSession]:
-    """A session with this current schema: a copy, or over Connect the session for a while."""
+    """A session with this current schema: a copy, or over Connect the session itself, for a
+    while."""
     if namespace in ((), current_namespace(spark)):
         yield spark
     elif hasattr(spark, "_jsparkSession"):
@@ -137,7 +136,7 @@ def _text(value: str) -> str:
 
 
 def _day(value: str) -> str:
-    """The literal of a day. Raises RefusedError for one outside of the years 1 to 9999."""
+    """The literal of a date. Raises RefusedError for one outside of the years 1 to 9999."""
     if not _DAY.fullmatch(value):
         raise RefusedError(
             f"the key {value} is a day that not every engine reads: of no year of four digits"
@@ -146,7 +145,7 @@ def _day(value: str) -> str:
 
 
 def _decimal(value: Decimal) -> str:
-    """The literal of a decimal. Raises RefusedError for one of more digits than a type has."""
+    """The literal of a decimal. Raises RefusedError for more digits than engines allow."""
     written = format(value, "f")
     if sum(map(str.isdigit, written)) > _MOST_DIGITS:
         raise RefusedError(f"the key {written} has more than {_MOST_DIGITS} digits")

@@ -117,9 +117,7 @@ def _blanked(text: str) -> Iterator[str]:
     """The pieces of a text, with blanks for notes after ``//``, comments continued by a backslash,
     and the line of an unclosed comment, string or name."""
     end = at = 0
-    endless: set[str] = (
-        set()
-    )  # signs that are not closed: from the first on, none is searched for again
+    endless: set[str] = set()  # signs that nothing closes from some place on
     while opening := _OPENS.search(text, at):
         start, sign = opening.start(), opening.group()
         line_end = text.find("\n", opening.end())

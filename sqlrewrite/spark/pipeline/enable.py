@@ -1,7 +1,7 @@
 """``enable(spark)``: rewrites the texts of ``spark.sql``, and the views of ``spark.table``.
 
-A text is decided once, by the session's catalog and settings, until one of them may have changed.
-If our code fails or takes too long, Spark gets the text as it was written (docs/pipeline.md).
+A decision on a text is kept until the session's catalog or settings may have changed. If our code
+fails or takes too long, Spark gets the original text (docs/pipeline.md).
 """
 
 from __future__ import annotations
@@ -84,15 +84,15 @@ def enable(
     """
     options = make_options(when=when, predicate=predicate, resolve=resolver(spark))
     rewrite(_ANY, Catalog.from_ddl(_TABLES))  # imports all modules, so that the first text is quick
-    tables = replace(catalog, settings={}) if catalog else None  # the session's own count
+    tables = replace(catalog, settings={}) if catalog else None  # the session's settings count
     return Enabled(spark, LiveCatalog(spark, ttl, tables), options, Events(log), budget)
 
 
 @dataclass(frozen=True, slots=True)
 class _Decided:
-    """What was decided for a text: ``sql`` to run in its place, None if none; the ``effect`` of
-    running it; the ``basis`` of the decision, and until when it holds. ``analyzed``: Spark has
-    accepted ``sql``."""
+    """The decision on a text: ``sql`` to run instead, None if none; the ``effect`` of running it;
+    the ``basis`` of the decision, and until when it is valid. ``analyzed``: Spark has accepted
+    ``sql``."""
 
     sql: str | None
     effect: Effect
@@ -104,7 +104,7 @@ class _Decided:
 
 @dataclass(frozen=True, slots=True)
 class _ParsedText:
-    """The relations that a text names, and its effect; ``why`` it is left as written, if it is."""
+    """The relations that a text names, and its effect; ``why`` it is not rewritten, if so."""
 
     effect: Effect
     names: tuple[Name, ...] = ()
@@ -112,11 +112,9 @@ class _ParsedText:
 
 
 class Enabled(AbstractContextManager["Enabled"]):
-    """A session whose texts are rewritten, until this is called.
-
-    A decision holds until something changes in the session (``_epoch`` counts the changes), or the
-    catalog's answers are too old.
-    """
+    """A session whose texts are rewritten until this object is called. A decision is valid until
+    something changes in the session (``_epoch`` counts changes), or the catalog's answers are too
+    old."""
 
     def __init__(
         self,
@@ -152,10 +150,10 @@ class Enabled(AbstractContextManager["Enabled"]):
         hooks.listen(spark, self._note_change)
 
     def __call__(self) -> None:
-        """Leaves the session, PySpark's classes and the logger as they were."""
+        """Restores the session, PySpark's classes and the logger."""
         if not self._active:
             return
-        self._active = False  # if somebody has wrapped our methods, they now only pass calls on
+        self._active = False  # methods that others have wrapped now only pass calls on
         hooks.stop(self._note_change)
         self._events.close()
         for client_logger in self._client_loggers:
@@ -175,7 +173,7 @@ class Enabled(AbstractContextManager["Enabled"]):
     # --- running
 
     def _sql(self, sqlQuery: str, args: Any = None, **kwargs: Any) -> DataFrame:  # noqa: N803
-        """Takes the place of ``spark.sql``."""
+        """Replaces ``spark.sql``."""
         if not self._active or getattr(self._thread, "ours", False):
             return self._own_sql(sqlQuery, args, **kwargs)
         most = self._given.limits.statement
@@ -216,7 +214,7 @@ class Enabled(AbstractContextManager["Enabled"]):
             return frame
 
     def _run_rewritten(self, key: Hashable, decided: _Decided, text: str, args: Any) -> DataFrame:
-        """Runs a rewritten text; the author's if Spark refuses it before anything has run."""
+        """Runs a rewritten text, or the author's if Spark refuses to analyze the rewritten one."""
         from pyspark.errors import AnalysisException, ParseException
 
         assert decided.sql is not None
@@ -227,7 +225,7 @@ class Enabled(AbstractContextManager["Enabled"]):
                 self._decisions[key] = replace(decided, analyzed=True)
             return frame
         except (AnalysisException, ParseException) as error:
-            frame = self._own_sql(text, args)  # raises the author's own error
+            frame = self._own_sql(text, args)  # so that Spark raises the error of the author's text
             self._decisions[key] = replace(decided, sql=None)
             try:
                 _ = frame.schema
@@ -237,7 +235,7 @@ class Enabled(AbstractContextManager["Enabled"]):
             return frame
 
     def _note_change(self, effect: Effect) -> None:
-        """Notes that something has changed: earlier decisions are checked again."""
+        """Records a change, after which earlier decisions are checked again."""
         with self._changing:
             self._epoch += 1
             if effect.settings:
@@ -247,7 +245,7 @@ class Enabled(AbstractContextManager["Enabled"]):
     # --- deciding
 
     def _decision(self, key: Hashable, text: str, judge: Callable[[int], _Decided]) -> _Decided:
-        """The decision for a text: the earlier one if it still holds, else one made now."""
+        """The decision on a text: an earlier one if it is still valid, else a new one."""
         earlier, epoch = self._decisions.get(key), self._epoch
         if earlier is not None and earlier.epoch == epoch and earlier.until >= time.monotonic():
             return earlier
@@ -283,7 +281,7 @@ class Enabled(AbstractContextManager["Enabled"]):
         catalog, until = self._live.warehouse(parsed.names, state.namespace)
         basis = (catalog, state)
         before = self._decisions.get(key)
-        asks = options.form == VALUES  # the keys are looked up each time
+        asks = options.form == VALUES  # keys as literals are looked up each time
         if before is not None and before.basis == basis and not asks:
             return replace(before, epoch=epoch, until=until)
         if not catalog.relations.any_prunable:
@@ -293,7 +291,8 @@ class Enabled(AbstractContextManager["Enabled"]):
         return _Decided(sql, parsed.effect, epoch, 0.0 if asks else until, basis)
 
     def _decide_view(self, name: Name, text: str, epoch: int) -> _Decided:
-        """The decision for a view, whose short names are those of its own namespace."""
+        """The decision on a view; its short names are looked up in the namespace in which it was
+        created."""
         state, (view, until) = self._session_state(), self._live.view(name)
         options = self._options_in(state)
         too_long = len(text) > options.limits.statement
@@ -309,7 +308,7 @@ class Enabled(AbstractContextManager["Enabled"]):
     def _rewritten(
         self, text: str, full: FilledText, catalog: Warehouse, options: Options
     ) -> str | None:
-        """The text with its predicates; None if there are none to write."""
+        """The text with its predicates; None if there are none."""
 
         def work() -> tuple[Rewrite, str]:
             with at_rest(full.text):
@@ -352,7 +351,7 @@ class Enabled(AbstractContextManager["Enabled"]):
 
     @contextmanager
     def _asking(self) -> Iterator[None]:
-        """Marks what this thread runs inside as our own queries, which are not rewritten."""
+        """Marks queries that this thread runs inside as ours, so that they are not rewritten."""
         self._thread.ours = True
         try:
             yield
@@ -360,7 +359,7 @@ class Enabled(AbstractContextManager["Enabled"]):
             self._thread.ours = False
 
     def _not_ours(self, record: logging.LogRecord) -> bool:
-        """Whether to keep a record of the client's log: errors of our own questions are dropped."""
+        """Whether to log a record of Spark's client: errors of our own queries are dropped."""
         return not getattr(self._thread, "ours", False)
 
     def _in_time(self, work: Callable[[], T]) -> T:
@@ -378,7 +377,8 @@ class Enabled(AbstractContextManager["Enabled"]):
 
 
 def _logger(name: str) -> logging.Logger:
-    """A logger of PySpark's client, created as the client does: its calls pass extra fields."""
+    """A logger of PySpark's client, of the class that the client uses, because its calls pass extra
+    fields."""
     try:
         from pyspark.logger import PySparkLogger
     except ImportError:  # before Spark 4

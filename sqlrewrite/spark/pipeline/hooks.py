@@ -1,9 +1,10 @@
 """The hooks of ``enable`` on PySpark's methods, and its log.
 
-``listen`` wraps the methods that set settings, make or drop temporary views, and write tables; and
-``sql`` of the sessions that are not enabled, since one may be the same session by another object,
-and all share the tables. The log is Python's, ``sqlrewrite.spark``: INFO has a line for each
-rewritten query, WARNING one for each place of ours that failed, DEBUG the queries left as written.
+``listen`` wraps the methods that set settings, make or drop temporary views, and write tables. It
+also wraps ``sql`` of sessions that are not enabled: another object may stand for the same session,
+and all sessions share the tables. The log is Python's, ``sqlrewrite.spark``: INFO has a line for
+each rewritten query, WARNING one for each place in our code that failed, DEBUG the queries that are
+run as written.
 """
 
 from __future__ import annotations
@@ -46,8 +47,8 @@ _originals: dict[tuple[type, str], Any] = {}
 
 
 def listen(spark: SparkSession, listener: Listener) -> None:
-    """From now on calls the listener after each call of a method of the session that may change
-    something, with what that may be."""
+    """Calls the listener after each method of the session that may change something, with that
+    effect."""
     with _lock:
         _listeners.append(listener)
         for kind, name, effect_of in _methods(spark):
@@ -58,7 +59,7 @@ def listen(spark: SparkSession, listener: Listener) -> None:
 
 
 def stop(listener: Listener) -> None:
-    """Ends what ``listen`` began; the last listener leaves PySpark's classes as they were."""
+    """Stops calling the listener; after the last one, PySpark's classes are as they were."""
     with _lock:
         _listeners.remove(listener)
         while _originals and not _listeners:
@@ -104,7 +105,7 @@ def _always(effect: Effect) -> Callable[..., Effect]:
 
 
 def _effect_of_sql(self: Any, text: Any = None, *args: Any, **kwargs: Any) -> Effect:
-    """The effect of ``spark.sql``; an enabled session reports its own."""
+    """The effect of ``spark.sql``; an enabled session reports it itself."""
     query = isinstance(text, str) and _QUERY.match(text) is not None
     return NOTHING if query or "sql" in vars(self) else ANYTHING
 
@@ -124,7 +125,7 @@ _MOST_PLACES = 1_000
 
 
 class Events:
-    """The log of one session's events, from ``level`` on; None: no log."""
+    """The log of one session, from ``level`` on; nothing is logged for None."""
 
     def __init__(self, level: str | int | None) -> None:
         self._before = LOGGER.level

@@ -1,10 +1,10 @@
 """A running session: its settings, the texts of its views, and its catalog.
 
-``state`` asks for the settings that are not at their defaults (docs/soundness.md, "Settings of
-Spark"). ``LiveCatalog`` is asked for the relations that texts name, and remembers them for a while.
-Of one that Spark does not describe well enough nothing is known, not even that it is not there.
-``with_view_text`` gives a view another text, by the classes of Spark's catalog from 4.0 on: SQL
-cannot.
+``state`` reads the settings that are not at their defaults (docs/soundness.md, "Settings of
+Spark"). ``LiveCatalog`` looks up the relations that texts name, and remembers them for a while. A
+relation that Spark does not describe well enough is unknown: it may exist or not.
+``with_view_text`` gives a view another text, through the classes of Spark's catalog from 4.0 on:
+SQL cannot.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-# The values under which names and keys mean what the rewriter takes them to mean.
+# The values that the rewriter assumes for settings that change the meaning of names or keys.
 _REQUIRED = {"spark.sql.casesensitive": "false", "spark.sql.timestamptype": "timestamp_ltz"}
 # A value under which more expressions can raise an error.
 _REFUSED = {"spark.sql.legacy.timeparserpolicy": "exception"}
@@ -48,9 +48,9 @@ _EITHER_WAY = frozenset({"spark.sql.legacy.parser.havingwithoutgroupbyaswhere"})
 
 @dataclass(frozen=True, slots=True)
 class SessionProfile:
-    """What a rewrite depends on in a session: the namespace of short names, what its planner does,
-    whether ``"…"`` is a name. ``obstacle`` is a setting under which nothing is rewritten, or empty.
-    """
+    """The properties of a session that a rewrite depends on: the namespace of short names, the
+    planner's settings, whether ``"…"`` is a name. ``obstacle`` is a setting under which nothing is
+    rewritten, or empty."""
 
     namespace: Name
     engine: Engine
@@ -59,7 +59,7 @@ class SessionProfile:
 
 
 def state(spark: SparkSession) -> SessionProfile:
-    """The state of a session now. Raises SparkError."""
+    """The present profile of a session. Raises SparkError."""
     with spark_errors("the session's settings cannot be read"):
         namespace, rows = current_namespace(spark), spark.sql("SET").collect()
     settings = {str(row[0]).lower(): str(row[1]) for row in rows}
@@ -67,8 +67,7 @@ def state(spark: SparkSession) -> SessionProfile:
 
 
 def state_of(namespace: Name, settings: Mapping[str, str]) -> SessionProfile:
-    """The state under ``settings``: the version of Spark, and what is set, by its name in lower
-    case."""
+    """The profile under ``settings``: Spark's version and the settings by name in lower case."""
 
     def flag(name: str, default: bool) -> bool:
         return settings.get(name.lower(), str(default)).strip().lower() == "true"
@@ -83,7 +82,7 @@ def state_of(namespace: Name, settings: Mapping[str, str]) -> SessionProfile:
 
 
 def obstacle(settings: Mapping[str, str]) -> str:
-    """The first setting under which a text may mean something else; empty where there is none."""
+    """The first setting under which a text may mean something else; empty if there is none."""
     for name, value in sorted(settings.items()):
         required = _REQUIRED.get(name)
         plain = value.strip().lower()
@@ -95,14 +94,13 @@ def obstacle(settings: Mapping[str, str]) -> str:
 
 
 def views_replaceable(spark: SparkSession) -> bool:
-    """Whether a session's views can be given another text."""
+    """Whether a session allows giving its views another text."""
     return hasattr(spark, "_jsparkSession") and int(spark.version.partition(".")[0]) >= 4
 
 
 def view_text(frame: DataFrame) -> tuple[Name, str] | None:
-    """The name and the text of the view that a frame reads: a permanent view by its qualified name,
-    or a temporary one whose text means the same outside of its session. None for any other frame.
-    """
+    """The name and text of the view that a frame reads: a permanent view by its qualified name, or
+    a temporary one whose text means the same in any session. None for other frames."""
     plan: Any = frame._jdf.queryExecution().analyzed()
     if plan.nodeName() != "SubqueryAlias" or plan.child().nodeName() != "View":
         return None
@@ -117,7 +115,7 @@ def view_text(frame: DataFrame) -> tuple[Name, str] | None:
 
 
 def _independent(frame: DataFrame, described: Any) -> bool:
-    """Whether a temporary view's text means the same outside of its session."""
+    """Whether a temporary view's text means the same in any session."""
     converters = cast("Any", frame.sparkSession)._jvm.scala.jdk.javaapi.CollectionConverters
     made_under = converters.asJava(described.viewSQLConfigs())
     return (
@@ -129,7 +127,7 @@ def _independent(frame: DataFrame, described: Any) -> bool:
 
 
 def with_view_text(spark: SparkSession, frame: DataFrame, text: str) -> DataFrame:
-    """The frame of a view with this text. The view is registered for a moment under a unique name,
+    """The frame of a view with this text. The view is registered briefly under a unique name,
     because Spark applies a view's own settings only when it looks the view up."""
     from pyspark.sql import DataFrame
 
@@ -158,12 +156,13 @@ def with_view_text(spark: SparkSession, frame: DataFrame, text: str) -> DataFram
 
 
 _MOST_RELATIONS = 1_000
-"""The most relations that one text may name, those of its views included."""
+"""How many relations one text may name, including those of its views."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownName:
-    """The meaning of a name in Spark, and until when that is used (``time.monotonic``)."""
+    """The relation that a name stands for in Spark, and until when that is remembered
+    (``time.monotonic``)."""
 
     relation: TableOrView | None = None
     columns: tuple[Column, ...] = ()
@@ -172,10 +171,8 @@ class KnownName:
 
 
 class LiveCatalog:
-    """A session's catalog: each name is asked for once in ``ttl`` seconds.
-
-    If the caller gives a ``catalog``, the session is asked for its temporary views alone.
-    """
+    """A session's catalog: each name is looked up once in ``ttl`` seconds. If the caller gives a
+    ``catalog``, only temporary views are looked up in the session."""
 
     def __init__(self, spark: SparkSession, ttl: float, catalog: Warehouse | None = None) -> None:
         self._spark = spark
@@ -184,19 +181,19 @@ class LiveCatalog:
         self._known: dict[Name, KnownName] = {}
 
     def forget(self, words: Iterable[str] | None) -> None:
-        """Forgets the answers on relations with one of these words in their names; None: on all."""
+        """Forgets relations with one of these words in their names; all for None."""
         changed = None if words is None else frozenset(words)
         for name in list(self._known):
             if changed is None or not changed.isdisjoint(name):
                 self._known.pop(name, None)
 
     def view(self, parts: Name) -> tuple[View | None, float]:
-        """A permanent view, None if its text is not certain; and until when that holds."""
+        """A permanent view, None if its text is not certain; and until when that is remembered."""
         answer = self._lookup(parts, parts[:-1])
         return answer.relation if isinstance(answer.relation, View) else None, answer.until
 
     def warehouse(self, names: Iterable[Name], namespace: Name) -> tuple[Warehouse, float]:
-        """The relations with these names, and until when that holds. Raises SparkError."""
+        """The relations with these names, and until when they are remembered. Raises SparkError."""
         warehouse = Warehouse(namespace=namespace)
         until = time.monotonic() + self._ttl
         if self._catalog is not None:
@@ -223,7 +220,7 @@ class LiveCatalog:
         return _without_stale_views(warehouse, described), until
 
     def _with(self, warehouse: Warehouse, place: Name, answer: KnownName) -> Warehouse:
-        """The warehouse with one more name, or with nothing known of it."""
+        """The warehouse with one more name, or with nothing known about it."""
         if answer.relation is None or place in warehouse.forgotten:
             gone = self._catalog is None or answer.temporary
             return warehouse.without(place) if gone else warehouse
@@ -239,7 +236,8 @@ class LiveCatalog:
         )
 
     def _lookup(self, parts: Name, namespace: Name) -> KnownName:
-        """What a name means where ``namespace`` is current, as remembered or as Spark says now."""
+        """The relation that a name stands for when ``namespace`` is current, remembered or looked
+        up."""
         key = parts if len(parts) > 2 else (*namespace, "", *parts)
         answer, now = self._known.get(key), time.monotonic()
         if answer is None or answer.until < now:
@@ -277,7 +275,7 @@ class LiveCatalog:
 def _without_stale_views(
     warehouse: Warehouse, described: Mapping[Name, Sequence[Column]]
 ) -> Warehouse:
-    """The warehouse without views whose text does not give the columns that Spark has."""
+    """The warehouse without views whose text does not give the columns that Spark reports."""
     for name, columns in described.items():
         view = warehouse.relations.get(name)
         if isinstance(view, View) and not _has_columns(view, columns, warehouse):

@@ -1,7 +1,8 @@
-"""The tables of a catalog, empty, in an embedded Spark: enough to plan a query as production would.
+"""Creates the tables of a catalog, empty, in an embedded Spark, so that it plans a query as
+production would.
 
-Spark takes a table's size from ANALYZE … NOSCAN, which adds up the lengths of files: so each table
-gets files that have a length and no content (docs/spark.md, "Explaining without data").
+ANALYZE … NOSCAN computes a table's size by adding up the lengths of its files: so each table gets
+files that have a length and no content (docs/spark.md, "Explaining without data").
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 ASSUMED_LARGE = 100 << 30
 ASSUMED_SMALL = 1 << 20
 
-# Excluded: by this rule a condition on a partition column would make the table as small as the
-# partitions that fulfil it, and there is only one.
+# Excluded: with this rule, a condition on a partition column would make the table as small as its
+# matching partitions, and there is only one.
 EXCLUDED = "spark.sql.optimizer.excludedRules"
 PRUNING_RULE = "org.apache.spark.sql.execution.datasources.PruneFileSourcePartitions"
 
@@ -55,11 +56,9 @@ def together(stocks: Iterable[Stock]) -> Stock:
 
 @contextmanager
 def warehouse(session: Session, catalog: Warehouse, texts: Iterable[str]) -> Iterator[Stock]:
-    """Creates the relations that the texts name, and drops them at the end. On a Spark that has
-    tables, only the catalog's current schema is made the session's.
-
-    Names have no catalog: ``lake.raw.clicks`` is created as ``raw.clicks``.
-    """
+    """Creates the relations that the texts name, and drops them at the end. On a Spark with tables
+    of its own, it only makes the catalog's current schema the session's. Names have no catalog:
+    ``lake.raw.clicks`` is created as ``raw.clicks``."""
     if not session.target.embedded:
         use(session, catalog)
         yield Stock()
@@ -104,7 +103,7 @@ def warehouse(session: Session, catalog: Warehouse, texts: Iterable[str]) -> Ite
 
 
 def _used(catalog: Warehouse, texts: Iterable[str]) -> Iterator[TableOrView]:
-    """The relations that the texts name, and those behind the views among them."""
+    """The relations that the texts name, and those that views among them read."""
     others = [relation for name, relation in sorted(catalog.relations.items()) if len(name) > 1]
     words = {word for text in texts for word in _WORD.findall(text.lower())}
     while True:
@@ -127,7 +126,7 @@ def _make_schema(spark: SparkSession, schema: str, folder: Path, ends: ExitStack
 
 
 def _make_table(spark: SparkSession, table: Table, folder: Path, ends: ExitStack) -> None:
-    """Creates a table of its size, with one partition if it is partitioned. Raises SparkError."""
+    """Creates a table of that size, with one partition if it is partitioned. Raises SparkError."""
     partitions = [field.column for field in table.partitioned_by if field.transform == "identity"]
     size = table.size_in_bytes
     if size is None:
@@ -164,7 +163,7 @@ def _buckets(table: Table) -> str:
 
 
 def _make_files(folder: Path, size: int) -> None:
-    """Creates sparse files of that many bytes in all, which take no space on the disk."""
+    """Creates sparse files of that many bytes in all, which use no space on the disk."""
     folder.mkdir(parents=True, exist_ok=True)
     longest, number = _LONGEST_FILE, 0
     while size > 0:
@@ -183,7 +182,8 @@ def _make_files(folder: Path, size: int) -> None:
 def _make_views(
     spark: SparkSession, views: list[View], ends: ExitStack
 ) -> Iterator[tuple[str, str]]:
-    """Creates the views in the order of their dependencies; yields those that cannot be."""
+    """Creates the views in the order of their dependencies; yields those that fail, with the
+    reason."""
     while views:
         failed: dict[Name, tuple[View, str]] = {}
         for view in views:

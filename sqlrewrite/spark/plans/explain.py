@@ -1,9 +1,9 @@
 """The pruning of each fact scan in Spark's plans, before and after; and ``--when missed`` by that
 plan.
 
-A scan's pruning is called planned where the plan shows that it will happen, else possible. A pair
-is left to Spark only if each scan of its table is certainly pruned by its column, with keys from
-its dimension and from all neighbours that our predicate would follow.
+A scan's pruning is called planned if the plan shows that it will happen, else possible. A pair is
+left to Spark only if each scan of its table is certainly pruned by its column, with keys from its
+dimension and all neighbours that our predicate would use.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class ScanState:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedScan:
-    """A fact scan in both plans; None in the one that lacks it."""
+    """A fact scan in both plans; None for a plan that does not have it."""
 
     table: str
     before: ScanState | None
@@ -90,7 +90,7 @@ class ExplainedScan:
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """One statement, explained; ``exchanges`` are the shuffles before and after."""
+    """The plans of one statement; ``exchanges`` are the shuffles before and after."""
 
     path: str
     line: int
@@ -110,9 +110,9 @@ def explain_text(
     keep: Callable[[Explained], None],
     settings: Mapping[int, Mapping[str, str]] | None = None,
 ) -> Stock:
-    """Explains the statements of a text that have candidates, without running them, and hands each
-    to ``keep``. ``settings`` are set, by statement, for the plan after. In an embedded Spark the
-    tables are made first. Raises SparkError."""
+    """Explains the statements of a text that have candidates, without running them, and passes each
+    result to ``keep``. ``settings`` are set, by statement, for the plan after. In an embedded Spark
+    the tables are created first. Raises SparkError."""
     catalog = known_after(path, rewrite.original, catalog)
     facts, layout = partitioned(catalog), layout_columns(catalog)
     with warehouse(session, catalog, [rewrite.original]) as stock:
@@ -130,7 +130,7 @@ def explain(
     layout: LayoutColumns | None = None,
     under: Mapping[str, str] | None = None,
 ) -> Explained:
-    """Plans both texts of a statement, the second under the settings ``under``."""
+    """Plans both texts of a statement, the rewritten one under the settings ``under``."""
     before = plan(session, pair.before.text, f"{pair.place}: Spark cannot plan the query")
     after = before
     if pair.changed or under:
@@ -152,7 +152,7 @@ def explain(
 
 @contextmanager
 def set_to(session: Session, settings: Mapping[str, str]) -> Iterator[None]:
-    """Sets a session's settings inside, and restores them afterwards."""
+    """Sets settings of a session inside, and restores them afterwards."""
     before: dict[str, str | None] = {}
     try:
         for name, value in settings.items():
@@ -173,7 +173,7 @@ def _exchanges(plan: PhysicalPlan) -> int:
 
 
 def _row_groups(session: Session, pair: QueryPair, layout: LayoutColumns) -> Groups:
-    """The row groups that both plans leave; none in an embedded Spark, whose files are empty."""
+    """The row groups that both plans read; none in an embedded Spark, whose files are empty."""
     if not layout or not session.classic or session.target.embedded:
         return {}
     return planned_row_groups(session.spark, (pair.before.text, pair.after.text), layout)
@@ -185,11 +185,9 @@ def _row_groups(session: Session, pair: QueryPair, layout: LayoutColumns) -> Gro
 def _compared(
     pair: QueryPair, before: Planned, after: Planned, groups: Groups
 ) -> Iterator[ExplainedScan]:
-    """The scans of both plans in pairs: of one table, and with the same columns if several are.
-
-    A scan of the plan after that has no partner, as in a key query, stands alone. In a text by
-    groups of partitions no filter is a predicate of ours.
-    """
+    """The scans of both plans in pairs: of the same table, and of the same columns if there are
+    several. A scan of the second plan without a partner, as in a key query, is alone. In a text by
+    groups of partitions no filter is a predicate of ours."""
     grouped = bool(group_insertions(pair.after.text))
     unpaired = list(after.scans)
     for scan in before.scans:
@@ -230,8 +228,8 @@ def _state(scan: PlannedScan, before: PlannedScan, groups: Groups) -> ScanState:
 
 
 def _added(filters: Sequence[ScanFilter], before: Sequence[ScanFilter]) -> frozenset[int]:
-    """The numbers of the filters that ``before`` lacks. Of several on join keys, those whose keys a
-    semi-join reads come first: our IN becomes one."""
+    """The indexes of the filters that ``before`` lacks. Of several on join keys, those whose keys a
+    semi-join reads come first: our IN becomes a semi-join."""
     scalar = [number for number, filter_ in enumerate(filters) if filter_.scalar]
     dynamic = [number for number, filter_ in enumerate(filters) if filter_.dynamic]
     dynamic.sort(key=lambda number: not filters[number].semi)
@@ -249,7 +247,7 @@ def _text(plan: PhysicalPlan) -> str:
 
 
 def _diff(before: PhysicalPlan, after: PhysicalPlan) -> Iterator[PlanLine]:
-    """Both trees as one; a line that is in both stands once, whatever its depth."""
+    """Both trees as one; a line that both have is shown once, at any depth."""
     old, new = before.lines(), after.lines()
     matcher = SequenceMatcher(
         None, [line[1] for line in old], [line[1] for line in new], autojunk=False
@@ -269,7 +267,7 @@ def missed(session: Session, path: str, rewrite: Rewrite, request: Request) -> R
     every = decide(document, options.with_all())
     engine = options.engine
     if not every.statements or engine.planner != "spark" or not engine.native_joins:
-        return rewrite  # rewriting is switched off in the text, or this is not Spark's planner
+        return rewrite  # rewriting is switched off in the text, or the planner is not Spark's
     needless = frozenset(_left_to_spark(fresh(session), path, every, request.catalog))
     return result(decide(document, replace(options, planned=needless)))
 
@@ -306,7 +304,7 @@ def _pruned(
             for scan in planned.scans
             if scan.short_name == pair.scan.table.name[-2:]
         ]
-        # Spark makes one filter of each join: with fewer filters than pairs, some pair has none.
+        # Spark makes one filter for each join: with fewer filters than pairs, some pair has none.
         if certain and all(
             len(keys) >= len(alike) and any(needed[proposal] <= Counter(key.tables) for key in keys)
             for keys in certain
@@ -319,7 +317,7 @@ def _bounded_column(pair: Pair) -> tuple[int, str]:
 
 
 def _tables_read(plan: ra.Plan, proposal: Proposal) -> Counter[Name]:
-    """How often each table is read for a predicate's keys."""
+    """How often each table is read by the key query of a predicate."""
     near = {
         relation.relation: relation
         for relation in (proposal.pair.dimension, *neighbours(proposal.restrictions))
@@ -332,7 +330,7 @@ def _tables_read(plan: ra.Plan, proposal: Proposal) -> Counter[Name]:
 
 
 def _conditions(kept: Sequence[Restriction]) -> Iterator[ra.Expression]:
-    """The conditions that the key query repeats, with those on neighbours."""
+    """The conditions that the key query repeats, including those on neighbours."""
     for restriction in flattened(kept):
         if isinstance(restriction, SemiJoin):
             yield from _conditions(restriction.inner)
@@ -348,7 +346,7 @@ def _leaves(plan: ra.Plan, query: ra.Query) -> Iterator[ra.Scan | ra.Opaque]:
 
 
 def _tables(plan: ra.Plan, relation: ra.Relation) -> Counter[Name]:
-    """How often each table is read for a relation; an unknown one counts under an empty name."""
+    """How often each table is read by a relation; unknown relations count under an empty name."""
     match relation:
         case ra.Scan(table=table):
             return Counter([table.name[-2:]])

@@ -1,9 +1,9 @@
 """Spark's plan of a query, from the text of EXPLAIN FORMATTED, and the fact scans in it.
 
-Numbers of columns and plans connect a subquery with its place; ``plain`` removes them from what is
-shown. A plan that has not run shows a dynamic filter in the scan of every candidate, so it is
-called planned only where the filtering side is a broadcast (docs/spark.md, "Where native dynamic
-partition pruning stops").
+Numbers of columns and plans connect a subquery with its place; ``plain`` removes them for display.
+A plan that has not run shows a dynamic filter in the scan of every candidate, so pruning is called
+planned only if the filtering side is a broadcast (docs/spark.md, "Where native dynamic partition
+pruning stops").
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class PhysicalOperator:
 
     @cached_property
     def identity(self) -> str:
-        """A text that is the same for two operators with the same result."""
+        """A text that is equal for two operators with the same result."""
         if self.name in _WRAPPING and self.children:
             return self.children[0].identity
         details = _DYNAMIC_NUMBER.sub("", f"{self.name} {sorted(self.details.items())}")
@@ -105,12 +105,12 @@ class PhysicalPlan:
             yield from subquery.root.walk()
 
     def lines(self) -> tuple[tuple[str, str], ...]:
-        """The tree as it is shown: for each operator the branches before it, and its text."""
+        """The tree as printed: for each operator the branches before it, and its text."""
         return tuple(_lines(self.root, "", ""))
 
 
 def parse(text: str) -> PhysicalPlan:
-    """The plan in what EXPLAIN FORMATTED prints. Raises ValueError for any other text."""
+    """The plan in the output of EXPLAIN FORMATTED. Raises ValueError for any other text."""
     lines = text.splitlines()
     details = _details(lines)
     roots: list[tuple[str, PhysicalOperator]] = []
@@ -137,7 +137,7 @@ def parse(text: str) -> PhysicalPlan:
 
 
 def plain(text: str) -> str:
-    """A plan's text without the numbers that differ each time."""
+    """The text of a plan without the numbers that differ each time it is planned."""
     for pattern, instead in _NUMBERS:
         text = pattern.sub(instead, text)
     return " ".join(text.split())
@@ -183,7 +183,7 @@ def _details(lines: list[str]) -> dict[int, dict[str, str]]:
 
 
 def _tree(lines: list[str], details: dict[int, dict[str, str]]) -> PhysicalOperator:
-    """The operator at the top of an indented tree; a line's depth is a third of its indentation."""
+    """The top operator of an indented tree; each level is indented by three characters."""
     below: dict[int, list[PhysicalOperator]] = {}
     for line in reversed(lines):
         match = _TREE.fullmatch(line)
@@ -196,7 +196,9 @@ def _tree(lines: list[str], details: dict[int, dict[str, str]]) -> PhysicalOpera
 
 
 def _lines(operator: PhysicalOperator, first: str, rest: str) -> Iterator[tuple[str, str]]:
-    if operator.name in _WRAPPING and operator.children:  # wrappers say nothing about the query
+    if (
+        operator.name in _WRAPPING and operator.children
+    ):  # wrapper nodes say nothing about the query
         yield from _lines(operator.children[0], first, rest)
         return
     yield first, _shown(operator)
@@ -232,8 +234,8 @@ can be skipped."""
 class ScanFilter:
     """A filter on partition columns: a condition, a scalar subquery (``scalar``), or the keys of a
     join (``dynamic``). The last two have the ``column`` that they bound and the ``tables``
-    (``short_name``) that their keys come from; ``semi``: a semi-join reads these, too; ``planned``:
-    the keys will certainly be there."""
+    (``short_name``) that their keys come from. ``semi``: a semi-join reads the same keys.
+    ``planned``: the filter is certain to be used."""
 
     text: str
     dynamic: bool = False
@@ -245,7 +247,7 @@ class ScanFilter:
 
     @property
     def trivial(self) -> bool:
-        """Whether it only keeps NULLs out, in Spark's words or in Iceberg's."""
+        """Whether it only excludes NULLs, in Spark's syntax or Iceberg's."""
         return self.text.startswith(("isnotnull(", "true")) or self.text.endswith(" IS NOT NULL")
 
 
@@ -264,7 +266,7 @@ class PlannedScan:
         return short_name(self.table)
 
     def certain(self, column: str) -> tuple[ScanFilter, ...]:
-        """The dynamic filters that will certainly bound a column."""
+        """The dynamic filters that are certain to bound a column."""
         lowered = column.lower()
         return tuple(
             filter_
@@ -292,7 +294,7 @@ def plan(session: Session, sql: str, failing: str) -> PhysicalPlan:
 def planned(
     session: Session, plan: PhysicalPlan, facts: frozenset[str], layout: LayoutColumns | None = None
 ) -> Planned:
-    """The scans of a plan as they are run under the session's settings."""
+    """The scans of a plan as the session's settings run them."""
     reuse_only = str(session.spark.conf.get(_REUSE_ONLY, "true")) == "true"
     return Planned(plan, reuse_only, facts, layout or {})
 
@@ -369,14 +371,14 @@ class Planned:
         return ScanFilter(shown, scalar="subquery#" in text.lower())
 
     def _runs(self, source: PhysicalSubquery) -> bool:
-        """Whether the filter's keys will be computed, as a broadcast or by a query."""
+        """Whether the keys of a filter will be computed, by a broadcast or by a query."""
         if not self.reuse_only or source.root.name != "AdaptiveSparkPlan":
             return True
         return source.root.identity in self.broadcasts
 
 
 def _executed(plan: PhysicalPlan) -> Iterator[PhysicalOperator]:
-    """The operators that run, each once; those of a dynamic filter are only matched."""
+    """The operators that run, each once; those that only describe a dynamic filter do not."""
     seen: set[int] = set()
     runs = (
         subquery.root
@@ -391,7 +393,7 @@ def _executed(plan: PhysicalPlan) -> Iterator[PhysicalOperator]:
 
 
 def _filters_of(scan: PhysicalOperator, layout: LayoutColumns) -> tuple[str, ...]:
-    """The filters that leave out partitions, files or row groups of a scan's table."""
+    """The filters that exclude partitions, files or row groups of a scan's table."""
     filters = _on_partitions(scan)
     chosen = _OF_ICEBERG.search(" ".join(scan.details.values()))
     filters += items(f"[{chosen[1]}]") if chosen is not None else ()

@@ -1,10 +1,10 @@
 """The partitions, files and rows that the fact scans of a query really read, from its executed
 plan.
 
-Under adaptive execution a dynamic filter may still turn into `true`, so only a plan that has run
-shows it. A Connect server, from Spark 4, sends metrics with the rows that are collected, but not
-for scans in scalar subqueries. Row groups are chosen by Parquet's own reader, by the predicates
-that Spark's ``ParquetFilters`` makes, as in a task.
+Adaptive execution may still replace a dynamic filter by `true`, so only a plan that has run shows
+it. A Connect server, from Spark 4 on, sends metrics with the collected rows, but not for scans in
+scalar subqueries. Row groups are chosen by Parquet's own reader, with the predicates that Spark's
+``ParquetFilters`` makes, as in a task.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ _COUNTED = (*_OF_FILES, *_OF_ICEBERG, "numPartitions", "numOutputRows")
 
 @dataclass(frozen=True)
 class TableScan:
-    """What one scan of a table read; ``static_files`` would be read without the dynamic filter.
-    None: not counted by the format (Iceberg counts no partitions, and no bytes behind a runtime
-    filter). ``row_groups`` are those read of Parquet files."""
+    """The partitions, files and bytes that one scan of a table read; ``static_files`` would be read
+    without the dynamic filter. None: the format does not count it (Iceberg counts no partitions,
+    and no bytes behind a runtime filter). ``row_groups``: those read of Parquet files."""
 
     table: str
     partitions: int | None
@@ -52,8 +52,8 @@ class TableScan:
 
     @property
     def pruned(self) -> bool:
-        """Whether a dynamic filter has left out a file."""
-        # Files and not partitions: `isnotnull(key)` leaves out the NULL partition statically.
+        """Whether a dynamic filter has excluded a file."""
+        # Not partitions: `isnotnull(key)` excludes the NULL partition statically.
         return self.dynamic_filter and self.files < self.static_files
 
 
@@ -77,7 +77,7 @@ def fact_scans(
 
 
 def shuffled(frame: DataFrame) -> int:
-    """The bytes that the exchanges of a DataFrame that has run have written."""
+    """The bytes written by the exchanges of a DataFrame that has run."""
     plan = frame._jdf.queryExecution().executedPlan()
     return sum(
         metric(node, "shuffleBytesWritten")
@@ -87,7 +87,8 @@ def shuffled(frame: DataFrame) -> int:
 
 
 def table_name(scan: Any) -> str:
-    """The qualified name of the table that a scan of files reads; empty where it is of no table."""
+    """The qualified name of the table that a scan of files reads; empty if it reads files without a
+    table."""
     identifier = scan.tableIdentifier()
     return str(identifier.get().unquotedString()) if identifier.isDefined() else ""
 
@@ -113,10 +114,8 @@ def reported_scans(frame: DataFrame, facts: frozenset[str]) -> list[TableScan]:
 
 
 def plan_nodes(node: Any, seen: set[int]) -> Iterator[Any]:
-    """Every node of an executed plan, once: a reused exchange or subquery is the same object.
-
-    Query stages are skipped, because their ``id`` counts stages and not nodes.
-    """
+    """Every node of an executed plan, once: a reused exchange or subquery is the same object. Query
+    stages are not deduplicated, because their ``id`` counts stages and not nodes."""
     if class_name(node) in QUERY_STAGES:
         yield from plan_nodes(node.plan(), seen)
     elif node.id() not in seen:
@@ -127,7 +126,7 @@ def plan_nodes(node: Any, seen: set[int]) -> Iterator[Any]:
 
 
 def nodes_below(node: Any) -> Iterator[Any]:
-    """The nodes below one: its inputs, its subqueries, and the plan that it wraps."""
+    """The nodes below a node: its inputs, its subqueries, and the plan that it wraps."""
     match class_name(node):
         case "AdaptiveSparkPlanExec":
             yield node.executedPlan()
@@ -155,7 +154,8 @@ def executed_stages(logical: Any) -> Iterator[Any]:
 def _scan(
     table: str, metrics: Mapping[str, int], facts: frozenset[str], filters: Any = None
 ) -> TableScan | None:
-    """A scan by its metrics, which over Connect stand for ``filters``; None for other tables."""
+    """A scan by its metrics (over Connect these stand for ``filters`` too); None for other
+    tables."""
     last, iceberg = table.rpartition(".")[2], _SPLITS in metrics
     of_files, of_all, of_bytes = _OF_ICEBERG if iceberg else _OF_FILES
     partitioned = "numPartitions" in metrics and not iceberg
@@ -180,7 +180,8 @@ def _scan(
 
 
 def _is_live_dynamic_filter(expression: Any) -> bool:
-    """Whether it is a DynamicPruningExpression that adaptive execution has not made `true`."""
+    """Whether this is a DynamicPruningExpression that adaptive execution has not replaced by
+    `true`."""
     return (
         class_name(expression) == "DynamicPruningExpression"
         and class_name(expression.child()) != "Literal"
@@ -188,7 +189,7 @@ def _is_live_dynamic_filter(expression: Any) -> bool:
 
 
 def _metrics(scan: Any) -> dict[str, int]:
-    """What a scan counts."""
+    """The metrics of a scan."""
     return {name: metric(scan, name) for name in _COUNTED if has_metric(scan, name)}
 
 
@@ -213,14 +214,14 @@ def class_name(node: Any) -> str:
 
 
 MOST_FILES = 200
-"""The footers of a scan of more files are not read: each is a request to where they are stored."""
+"""Footers are read only of scans with at most so many files: each is a request to the storage."""
 
 _PARQUET = "org.apache.spark.sql.execution.datasources.parquet.ParquetFilters"
 
 
 @dataclass(frozen=True, slots=True)
 class RowGroups:
-    """The row groups of all files of a scan, those that its filters leave, and the rows in them."""
+    """The row groups of a scan's files, those that its filters keep, and the rows in them."""
 
     total: int
     read: int
@@ -244,7 +245,7 @@ def row_groups(spark: Any, scan: Any) -> RowGroups | None:
 def planned_row_groups(
     spark: Any, texts: Iterable[str], tables: Container[str]
 ) -> dict[str, RowGroups]:
-    """The row groups that the plans of texts read of these tables, by ``scan_key``."""
+    """The row groups that the plans of texts read from these tables, by ``scan_key``."""
     groups_by_key: dict[str, RowGroups] = {}
     with tried():
         state = spark._jsparkSession.sessionState()
@@ -266,7 +267,7 @@ def planned_row_groups(
 
 
 def _of_file(jvm: Any, scan: Any, path: str) -> tuple[int, int, int]:
-    """The row groups of one file, those that the filters leave, and the rows in these."""
+    """The row groups of one file, those that the filters keep, and the rows in these."""
     parquet, state = jvm.org.apache.parquet, scan.relation().sparkSession().sessionState()
     hadoop, where = state.newHadoopConf(), jvm.org.apache.hadoop.fs.Path(path)
     file = parquet.hadoop.util.HadoopInputFile.fromPath(where, hadoop)
@@ -287,7 +288,7 @@ def _of_file(jvm: Any, scan: Any, path: str) -> tuple[int, int, int]:
 
 
 def _predicates(jvm: Any, scan: Any, conf: Any, schema: Any) -> Iterator[Any]:
-    """Parquet's predicates of a scan's filters, under the session's settings."""
+    """A scan's filters as predicates of Parquet's, under the session's settings."""
     if not conf.parquetFilterPushDown():
         return
     policy = jvm.org.apache.spark.sql.internal.LegacyBehaviorPolicy

@@ -1,8 +1,9 @@
 """Compares the rows of two queries as bags, on the cluster: order does not count, duplicates do.
 
-Columns are made comparable first, as GROUP BY equates -0.0 with 0.0, and strings that a collation
-equates (docs/spark.md, "What can be compared, and what GROUP BY makes one"). Rows of one side alone
-are matched with rows that differ only a little in floats: a sum depends on the order of its terms.
+Columns are made comparable first: GROUP BY equates -0.0 with 0.0, and strings that a collation
+equates (docs/spark.md, "What can be compared, and what GROUP BY makes one"). Rows that only one
+side has are then matched with rows that differ only a little in floats, because a sum depends on
+the order of its terms.
 """
 
 from __future__ import annotations
@@ -22,16 +23,16 @@ if TYPE_CHECKING:
     _Nested = Callable[[DataType, Column], Column]
 
 FLOATS = ("float", "double")
-"""The types that ``--float-tolerance`` applies to."""
+"""The types to which ``--float-tolerance`` applies."""
 
 _PLAIN = frozenset(
     "void boolean tinyint smallint int bigint decimal date timestamp timestamp_ntz binary".split()
 )
-"""Types whose values GROUP BY equates exactly if they are the same."""
+"""Types of which GROUP BY equates only identical values."""
 
 _COMPARED_AS_TEXT = frozenset((*FLOATS, "char", "varchar", "time"))
-"""Types that are compared by their text, which differs for each double, except for NaN, whose bits
-no expression shows. (A setting decides whether TIME can be grouped by.)"""
+"""Types that are compared as text. The text is different for each double, except NaN, whose bits no
+expression shows. (Whether TIME can be grouped by depends on a setting.)"""
 
 
 def spelled(kind: DataType) -> str:
@@ -49,22 +50,23 @@ def spelled(kind: DataType) -> str:
 
 
 def exact(column: Column, kind: DataType, name: str) -> Column:
-    """A column as one that Spark can group by exactly. Raises SparkError for an unknown type."""
+    """A column as one that GROUP BY compares exactly. Raises SparkError for an unknown type."""
     if not with_variant(spelled(kind)):
         return _exact(kind, column, name)
-    # Only Python shows the bytes of a VARIANT; all other values are passed to it as text.
+    # Only Python shows the bytes of a VARIANT; other values are passed to it as text.
     value = _exact(kind, column, name, text=True)
     seen = f.udf(_bytes(), "binary", useArrow=False)
     return f.when(column.isNotNull(), f.struct(seen(value), f.to_json(value)))
 
 
 def with_variant(kind: str) -> bool:
-    """Whether values of a type, or what is in them, are VARIANT."""
+    """Whether a type is VARIANT or contains it."""
     return re.search(r"\bvariant\b", kind) is not None
 
 
 def _bytes() -> Callable[[object], bytes]:
-    """A function from a value to bytes, local so that a cluster does not need this package."""
+    """A function from a value to bytes, defined locally so that a cluster does not need this
+    package."""
     return lambda value: repr(value).encode("utf-8", "surrogatepass")
 
 
@@ -89,7 +91,9 @@ def _exact(kind: DataType, column: Column, name: str, text: bool = False) -> Col
         return column
     if word not in _PLAIN:
         raise SparkError(f"the column {name}: values of type {name_of_type} cannot be compared")
-    if text and word == "timestamp":  # the hour that a clock repeats has the same text twice
+    if (
+        text and word == "timestamp"
+    ):  # the repeated hour at the end of summer time has the same text twice
         return f.unix_micros(column)
     return column.cast("string") if text and word not in ("binary", "void") else column
 
@@ -99,7 +103,7 @@ def _array(kind: ArrayType, column: Column, inside: _Nested) -> Column:
 
 
 def _struct(kind: StructType, column: Column, inside: _Nested) -> Column:
-    """Fields by number: two may have one name. A NULL is not a struct of NULLs."""
+    """The fields by number, as two may have one name. A NULL struct is not a struct of NULLs."""
     from pyspark.sql.types import StructField, StructType
 
     fields = [StructField(f"f{at}", field.dataType) for at, field in enumerate(kind.fields)]
@@ -128,10 +132,10 @@ _NESTED: Mapping[str, Callable[..., Column]] = {"array": _array, "struct": _stru
 
 
 SHOWN = 5
-"""The number of differing rows that are shown of each side."""
+"""How many differing rows of each side are shown."""
 
 ROUNDING = {"double": 1e-9, "float": 1e-6}
-"""The relative difference that two sums of the same values in another order may have."""
+"""The largest relative difference that adding floats in another order explains."""
 
 
 BagColumns = tuple[tuple[str, str], ...]
@@ -140,8 +144,8 @@ BagColumns = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The number of rows ``before`` and ``after``, how many are on one side alone (``lost``,
-    ``added``), and some of those. ``tolerance`` is the user's; ``rounding`` is one under which both
+    """The numbers of rows ``before`` and ``after``, of rows that only one side has (``lost``,
+    ``added``), and some of those. ``tolerance`` is the user's; ``rounding`` is one with which both
     sides are the same, if there is one."""
 
     columns: tuple[str, ...]
@@ -228,14 +232,12 @@ def _unmatched(
     floats: Sequence[int],
     tolerance: float,
 ) -> DataFrame:
-    """The rows that are left after close rows of both sides have been matched one to one.
-
-    Among rows that are equal in all other columns, each side is sorted by its floats and the n-th
-    row is matched with the n-th if they are close.
-    """
+    """The rows that remain after close rows of both sides have been matched one to one. Among rows
+    that are equal in all other columns, each side is sorted by its floats, and the n-th rows of
+    both are matched if they are close."""
     from pyspark.sql import Window
 
-    same_in = [  # a column of type VOID holds NULL alone
+    same_in = [  # a column of type VOID has only NULLs
         name
         for number, name in enumerate(names)
         if number not in floats and kinds[number] != "void"
@@ -261,7 +263,7 @@ def _unmatched(
 
 
 def _close(one: Column, other: Column, kind: str, tolerance: float) -> Column:
-    """Whether two floats, given as text, are the same, or finite and within the tolerance."""
+    """Whether two floats, given as text, are the same or differ by no more than the tolerance."""
     a, b = one.cast(kind).cast("double"), other.cast(kind).cast("double")
     larger = f.greatest(f.abs(a), f.abs(b))  # NaN is larger than any number
     near = (larger < f.lit(float("inf"))) & (f.abs(a - b) <= larger * f.lit(tolerance))
@@ -280,7 +282,7 @@ def _sample(rest: DataFrame, where: str, kinds: Sequence[str]) -> tuple[tuple[st
         column = f.col(f"c{number}")
         if not with_variant(kind):
             return column.cast("string")
-        # Its JSON, and a hash of its bytes: 1 and 1.0 are two values of the same JSON.
+        # Its JSON and a hash of its bytes: 1 and 1.0 have the same JSON.
         return f.concat(column["col2"], f.lit(" #"), f.substring(f.md5(column["col1"]), 1, 8))
 
     shown = rest.where(where).limit(SHOWN).select(*map(text, range(len(kinds)), kinds))

@@ -1,9 +1,9 @@
-"""Runs a statement on a sample of its facts' partitions, if they are too big to be read whole.
+"""Runs a statement on a sample of its facts' partitions, if these are too big to be read whole.
 
-In both texts the facts, and the views over them, are replaced by temporary views that filter by the
-partition columns, with names of their own: ``spark_catalog.db.t`` would ignore one called ``t``.
-The sample has partitions that each predicate keeps and as many that it drops, in the order of a
-hash: the same each time, and the same days of two facts that are joined by day.
+In both texts, the facts and the views over them are replaced by temporary views that filter by the
+partition columns. These have new names: ``spark_catalog.db.t`` would ignore a temporary view ``t``.
+The sample has partitions that each predicate keeps and as many that it drops, chosen by a hash: the
+same each time, and the same days of two facts that are joined by day.
 """
 
 from __future__ import annotations
@@ -26,16 +26,15 @@ Partition = tuple[str | None, ...]
 """The values of the partition columns as text."""
 
 _CONSIDERED = 10_000
-"""The most partitions of a table that are considered: each is a row in the query for a
-predicate."""
+"""How many partitions of a table are considered: each is a row in the query for a predicate."""
 
 _MOST_VIEWS = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """The sample of a table: how many partitions a predicate keeps (``kept``); or why it is read
-    ``whole``."""
+    """The sample of a table, with the number of partitions that a predicate keeps (``kept``); or
+    why it is read ``whole``."""
 
     table: str
     partitions: int
@@ -46,7 +45,8 @@ class Sampled:
 
 @dataclass(frozen=True, slots=True)
 class _Fact:
-    """A fact with its partition columns, and its partitions in the order of the sample."""
+    """A fact with its partition columns, and its partitions in the order in which they are
+    sampled."""
 
     table: Table
     columns: tuple[str, ...]
@@ -60,7 +60,8 @@ class _Fact:
         return tuple(f"CAST({literal_text(value)} AS {kind})" for value, kind in both)
 
     def condition(self, taken: Sequence[Partition]) -> str:
-        """The condition for these partitions: IN, as ``=`` would end dynamic pruning."""
+        """The condition for these partitions: IN, because Spark does not prune dynamically beside
+        ``=``."""
         names = [quoted(column) for column in self.columns]
         if len(names) > 1:
             rows = (zip(self.literals(partition), names, strict=True) for partition in taken)
@@ -78,7 +79,7 @@ class _Fact:
 
 @dataclass(slots=True)
 class _Views:
-    """The temporary views that have been created, by the relation that each replaces."""
+    """The temporary views created so far, by the relation that each replaces."""
 
     session: Session
     names: dict[Name, str] = field(default_factory=dict)
@@ -100,7 +101,7 @@ class _Views:
 def sampled(
     session: Session, pair: QueryPair, catalog: Warehouse, count: int
 ) -> Iterator[tuple[QueryPair, tuple[Sampled, ...]]]:
-    """The pair reading ``count`` partitions of each of its facts. Raises SparkError."""
+    """The pair, reading only ``count`` partitions of each of its facts. Raises SparkError."""
     views, samples = _Views(session), list[Sampled]()
     taken_before: frozenset[Partition] = frozenset()
     try:
@@ -112,7 +113,8 @@ def sampled(
                     continue
                 fact = _fact(session, table)
                 splits = _splits(session, fact, pair, catalog)
-                # For a fact without a predicate: the partitions taken of those it is joined with.
+                # For a fact without a predicate: the partitions sampled from facts that it is
+                # joined with.
                 taken = _chosen(fact, splits or [taken_before], count)
                 taken_before |= frozenset(taken)
                 kept = (
@@ -135,7 +137,7 @@ def sampled(
 
 
 def _facts(pair: QueryPair, catalog: Warehouse) -> dict[Table, str]:
-    """The facts of a statement, each with the reason why no sample can be taken, if any."""
+    """The facts of a statement, each with the reason why it cannot be sampled, if any."""
     named = [
         behind
         for query in (pair.before, pair.after)
@@ -160,7 +162,7 @@ def _name(candidate: Candidate) -> Name:
 def _behind(
     catalog: Warehouse, name: Name, plain: bool = True, depth: int = _MOST_VIEWS
 ) -> Iterator[tuple[Table, bool]]:
-    """The partitioned tables behind a name, and whether a view can replace each there."""
+    """The partitioned tables that a name reads, and whether each can be replaced by a view."""
     match catalog.resolve(name):
         case Table() as table if table.partitioned_by:
             yield table, plain
@@ -171,7 +173,8 @@ def _behind(
 
 
 def _fact(session: Session, table: Table) -> _Fact:
-    """The fact and its partitions, by SHOW PARTITIONS, or from its rows if its format has none."""
+    """The fact and its partitions, by SHOW PARTITIONS, or from its rows if its format has no
+    partitions."""
     columns = tuple(field.column for field in table.partitioned_by)
     name = literal_name(table.name)
     schema = session.spark.table(name).schema
@@ -192,12 +195,13 @@ def _fact(session: Session, table: Table) -> _Fact:
 
 
 def _order(partition: Partition) -> tuple[bool, str]:
-    """The sort key: partitions of NULL first, which a predicate drops and an outer join keeps."""
+    """The sort key: partitions with NULL first, because a predicate drops them and an outer join
+    keeps them."""
     return None not in partition, sha256(repr(partition).encode()).hexdigest()
 
 
 def _json(fields: Iterable[str]) -> str:
-    """Several values as one text, in which NULL differs from all other values."""
+    """Several values as one text, in which NULL differs from every other value."""
     return f"to_json(struct({', '.join(fields)}))"
 
 
@@ -207,7 +211,7 @@ def _json(fields: Iterable[str]) -> str:
 def _splits(
     session: Session, fact: _Fact, pair: QueryPair, catalog: Warehouse
 ) -> list[frozenset[Partition]]:
-    """The partitions that each predicate on the fact keeps, if Spark can evaluate it alone."""
+    """The partitions that each predicate on the fact keeps, if Spark can evaluate it by itself."""
     splits: dict[tuple[str, str], frozenset[Partition]] = {}
     for candidate in pair.candidates:
         tables = [table for table, _ in _behind(catalog, _name(candidate))]
@@ -242,7 +246,8 @@ def _kept(
 def _chosen(
     fact: _Fact, splits: Sequence[frozenset[Partition]], count: int
 ) -> tuple[Partition, ...]:
-    """Up to ``count`` partitions: for each set in turn one that is in it and one that is not."""
+    """Up to ``count`` partitions: for each set, alternately one that is in it and one that is
+    not."""
     groups = [
         iter([partition for partition in fact.partitions if (partition in split) is inside])
         for split in splits
@@ -268,7 +273,7 @@ def _text(query: StatementText, catalog: Warehouse, views: _Views) -> StatementT
 
 
 def _renamed(text: str, catalog: Warehouse, views: _Views, depth: int = _MOST_VIEWS) -> str:
-    """A text in which the names of facts, and of views over them, are those of the sample."""
+    """A text in which facts, and views over them, are named by their samples."""
     names = []
     for reference in references(text):
         relation = catalog.resolve(reference.parts)
@@ -282,7 +287,7 @@ def _renamed(text: str, catalog: Warehouse, views: _Views, depth: int = _MOST_VI
 
 
 def _make_again(view: View, catalog: Warehouse, views: _Views, depth: int) -> None:
-    """Creates a view over a fact anew, over the fact's sample, in the view's own namespace."""
+    """Creates a view over a fact again, over the fact's sample, in the view's own namespace."""
     inner = catalog.within(view)
     query = _renamed(view.query, inner, views, depth - 1)
     if query == view.query:

@@ -1,8 +1,8 @@
 """``verify``: runs a query before and after, and compares rows, scans and times.
 
-In: the statements of a text in pairs. Out: a ``Verified`` each. Only queries are run, and those of
-temporary views. Differences that the rewriting did not cause (ties at a LIMIT, rows that differ in
-each run) are reported as such (docs/reference.md, "What counts as the same rows").
+In: the statements of a text in pairs. Out: a ``Verified`` for each. Only queries are run, and those
+of temporary views. Differences that the rewriting did not cause (ties at a LIMIT, rows that differ
+in each run) are reported as such (docs/reference.md, "What counts as the same rows").
 """
 
 from __future__ import annotations
@@ -92,9 +92,9 @@ class ScanRead:
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """One statement, verified: the seconds of each run; the ``sample`` of facts that were not read
-    whole; the bytes ``shuffled`` by both sides, if known. ``error`` is Spark's, or names the column
-    that differs."""
+    """The result for one statement: the seconds of each run; the ``sample`` of facts that were not
+    read whole; the bytes ``shuffled`` by both sides, if known. ``error`` is Spark's, or names the
+    column that differs."""
 
     path: str
     line: int
@@ -134,8 +134,8 @@ def verify_text(
     how: How = How(),
     begin: Callable[[str], None] = lambda place: None,
 ) -> None:
-    """Verifies the statements of a text that the rewriting changed, and hands each to ``keep``, its
-    place to ``begin`` before that. Raises SparkError where it cannot go on: Spark is gone, a
+    """Verifies the statements of a text that the rewriting changed: passes the place of each to
+    ``begin``, then its result to ``keep``. Raises SparkError if it cannot go on: Spark is gone, a
     statement takes too long, or one fails on which later ones depend."""
     use(session, catalog)
     for pair in pairs(path, rewrite):
@@ -164,7 +164,7 @@ def verify_text(
 
 
 def _hinted(session: Session, error: str) -> str:
-    """The error with a hint if a table is missing because an embedded Spark was used."""
+    """The error, with a hint if a table is missing because an embedded Spark was used."""
     if not session.target.embedded or "_NOT_FOUND]" not in error:
         return error
     hint = "this Spark of our own has no tables: give --master or --remote (or --conf, for a "
@@ -185,10 +185,9 @@ class _Side:
 
 @dataclass(frozen=True, slots=True)
 class _Verifying:
-    """The comparison of one pair. ``over`` says whether its time limit has passed; ``facts`` are
-    the last names of the tables whose scans are reported, ``layout`` those whose row groups are
-    counted.
-    """
+    """The comparison of one pair. ``over``: whether its time limit has passed. ``facts``: the last
+    names of the tables whose scans are reported. ``layout``: the tables whose row groups are
+    counted."""
 
     session: Session
     pair: QueryPair
@@ -199,7 +198,7 @@ class _Verifying:
     sample: tuple[Sampled, ...] = ()
 
     def verified(self) -> Verified:
-        """Runs both sides, then compares what they give. Raises SparkError."""
+        """Runs both sides, then compares their rows. Raises SparkError."""
         before, after = self._runs()
         if self.over():  # the time ran out between two jobs
             raise SparkError(self.pair.place)
@@ -314,10 +313,10 @@ def _first_other(before: BagColumns, after: BagColumns) -> str:
 
 
 def _executed(session: Session, frame: DataFrame) -> DataFrame:
-    """Runs a query without collecting its rows; returns the frame that has its metrics."""
-    if session.classic:  # runs this plan object, whose metrics can be read then
+    """Runs a query without collecting its rows; returns the frame that has the metrics."""
+    if session.classic:  # runs this plan object, whose metrics can be read afterwards
         rows = frame._jdf.queryExecution().toRdd().toJavaRDD()
-        # Without coalesce, an interpreting Spark does not compute rows whose number it knows.
+        # Without coalesce, an interpreting Spark does not compute rows that are only counted.
         rows.coalesce(max(1, rows.getNumPartitions())).count()
         return frame
     hashed = _hashed(frame)
@@ -329,7 +328,8 @@ def _executed(session: Session, frame: DataFrame) -> DataFrame:
 
 
 def _hashed(frame: DataFrame) -> DataFrame | None:
-    """A row that depends on all rows, with which Connect sends metrics; None if there is none."""
+    """A frame with one row computed from all rows, with which Connect sends the metrics; None if a
+    type cannot be hashed."""
     kinds = [field.dataType.simpleString() for field in frame.schema.fields]
     if not hasattr(type(frame), "executionInfo") or any(
         kind in " ".join(kinds) for kind in _UNHASHED
@@ -345,7 +345,7 @@ def _scan_pairs(
     after: Sequence[TableScan],
     sample: Sequence[Sampled],
 ) -> Iterator[ScanRead]:
-    """The scans of both runs in pairs, table by table and in the order of the plan."""
+    """The scans of both runs in pairs: of the same table, in the order of the plan."""
     taken = {fact.table: len(fact.taken) for fact in sample if not fact.whole}
     tables = dict.fromkeys(scan.qualified for scan in (*before, *after))
     for table in tables:
@@ -368,12 +368,13 @@ def _partitions(session: Session, table: str) -> int | None:
 def _time_limit(
     session: Session, pair: QueryPair, seconds: float | None
 ) -> Iterator[Callable[[], bool]]:
-    """Cancels what runs inside when its time is over; yields a function that says whether it is."""
+    """Cancels the jobs that run inside when the time is over; yields a function that says whether
+    it is."""
     over, ended = Event(), Event()
 
     def stop() -> None:
         over.set()
-        while not ended.is_set():  # again and again: between two jobs there is nothing to cancel
+        while not ended.is_set():  # again and again: between two jobs nothing can be cancelled
             if session.classic:
                 session.spark.sparkContext.cancelAllJobs()
             else:

@@ -110,7 +110,7 @@ class Cursor:
         return self.slice(start, self.index)
 
     def _ends_name(self, at: int) -> bool:
-        """Whether the token at an index ends a name. A token that begins with a colon may be a template."""
+        """Whether the token at an index ends a name, as a colon does (``:value``)."""
         token = self.tokens[at]
         return token.text in _ENDS_NAME or self.text.startswith(":", token.start)
 

@@ -163,10 +163,7 @@ def _argument(call: ast.Call, names: Callable[[], Names]) -> tuple[ast.expr, str
     named = {keyword.arg: keyword.value for keyword in call.keywords}
     node = call.args[0] if call.args else named.pop("sqlQuery", None)
     named.pop("args", None)
-    node, filled = (
-        _meant(node, names),
-        "{" if named else "",
-    )  # keyword arguments of ``sql`` fill its fields
+    node, filled = _meant(node, names), "{" if named else ""  # keywords fill the fields
     match node:
         case ast.Call(func=ast.Attribute(value=inner, attr="format")) if not filled:
             node, filled = _meant(inner, names), "{"
