@@ -106,7 +106,7 @@ class AuditSummary:
     runs: int
     bytes: int | None
     totals: tuple[Total, ...]
-    left: tuple[Total, ...]
+    not_judged: tuple[Total, ...]
     top: tuple[AuditedShape, ...]
     facts: tuple[FactSummary, ...]
     reasons: tuple[ColumnReason, ...]

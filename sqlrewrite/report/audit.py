@@ -198,9 +198,9 @@ def _page_sections(audit: AuditSummary) -> Iterator[str]:
     if audit.reasons:
         yield '<h2 id="reasons">The only reason against a predicate, and its runs</h2>'
         yield table(("column", "runs", "read", "reason"), _reason_rows(audit))
-    if audit.left:
+    if audit.not_judged:
         yield '<h2 id="left">What was not judged</h2>'
-        rows = [(total.what, *_counts(total)[:2]) for total in audit.left]
+        rows = [(total.what, *_counts(total)[:2]) for total in audit.not_judged]
         yield table(("reason", "runs", "shapes"), rows)
 
 
@@ -211,7 +211,7 @@ def _place_of(audit: AuditSummary, outcome: str) -> str:
         "#tables": audit.facts,
         "#unknown": audit.unknown,
         "#reasons": audit.reasons,
-        "#left": audit.left,
+        "#left": audit.not_judged,
     }
     place = _PLACES.get(outcome, "")
     return place if sections.get(place) else ""

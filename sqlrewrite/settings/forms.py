@@ -42,9 +42,9 @@ IN, SET, RANGE, VALUES, AUTO = "in", "set", "range", "values", "auto"
 """The forms that users can choose; ``auto`` is ``in``, or ``set`` if an IN would not prune."""
 
 SINGLE, HINTED, RANKED, FILTERED, CONSTANT = "single", "hinted", "rank", "filter", "constant"
-"""The forms that only the rules choose: for a single key; for one or a few where the engine prunes
-by no ``=``; for the first values of the fact's own column; for a bound that follows from a filter; for
-constants in the source of a MERGE."""
+"""The forms that only the rules choose: for a single key; for one or a few keys if the engine does
+not prune by ``=``; for the first values of the fact's own column; for a bound that follows from a
+filter; for constants in the source of a MERGE."""
 
 FORMS = (
     # The list of constants that the author compares the key with, instead of a key query.

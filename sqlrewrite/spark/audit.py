@@ -275,7 +275,7 @@ def summarize(session: Session, place: str, counts: Counts, top: int) -> AuditSu
             runs=sum(total.runs for total in totals),
             bytes=sum(sizes) if sizes else None,
             totals=totals,
-            left=_totals(shapes.where("reason <> ''"), "reason"),
+            not_judged=_totals(shapes.where("reason <> ''"), "reason"),
             top=_top(shapes, top),
             facts=_facts(shapes),
             reasons=_reasons(shapes),

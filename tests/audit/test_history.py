@@ -160,7 +160,7 @@ ANSWER = AuditSummary(
     runs=1200,
     bytes=3 << 40,
     totals=(Total("rewritten", 1, 1000, 2 << 40, 5), Total("error", 1, 200, 1 << 40, 5)),
-    left=(Total("Expected <something>", 1, 200, 1 << 40, 5),),
+    not_judged=(Total("Expected <something>", 1, 200, 1 << 40, 5),),
     top=(
         AuditedShape("ab" * 16, "dw", 1000, 7, 2 << 40, 60_000_000, "SELECT '<b>'",
               "SELECT '<b>' AND …",

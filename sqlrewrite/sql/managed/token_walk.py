@@ -254,9 +254,9 @@ class Walk:
 
     def _top(self, condition: Range) -> list[int]:
         """The tokens of a condition outside any parentheses, brackets and CASE … END."""
-        known = self._tops.get(condition)
-        if known is not None:
-            return known
+        cached = self._tops.get(condition)
+        if cached is not None:
+            return cached
         top = self._tops[condition] = []
         depth = cases = 0
         for index in range(condition.start, condition.end):
