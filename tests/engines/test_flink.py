@@ -320,6 +320,8 @@ def test_options_of_a_table_that_read_the_same_rows(query: str) -> None:
     rewritten = _flink(query.format(OPTIONS), catalog)
     assert rewritten != query.format(OPTIONS)
     assert re.search(rf"\b[fd] {re.escape(OPTIONS)}", rewritten)
+    assert _flink(rewritten, catalog) == rewritten
+    assert stripped(rewritten, Limits(dialect="flink")).sql == query.format(OPTIONS)
     hint = re.compile(r" ?/\*\+.*?\*/")
     assert hint.sub("", rewritten) == _flink(hint.sub("", query.format(OPTIONS)), catalog)
 
