@@ -39,7 +39,7 @@ def test_a_constant_too_few_in_a_merge_is_seen(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(duckdb_rows, "rewrite", losing)
     monkeypatch.setattr(duckdb_rows, "shrunk", lambda sql, _: sql)
-    assert run(1, 0, 40, merges=True).wrong
+    assert run(1, 120, 40, merges=True).wrong
 
 
 def test_lost_rows_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
