@@ -63,7 +63,7 @@ def _of_column(plan: Plan, ref: ColumnRef, steps: list[int]) -> tuple[KeyBound, 
     match relation:
         case Inline(rows=rows):
             values = tuple([row[place] for row in rows])
-            return _one_of(values) if all(map(_is_constant, values)) else ()
+            return _one_of(values, listed=True) if all(map(_is_constant, values)) else ()
         case Derived(query=query) | CteReference(query=query) if query.top:
             branches = [
                 _of_output(plan, plan.blocks[number], place, len(names), steps)
@@ -94,18 +94,20 @@ def _of_any(branches: Sequence[tuple[KeyBound, ...]]) -> tuple[KeyBound, ...]:
     if len(branches) == 1:
         return branches[0]
     values: list[Expression] = []
+    listed = False
     for bounds in branches:
-        lists = [bound.constants for bound in bounds if bound.operator == "in"]
+        lists = [bound for bound in bounds if bound.operator == "in"]
         if not lists:
             return ()
-        values += lists[0]
-    return _one_of(tuple(values))
+        values += lists[0].constants
+        listed = listed or lists[0].listed
+    return _one_of(tuple(values), listed=listed)
 
 
-def _one_of(values: tuple[Expression, ...]) -> tuple[KeyBound, ...]:
+def _one_of(values: tuple[Expression, ...], *, listed: bool = False) -> tuple[KeyBound, ...]:
     """A column that has one of some values."""
     some = tuple([value for value in values if not _is_null(value)])  # a NULL matches no row
-    return (KeyBound("in", some),) if 0 < len(some) <= _MOST_CONSTANTS else ()
+    return (KeyBound("in", some, listed),) if 0 < len(some) <= _MOST_CONSTANTS else ()
 
 
 def _bounds_in(conditions: Sequence[Condition], ref: ColumnRef) -> tuple[KeyBound, ...]:

@@ -38,10 +38,12 @@ _NOT_READ = "a join here is not understood: "
 @dataclass(frozen=True, slots=True)
 class KeyBound:
     """A bound on each key by ``constants`` of the text: it is one of them (``in``), or compares
-    with the only one (``<``, ``<=``, ``>``, ``>=``)."""
+    with the only one (``<``, ``<=``, ``>``, ``>=``). ``listed``: by rows of VALUES, of which Spark
+    infers nothing."""
 
     operator: str
     constants: tuple[ra.Expression, ...]
+    listed: bool = False
 
 
 PairPlace = tuple[int, str, int, str]

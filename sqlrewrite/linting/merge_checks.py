@@ -9,19 +9,7 @@ from sqlrewrite.find.pairs import Pair
 from sqlrewrite.linting.checked_statement import CheckedStatement
 from sqlrewrite.linting.findings import Finding, Severity
 from sqlrewrite.linting.scan_checks import bounds
-from sqlrewrite.plan.algebra import (
-    Call,
-    Cast,
-    Derived,
-    Expression,
-    Join,
-    JoinType,
-    Literal,
-    Plan,
-    Scan,
-)
-from sqlrewrite.plan.expressions import columns, walk
-from sqlrewrite.plan.lineage import same_column
+from sqlrewrite.plan.algebra import Join, JoinType, Plan, Scan
 
 MERGED = "DPP010"
 """The code of the rule."""
@@ -134,7 +122,7 @@ def whole(plan: Plan, pairs: Sequence[Pair]) -> WholeTarget | None:
     if any(bounds(condition.expression, scan.relation, choosing) for condition in join.conditions):
         return None
     if table.provider in _CARRIES and any(
-        _constant_keys(plan, pair) for pair in _tied(pairs, scan)
+        not bound.listed for pair in _tied(pairs, scan) for bound in pair.bounds
     ):
         return None
     return WholeTarget(scan, tuple(sorted(names)), joined)
@@ -158,26 +146,3 @@ def _joined(pairs: Sequence[Pair], scan: Scan) -> list[str]:
 def _tied(pairs: Sequence[Pair], scan: Scan) -> list[Pair]:
     """The pairs of a MERGE's target with its source."""
     return [pair for pair in pairs if pair.target is scan and pair.constants_only]
-
-
-def _constant_keys(plan: Plan, pair: Pair) -> bool:
-    """Whether the source of a MERGE is a SELECT that gives the key by a constant, or compares it
-    with constants by ``=`` or IN."""
-    source = pair.dimension
-    if not isinstance(source, Derived) or len(source.query.top) != 1 or source.columns:
-        return False
-    block = plan.blocks[source.query.top[0]]
-    keys = [output.expression for output in block.outputs if output.name == pair.key.name]
-    if len(keys) != 1 or not block.complete:
-        return False
-    if not columns(keys[0]):
-        return all(isinstance(node, Literal | Cast) for node in walk(keys[0]))
-    return any(_compares(condition.expression, keys[0]) for condition in block.where)
-
-
-def _compares(condition: Expression, key: Expression) -> bool:
-    match condition:
-        case Call(name="=" | "in", args=(one, *others)):
-            return same_column(one, key) and all(isinstance(other, Literal) for other in others)
-        case _:
-            return False
