@@ -124,9 +124,9 @@ def tokenized(
     in_dml = MARKER in sql and ("iceberg" in sql.lower() or catalog.takes_subqueries)
     text = Stripped(sql, sql)
     if not as_written:
-        text = strip(sql, lexed.tokens, kept, in_dml=in_dml)
+        text = strip(sql, lexed, kept, in_dml=in_dml)
     if text.removed:
-        lexed = lex(text.text, catalog.refer)
+        lexed = lexed.without(text.removed)
     return Document(sql, catalog, limits, text, comments, lexed, suppressed)
 
 

@@ -14,7 +14,6 @@ from sqlrewrite.results import NOT_PARSED, Problem, Removed, Rewrite
 from sqlrewrite.sql.managed.groups import GROUPS, find_groups
 from sqlrewrite.sql.managed.recognition import ManagedPredicate
 from sqlrewrite.sql.managed.strip import Keep, Stripped, strip
-from sqlrewrite.sql.managed.token_walk import Walk
 from sqlrewrite.sql.parse.scripts import pieces
 from sqlrewrite.sql.parse.statements import Lexed, lex, statements
 from sqlrewrite.text.edits import Span
@@ -25,6 +24,10 @@ from sqlrewrite.text.templates import Obstacle
 from sqlrewrite.warehouse import VARIABLE, Name, Reference
 
 _BLOCKED = "what dpp-rewrite has written into this statement stays, take it out by hand: {}"
+_UNREAD = (
+    "the statement cannot be read, so what dpp-rewrite has written into it stays: `--check` says "
+    "why, take it out by hand or mend the statement"
+)
 FOREIGN = "DPP009"
 _FOREIGN = (
     "dpp-rewrite did not write what this marker follows: the predicate is "
@@ -53,17 +56,18 @@ def taken_out(sql: str, lines: Lines | None = None) -> tuple[Rewrite, Stripped]:
     spans = groups.spans
     grouped = Stripped.of(sql, spans, spans)
     inner = lex(grouped.text) if spans else lexed
-    text, skipped = strip(grouped.text, inner.tokens), tuple[Problem, ...]()
+    text, skipped = strip(grouped.text, inner), tuple[Problem, ...]()
     if groups.why:
         skipped = (Problem(GROUPS, groups.why, *lines.place(sql.find(GROUPS_BEGIN))),)
     if MARKER in grouped.text and "{%" in grouped.text:
         tags = _block_tags(inner, grouped.text)
         if tags:
             kept = _keep_in_blocks(grouped.text, inner)
-            text = _strip_blocks(grouped.text) or strip(grouped.text, inner.tokens, kept)
+            text = _strip_blocks(grouped.text) or strip(grouped.text, inner, kept)
         if tags and MARKER in text.text:
             at = tags[0].start
             skipped += (Problem(NOT_PARSED, _BLOCKED.format(tags[0].message), *lines.place(at)),)
+    skipped += tuple(Problem(NOT_PARSED, _UNREAD, *lines.place(at)) for at in text.unread)
     text = grouped.then(text) if spans else text
     starts = [piece.tokens[0].start for piece in pieces(sql, lexed.tokens)]
     removed = tuple(
@@ -75,16 +79,16 @@ def taken_out(sql: str, lines: Lines | None = None) -> tuple[Rewrite, Stripped]:
         )
         for span in text.predicates
     )
-    notes = _notes(text, strip(sql, lexed.tokens, in_dml=True), lines)
+    notes = _notes(text, sql, lexed, lines) if text.foreign else ()
     rewrite = Rewrite(
         sql, text.author_text, len(starts), skipped=skipped, removed=removed, notes=notes
     )
     return rewrite, text
 
 
-def _notes(text: Stripped, all_of_it: Stripped, lines: Lines) -> tuple[Problem, ...]:
+def _notes(text: Stripped, sql: str, lexed: Lexed, lines: Lines) -> tuple[Problem, ...]:
     """A note for each marker that stays; those in a DELETE or UPDATE get their own message."""
-    ours = {*text.foreign}.difference(all_of_it.foreign)
+    ours = {*text.foreign}.difference(strip(sql, lexed, in_dml=True).foreign)
     return tuple(
         replace(note, message=_IN_CHANGE) if at in ours else note
         for at, note in zip(text.foreign, foreign(text, lines), strict=True)
@@ -102,7 +106,7 @@ def _strip_blocks(text: str) -> Stripped | None:
     from sqlrewrite.text.blocks import renderings  # few texts need it
 
     every = renderings(text)
-    stripped = [strip(rendering.text, lex(rendering.text, _some).tokens) for rendering in every]
+    stripped = [strip(rendering.text, lex(rendering.text, _some)) for rendering in every]
     if len({one.removed for one in stripped}) != 1:
         return None
     removed = stripped[0].removed
@@ -131,11 +135,11 @@ def _keep_in_blocks(text: str, lexed: Lexed) -> Keep:
         )
     ]
 
-    def keep(walk: Walk, found: Sequence[ManagedPredicate]) -> list[ManagedPredicate]:
-        return [
-            predicate
-            for predicate in found
-            if any(at.start <= predicate.span.start < at.end for at in spans)
-        ]
+    def keep(predicates: Sequence[ManagedPredicate]) -> dict[ManagedPredicate, None]:
+        return {
+            predicate: None
+            for predicate in predicates
+            if any(span.start <= predicate.span.start < span.end for span in spans)
+        }
 
     return keep

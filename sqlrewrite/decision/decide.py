@@ -39,16 +39,10 @@ from sqlrewrite.results import Outcome, RuleResult, Verdict
 from sqlrewrite.settings.forms import IN, VALUES
 from sqlrewrite.settings.options import NotAskedError, Options, RefusedError
 from sqlrewrite.sql.bind.binder import Bound
-from sqlrewrite.sql.managed.recognition import (
-    has_managed_predicate,
-    managed_predicates,
-    normalized_value,
-)
-from sqlrewrite.sql.managed.strip import ManagedClause
-from sqlrewrite.sql.managed.token_walk import Walk
+from sqlrewrite.sql.managed.recognition import normalized_value
+from sqlrewrite.sql.managed.strip import KeptPredicate, ManagedClause
 from sqlrewrite.sql.places import NoPlaceError, Places
 from sqlrewrite.text.edits import Edit
-from sqlrewrite.text.markers import MARKER
 from sqlrewrite.write import placement
 from sqlrewrite.write.derived_values import days_around
 from sqlrewrite.write.predicates import write
@@ -86,25 +80,24 @@ def decide_statement(
     groups = _groups(proposals) + unions
     statement, words = reading.statement, reading.words
     places = Places(context.text.text, statement.tokens, bound)
-    walk = None
-    if context.suppressed is not None and MARKER in places.text:
-        walk = Walk(places.text, statement.tokens)
-        words = _unmanaged_words(walk, words)
-    text = _Text(places, words, clauses, statement.end, walk)
+    kept = context.text.kept_between(statement.start, statement.end)
+    if kept:  # an alias in one is seen nowhere else, and what is derived is the same without them
+        words = statement.words_outside([predicate.span for predicate in kept])
+    text = _Text(places, words, clauses, statement.end, kept)
     return _insertions(reading, bound, _with_predicates(proposals, groups, text), text)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Text:
     """The text of a statement, up to its ``end``: its places, its ``words`` in lower case, the
-    ``clauses`` into which an earlier run wrote, by their offsets, and its tokens if predicates of
-    ours may stay in it."""
+    ``clauses`` into which an earlier run wrote, by their offsets, and the predicates of ours that a
+    directive keeps."""
 
     places: Places
     words: frozenset[str]
     clauses: Mapping[int, ManagedClause]
     end: int
-    walk: Walk | None
+    kept: Sequence[KeptPredicate]
 
     def managed_clause(self, slot: Slot) -> ManagedClause | None:
         """The predicates of an earlier run in a slot's clause; None if there are none. A WHERE that
@@ -117,15 +110,6 @@ class _Text:
         start = clause.condition.end
         end = self.places.next(start, self.end)
         return next((self.clauses[at] for at in range(start, end + 1) if at in self.clauses), None)
-
-
-def _unmanaged_words(walk: Walk, words: frozenset[str]) -> frozenset[str]:
-    """A statement's words, but not those of our predicates that a comment keeps: what is derived
-    beside them must be the same as without them, aliases included."""
-    inside = {index for managed in managed_predicates(walk) for index in range(*managed.tokens)}
-    if not inside:
-        return words
-    return frozenset(t.text.lower() for n, t in enumerate(walk.tokens) if n not in inside)
 
 
 def _alternatives(
@@ -317,10 +301,8 @@ def _forbidding_comment(
         at = proposal.pair.at
         if at is not None and not mends and (why := context.suppresses(at)):
             return why
-    walk, conjuncts = text.walk, slot.clause.conjuncts
-    if walk and any(
-        has_managed_predicate(walk, conjuncts, predicate.value) for predicate in predicates
-    ):
+    bounded = {one.value for one in text.kept if one.span in slot.clause.conjuncts}
+    if any(normalized_value(predicate.value) in bounded for predicate in predicates):
         return "a comment keeps the predicate that an earlier run wrote for this column"
     clause = text.managed_clause(slot)
     if clause is not None and all(stands_in(predicate, clause) for predicate in predicates):

@@ -6,13 +6,14 @@ column that it names.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from sqlglot import TokenType
+from sqlglot import exp
 
-from sqlrewrite.sql.managed.recognition import ManagedPredicate, bounded_value, managed_predicates
-from sqlrewrite.sql.managed.token_walk import NoFormError, Walk
+from sqlrewrite.sql.bind.trees import alias_of, alias_offset
+from sqlrewrite.sql.managed.recognition import ManagedPredicate
+from sqlrewrite.sql.managed.strip import strip
 from sqlrewrite.sql.parse.statements import lex
 from sqlrewrite.sql.statements.directives import ADDING, MENDING, Directive, Directives
 from sqlrewrite.warehouse import Warehouse
@@ -37,83 +38,78 @@ class Suppressed:
         codes = MENDING if mends else ADDING | MENDING
         return _reason(self.directives.region(offset, codes))
 
-    def kept(
-        self, walk: Walk, predicates: Sequence[ManagedPredicate]
-    ) -> dict[ManagedPredicate, Directive]:
-        """The managed predicates that stay, each with the directive for it, which covers a line of
-        the predicate or the scan that it is for. With one of them all stay that bound the same
-        value, as the two ends of a range do."""
+    def kept(self, predicates: Sequence[ManagedPredicate]) -> dict[ManagedPredicate, Directive]:
+        """The managed predicates of a statement that stay, each with the directive for it, which
+        covers a line of the predicate or the scan that it is for. With one of them all stay that
+        bound the same value, as the two ends of a range do."""
         own = {
             predicate: directive
             for predicate in predicates
-            if (directive := self._covering(walk, predicate)) is not None
+            if (directive := self._covering(predicate)) is not None
         }
         if not own:
             return own
-        of = {_about(walk, predicate): directive for predicate, directive in own.items()}
+        of = {_about(predicate): directive for predicate, directive in own.items()}
         both = (
-            (predicate, own.get(predicate) or of.get(_about(walk, predicate)))
-            for predicate in predicates
+            (predicate, own.get(predicate) or of.get(_about(predicate))) for predicate in predicates
         )
         return {predicate: directive for predicate, directive in both if directive is not None}
 
     def owners(self, text: str) -> dict[int, Directive]:
         """The directive by which each managed predicate of a text stays, by the predicate's
         offset."""
-        walk = Walk(text, lex(text).tokens)
-        kept = self.kept(walk, list(managed_predicates(walk)))
-        return {predicate.span.start: directive for predicate, directive in kept.items()}
+        kept = strip(text, lex(text), self.kept).kept
+        return {predicate.span.start: predicate.directive for predicate in kept}
 
-    def _covering(self, walk: Walk, managed: ManagedPredicate) -> Directive | None:
-        first, span = managed.tokens.start, managed.span
-        lines = (self.directives.covering(at, MENDING) for at in (span.start, span.end - 1))
-        directive = next(filter(None, lines), None)
-        names, block = self._names(walk, managed), _block(walk, span.start)
-        if directive is not None or block is None:
-            return directive
-        for index, token in enumerate(walk.tokens[:first]):
-            # Before a dot it is a qualifier, as `f` in `f.p`, and no table in FROM.
-            if token.text.lower() in names and walk.kind(index + 1) is not TokenType.DOT:
-                directive = self.directives.covering(_named(walk, index), MENDING)
-                if directive is not None and _block(walk, token.start) == block:
-                    return directive
-        return None
+    def _covering(self, managed: ManagedPredicate) -> Directive | None:
+        span = managed.span
+        offsets = [span.start, span.end - 1]
+        names = self._names(managed.value)
+        offsets += [at for name, at in _scans(managed.clause.block) if name in names]
+        lines = (self.directives.covering(at, MENDING) for at in offsets)
+        return next(filter(None, lines), None)
 
-    def _names(self, walk: Walk, managed: ManagedPredicate) -> frozenset[str]:
+    def _names(self, value: exp.Expr) -> frozenset[str]:
         """The names of a predicate's scan in a FROM: its qualifiers, or tables partitioned by its
         column."""
         names: set[str] = set()
-        for index in range(*managed.value):
-            name = walk.tokens[index].text.lower()
-            if walk.kind(index + 1) is TokenType.DOT:
-                names.add(name)
-            elif walk.kind(index - 1) is not TokenType.DOT:
-                for table in self.catalog.tables:
-                    if any(field.column.lower() == name for field in table.partitioned_by):
-                        names.add(table.name[-1].lower())
+        for column in value.find_all(exp.Column):
+            if column.table:
+                names.add(column.table.lower())
+                continue
+            name = column.name.lower()
+            for table in self.catalog.tables:
+                if any(field.column.lower() == name for field in table.partitioned_by):
+                    names.add(table.name[-1].lower())
         return frozenset(names)
 
 
-def _about(walk: Walk, managed: ManagedPredicate) -> tuple[int | None, str]:
+def _about(managed: ManagedPredicate) -> tuple[int, str]:
     """What a predicate bounds, and in which block."""
-    return _block(walk, managed.span.start), bounded_value(walk, managed)
+    return id(managed.clause.block), managed.bounded
 
 
-def _named(walk: Walk, index: int) -> int:
-    """The offset of a table's name, by the token of the name or of its alias."""
-    before = index - 1 - (walk.kind(index - 1) is TokenType.ALIAS)
-    named = walk.kind(before) in (TokenType.VAR, TokenType.IDENTIFIER)
-    return walk.tokens[before if named else index].start
+def _scans(block: exp.Expr) -> Iterator[tuple[str, int]]:
+    """The relations in the FROM of a block by their names and aliases, each with the offset of its
+    table's name, or of its alias."""
+    if isinstance(block, exp.Merge):
+        return
+    from_ = block.args.get("from_")
+    stack = [block.this if from_ is None else from_.this]
+    stack += [join.this for join in block.args.get("joins") or ()]
+    while stack:
+        relation = stack.pop()
+        stack += [join.this for join in relation.args.get("joins") or ()]
+        table = isinstance(relation, exp.Table)
+        if isinstance(relation, exp.Subquery | exp.Paren) and not alias_of(relation):
+            stack.append(relation.this)
+            continue
+        at = relation.this.meta.get("start") if table else alias_offset(relation)
+        if at is not None:
+            yield alias_of(relation).lower(), at
+            if table:
+                yield relation.name.lower(), at
 
 
 def _reason(directive: Directive | None) -> str | None:
     return f"kept as it is: line {directive.line} says `{directive}`" if directive else None
-
-
-def _block(walk: Walk, offset: int) -> int | None:
-    """The SELECT, DELETE or UPDATE whose clauses hold the token at an offset; None for others."""
-    try:
-        lead = walk.lead(walk.index(offset))
-    except NoFormError:
-        return None
-    return None if walk.kind(lead) is TokenType.MERGE else lead

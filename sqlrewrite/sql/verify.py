@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -65,17 +64,22 @@ class ReadClause:
 
 
 def clause(text: str, whole: bool, refer: Refer) -> ReadClause:
-    """A clause read: ``SELECT WHERE …``, or a ``whole`` ``SELECT 1 FROM …``. Raises TokenError."""
+    """A clause read: ``SELECT WHERE …`` or ``MERGE ON …``, or a ``whole`` ``SELECT 1 FROM …``.
+    Raises TokenError."""
     if len(text) > _LONG or templated(text):
         return _clause(text, whole, refer)
     return _plain_clause(text, whole)
 
 
 def _clause(text: str, whole: bool, refer: Refer = no_name) -> ReadClause:
-    tokens, tree = tokenize(text, refer), None
-    with suppress(SqlglotError, ValueError):
+    tokens = tokenize(text, refer)
+    try:
         tree = parse_tokens(tokens, text) if whole else parse_condition(tokens[2:], text)
-    return ReadClause(strip_text(text, tokens), tree)
+    except (SqlglotError, ValueError):
+        return ReadClause(text, None)
+    merges = tokens[0].token_type is TokenType.MERGE
+    block = None if whole else exp.Merge() if merges else exp.Select()
+    return ReadClause(strip_text(text, tokens, tree, block), tree)
 
 
 _plain_clause = lru_cache(256)(_clause)  # they share what ties them, too

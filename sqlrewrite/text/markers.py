@@ -38,7 +38,22 @@ _GROUPS = re.compile(
 """From one mark to the other; a mark without a partner is the author's."""
 
 
+# What formatters move a marker behind, where it ends a clause: sqlfluff `);` and a line end, sqlfmt
+# `),` and `) do` (of a FOR in a script), since its comments end lines.
+_BEHIND_CLAUSE = re.compile(rf"(\s*(?:;|,|(?i:do\b)))?\s*{re.escape(MARKER)}")
+
 _MARKER = re.compile(rf"\s*{re.escape(MARKER)}")
+
+
+def marker_within(text: str, start: int, end: int) -> bool:
+    """Whether there is a marker between two offsets, or one that a formatter has moved behind what
+    ends the clause (``behind_clause``) at the second."""
+    return text.find(MARKER, start, end) >= 0 or behind_clause(text, end) is not None
+
+
+def behind_clause(text: str, offset: int) -> re.Match[str] | None:
+    """The marker behind an offset; its group 1 is what a formatter has moved it behind."""
+    return _BEHIND_CLAUSE.match(text, offset)
 
 
 def marker_behind(text: str, offset: int) -> Span | None:

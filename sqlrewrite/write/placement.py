@@ -12,8 +12,7 @@ from sqlrewrite.plan.algebra import Clause
 from sqlrewrite.sql import verify
 from sqlrewrite.sql.bind.binder import Bound
 from sqlrewrite.sql.managed.recognition import QUERY_PLACEHOLDER
-from sqlrewrite.sql.managed.strip import strip_text
-from sqlrewrite.sql.parse.statements import TokenError, tokenize
+from sqlrewrite.sql.parse.statements import TokenError
 from sqlrewrite.sql.places import ConditionClause, NoPlaceError, Places
 from sqlrewrite.text.edits import Edit
 from sqlrewrite.text.markers import MARKER, marker_behind, read_keys_note
@@ -202,8 +201,9 @@ def check(
     except TokenError:
         return "the result cannot be lexed"
     # A predicate of ours that stays, because its scan is suppressed, is on both sides.
-    bare = strip_text(before, tokenize(before)) if MARKER in before else before
-    if read.bare != bare:
+    if MARKER in before:
+        before = verify.clause(before, clause.keyword is None, refer).bare
+    if read.bare != before:
         return "a second run would not find the text as it was"
     if clause.keyword is None:
         gained = verify.where_gained(bound.selects[slot.block], read.tree, len(predicates))

@@ -40,7 +40,6 @@ THEIRS = {
     "MERGE, NOT MATCHED": "MERGE INTO f USING d ON f.p = d.k\n"
     "WHEN NOT MATCHED BY SOURCE AND f.a = 1 AND {} THEN DELETE",
     "REPLACE WHERE": "INSERT INTO f REPLACE WHERE a = 1 AND {} SELECT 1, 2, 3",
-    "REPLACE ON": "INSERT INTO f REPLACE ON f.p = 1 AND {} SELECT * FROM g",
     "VALUES": "INSERT INTO f VALUES (f.a = 1 AND {}, 1)",
     "SELECT": "SELECT f.a = 1 AND {} AS x FROM f",
     "HAVING": "SELECT f.p FROM f WHERE f.a = 1 GROUP BY f.p HAVING f.p = 1 AND {}",
@@ -53,8 +52,6 @@ THEIRS = {
     "an exclamation mark": "SELECT f.a FROM f WHERE ! {}",
     "parentheses": "SELECT f.a FROM f WHERE f.a = 1 AND ({})",
     "a comparison": "SELECT f.a FROM f WHERE f.a = 1 AND true = {}",
-    "compared": "SELECT f.a FROM f WHERE f.a = 1 AND {} = true",
-    "IS NOT NULL": "SELECT f.a FROM f WHERE f.a = 1 AND {} IS NOT NULL",
     "a call": "SELECT f.a FROM f WHERE if(f.a = 1 AND {}, true, false)",
     "a lambda": "SELECT f.a FROM f WHERE exists(array(1), x -> x = 1 AND {})",
     "FILTER": "SELECT count(*) FILTER (WHERE f.a = 1 AND {}) FROM f",
@@ -70,11 +67,9 @@ THEIRS = {
     "another's": "CREATE FUNCTION h() RETURNS INT LANGUAGE X RETURN SELECT a FROM f WHERE {}",
     "COPY": "COPY INTO f FROM (SELECT f.a FROM f WHERE f.a = 1 AND {})",
     "what a script makes": "BEGIN CREATE TABLE g AS SELECT f.a FROM f WHERE f.a = 1 AND {}; END",
-    "what a script drops": "BEGIN DROP TABLE f; SELECT f.a FROM f WHERE f.a = 1 AND {}; END",
     "a DELETE in a script": "BEGIN IF 1 = 1 THEN DELETE FROM f WHERE f.a = 1 AND {}; END IF; END",
     "a script without END": "BEGIN SELECT f.a FROM f WHERE f.a = 1 AND {};",
     "what is said of a pipe": "DESCRIBE FROM f |> WHERE f.a = 1 AND {}",
-    "what Spark lexes otherwise": "SELECT f.a FROM f WHERE f.a !> 1 AND {}",
 }
 OURS = {
     "SELECT": "SELECT f.a FROM f WHERE f.a = 1 AND {}",
@@ -123,6 +118,25 @@ def test_theirs_stays(catalog: Catalog, where: str, form: str) -> None:
     _stays(THEIRS[where].format(FORMS[form]), catalog)
 
 
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    "where",
+    [
+        "SELECT f.a FROM f WHERE f.a = 1 AND {} AND AND",
+        "SELECT f.a FROM f WHERE f.a !> 1 AND {}",
+        "INSERT INTO f REPLACE ON f.p = 1 AND {} SELECT * FROM g",
+        "SELECT f.a FROM f WHERE f.a = 1 AND {} AND {} IS NOT NULL IS TRUE",
+        "BEGIN DROP TABLE f; SELECT f.a FROM f WHERE f.a = 1 AND {}; END",
+    ],
+)
+def test_in_a_statement_that_is_not_read_it_stays(catalog: Catalog, where: str, form: str) -> None:
+    """Whose it is cannot be told: nobody is asked to take the marker off."""
+    text = where.replace("{}", FORMS[form])
+    for result in (stripped(text), rewrite(text, catalog)):
+        assert (result.sql, result.notes, result.removed) == (text, (), ())
+        assert result.skipped or result.errors
+
+
 @pytest.mark.parametrize("form", [form for form in FORMS if NOTE not in FORMS[form]])
 def test_in_the_on_of_a_merge_only_literals_are_ours(catalog: Catalog, form: str) -> None:
     text = "MERGE INTO f USING d ON f.p = d.k AND {} WHEN MATCHED THEN DELETE"
@@ -137,7 +151,6 @@ def test_in_the_on_of_a_merge_only_literals_are_ours(catalog: Catalog, form: str
         "f.p >= (f.a)",
         "array_contains(array(1, 2), f.p)",
         "array_contains((f.a), f.p)",
-        "f.p IN (SELECT d2.k FROM d d2) IS TRUE",
         "f.p IN /* mine */ (SELECT d2.k FROM d d2)",
         "f.p NOT IN (SELECT d2.k FROM d d2)",
         "f.p <> (SELECT max(d2.k) FROM d d2)",

@@ -10,7 +10,7 @@ from sqlrewrite.decision.statement_decision import same_tokens
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.settings.options import make_options
 from sqlrewrite.sql.managed.strip import strip
-from sqlrewrite.sql.parse.statements import tokenize
+from sqlrewrite.sql.parse.statements import lex
 from sqlrewrite.text.markers import MARKER
 
 DDL = """
@@ -169,7 +169,7 @@ def test_a_marker_on_a_line_of_its_own(catalog: Catalog) -> None:
 def test_the_text_of_a_predicate_whose_marker_has_a_line_of_its_own() -> None:
     ours = f"(p IN (1, 2) OR p IS NULL)\n{MARKER}"
     text = f"SELECT a FROM f WHERE {ours}"
-    [taken] = strip(text, tokenize(text)).removed_predicates.values()
+    [taken] = strip(text, lex(text)).removed_predicates.values()
     assert (taken.text, taken.unmarked) == (ours, "(p IN (1, 2) OR p IS NULL)")
 
 

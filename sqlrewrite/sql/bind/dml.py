@@ -30,6 +30,18 @@ def changes_rows(tree: exp.Expr) -> bool:
     return isinstance(tree, _CHANGES)
 
 
+def takes_predicates(tree: exp.Expr) -> bool:
+    """Whether a statement may get predicates: it holds a query, or is a MERGE, or a DELETE or
+    UPDATE with only the clauses of Spark's grammar: one table, and SETs of columns."""
+    if not isinstance(tree, exp.Delete | exp.Update):
+        return isinstance(tree, exp.Merge) or query_held(tree) is not None
+    understood = _OF_A_DELETE if isinstance(tree, exp.Delete) else _OF_AN_UPDATE
+    return all(key in understood for key, value in tree.args.items() if value) and all(
+        isinstance(expression, exp.EQ) and isinstance(expression.this, exp.Column)
+        for expression in tree.expressions
+    )
+
+
 def query_run_by(tree: exp.Expr) -> tuple[exp.Query | None, str]:
     """The query that a statement holds, or runs to find the rows that it changes, or None; and the
     role of its block: ``merge`` for the join of a MERGE, ``change`` for the query over the target
@@ -38,7 +50,7 @@ def query_run_by(tree: exp.Expr) -> tuple[exp.Query | None, str]:
         case exp.Merge():
             join = _join_of(tree)
             return (join, "merge") if join is not None else (_source(tree), "query")
-        case exp.Delete() | exp.Update() if _is_sparks(tree):
+        case exp.Delete() | exp.Update() if takes_predicates(tree):
             target = exp.From(this=tree.this.copy())
             values = [expression.args["expression"].copy() for expression in tree.expressions]
             where = tree.args.get("where")
@@ -48,16 +60,6 @@ def query_run_by(tree: exp.Expr) -> tuple[exp.Query | None, str]:
             return select, "change"
         case _:
             return query_held(tree), "query"
-
-
-def _is_sparks(tree: exp.Delete | exp.Update) -> bool:
-    """Whether a DELETE or UPDATE has only clauses of Spark's grammar: one table, and SETs of
-    columns."""
-    understood = _OF_A_DELETE if isinstance(tree, exp.Delete) else _OF_AN_UPDATE
-    return all(key in understood for key, value in tree.args.items() if value) and all(
-        isinstance(expression, exp.EQ) and isinstance(expression.this, exp.Column)
-        for expression in tree.expressions
-    )
 
 
 def _join_of(tree: exp.Merge) -> exp.Select | None:

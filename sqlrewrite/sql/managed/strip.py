@@ -2,28 +2,34 @@
 
 Every run starts from the text without them and derives them anew. So a second run changes nothing,
 a predicate that no longer follows from the query goes, and nothing is ever derived from our own.
+A statement that does not parse keeps what stands in it: it would not be written to either.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
-from sqlglot import Token, TokenType
+from sqlglot import Token, exp
 
-from sqlrewrite.sql.lex.keywords import CHANGES
+from sqlrewrite.sql.bind.dml import takes_predicates
 from sqlrewrite.sql.managed.recognition import (
     ManagedPredicate,
-    apart,
-    bounded_value,
+    MarkedClause,
+    TextTokens,
+    clause_of,
     is_unmarked,
     managed_predicates,
-    marker_offsets,
+    marked_clauses,
+    moved_behind,
+    unmarked_clauses,
 )
-from sqlrewrite.sql.managed.token_walk import EnclosingClause, NoFormError, Range, Walk
+from sqlrewrite.sql.parse.statement_kinds import opens_query
+from sqlrewrite.sql.parse.statements import Lexed, Statement, statements
+from sqlrewrite.sql.statements.directives import Directive
 from sqlrewrite.text.edits import Edit, Span, blanked, cut, merged
 from sqlrewrite.text.markers import MARKER
 from sqlrewrite.text.source import LINE_END
@@ -54,6 +60,15 @@ class RemovedPredicate:
 
 
 @dataclass(frozen=True, slots=True)
+class KeptPredicate:
+    """A managed predicate that a directive keeps, without its marker; the value that it bounds."""
+
+    span: Span
+    value: str
+    directive: Directive
+
+
+@dataclass(frozen=True, slots=True)
 class ManagedClause:
     """What an earlier run wrote into one clause. ``at`` is the offset of the WHERE or ON, or of
     where that was; ``edits`` would put all back; ``in_dml``: it is the condition of a DELETE or
@@ -71,9 +86,10 @@ class Stripped:
     ``text`` there are blanks in their place.
 
     ``predicates`` are the spans of those in them, each with its marker, and ``clauses`` have all
-    that is known of them, clause by clause. ``foreign`` is where a marker stands on what is not
-    ours: the author has edited, wrapped or moved it. ``unsure`` are the offsets of what such a
-    marker stands behind where it may have come away from a predicate of ours.
+    that is known of them, clause by clause. ``kept`` are those that a directive keeps. ``foreign``
+    is where a marker stands on what is not ours: the author has edited, wrapped or moved it.
+    ``unsure`` are the offsets of what such a marker stands behind where it may have come away from
+    a predicate of ours. ``unread`` are the first markers of statements that cannot be read.
     """
 
     text: str
@@ -82,7 +98,9 @@ class Stripped:
     predicates: tuple[Span, ...] = ()
     foreign: tuple[int, ...] = ()
     unsure: tuple[int, ...] = ()
+    unread: tuple[int, ...] = ()
     clauses: tuple[ManagedClause, ...] = ()
+    kept: tuple[KeptPredicate, ...] = ()
 
     @classmethod
     def of(cls, text: str, spans: Sequence[Span], predicates: Sequence[Span]) -> Stripped:
@@ -121,6 +139,11 @@ class Stripped:
             if new[span] != span.of(self.original):
                 yield span, new[span]
 
+    def kept_between(self, start: int, end: int) -> Sequence[KeptPredicate]:
+        """The predicates between two offsets that a directive keeps."""
+        first, behind = (bisect_left(self.kept, at, key=_start_of) for at in (start, end))
+        return self.kept[first:behind]
+
     def restored(self, start: int, end: int) -> Iterator[Edit]:
         """The insertions that put back what was taken out between two offsets."""
         first = bisect_left(self.removed, start, key=_start)
@@ -128,74 +151,134 @@ class Stripped:
             yield Edit(span.start, span.of(self.original))
 
 
-Keep = Callable[[Walk, Sequence[ManagedPredicate]], Container[ManagedPredicate]]
-"""Chooses the managed predicates that stay because a directive asks for it."""
+Keep = Callable[[Sequence[ManagedPredicate]], Mapping[ManagedPredicate, Directive | None]]
+"""Chooses the managed predicates of a statement that stay, each with the directive that asks for it
+if one does."""
 
 
-def strip(
-    text: str, tokens: Sequence[Token], keep: Keep | None = None, *, in_dml: bool = False
-) -> Stripped:
-    """The text without its managed predicates that are conjuncts at the top of a WHERE or ON.
-    ``in_dml``: also without those in the condition of a DELETE or UPDATE, which the caller must
-    put back."""
+def strip(text: str, lexed: Lexed, keep: Keep | None = None, *, in_dml: bool = False) -> Stripped:
+    """The text without its managed predicates. ``in_dml``: also without those in the condition of a
+    DELETE or UPDATE, which the caller must put back."""
     if MARKER not in text:
         return Stripped(text, text)
-    walk = Walk(text, tokens)
-    managed = list(managed_predicates(walk, in_dml))
-    clauses, outer = _clauses(walk, managed, keep(walk, managed) if keep is not None else ())
-    gone = sorted(
-        (predicate for clause in clauses for predicate in clause.ours), key=lambda it: it.marker
+    tokens = TextTokens(text, lexed.tokens)
+    markers = list(tokens.markers())
+    parts = [
+        _in_statement(tokens, markers, statement, keep, in_dml)
+        for statement in statements(text, lexed, marked=True)
+    ]
+    clauses = sorted((clause for part in parts for clause in part.clauses), key=lambda it: it.at)
+    edits = (edit for clause in clauses for edit in clause.edits)
+    removed = sorted(
+        (Span(edit.offset, edit.offset + len(edit.text)) for edit in edits), key=_start
     )
-    recognised = {predicate.marker for predicate in managed if _inside(predicate.span.start, outer)}
-    spans = _spans(clauses)
-    foreign = tuple(at for at in marker_offsets(walk) if at not in recognised)
+    gone = sorted((one.span for clause in clauses for one in clause.predicates), key=_start)
+    judged = {at for part in parts for at in (*part.recognised, *part.unread)}
+    foreign = tuple(at for at in markers if at not in judged)
+    unsure = {at for part in parts for at in part.unsure}
+    unsure.update(at for marker in foreign if (at := moved_behind(tokens, marker)) is not None)
     return replace(
-        Stripped.of(text, spans, [predicate.span for predicate in gone]),
+        Stripped.of(text, removed, gone),
         foreign=foreign,
-        unsure=tuple(apart(walk, foreign)),
-        clauses=tuple(
-            sorted(
-                (_managed_clause(walk, clause) for clause in clauses),
-                key=lambda it: it.at,
-            )
-        ),
+        unsure=tuple(sorted(unsure)),
+        unread=tuple(at for part in parts for at in part.unread[:1]),
+        clauses=tuple(clauses),
+        kept=tuple(sorted((one for part in parts for one in part.kept), key=_start_of)),
     )
 
 
-def _removed(walk: Walk, managed: ManagedPredicate) -> RemovedPredicate:
-    text, span = walk.text, managed.span
-    marker = "" if managed.moved is None else f" {managed.moved.of(text).lstrip()}"
-    single = managed.value.start == managed.tokens.start
-    value, whole = walk.span(managed.value), walk.span(managed.tokens)
-    return RemovedPredicate(
-        span,
-        span.of(text) + marker,
-        bounded_value(walk, managed),
-        text[value.end : whole.end] if single else "",
-        managed.note,
-    )
+@dataclass(frozen=True, slots=True, eq=False)
+class _InStatement:
+    """What is found in a statement: the clauses that lose predicates, the markers of ours, the
+    offsets of what may have lost a marker, the markers where it cannot be read, and what a
+    directive keeps."""
+
+    clauses: Sequence[ManagedClause] = ()
+    recognised: Collection[int] = ()
+    unsure: Sequence[int] = ()
+    unread: Sequence[int] = ()
+    kept: Sequence[KeptPredicate] = ()
 
 
-def strip_text(text: str, tokens: Sequence[Token]) -> str:
-    """The text cut as ``strip`` finds it, without any account."""
+def _in_statement(
+    tokens: TextTokens,
+    markers: Sequence[int],
+    statement: Statement,
+    keep: Keep | None,
+    in_dml: bool,
+) -> _InStatement:
+    first, behind = (bisect_left(markers, at) for at in (statement.start, statement.end))
+    here = markers[first:behind]
+    if statement.tree is None and statement.failure is not None and opens_query(statement.tokens):
+        return _InStatement(unread=here)
+    if statement.tree is None or not takes_predicates(statement.tree):
+        return _InStatement()
+    clauses = list(marked_clauses(statement.tree, tokens))
+    managed = managed_predicates(clauses, tokens, in_dml=in_dml)
+    staying = keep(managed) if keep is not None else {}
+    taken, outer = _taken(tokens, clauses, managed, staying)
+    recognised = {one.marker for one in managed if _inside(one.span.start, outer)}
+    recognised.update(at for at in here if _inside(at, outer))
+    unsure = _apart(tokens, clauses, [at for at in here if at not in recognised])
+    kept = [
+        KeptPredicate(one.predicate, one.bounded, directive)
+        for one, directive in staying.items()
+        if directive is not None
+    ]
+    written = [_managed_clause(tokens.text, spans) for spans in taken]
+    return _InStatement(written, recognised, unsure, kept=kept)
+
+
+def _apart(
+    tokens: TextTokens, clauses: Sequence[MarkedClause], foreign: Sequence[int]
+) -> list[int]:
+    """The tokens, by their offsets, before those markers that stand in a clause with a predicate of
+    ours without a marker, or right behind the parenthesis that closes one."""
+    unmarked = unmarked_clauses(clauses, tokens) if foreign else ()
+    apart: list[int] = []
+    for marker in foreign:
+        last = _before(tokens, marker).start
+        before = tokens.before(last)
+        if _inside(last, unmarked) or (before and _inside(before.start, unmarked)):
+            apart.append(last)
+    return apart
+
+
+def strip_text(
+    text: str, tokens: Sequence[Token], tree: exp.Expr, block: exp.Expr | None = None
+) -> str:
+    """The text of a query, given its tree, cut as ``strip`` finds it, without any account; or that
+    of a condition behind the WHERE or ON of a ``block``."""
     if MARKER not in text:
         return text
-    walk = Walk(text, tokens)
-    return cut(text, _spans(_clauses(walk, list(managed_predicates(walk)))[0]))
+    whole = TextTokens(text, tokens)
+    clauses = list(marked_clauses(tree, whole))
+    clause = None if block is None else clause_of(tree, block, whole)
+    clauses += [] if clause is None else [clause]
+    managed = managed_predicates(clauses, whole)
+    return cut(text, _spans(_taken(whole, clauses, managed, {})[0]))
 
 
-def _clauses(
-    walk: Walk, found: Sequence[ManagedPredicate], staying: Container[ManagedPredicate] = ()
+def _taken(
+    tokens: TextTokens,
+    clauses: Sequence[MarkedClause],
+    managed: Sequence[ManagedPredicate],
+    staying: Mapping[ManagedPredicate, Directive | None],
 ) -> tuple[list[_ClauseSpans], list[Span]]:
     """What is taken out of each clause, and the spans of the outermost predicates."""
-    kept = [predicate.span for predicate in found if predicate in staying]
-    clauses = list(_by_clause(walk, [predicate for predicate in found if predicate not in staying]))
+    of_clause: dict[MarkedClause, dict[int, ManagedPredicate]] = {}
+    for predicate in managed:
+        if predicate not in staying:
+            of_clause.setdefault(predicate.clause, {})[predicate.predicate.start] = predicate
+    taken = [
+        spans
+        for clause, ours in of_clause.items()
+        if (spans := _clause_spans(tokens, clause, ours)) is not None
+    ]
     outer = _outermost(
-        [*kept, *(predicate.span for clause in clauses for predicate in clause.ours)]
+        [*(one.span for one in staying), *(one.span for spans in taken for one in spans.ours)]
     )
-    begins = [walk.tokens[clause.clause.keyword].start for clause in clauses]
-    outside = [clause for clause, at in zip(clauses, begins, strict=True) if not _inside(at, outer)]
-    return outside, outer
+    return [spans for spans in taken if not _inside(spans.clause.keyword.start, outer)], outer
 
 
 def _spans(clauses: Sequence[_ClauseSpans]) -> list[Span]:
@@ -204,6 +287,10 @@ def _spans(clauses: Sequence[_ClauseSpans]) -> list[Span]:
 
 def _start(span: Span) -> int:
     return span.start
+
+
+def _start_of(predicate: KeptPredicate) -> int:
+    return predicate.span.start
 
 
 def _outermost(spans: Iterable[Span]) -> list[Span]:
@@ -225,118 +312,118 @@ def _inside(offset: int, spans: Sequence[Span]) -> bool:
 class _ClauseSpans:
     """What is taken out of a clause: predicates, and their spans with the ANDs between."""
 
-    clause: EnclosingClause
-    ours: tuple[ManagedPredicate, ...]
-    spans: tuple[Span, ...]
-
-
-def _by_clause(walk: Walk, taken: Sequence[ManagedPredicate]) -> Iterator[_ClauseSpans]:
-    """The predicates that are conjuncts at the top of a clause, clause by clause."""
-    clauses: dict[EnclosingClause, dict[int, ManagedPredicate]] = {}
-    clause: EnclosingClause | None = None
-    for predicate in taken:
-        try:
-            if clause is None or not walk.at_top(predicate.word, clause.condition):
-                clause = walk.enclosing(predicate.word)
-        except NoFormError:
-            continue
-        clauses.setdefault(clause, {})[predicate.tokens.start] = predicate
-    for clause, managed in clauses.items():
-        if clause.disjunction:
-            continue
-        pieces = walk.pieces(clause.condition)
-        ours = [m if (m := managed.get(p.start)) and m.tokens == p else None for p in pieces]
-        unmarked = [piece for one, piece in zip(ours, pieces, strict=True) if one is None]
-        for index, one in enumerate(ours):
-            if one is not None and any(is_unmarked(walk, piece, one) for piece in unmarked):
-                ours[index] = None
-        spans = sorted(_clause_spans(walk, clause, pieces, ours), key=_start)
-        if spans:
-            gone = tuple(predicate for predicate in ours if predicate is not None)
-            spans += [predicate.moved for predicate in gone if predicate.moved is not None]
-            yield _ClauseSpans(clause, gone, tuple(spans))
-
-
-def _managed_clause(walk: Walk, taken: _ClauseSpans) -> ManagedClause:
-    """What was taken out of a clause."""
-    keyword = walk.tokens[taken.clause.keyword].start
-    return ManagedClause(
-        min(keyword, taken.spans[0].start),
-        tuple(Edit(span.start, span.of(walk.text)) for span in taken.spans),
-        tuple(_removed(walk, predicate) for predicate in taken.ours),
-        walk.kind(walk.lead(taken.ours[0].word)) in CHANGES,
-    )
+    clause: MarkedClause
+    ours: Sequence[ManagedPredicate]
+    spans: Sequence[Span]
 
 
 def _clause_spans(
-    walk: Walk,
-    clause: EnclosingClause,
-    pieces: list[Range],
-    ours: list[ManagedPredicate | None],
+    tokens: TextTokens, clause: MarkedClause, marked: Mapping[int, ManagedPredicate]
+) -> _ClauseSpans | None:
+    """What is taken out of a clause, given those of its conjuncts that are marked, by their
+    offsets; None for nothing."""
+    ours = [marked.get(span.start) for _, span in clause.conjuncts]
+    both = list(zip(clause.conjuncts, ours, strict=True))
+    unmarked = [conjunct for conjunct, one in both if one is None]
+    for index, one in enumerate(ours):
+        if one is not None and any(is_unmarked(tokens, other, one) for other in unmarked):
+            ours[index] = None
+    spans = sorted(_with_words(tokens, clause, ours), key=_start)
+    if not spans:
+        return None
+    gone = [predicate for predicate in ours if predicate is not None]
+    spans += [predicate.moved for predicate in gone if predicate.moved is not None]
+    return _ClauseSpans(clause, gone, spans)
+
+
+def _managed_clause(text: str, taken: _ClauseSpans) -> ManagedClause:
+    """What was taken out of a clause."""
+    return ManagedClause(
+        min(taken.clause.keyword.start, taken.spans[0].start),
+        tuple(Edit(span.start, span.of(text)) for span in taken.spans),
+        tuple(_removed(text, predicate) for predicate in taken.ours),
+        taken.clause.in_dml,
+    )
+
+
+def _removed(text: str, managed: ManagedPredicate) -> RemovedPredicate:
+    span = managed.span
+    marker = "" if managed.moved is None else f" {managed.moved.of(text).lstrip()}"
+    return RemovedPredicate(
+        span, span.of(text) + marker, managed.bounded, managed.behind, managed.note
+    )
+
+
+def _with_words(
+    tokens: TextTokens, clause: MarkedClause, ours: Sequence[ManagedPredicate | None]
 ) -> Iterator[Span]:
     """The spans of our conjuncts, each with the AND before it; for those that open the clause, with
     the AND behind and our parentheses. None where a whole ON is ours."""
-    leading = next((index for index, m in enumerate(ours) if m is None), len(ours))
-    tokens, keyword = walk.tokens, clause.keyword
-    if leading == len(pieces):
-        if walk.kind(keyword) is TokenType.WHERE:
-            for word, predicate in zip((keyword, *(p.end for p in pieces)), ours, strict=False):
+    text, conjuncts = tokens.text, clause.conjuncts
+    ands = [clause.keyword, *(_before(tokens, span.start) for _, span in conjuncts[1:])]
+    leading = next((index for index, one in enumerate(ours) if one is None), len(ours))
+    if leading == len(ours):
+        if clause.keyword.text.upper() == "WHERE":
+            for word, predicate in zip(ands, ours, strict=True):
                 assert predicate is not None
-                yield from _with_word(walk, word, predicate.span)
+                yield from _with_word(tokens, word, predicate.span)
         return
     if leading:
         parts = [predicate.span for predicate in ours[:leading] if predicate is not None]
-        parts += [_token(walk, piece.end) for piece in pieces[:leading]]
-        behind = pieces[leading]
-        if leading == len(pieces) - 1 and walk.wraps_disjunction(behind):
+        parts += [_token(word) for word in ands[1 : leading + 1]]
+        behind, span = conjuncts[leading]
+        until = span.start
+        wrapped = isinstance(behind, exp.Paren) and isinstance(behind.this, exp.Or)
+        if leading == len(ours) - 1 and wrapped:
             # With the white space that a formatter has put inside the parentheses.
-            parts += [_token(walk, behind.start)]
-            end = walk.tokens[behind.end - 1].end + 1
-            yield Span(_blank_before(walk, behind.end - 1, end), end)
-            yield from _joined(walk, parts, walk.tokens[behind.start + 1].start)
-        else:
-            # A condition that is cut off behind an AND goes on nowhere.
-            cut = behind.start == len(tokens)
-            yield from _joined(walk, parts, None if cut else tokens[behind.start].start)
-    for piece, predicate in zip(pieces[leading:], ours[leading:], strict=True):
+            parts += [Span(until, until + 1)]
+            yield Span(_blank_before(tokens, _before(tokens, span.end), span.end), span.end)
+            until = tokens.within(span)[1].start
+        yield from _joined(text, [*parts, Span(until, until)])
+    for word, predicate in zip(ands[leading:], ours[leading:], strict=True):
         if predicate is not None:
-            yield from _with_word(walk, piece.start - 1, predicate.span)
+            yield from _with_word(tokens, word, predicate.span)
 
 
-def _with_word(walk: Walk, index: int, ours: Span) -> Iterator[Span]:
+def _with_word(tokens: TextTokens, word: Token, ours: Span) -> Iterator[Span]:
     """The spans of a predicate and the WHERE or AND before it; a comment between them stays."""
-    word = _token(walk, index)
-    if walk.text[word.end : ours.start].strip():
-        yield Span(_blank_before(walk, index, word.end), word.end)
+    end = word.end + 1
+    if tokens.text[end : ours.start].strip():
+        yield Span(_blank_before(tokens, word, end), end)
         yield ours
     else:
-        yield Span(_blank_before(walk, index, ours.end), ours.end)
+        yield Span(_blank_before(tokens, word, ours.end), ours.end)
 
 
-def _token(walk: Walk, index: int) -> Span:
-    token = walk.tokens[index]
+def _token(token: Token) -> Span:
     return Span(token.start, token.end + 1)
 
 
-def _joined(walk: Walk, parts: list[Span], until: int | None) -> Iterator[Span]:
-    """The parts in order, joined where only white space is between them."""
+def _before(tokens: TextTokens, offset: int) -> Token:
+    token = tokens.before(offset)
+    assert token is not None, "a statement does not begin with a condition"
+    return token
+
+
+def _joined(text: str, parts: list[Span]) -> Iterator[Span]:
+    """The parts in order, joined where only white space is between them; no empty one."""
     joined: list[Span] = []
-    ends = [Span(until, until)] if until is not None else []
-    for part in sorted(parts, key=lambda part: part.start) + ends:
-        if joined and not walk.text[joined[-1].end : part.start].strip():
+    for part in sorted(parts, key=_start):
+        if joined and not text[joined[-1].end : part.start].strip():
             joined[-1] = Span(joined[-1].start, part.end)
         elif part.end > part.start:
             joined.append(part)
     yield from joined
 
 
-def _blank_before(walk: Walk, index: int, end: int) -> int:
+def _blank_before(tokens: TextTokens, token: Token, end: int) -> int:
     """The offset from which the white space before a token goes, if all up to ``end`` goes. The
     line break behind a line comment stays if no other follows: the comment would go on."""
-    text, start = walk.text, walk.tokens[index].start
+    text, start = tokens.text, token.start
     while start > 0 and text[start - 1].isspace():
         start -= 1
-    before = walk.tokens[index - 1].end + 1 if index else 0
+    last = tokens.before(token.start)
+    before = 0 if last is None else last.end + 1
     if "--" in text[before:start] and not _LINE_ENDS.match(text, end):
         broken = LINE_END.search(text, start, end)
         return broken.end() if broken else start

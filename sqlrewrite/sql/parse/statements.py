@@ -7,10 +7,12 @@ among the tokens, before parsing, and left alone with a reason.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from sqlglot import Token, TokenType, exp
 from sqlglot.errors import ParseError
@@ -35,8 +37,9 @@ from sqlrewrite.sql.parse.statement_kinds import (
     opens_query,
     reason_to_report,
 )
-from sqlrewrite.text.edits import Span
+from sqlrewrite.text.edits import Span, merged
 from sqlrewrite.text.limits import Limits
+from sqlrewrite.text.markers import marker_within
 from sqlrewrite.text.masking import mask, untouched
 from sqlrewrite.text.templates import Obstacle, Refer, Template, no_name
 
@@ -86,6 +89,10 @@ class Statement:
         """The texts of its tokens, in lower case, every name among them."""
         return frozenset(map(str.lower, {token.text for token in self.tokens}))
 
+    def words_outside(self, spans: Sequence[Span]) -> frozenset[str]:
+        """The words of the tokens that begin in none of the spans."""
+        return frozenset(token.text.lower() for token in _outside(self.tokens, merged(spans)))
+
     @property
     def last_words(self) -> frozenset[str]:
         """The words, and the last part of each name in backquotes that has dots."""
@@ -109,6 +116,25 @@ class Lexed:
         """The spans of its tokens."""
         return (Span(token.start, token.end + 1) for token in self.tokens)
 
+    def without(self, spans: Sequence[Span]) -> Lexed:
+        """The tokens and templates that begin in none of the spans, which are in order."""
+        tokens, templates = _outside(self.tokens, spans), _outside(self.templates, spans)
+        return replace(self, tokens=tokens, templates=tuple(templates))
+
+
+P = TypeVar("P", Token, Template)
+
+
+def _outside(parts: Sequence[P], spans: Sequence[Span]) -> list[P]:
+    """The parts that begin in none of the spans, which are in order."""
+    starts = [span.start for span in spans]
+    before = [bisect_right(starts, part.start) - 1 for part in parts]
+    return [
+        part
+        for part, at in zip(parts, before, strict=True)
+        if at < 0 or part.start >= spans[at].end
+    ]
+
 
 def lex(text: str, refer: Refer = no_name) -> Lexed:
     """The tokens of a text, its templates resolved by ``refer``."""
@@ -122,9 +148,14 @@ def lex(text: str, refer: Refer = no_name) -> Lexed:
 
 
 def statements(
-    text: str, lexed: Lexed | None = None, limits: Limits | None = None
+    text: str,
+    lexed: Lexed | None = None,
+    limits: Limits | None = None,
+    *,
+    marked: bool = False,
 ) -> Iterator[Statement]:
-    """The statements of a text; those over the limits are not parsed. Raises nothing."""
+    """The statements of a text, or those with a marker of ours; those over the limits are not
+    parsed. Raises nothing."""
     lexed, limits = lexed or lex(text), limits or Limits()
     obstacles, unreadable = deque(lexed.obstacles), deque(lexed.unreadable)
     for index, piece in enumerate(pieces(text, lexed.tokens)):
@@ -133,6 +164,8 @@ def statements(
             unreadable.popleft()  # it belongs to no statement
         within = bool(unreadable) and unreadable[0].offset < piece.until
         unread = unreadable[0] if within else None
+        if marked and not marker_within(text, piece.since, piece.until):
+            continue
         if piece.why or piece.defines:
             yield _of_script(text, index, piece)
             continue
