@@ -18,6 +18,7 @@ from msgspec import msgpack
 
 import sqlrewrite
 from sqlrewrite import Catalog
+from sqlrewrite.cli import file_runs
 from sqlrewrite.cli.commands import program
 from sqlrewrite.find import reading
 from sqlrewrite.find.summary import StatementSummary
@@ -25,10 +26,12 @@ from sqlrewrite.linting import files as lint_files
 from sqlrewrite.results import Problem
 from sqlrewrite.run import cache, file_content, jobs, runner
 from sqlrewrite.run.cache import Cache, fingerprint, packed
-from sqlrewrite.run.jobs import WORTH, run_each
+from sqlrewrite.run.jobs import run_each
 from sqlrewrite.run.statistics import Silent
 from sqlrewrite.text.markers import MARKER
 from tests.lint.conftest import DDL
+
+WORTH = 12
 
 
 @dataclass
@@ -150,8 +153,9 @@ JOIN = "SELECT s.id FROM sales s JOIN calendar c ON s.day = c.day WHERE c.year =
 
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[list[str]], None]:
-    """Writes as many queries as a cache is made for, of the texts in turn; beside them their DDL,
-    and a cache of their own."""
+    """Writes as many queries as a cache is made for, here a dozen, of the texts in turn; beside
+    them their DDL, and a cache of their own."""
+    monkeypatch.setattr(file_runs, "WORTH", WORTH)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DPP_REWRITE_CACHE_DIR", str(tmp_path / "cache"))
     Path("ddl.sql").write_text(DDL)

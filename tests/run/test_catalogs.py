@@ -34,7 +34,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "ddl"
     folder.mkdir()
     (folder / "a.sql").write_text(DDL)
-    many = ";\n".join(f"CREATE TABLE t{n} (id INT, name STRING, day DATE)" for n in range(400))
+    why = "x" * 2000
+    many = ";\n".join(f"-- {why}\nCREATE TABLE t{n} (id INT, day DATE)" for n in range(9))
     (folder / "b.sql").write_text(many)
     return folder
 
