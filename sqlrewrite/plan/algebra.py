@@ -19,8 +19,7 @@ from sqlrewrite.text.edits import Span
 from sqlrewrite.warehouse import Name, Table
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnRef:
+class ColumnRef(NamedTuple):
     """A column of the relation of that number; ``qualified``: written with the relation's name
     (``t.a``)."""
 

@@ -10,34 +10,16 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Hashable
-from typing import Any, Protocol, TypeVar, cast
+from operator import attrgetter
+from typing import Any, TypeVar, cast
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-class HasMemo(Protocol):
-    """A value with a memo of its own."""
-
-    @property
-    def memo(self) -> dict[object, Any]:
-        """Results by function and arguments."""
-
-
-class HasShared(Protocol):
-    """A value that shares a memo with others of its kind."""
-
-    @property
-    def shared(self) -> dict[object, Any]:
-        """Results that hold for all of them, by function and arguments."""
-
-
 def remembered(function: Function) -> Function:
-    """The function, computed once for each value and its positional arguments."""
-
-    def memo(value: HasMemo) -> dict[object, Any]:
-        return value.memo
-
-    return _answered_once(function, memo)
+    """The function, computed once for each value, which has a ``memo``, and its positional
+    arguments."""
+    return _answered_once(function, attrgetter("memo"))
 
 
 def remembered_by_node(function: Function) -> Function:
@@ -45,7 +27,7 @@ def remembered_by_node(function: Function) -> Function:
     objects: to hash an expression takes as long as to walk all of it."""
     name = f"{function.__module__}.{function.__qualname__}"
 
-    def memoized(value: HasMemo, *arguments: object) -> Any:
+    def memoized(value: Any, *arguments: object) -> Any:
         memo, key = value.memo, (name, *map(id, arguments))
         entry = memo.get(key)
         # The arguments are kept, so that no id is used again; ids of a pickled value mean nothing.
@@ -58,13 +40,9 @@ def remembered_by_node(function: Function) -> Function:
 
 
 def shared(function: Function) -> Function:
-    """The function, computed once for all values that share a memo, and each set of positional
-    arguments."""
-
-    def memo(value: HasShared) -> dict[object, Any]:
-        return value.shared
-
-    return _answered_once(function, memo)
+    """The function, computed once for all values with one ``shared`` memo, and each set of
+    positional arguments."""
+    return _answered_once(function, attrgetter("shared"))
 
 
 def _answered_once(function: Function, memo_of: Callable[[Any], dict[object, Any]]) -> Function:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 _VISIBLE = re.compile(r"[^\r\n]")
 
@@ -13,8 +14,7 @@ BLANK = "\v"
 Spark's lexer that occurs in no author's layout."""
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """A range of offsets in a text, ``end`` exclusive."""
 
     start: int

@@ -15,7 +15,7 @@ from sqlrewrite.judge.errors.raising import is_boolean, raising_in, total
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.judge.soundness.join_type import ClauseKind, clause_for
 from sqlrewrite.plan import algebra as ra
-from sqlrewrite.plan.columns import column_names, computed_as
+from sqlrewrite.plan.columns import column_names
 from sqlrewrite.plan.expressions import columns, relations, walk
 from sqlrewrite.plan.joins import OUTER, inner_late
 from sqlrewrite.plan.memo import remembered, shared
@@ -263,9 +263,11 @@ def _edges(plan: ra.Plan) -> _Edges:
                 _connect(edges, [*named(one), *named(other)])
     for number, relation in plan.relations.items():
         if isinstance(relation, ra.Derived | ra.CteReference):
-            for name in column_names(relation) or ():
-                for expression in computed_as(plan, ra.ColumnRef(number, name, None)):
-                    _connect(edges, [(number, name), *named(expression)])
+            names = column_names(relation) or ()
+            for outputs in (plan.blocks[top].outputs for top in relation.query.top):
+                if len(outputs) == len(names):
+                    for name, output in zip(names, outputs, strict=True):
+                        _connect(edges, [(number, name), *named(output.expression)])
     return edges
 
 

@@ -78,20 +78,20 @@ def _lexeme() -> re.Pattern[str]:
 def lexemes(text: str) -> list[Lexeme]:
     """The lexemes of a text, and a comment if it has no end. Raises nothing."""
     lexed: list[Lexeme] = []
-    at = 0
+    at, odd = 0, LexemeKind.ODD
     while at < len(text):
         for match in _lexeme().finditer(text, at):
             kind = match.lastindex
             if kind is None:
                 return lexed
-            if kind == LexemeKind.ODD:
+            if kind == odd:
                 at = match.start(kind)
                 break
             lexed.append((kind, *match.span(kind)))
         else:
             return lexed
         kind, end = _odd(text, at)
-        if kind != LexemeKind.ODD:
+        if kind != odd:
             lexed.append((kind, at, end))
         at = end
     return lexed

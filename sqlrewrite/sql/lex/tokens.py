@@ -41,7 +41,9 @@ for _words in (
 ):
     _first, _second = _words.split()
     _OF_TWO_WORDS.setdefault(_first, {})[_second] = Spark.Tokenizer.KEYWORDS[_words]
+_FIRST_OF_TWO = {*_OF_TWO_WORDS, "X"}
 
+_VAR = TokenType.VAR
 _COMMANDS = Spark.Tokenizer.COMMANDS
 _BEFORE_COMMAND = (None, TokenType.BEGIN)
 
@@ -99,9 +101,10 @@ def _statements(text: str, every: Sequence[Lexeme]) -> Iterator[Sequence[Lexeme]
     """The lexemes of each statement with its semicolon; a hint without its end takes in the
     rest."""
     start, hint = 0, False
+    opening, semicolon = LexemeKind.HINT, LexemeKind.SEMICOLON
     for index, (kind, begins, _) in enumerate(every):
-        hint = kind == LexemeKind.HINT or (hint and not text.startswith("*/", begins))
-        if kind == LexemeKind.SEMICOLON and not hint:
+        hint = kind == opening or (hint and not text.startswith("*/", begins))
+        if kind == semicolon and not hint:
             yield every[start : index + 1]
             start = index + 1
     if start < len(every):
@@ -111,31 +114,40 @@ def _statements(text: str, every: Sequence[Lexeme]) -> Iterator[Sequence[Lexeme]
 def _read(text: str, part: Sequence[Lexeme]) -> tuple[list[Token], UnreadableText | None]:
     """The tokens of a statement up to the first place that has none, and that place."""
     tokens: list[Token] = []
-    at = 0
+    at, before = 0, None
+    name, operator, hint = LexemeKind.NAME, LexemeKind.OPERATOR, LexemeKind.HINT
     while at < len(part):
         kind, start, end = part[at]
+        written = text[start:end]
         behind = at + 1
-        if kind == LexemeKind.NAME:
-            token, behind = _word(text, part, at)
-            before = tokens[-1].token_type if tokens else None
+        if kind == name:
+            word = written.upper()
+            token = _of_two(text, part, at, word) if word in _FIRST_OF_TWO else None
+            if token is None:
+                token = Token(_KEYWORDS.get(word, _VAR), written, 1, end, start, end - 1)
+            else:
+                behind += 1
             tokens.append(token)
             if token.token_type in _COMMANDS and before in _BEFORE_COMMAND:
                 rest, behind = _rest_of_command(text, part, behind)
                 tokens += rest
-        elif kind == LexemeKind.HINT:
-            before = tokens[-1].token_type if tokens else None
+        elif kind == operator and written in _OPERATORS:
+            tokens.append(Token(_OPERATORS[written], written, 1, end, start, end - 1))
+        elif kind == hint:
             close = next((n for n in range(at, len(part)) if _closes(text, part[n])), None)
             if close is None or before not in (TokenType.SELECT, TokenType.HINT):
                 return tokens, _unreadable(text, part, at)
             if before is TokenType.SELECT:  # a second one changes no rows
-                tokens.append(_token(TokenType.HINT, text, start, part[close][2]))
-                tokens[-1].comments.append(text[end : part[close][1]])
+                stop = part[close][2]
+                token = Token(TokenType.HINT, text[start:stop], 1, stop, start, stop - 1)
+                token.comments.append(text[end : part[close][1]])
+                tokens.append(token)
             behind = close + 1
-        elif (simple := _simple(kind, text[start:end], start, end)) is not None:
+        elif (simple := _simple(kind, written, start, end)) is not None:
             tokens += simple
         else:
             return tokens, _unreadable(text, part, at)
-        at = behind
+        at, before = behind, tokens[-1].token_type
     return tokens, None
 
 
@@ -144,20 +156,19 @@ def _closes(text: str, lexeme: Lexeme) -> bool:
     return text.startswith("*/", lexeme[1])
 
 
-def _word(text: str, part: Sequence[Lexeme], at: int) -> tuple[Token, int]:
-    """The token of a word, with the one behind it where both are one; and the index behind it."""
-    _, start, end = part[at]
-    word = text[start:end].upper()
-    if at + 1 < len(part) and (word in _OF_TWO_WORDS or word == "X"):
-        _, begins, ends = part[at + 1]
-        other = text[begins:ends]
-        two = _OF_TWO_WORDS.get(word, {}).get(other.upper())
-        if two is not None:
-            return Token(two, f"{word} {other.upper()}", 1, ends, start, ends - 1), at + 2
-        digits = other[1:-1]
-        if word == "X" and begins == end and other[0] == "'" and _HEX.fullmatch(digits):
-            return Token(TokenType.HEX_STRING, digits, 1, ends, start, ends - 1), at + 2
-    return _token(_KEYWORDS.get(word, TokenType.VAR), text, start, end), at + 1
+def _of_two(text: str, part: Sequence[Lexeme], at: int, word: str) -> Token | None:
+    """The token of a word and the lexeme behind it where both are one; else None."""
+    if at + 1 == len(part):
+        return None
+    (_, start, end), (_, begins, ends) = part[at : at + 2]
+    other = text[begins:ends]
+    two = _OF_TWO_WORDS.get(word, {}).get(other.upper())
+    if two is not None:
+        return Token(two, f"{word} {other.upper()}", 1, ends, start, ends - 1)
+    digits = other[1:-1]
+    if word == "X" and begins == end and other[0] == "'" and _HEX.fullmatch(digits):
+        return Token(TokenType.HEX_STRING, digits, 1, ends, start, ends - 1)
+    return None
 
 
 def _rest_of_command(text: str, part: Sequence[Lexeme], at: int) -> tuple[list[Token], int]:
@@ -178,8 +189,6 @@ _NOT_OF_A_COMMAND = (LexemeKind.SEMICOLON, LexemeKind.COMMENT)
 def _simple(kind: int, written: str, start: int, end: int) -> Iterable[Token] | None:
     """The tokens of a lexeme by itself; None if it has none."""
     match kind:
-        case LexemeKind.OPERATOR if written in _OPERATORS:
-            return (Token(_OPERATORS[written], written, 1, end, start, end - 1),)
         case LexemeKind.OPERATOR if written == "<<":
             return (Token(TokenType.LT, "<", 1, at + 1, at, at) for at in (start, start + 1))
         case LexemeKind.NUMBER:
@@ -194,11 +203,6 @@ def _simple(kind: int, written: str, start: int, end: int) -> Iterable[Token] | 
             return (Token(TokenType.SEMICOLON, written, 1, end, start, end - 1),)
         case _:
             return None
-
-
-def _token(kind: TokenType, text: str, start: int, end: int) -> Token:
-    """A part of a text as a token, as if the text were one line."""
-    return Token(kind, text[start:end], 1, end, start, end - 1)
 
 
 def _number(written: str, start: int, end: int) -> Iterator[Token]:
