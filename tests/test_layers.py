@@ -48,6 +48,7 @@ ROOMS = (
     "warehouse",
     "relation_maps",
     "results",
+    "frozen",
 )
 
 # Who may import what is not ours. A name ending in a dot is a folder.

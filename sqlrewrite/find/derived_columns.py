@@ -6,8 +6,9 @@ source, or why nothing can be derived. A bound on the source then bounds the col
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import (
     Call,
     Cast,

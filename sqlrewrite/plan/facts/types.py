@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import product
+
+from sqlrewrite.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)
