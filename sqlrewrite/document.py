@@ -194,8 +194,7 @@ def heeded(document: Document) -> Document:
 
 
 def decide(document: Document, options: Options) -> Decision:
-    """The decision on a document. Raises ConfigError where ``values`` has nobody to ask for
-    keys."""
+    """The decision on a document. Raises ConfigError if ``values`` has no way to look up keys."""
     text = document.stripped
     changed: frozenset[str] = frozenset()
     if options.form == VALUES or any(

@@ -1,8 +1,8 @@
 """Files with SQL embedded in another language: each region is a document, edits are mapped back.
 
-In: a ``Host``, whose regions know where they stand in the file. Out: one ``Rewrite`` of the whole
-file, in its lines and columns, as of a file of SQL. What is written is read again: only where each
-region then holds just the SQL that it should is the file changed.
+In: a ``Host``, whose regions know their places in the file. Out: one ``Rewrite`` of the whole file,
+with its lines and columns, as for a file of SQL. The changed text is read again: it is used only if
+each region then contains exactly the rewritten SQL.
 """
 
 from __future__ import annotations
@@ -228,7 +228,7 @@ def as_sql(host: Host, catalog: Warehouse, options: Options) -> Rewrite:
 
 
 def _in_lines(host: Host, texts: Sequence[tuple[Region, str]]) -> str:
-    """Texts of SQL, each a statement or several, in the lines of their regions."""
+    """The SQL of all regions as one text, each region on its own lines of the file."""
     merged = ""
     for region, text in texts:
         line = host.lines_of(region).place(0)[0]

@@ -52,7 +52,9 @@ def read(path: Path, catalog: Warehouse) -> Warehouse:
                 configured = _of_project(project, section, name, file.relative_to(top))
                 properties, entry = entries.get(file.stem, ("", {}))
                 node = _node(kind, name, file, entry, configured)
-                if file.stem.rpartition("_v")[0] not in entries:  # of a version more is not known
+                if (
+                    file.stem.rpartition("_v")[0] not in entries
+                ):  # nothing more is known of a version
                     node["original_file_path"] = file.relative_to(path.parent).as_posix()
                     node["patch_path"] = properties
                 state = node["config"].get("materialized"), node["config"].get("enabled")
@@ -66,7 +68,7 @@ def read(path: Path, catalog: Warehouse) -> Warehouse:
         "macros": _macros(path.parent, project, name),
     }
     after = dbt.read(manifest, path, catalog)
-    models = {} if left_out else after.models  # their configuration may be in what is left out
+    models = {} if left_out else after.models  # they may be configured there
     return replace(after, models=models, left_out=(*after.left_out, *left_out))
 
 

@@ -222,7 +222,7 @@ def _doubts(
 def _forgotten(
     statement: Statement, text: str, before: Warehouse, after: Warehouse, at: Where
 ) -> Iterator[LeftOut]:
-    """What is no longer known after a statement that creates no relation."""
+    """The relations that become unknown by a statement that creates none."""
     where = at(statement.start)
     if after.namespace == definitions.UNKNOWN_NAMESPACE != before.namespace:
         yield LeftOut(where, "a USE that cannot be read: write the schema's name")

@@ -214,9 +214,7 @@ def _parsed(text: str, source: str) -> _Snapshot:
     try:
         root = json.decode(text, type=_Snapshot)
     except ValidationError as error:
-        with suppress(
-            ValueError, RecursionError
-        ):  # one of another version may well have another form
+        with suppress(ValueError, RecursionError):  # another version explains another form
             _check_version(json.decode(text, type=_Version).version, source)
         path, message = type_error(error)
         raise CatalogError(

@@ -69,7 +69,7 @@ def decide_statement(
     bound, pairs = reading.bound, reading.pairs
     if bound is None:
         return StatementDecision(reading, failure=reading.unread_join)
-    if options.form != VALUES and not context.literals:  # the ON of a MERGE takes these alone
+    if options.form != VALUES and not context.literals:  # a MERGE needs literals in its ON
         pairs = tuple(pair for pair in pairs if pair.bounds or not pair.constants_only)
     plan = bound.plan
     if not pairs:

@@ -95,7 +95,7 @@ def _candidate(result: StatementDecision, proposal: Proposal, place: Locate) -> 
 
 
 def _engine_alone(proposal: Proposal, at: int) -> EngineAlone:
-    """What the engine prunes by itself; unknown if that takes too many steps to find out."""
+    """How the engine prunes by itself; unknown if that takes too many steps to find out."""
     alone = guarded(partial(engine_alone, proposal), at, proposal.options.limits)
     if isinstance(alone, Failure):
         return EngineAlone(proposal.engine.name, PrunesAlone.UNKNOWN, alone.message)

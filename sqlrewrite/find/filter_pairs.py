@@ -106,7 +106,7 @@ def _pairs(
     if item.condition.relations != {target.relation} and null_extended(
         block.source, target.relation
     ):
-        return  # it would be right only beside the condition itself, in another block
+        return  # right only beside the condition itself, which is in another block
     kind = type_of(plan, ColumnRef(scan.relation, derived.source, None))
     comparisons = [
         comparison

@@ -201,8 +201,8 @@ def _objections_to_name(
 def objections_to_expression(
     proposal: Proposal, expression: ra.Expression, attempted: AbstractSet[int] = frozenset()
 ) -> Iterator[Objection]:
-    """The objections to calling the functions of a condition again, and those that derived tables
-    compute its columns with; ``attempted`` as in ``objections_to_blocks``."""
+    """Why the functions of a condition, and those that derived tables compute its columns with,
+    cannot be called again; ``attempted`` as in ``objections_to_blocks``."""
     for node in walk(expression):
         if isinstance(node, ra.Call):
             yield from objections_to_functions(proposal.options, (node.name,))

@@ -37,7 +37,7 @@ class Baseline:
     root: str = "."
 
     def key(self, path: str, finding: Finding) -> BaselineKey:
-        """What identifies a finding."""
+        """The key that identifies a finding."""
         relative = os.path.relpath(path, self.root).replace(os.sep, "/")
         return (relative, finding.code, finding.statement, finding.subject)
 

@@ -137,7 +137,7 @@ class CheckedStatement:
                 sides = (candidate.fact, candidate.dimension)
                 reasons.setdefault(sides, candidate.reason.message)
         for candidate in self._rewriting_candidates:
-            if candidate.verdict is Verdict.REWRITTEN:  # another condition between them serves
+            if candidate.verdict is Verdict.REWRITTEN:  # another condition on both is used
                 reasons.pop((candidate.fact, candidate.dimension), None)
         return reasons
 

@@ -206,7 +206,7 @@ class LintTask:
         return unread(path, why)
 
     def keep(self, result: LintedFile) -> Silent | None:
-        """What the cache keeps of a file without a finding."""
+        """The value to cache for a file without findings."""
         return None if result.findings or result.failures else (0, ())
 
     def recall(self, path: str, silent: Silent) -> LintedFile:
@@ -217,8 +217,7 @@ class LintTask:
 @dataclass(slots=True)
 class LintSummary:
     """Counts over files, to which each is added: ``codes`` of the findings shown, ``counting``
-    those that fail a run, ``notes`` the notes; ``failed`` are the files with ``failures``.
-    """
+    those that fail a run, ``notes`` the notes; ``failed`` are the files with ``failures``."""
 
     files: int = 0
     failed: int = 0

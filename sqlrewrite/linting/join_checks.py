@@ -1,5 +1,6 @@
-"""DPP001, DPP005, DPP006, DPP011 to DPP013: joins that could prune or be cheaper, or are not what
-they say."""
+"""DPP001, DPP005, DPP006, DPP011 to DPP013: joins that could prune or be cheaper, or whose type
+misleads.
+"""
 
 from __future__ import annotations
 
@@ -100,7 +101,7 @@ def _restricted(proposal: Proposal, scan: Scan) -> bool:
 
 
 def _lacks(fact: str, candidate: Candidate, proposal: Proposal) -> str:
-    """What a fact lacks; an IN of the author's own lacks only a hint."""
+    """What a fact needs to be pruned; with an author's own IN, only a hint."""
     few = has_few_keys(proposal)
     if is_authors_in(proposal.pair) and chosen_form(proposal) not in (SINGLE, HINTED) and not few:
         return f"the IN on `{fact}` has no hint: it prunes only if its subquery is broadcast"

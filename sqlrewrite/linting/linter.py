@@ -149,7 +149,7 @@ def _not_parsed(checked: CheckedStatement) -> Finding:
 
 
 def _foreign(document: Document) -> Iterator[Finding]:
-    """DPP009: our markers on what is the author's."""
+    """DPP009: our markers on predicates that the author wrote."""
     notes = foreign(document.stripped, document.directives.lines)
     for at, note in zip(document.stripped.foreign, notes, strict=True):
         place = place_of(document.directives.lines, Span(at, at + len(MARKER)))

@@ -59,7 +59,7 @@ class WholeTarget:
 
     @property
     def how(self) -> str:
-        """What to do about it."""
+        """The advice for this MERGE."""
         if self.unmatched:
             return _UNMATCHED.format(shown=_quoted(self.columns))
         return (_HOW if self.joined else _NONE).format(shown=_quoted(self.joined or self.columns))

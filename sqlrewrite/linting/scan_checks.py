@@ -258,9 +258,8 @@ def reads_keys_alone(plan: ra.Plan, scan: ra.Scan, names: frozenset[str]) -> boo
     values = [condition.expression for condition in (*block.where, *block.having)] + [*block.keys]
     latest = block.role == "scalar" and block.functions & _ENDS
     if not (latest and any(_unknown(output.expression) for output in block.outputs)):
-        values += [
-            output.expression for output in block.outputs
-        ]  # else of an output that nothing asks for
+        # An unknown one is not among those that the query asks for.
+        values += [output.expression for output in block.outputs]
     used = [{ref.name for ref in columns(value)} for value in values]
     return all(refs and refs <= names for refs in used) and not block.functions & tagged("counting")
 

@@ -56,7 +56,7 @@ def finding_filter(settings: Settings, *, with_baseline: bool = True) -> Finding
 def input_files(settings: Settings) -> Iterator[str]:
     """The files besides its own that the findings of a project depend on, whether or not they
     exist: its baseline and its catalogs."""
-    from sqlrewrite.catalog.sources import in_folder  # only who looks again needs it
+    from sqlrewrite.catalog.sources import in_folder  # few callers need it
 
     yield baseline.path_of(settings)
     for path in settings.catalog:

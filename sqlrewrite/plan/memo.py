@@ -1,8 +1,8 @@
-"""Memoized functions of values that never change (plans, proposals), and the limit on the steps
-that one statement may take.
+"""Memoized functions of immutable values (plans, proposals), and the limit on the steps that one
+statement may take.
 
-Steps are counted and not timed, so that the outcome is the same on a slow machine. What reads or
-makes a plan counts one wherever it may do the same work again: a relation, a column, an answer.
+Steps are counted, not timed, so that the outcome is the same on a slow machine. Each relation,
+column or answer that a function reads or makes counts as one step, wherever work may be repeated.
 """
 
 from __future__ import annotations

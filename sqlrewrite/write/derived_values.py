@@ -64,7 +64,7 @@ def derived_value(
     elif bound.wide:
         text = with_bigint_casts(text) or text
     beyond = end == "<" and bound.stray == TEXT and not in_range and of is None
-    # A year behind 9999 has a sign, which is less than any digit: a colon is more.
+    # A year after 9999 begins with a sign, which sorts before all digits; a colon sorts after them.
     return f"replace({text}, '+', ':')" if beyond else text
 
 

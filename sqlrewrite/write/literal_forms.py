@@ -104,7 +104,7 @@ def _literal_predicate(bound: _Bound, proposals: Sequence[Proposal]) -> tuple[st
     if not text:
         raise NotAskedError(bound.fact)
     if noted is not None and comparable(text) == comparable(noted[0]):
-        text, at = noted  # the same keys as then: nothing changes, the time neither
+        text, at = noted  # the same keys: keep the time, too
     return text, keys_note(at, bound.query)
 
 
@@ -337,7 +337,7 @@ def write_constants(proposals: Sequence[Proposal], queries: KeyQueries) -> list[
         if not isinstance(item, Conjunct) or not _is_constant(proposal, item.expression):
             return []
         if proposal.pair.fact.relation in item.condition.relations:
-            return []  # the fact's own, which it would be asked twice
+            return []  # the fact's own condition needs no repetition
         lists.add(_constants(author.places, item.condition.expression))
     if len(lists) != 1:
         return []

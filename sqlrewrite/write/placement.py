@@ -105,8 +105,8 @@ def edits(slot: Slot, predicates: Sequence[Predicate], places: Places) -> list[E
 
 
 def _end_with_markers(places: Places, offset: int) -> int:
-    """The end of a clause with the markers and notes behind it: of a predicate that stays because
-    its scan is suppressed, or that the author has copied."""
+    """The end of a clause, including markers and notes behind it. These are of a predicate that the
+    author has copied, or that stays because its scan is suppressed."""
     while (marker := marker_behind(places.text, offset)) is not None:
         note = read_keys_note(places.text, marker.end)
         offset = marker.end if note is None else note[2]
@@ -134,7 +134,7 @@ def _separator(clause: ConditionClause, places: Places) -> str:
             return " "
         return _newline(text, clause.lead) + _indent(text, clause.lead)
     for conjunct in reversed(clause.conjuncts[1:]):
-        start = places.tokens[places.index(conjunct.start) - 1].start  # of its AND
+        start = places.tokens[places.index(conjunct.start) - 1].start  # where its AND begins
         if _opens_line(text, start):
             return _newline(text, start) + _indent(text, start)
     first, keyword = clause.condition.start, clause.keyword
@@ -175,7 +175,7 @@ def check(
     """The fault of the edits of one clause, or None. ``parsed`` collects the key queries that were
     parsed: several clauses may share one. ``refer`` resolved the statement's templates."""
     clause, text = slot.clause, places.text
-    # Parsed again is the text from the FROM (or SELECT) on for a new WHERE, else the last conjunct.
+    # For a new WHERE, parse from the FROM (or SELECT) on; else only the last conjunct.
     if clause.keyword is None:
         behind = clause.opening == clause.lead  # and the FROM before the SELECT
         lead, start = "" if behind else "SELECT 1 ", clause.opening
@@ -215,6 +215,6 @@ def check(
 
 def _with_placeholders(text: str, queries: Sequence[str]) -> str:
     """An insertion with a short placeholder for each key query, which is parsed by itself."""
-    for query in sorted(queries, key=len, reverse=True):  # one may hold another
+    for query in sorted(queries, key=len, reverse=True):  # one may contain another
         text = text.replace(query, QUERY_PLACEHOLDER)
     return text

@@ -49,7 +49,7 @@ def write(
         predicates = literal_forms.write_values(proposals, queries)
     if predicates:
         return _in_dialect(predicates, first)
-    if first.pair.constants_only:  # whose ON takes no subquery
+    if first.pair.constants_only:  # the ON of a MERGE takes no subquery
         raise NotAskedError(fact_value(first, author))
     return _in_dialect(WRITERS[form](proposals, queries), first)
 
@@ -65,12 +65,13 @@ def _may_stay(proposal: Proposal) -> bool:
 
 
 def _in_dialect(predicates: list[Predicate], proposal: Proposal) -> list[Predicate]:
-    """The predicates in the dialect of the text. Raises NoPlaceError if it cannot say one."""
+    """The predicates in the dialect of the text. Raises NoPlaceError for one that cannot be written
+    in it."""
     name, pair = proposal.options.limits.dialect, proposal.pair
     if name == SPARK:
         return predicates
     if pair.derived is not None:
-        raise NoPlaceError(f"what {pair.pruned} is computed from is said in Spark's words")
+        raise NoPlaceError(f"{pair.pruned} is computed in Spark's dialect, not in that of the text")
     from sqlrewrite.dialects import dialect  # Spark's own texts do without this import
 
     written_in = dialect(name)

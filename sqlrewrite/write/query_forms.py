@@ -242,7 +242,7 @@ def _compared_moment(proposal: Proposal, constant: Expression, text: str, end: s
 def _constant_texts(proposal: Proposal, author: AuthorText) -> list[tuple[Expression, str]]:
     """The constants, each with its text as a value of the type that it is compared as."""
     pair, side = proposal.pair, compared_type(proposal)
-    if pair.key_side.operand is None:  # a day, or a text, that the condition comes down to
+    if pair.key_side.operand is None:  # the bound that follows from the condition: a day or a text
         end = pair.key_side.expression
         assert isinstance(end, Literal)
         typed = author.word("DATE") + " " if end.type == "date" else ""

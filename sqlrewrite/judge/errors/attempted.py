@@ -1,10 +1,10 @@
-"""Attempts: an expression that can raise an error is written in a form that gives NULL instead.
+"""Attempts: an expression that can raise an error is written in a form that returns NULL instead.
 
-In: a condition on a dimension's rows. Out: the nodes to write otherwise, each with its form. If the
-operators above are true with NULL only where they are true with every value, the key query keeps a
-row unless the condition is surely false, whatever guard, ANSI mode or plan the query has. Where an
-operator above distinguishes NULL (``null_matters``), and in what decides which rows a subquery has,
-a form must give the original's value (docs/soundness.md, "What can raise an error is attempted").
+In: a condition on a dimension's rows. Out: the nodes to write in another form, each with that form.
+If NULL makes the operators above true only where every value does, the key query keeps a row unless
+the condition is surely false, whatever guard, ANSI mode or plan the query has. If an operator above
+distinguishes NULL (``null_matters``), or the expression decides which rows a subquery has, the form
+must return the original's value (docs/soundness.md, "What can raise an error is attempted").
 """
 
 from __future__ import annotations

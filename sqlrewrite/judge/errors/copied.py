@@ -229,8 +229,8 @@ Placed = tuple[ra.Block, ra.Join | None, ra.Expression]
 
 
 def alike(plan: ra.Plan, relation: int, name: str) -> frozenset[ColumnId]:
-    """The columns that may equal a column in the same row, and the column itself; the same set for
-    each of them."""
+    """The columns that may equal a column in the same row, including itself; all of them give the
+    same set."""
     return _classes(plan).get((relation, name)) or frozenset({(relation, name)})
 
 

@@ -185,7 +185,7 @@ def _raising_by_itself(proposal: Proposal, query: ra.Query) -> ra.Expression | N
 def _deciding_and_raising(
     proposal: Proposal, query: ra.Query, but: Iterable[ra.Expression]
 ) -> ra.Expression | None:
-    """``_raising_among`` without the queries inside."""
+    """``_raising_among`` for the query itself, without its subqueries."""
     left_out = {id(excepted) for excepted in but}
     for expression, condition in deciding_expressions(query):
         if id(expression) in left_out:

@@ -97,7 +97,7 @@ def derived_bound(proposal: Proposal) -> DerivedBound | Objection:
         step = SAME
     bound = _bound_by_step(proposal, derived, shape, step)
     if isinstance(bound, DerivedBound) and pair.operator == "<=>":
-        bound = replace(bound, nulls=True)  # NULL meets NULL, and gives NULL
+        bound = replace(bound, nulls=True)  # NULL matches NULL, and the derived value is NULL
     if isinstance(bound, tuple) or step in ITSELF:
         return bound
     if shape.stray == NUMBER:

@@ -109,7 +109,7 @@ def judge_constant(proposal: Proposal) -> Judgement:
 def judge_constant_guards(proposal: Proposal) -> Judgement:
     """Whether no condition on the bounded column raises an error for the constant: after ``p = c``
     Spark puts c for p in other conditions and evaluates them when it plans."""
-    one = proposal.pair.operator not in _ORDERED  # of the values of an IN, one may be left
+    one = proposal.pair.operator not in _ORDERED  # an IN may be reduced to one value
     culprit = raising_for_constant(proposal) if one else None
     if culprit is not None:
         where = f"in a condition on `{proposal.pair.pruned}`"

@@ -224,8 +224,9 @@ def _failing_below(proposal: Proposal, expression: Expression) -> str | None:
 
 
 def _not_null_if_extended(proposal: Proposal) -> str | None:
-    """Why a key may not be NULL in rows that an outer join extends by NULLs; None if it is. Such a
-    row may match a fact, and a key query that reads the dimension alone never returns its key."""
+    """Why a key may have a value in rows that an outer join fills with NULLs; None if it is NULL
+    there. Such a row may match a fact, but a key query that reads only the dimension never returns
+    its key."""
     pair = proposal.pair
     dimension, join, owner = pair.dimension.relation, pair.edge.join, proposal.plan.owner
     here = owner[dimension] == pair.edge.block.number

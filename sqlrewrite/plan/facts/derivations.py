@@ -287,8 +287,8 @@ def _and(below: Shape, own: Shape) -> Shape:
 
 
 def safe(node: Expression, of: TypeOf) -> bool:
-    """Whether a node raises no error in a derivation, where the table of functions says that its
-    function may."""
+    """Whether a node of a derivation raises no error, although the table of functions says that its
+    function can."""
     match node:
         case Call(name="floor", args=(Call(name="/"),)):
             return True

@@ -285,7 +285,7 @@ class Enabled(AbstractContextManager["Enabled"]):
         if before is not None and before.basis == basis and not asks:
             return replace(before, epoch=epoch, until=until)
         if not catalog.relations.any_prunable:
-            self._events.left(text, "it names no partitioned table that is known")
+            self._events.left(text, "it names no known partitioned table")
             return _Decided(None, parsed.effect, epoch, until, basis)
         sql = self._rewritten(text, whole, catalog, options)
         return _Decided(sql, parsed.effect, epoch, 0.0 if asks else until, basis)

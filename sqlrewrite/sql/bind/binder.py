@@ -49,8 +49,8 @@ _NO_CTES: Mapping[str, int] = {}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bound:
-    """A statement's plan, with the trees that it is made of: its SELECTs, the conditions of its
-    clauses, its expressions. Edits are placed by them, and checked against them."""
+    """A statement's plan, with the trees of its SELECTs, clauses' conditions and expressions. Edits
+    are placed by these trees, and checked against them."""
 
     plan: ra.Plan
     selects: Mapping[int, exp.Select]
@@ -152,7 +152,7 @@ def unreadable(why: str) -> ra.Query:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Role:
-    """How a block stands in the one around it; see ``Block``."""
+    """How a block is used in the one around it; see ``Block``."""
 
     name: str
     parent: int | None = None

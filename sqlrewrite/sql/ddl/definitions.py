@@ -213,7 +213,7 @@ def why_unreadable(statement: Statement, text: str) -> str:
     """Why a definition cannot be read."""
     cursor = Cursor(statement.tokens, text)
     take_head(cursor)
-    return read_clauses(cursor).failure or "it may be one of two"
+    return read_clauses(cursor).failure or "its text can be read in two ways"
 
 
 def written_types(statement: Statement, text: str) -> dict[str, str]:

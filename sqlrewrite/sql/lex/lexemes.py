@@ -125,7 +125,7 @@ def _odd(text: str, at: int) -> tuple[int, int]:
 
 
 def _comment(text: str, at: int) -> tuple[int, int]:
-    """What begins with ``/*`` and has others in it, each with its own end. A hint is none."""
+    """The kind and end of a comment that may contain others, each with its own ``*/``; no hint."""
     depth = 0
     for match in _NESTED.finditer(text, at):
         depth += 1 if match.group() == "/*" else -1

@@ -71,9 +71,9 @@ class KeptPredicate:
 
 @dataclass(frozen=True, slots=True)
 class ManagedClause:
-    """What an earlier run wrote into one clause. ``at`` is the offset of the WHERE or ON, or of
-    where that was; ``edits`` would put all back; ``in_dml``: it is the condition of a DELETE or
-    UPDATE."""
+    """The predicates that an earlier run wrote into one clause. ``at``: the offset of the WHERE or
+    ON, or of where it was. ``edits`` would put all of them back. ``in_dml``: it is the condition of
+    a DELETE or UPDATE."""
 
     at: int
     edits: tuple[Edit, ...]

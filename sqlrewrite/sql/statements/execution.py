@@ -1,4 +1,4 @@
-"""What statements do when they run, and which relations they name."""
+"""The effects of statements, and the relations that they name."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _STORED = frozenset(
 
 
 class StatementKind(Enum):
-    """What running a statement does."""
+    """The effect of running a statement."""
 
     QUERY = "query"  # reads alone
     SESSION = "session"  # changes the session and nothing that outlives it

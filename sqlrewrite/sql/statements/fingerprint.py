@@ -78,7 +78,7 @@ def _are_usual(text: str, every: Sequence[Lexeme]) -> bool:
 
 
 def _is_prefixed(text: str, word: Lexeme, string: Lexeme) -> bool:
-    """Whether a word is a prefix of a string: ``x'1F'`` is no ``x`` before one."""
+    """Whether a word is the prefix of a string, as the ``x`` of ``x'1F'``."""
     return word[0] == LexemeKind.NAME and word[2] == string[1] and text[string[1]] == "'"
 
 

@@ -65,9 +65,8 @@ def possible_names(statement: Statement, text: str) -> frozenset[str] | None:
 def why_maybe_name(
     node: exp.Expr, text: str, possible_names: frozenset[str], nowhere: Callable[[str], bool]
 ) -> str | None:
-    """Why a literal may be a column, or None if it is a string. ``possible_names`` are the words of
-    the statement that may be names; ``nowhere`` says whether certainly no column in sight has a
-    name."""
+    """Why a literal may be a column; None if it is a string. ``possible_names``: the words of the
+    statement that may be names. ``nowhere``: whether surely no visible column has a name."""
     start = node.meta.get("start", -1)
     if not text.startswith('"', start):
         return None
