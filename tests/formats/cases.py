@@ -160,6 +160,12 @@ CASES = (
         formats=_ICEBERG,
     ),
     Case(
+        "DELETE, the last key of a table",
+        "DELETE FROM {f} f WHERE f.p IN (SELECT max(k) FROM {d}) AND f.a >= 100",
+        changes="f",
+        formats=_ICEBERG,
+    ),
+    Case(
         "UPDATE, its condition",
         f"UPDATE {{f}} f SET a = -1 WHERE {_ITS_OWN}",
         changes="f",
