@@ -52,9 +52,7 @@ def read(path: Path, catalog: Warehouse) -> Warehouse:
                 configured = _of_project(project, section, name, file.relative_to(top))
                 properties, entry = entries.get(file.stem, ("", {}))
                 node = _node(kind, name, file, entry, configured)
-                if (
-                    file.stem.rpartition("_v")[0] not in entries
-                ):  # nothing more is known of a version
+                if file.stem.rpartition("_v")[0] not in entries:  # of a version no more is known
                     node["original_file_path"] = file.relative_to(path.parent).as_posix()
                     node["patch_path"] = properties
                 state = node["config"].get("materialized"), node["config"].get("enabled")
