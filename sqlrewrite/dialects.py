@@ -19,11 +19,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache, lru_cache
 from typing import Any, TypeVar
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.facts.functions import dialect_names
 from sqlrewrite.results import ConfigError
 from sqlrewrite.rulebook import rules_folder

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from sqlrewrite.catalog.columnless import followed, recounted
@@ -28,7 +28,6 @@ from sqlrewrite.find.reading import (
     with_temporaries_of,
     with_views_of,
 )
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Problem
 from sqlrewrite.settings.forms import VALUES
 from sqlrewrite.settings.options import Options, ResolveError

@@ -10,12 +10,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlrewrite.catalog.columnless import followed
 from sqlrewrite.document import Decision, Document, decide, read
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import NOT_PARSED, Problem, Rewrite
 from sqlrewrite.rewriting import DocumentObserver, changes, result
 from sqlrewrite.settings.options import Options

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import ConfigError
 from sqlrewrite.text.data_files import nearest, read_toml
 

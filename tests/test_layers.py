@@ -48,7 +48,6 @@ ROOMS = (
     "warehouse",
     "relation_maps",
     "results",
-    "frozen",
 )
 
 # Who may import what is not ours. A name ending in a dot is a folder.

@@ -8,9 +8,8 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.facts.types import ExactSettings, SessionSettings
 from sqlrewrite.sql.ddl import definitions
 from sqlrewrite.sql.ddl.clauses import find_column

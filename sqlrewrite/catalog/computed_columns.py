@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from sqlrewrite.catalog.sources import decoded, read_bytes, texts
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.expressions import canonical
 from sqlrewrite.sql.ddl import definitions
 from sqlrewrite.sql.parse.statements import lex, statements

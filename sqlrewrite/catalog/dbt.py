@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from sqlrewrite.catalog.dbt_config import incremental_model, merges_differently
 from sqlrewrite.catalog.ddl import read_ddl
 from sqlrewrite.catalog.sources import read_text
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.text.masking import mask
 from sqlrewrite.text.templates import templated
 from sqlrewrite.warehouse import (

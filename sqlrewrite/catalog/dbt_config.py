@@ -9,10 +9,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.text.edits import Span, blank
 from sqlrewrite.text.template_kinds import UNITS, as_python
 from sqlrewrite.warehouse import DbtModel, Name

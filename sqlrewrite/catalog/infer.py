@@ -10,12 +10,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sqlrewrite.catalog.ddl import read_files
 from sqlrewrite.catalog.sources import Where, decoded, read_bytes, texts
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.sql.ddl import definitions
 from sqlrewrite.sql.ddl.cursor import Cursor
 from sqlrewrite.sql.ddl.definition_statements import definition_statements

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.text.hosts import SUFFIXES, host_of
 from sqlrewrite.text.masking import without_foreign_text
 from sqlrewrite.text.source import FOREIGN, OTHER_BOMS, SQL_SUFFIXES, Lines

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
 import click
 
 from sqlrewrite.cli.streams import CommandFailure, clean_exit
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import ConfigError
 from sqlrewrite.rulebook import rules_folder
 from sqlrewrite.run.jobs import PoolError

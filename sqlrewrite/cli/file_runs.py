@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
@@ -17,7 +17,6 @@ import click
 from sqlrewrite.catalog.ddl import read_ddl
 from sqlrewrite.cli.command_options import GivenOptions
 from sqlrewrite.cli.streams import progress, read_stdin, refuse_read, write_stdout
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.report import Printer, counted, shown
 from sqlrewrite.results import Problem
 from sqlrewrite.run.catalogs import load, load_catalog

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import click
 
@@ -11,7 +12,6 @@ from sqlrewrite.catalog import Catalog
 from sqlrewrite.catalog.load import PROJECTS
 from sqlrewrite.cli.command_options import Command, colour_option
 from sqlrewrite.cli.streams import printer, write_stdout
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.report import Printer, counted, shown
 from sqlrewrite.results import ConfigError
 from sqlrewrite.run.discover import Discovered, discover

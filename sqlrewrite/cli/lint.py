@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import click
@@ -23,7 +23,6 @@ from sqlrewrite.cli.file_runs import (
     warn,
 )
 from sqlrewrite.cli.streams import output_to, printer, write_stdout
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting import baseline
 from sqlrewrite.linting.files import LintedFile, LintSummary, LintTask, with_report_paths
 from sqlrewrite.linting.proposed_columns import Proposals, writing_files

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -31,7 +31,6 @@ from sqlrewrite.cli.spark_options import (
     spark_options,
 )
 from sqlrewrite.cli.streams import copy_to_stdout, output_to, printer, read_stdin, write_stdout
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.report import Printer, shown
 from sqlrewrite.report import rewrite as text
 from sqlrewrite.results import Verdict

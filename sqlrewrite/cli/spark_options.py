@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, wraps
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,6 @@ from sqlrewrite.cli.streams import (
     report_unwritable,
     write_stdout,
 )
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.report import Line, Printer
 from sqlrewrite.report import rewrite as text
 from sqlrewrite.results import ConfigError, Rewrite, Verdict

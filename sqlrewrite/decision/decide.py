@@ -7,7 +7,7 @@ that names no partitioned table costs neither this work nor the imports for it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 
@@ -20,7 +20,6 @@ from sqlrewrite.find.pairs import Pair, at_reference, coverings
 from sqlrewrite.find.reading import Reading, StatementContext
 from sqlrewrite.find.reducers import alternatives, may_be_restricted
 from sqlrewrite.find.restrictions import any_of, same_rows
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.benefit.keys import has_one_key, is_whole_in_query
 from sqlrewrite.judge.form import chosen_form
 from sqlrewrite.judge.proposal import Predicate, Proposal, Slot

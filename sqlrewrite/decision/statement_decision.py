@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from sqlrewrite.find.reading import Reading
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Candidate, Verdict
 from sqlrewrite.settings.options import LEFT_TO_ENGINE
 from sqlrewrite.sql.lex.tokens import comparable

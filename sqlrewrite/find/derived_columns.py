@@ -6,9 +6,8 @@ source, or why nothing can be derived. A bound on the source then bounds the col
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import (
     Call,
     Cast,

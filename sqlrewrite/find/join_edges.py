@@ -7,10 +7,9 @@ each ``ScanJoin``, two scans that one join connects by equalities between plain 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sqlrewrite.find.derived_columns import may_prune
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.expressions import columns, conjuncts, relations
 from sqlrewrite.plan.joins import required_conditions

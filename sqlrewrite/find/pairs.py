@@ -8,7 +8,7 @@ judged.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from sqlrewrite.find.derived_columns import (
@@ -20,7 +20,6 @@ from sqlrewrite.find.derived_columns import (
     prunable,
 )
 from sqlrewrite.find.join_edges import FILTER, FLIPPED, JoinEdge, Side, columns_of, join_edges
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import column_names
 from sqlrewrite.plan.expressions import walk

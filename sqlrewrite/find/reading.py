@@ -7,10 +7,9 @@ nor the imports for it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.memo import TooManyStepsError, within
 from sqlrewrite.results import ConfigError
 from sqlrewrite.settings.options import ResolveError

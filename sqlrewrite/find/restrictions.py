@@ -7,9 +7,8 @@ Each row that matters to the result satisfies all of them; leaving one out only 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.expressions import columns
 

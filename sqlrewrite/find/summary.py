@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlrewrite.find.reading import Reading
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Verdict
 from sqlrewrite.settings.options import ALONE
 from sqlrewrite.sql.lex.computed_names import names_unread

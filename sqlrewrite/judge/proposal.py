@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.find.reading import StatementContext
 from sqlrewrite.find.restrictions import Restriction
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.facts.types import Type

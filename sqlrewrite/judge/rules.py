@@ -7,14 +7,13 @@ soundness rules (the predicate would be right), then the benefit rules (it would
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.find.rank_pairs import conditions_on_ranked_rows
 from sqlrewrite.find.reading import StatementContext
 from sqlrewrite.find.reducers import restrictions, restrictions_on_fact
 from sqlrewrite.find.restrictions import Conjunct
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge import conditions
 from sqlrewrite.judge.benefit import already_pruned, benefit, keys, missed_by_engine
 from sqlrewrite.judge.benefit.benefit import estimate, has_statistics, pays

@@ -9,10 +9,9 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TypedDict
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.findings import Finding, Suppression
 from sqlrewrite.results import ConfigError
 from sqlrewrite.settings.table import Settings

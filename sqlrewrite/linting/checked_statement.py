@@ -6,13 +6,13 @@ In: a ``Decision``. Out: a ``CheckedStatement`` for each of its statements, whic
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from sqlrewrite.decision.statement_decision import StatementDecision, stale
 from sqlrewrite.document import Decision, Document
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.findings import BY_CODE, Finding, Fix, Place, Replacement, Severity, clipped
 from sqlrewrite.results import Candidate, TableUse, Verdict
 from sqlrewrite.rewriting import candidates

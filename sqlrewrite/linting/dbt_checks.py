@@ -10,9 +10,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.checked_statement import place_of
 from sqlrewrite.linting.findings import Finding, Place, of_no_statement
 from sqlrewrite.text.edits import Span, blanked

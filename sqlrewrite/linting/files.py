@@ -10,14 +10,13 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from sqlrewrite.document import Document
 from sqlrewrite.embedded import documents
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.checked_statement import place_of
 from sqlrewrite.linting.dbt_checks import of_file
 from sqlrewrite.linting.findings import (

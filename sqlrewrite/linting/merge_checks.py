@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from sqlrewrite.find.pairs import Pair
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.checked_statement import CheckedStatement
 from sqlrewrite.linting.findings import Finding, Severity
 from sqlrewrite.linting.scan_checks import bounds

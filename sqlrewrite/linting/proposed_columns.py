@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -18,7 +18,6 @@ from sqlrewrite.catalog.sources import in_folder
 from sqlrewrite.document import Decision, Document, decide, read
 from sqlrewrite.find.reducers import own_conditions
 from sqlrewrite.find.restrictions import Conjunct
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import Plan, Scan
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.settings.forms import VALUES

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting import baseline
 from sqlrewrite.linting.baseline import Baseline
 from sqlrewrite.linting.findings import BY_CODE, Finding, Severity

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import date, timedelta
 
 from sqlrewrite.find.reducers import conditions_reaching, own_conditions
 from sqlrewrite.find.restrictions import Conjunct
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.benefit.already_pruned import binds_to_one_value, repeats
 from sqlrewrite.linting.checked_statement import CheckedStatement
 from sqlrewrite.linting.findings import Finding, Severity

@@ -10,11 +10,10 @@ reference means the same wherever it is moved. Nodes are compared by identity (`
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, NamedTuple
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.facts.types import USUAL_SETTINGS, ExactSettings
 from sqlrewrite.text.edits import Span
 from sqlrewrite.warehouse import Name, Table

@@ -7,10 +7,10 @@ so that a rule can name it (docs/soundness.md, "Operators between the join and t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import assert_never
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import column_names
 from sqlrewrite.plan.expressions import columns

@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.run.search import find
 from sqlrewrite.text.hosts import SUFFIXES
 from sqlrewrite.text.source import FOREIGN

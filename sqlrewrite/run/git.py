@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import ConfigError
 
 if TYPE_CHECKING:

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import os
 import traceback
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from sqlrewrite.document import Document
 from sqlrewrite.find.summary import StatementSummary
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import ConfigError, PlanDiff, Problem, Rewrite, Verdict
 from sqlrewrite.rewriting import DocumentObserver, rewrite_with_options
 from sqlrewrite.run.file_content import UnreadFileError, read_source

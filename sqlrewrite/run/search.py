@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from fnmatch import translate
 from itertools import product
 from operator import add
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.run.git import ask_git, refusal, repository
 from sqlrewrite.settings.config import Projects
 from sqlrewrite.settings.table import Settings

@@ -6,7 +6,7 @@ A function in ``write/`` writes the form. ``sql/`` recognizes one in a text by i
 
 from __future__ import annotations
 
-from sqlrewrite.frozen import dataclass
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.facts.functions import DECLARED
 from sqlrewrite.settings.spark_conf import SETTINGS, known_setting
 from sqlrewrite.text.limits import NESTING_MOST

@@ -7,10 +7,10 @@ column that it names.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.sql.bind.trees import alias_of, alias_offset
 from sqlrewrite.sql.managed.recognition import ManagedPredicate
 from sqlrewrite.sql.managed.strip import strip

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 from sqlglot import TokenType, exp
 from sqlglot.errors import SqlglotError
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.settings.forms import FUNCTIONS
 from sqlrewrite.sql.bind.trees import conjunct_trees
 from sqlrewrite.sql.managed.strip import strip_text

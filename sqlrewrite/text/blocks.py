@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.text.edits import Span, blank, cut, merged, spliced
 from sqlrewrite.text.template_kinds import UNITS
 

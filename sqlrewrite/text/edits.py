@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import NamedTuple
-
-from sqlrewrite.frozen import dataclass
 
 _VISIBLE = re.compile(r"[^\r\n]")
 

@@ -12,10 +12,10 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.text.edits import Edit, Span, spliced
 
 _BOM = b"\xef\xbb\xbf"

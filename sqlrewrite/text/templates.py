@@ -20,8 +20,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.text.template_kinds import TemplateKind
 from sqlrewrite.warehouse import Name, Reference
 

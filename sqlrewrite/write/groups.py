@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.partition_wise.aggregates import Combination, Unsplit
 from sqlrewrite.judge.partition_wise.split import Split
 from sqlrewrite.plan.algebra import Call, ColumnRef, Literal, OutputColumn, Scan

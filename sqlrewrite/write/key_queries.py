@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import count
 
 from sqlrewrite.find.join_edges import Side
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.benefit.already_pruned import is_authors_in
 from sqlrewrite.judge.benefit.keys import is_whole_in_query
 from sqlrewrite.judge.errors.attempted import attempted_group_keys, exact_attempts

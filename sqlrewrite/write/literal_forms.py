@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import date, timedelta
 
 from sqlrewrite.find.derived_columns import is_day
 from sqlrewrite.find.restrictions import Conjunct
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.proposal import Predicate, Proposal
 from sqlrewrite.judge.soundness.derived_column import day_may_recur
 from sqlrewrite.plan.algebra import Call, ColumnRef, Derived, Expression, Literal, Plan, Scan

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain
 
 from sqlrewrite.find.join_edges import Side
 from sqlrewrite.find.restrictions import Forms, Path, columns_named
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.errors.attempted import attempted_aggregates, exact_attempts, form_of
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.plan.algebra import Call, ColumnRef, CteReference, Derived, Expression

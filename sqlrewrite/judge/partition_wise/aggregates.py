@@ -8,8 +8,8 @@ tables here (docs/soundness.md, "Aggregates over groups").
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import Block, Call, Cast, ColumnRef, Expression, Literal, Plan
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.expressions import columns, substitute, walk

@@ -17,10 +17,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from math import inf
 
 from sqlrewrite.find.join_edges import JoinKey, ScanJoin
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import ColumnRef, JoinType, Plan
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.facts.coercion import is_integral, read_as

@@ -9,10 +9,9 @@ by join type and split sides; a walk over the operators above the join decides t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sqlrewrite.find.join_edges import ScanJoin, scan_joins
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.partition_wise.aggregates import Combination, Unsplit, combination
 from sqlrewrite.judge.repeatable import objections_to_functions
 from sqlrewrite.plan import algebra as ra

@@ -20,9 +20,9 @@ Other tables get no advice.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from sqlrewrite.find.join_edges import ScanJoin, scan_joins
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.partition_wise.aggregates import Unsplit
 from sqlrewrite.plan.algebra import ColumnRef, JoinType, Plan
 from sqlrewrite.plan.columns import type_of

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sqlrewrite.find.derived_columns import (
     DAY,
@@ -21,7 +21,6 @@ from sqlrewrite.find.derived_columns import (
     stands_for,
 )
 from sqlrewrite.find.pairs import Pair
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.conditions import describe
 from sqlrewrite.judge.errors.raising import total
 from sqlrewrite.judge.proposal import Judgement, Objection, Proposal, failed, passed

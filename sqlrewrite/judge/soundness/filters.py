@@ -7,14 +7,13 @@ condition. For a rank, every condition on the ranked rows is repeated.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from sqlrewrite.find.filter_pairs import restricts
 from sqlrewrite.find.rank_pairs import conditions_on_ranked_rows
 from sqlrewrite.find.reducers import own_conditions
 from sqlrewrite.find.restrictions import Conjunct
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.conditions import (
     GUARDS,
     describe,

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal
 from sqlrewrite.plan.expressions import canonical
 from sqlrewrite.plan.facts.coercion import is_integral, lossless

@@ -14,9 +14,9 @@ this form.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeGuard
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal
 from sqlrewrite.plan.facts import functions, types
 from sqlrewrite.plan.facts.coercion import is_decimal, is_integral, is_numeric

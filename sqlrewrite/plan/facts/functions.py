@@ -10,9 +10,9 @@ looked up in that dialect's table (``dialects.py``).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.rulebook import rules_folder
 from sqlrewrite.text.data_files import read_toml
 

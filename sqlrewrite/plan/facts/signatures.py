@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.facts.coercion import common_of_known
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import ExactSettings, Type

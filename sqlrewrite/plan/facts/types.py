@@ -6,9 +6,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import product
-
-from sqlrewrite.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ text with something else in place of the column; or why it cannot be read.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 
 from sqlglot import exp
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import Call, Expression, Plan, Unknown
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.expressions import columns, walk

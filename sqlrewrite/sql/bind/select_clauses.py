@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from sqlglot import exp
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import Aggregate, Call, Expression, Limit, Node, OutputColumn
 from sqlrewrite.plan.facts.constants import row_count
 from sqlrewrite.plan.facts.functions import function

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from sqlglot import Token, TokenType
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import SqlglotError, TokenError
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.sql.lex.lexemes import Lexeme, LexemeKind, lexemes
 from sqlrewrite.text.masking import mask
 

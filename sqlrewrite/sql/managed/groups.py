@@ -10,10 +10,10 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sqlglot import Token
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.text.edits import Span
 from sqlrewrite.text.markers import GROUPS_END, group_insertions
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
 from sqlglot import Token, exp
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.settings.forms import FORMS, FUNCTIONS
 from sqlrewrite.sql.bind.trees import chained
 from sqlrewrite.sql.lex.keywords import QUOTED

@@ -10,12 +10,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from sqlglot import Token, exp
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.sql.bind.dml import takes_predicates
 from sqlrewrite.sql.managed.recognition import (
     ManagedPredicate,

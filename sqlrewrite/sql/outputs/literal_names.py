@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 import struct
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
 from sqlglot import exp
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.coercion import is_integral
 from sqlrewrite.plan.facts.types import Type

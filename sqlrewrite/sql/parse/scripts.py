@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sqlglot import Token, TokenType
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.sql.ddl.head import open_names
 from sqlrewrite.sql.lex.keywords import word
 from sqlrewrite.warehouse import may_render_to

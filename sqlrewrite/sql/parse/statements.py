@@ -11,14 +11,13 @@ from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from sqlglot import Token, TokenType, exp
 from sqlglot.errors import ParseError
 from sqlglot.errors import TokenError as TokenError
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import NOT_PARSED
 from sqlrewrite.sql.ddl.head import without_clauses
 from sqlrewrite.sql.interpreter import TOO_DEEP, deep

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from sqlglot import Token
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.text.edits import Span
 from sqlrewrite.text.source import Lines
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from enum import Enum
 
 from sqlglot import Token, TokenType, exp
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.sql.lex.keywords import token_types
 from sqlrewrite.sql.parse.statements import Statement, statements
 from sqlrewrite.text.edits import Span, spliced

@@ -11,12 +11,12 @@ import math
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
 from sqlglot import Token, TokenType
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.sql.lex.keywords import token_types
 from sqlrewrite.sql.parse.statements import lex
 from sqlrewrite.text.edits import Edit, Span

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import ColumnRef, CteReference, Derived, Expression, Plan, Project
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.expressions import canonical, columns

@@ -14,9 +14,9 @@ import re
 import unicodedata
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.text.hosts.region import Embedded, Escape, Unwritable, joined
 from sqlrewrite.text.source import LINE_END
 

@@ -13,8 +13,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
-
-from sqlrewrite.frozen import dataclass
+from dataclasses import dataclass
 
 PythonScope = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef
 """A scope of names. The targets of a comprehension count as names of the scope around it."""

@@ -12,9 +12,9 @@ import ast
 import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.text.hosts.literals import Operand, Unmapped, line_end, sql_of
 from sqlrewrite.text.hosts.program import Names, Way, in_order, meant
 from sqlrewrite.text.hosts.region import Embedded, Region

@@ -10,9 +10,9 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.text.edits import Span, spliced
 from sqlrewrite.text.source import Lines
 

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.text.hosts.program import PythonScope
 
 USUAL = "spark"

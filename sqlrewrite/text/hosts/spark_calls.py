@@ -11,9 +11,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.text.hosts.program import Way
 
 HOLE = "${x}"
