@@ -108,6 +108,7 @@ def _print_part(
 def audit_json(audit: AuditSummary) -> str:
     """The audit as JSON."""
     whole = {"version": VERSION, **asdict(audit)}
+    whole["left"] = whole.pop("not_judged")  # its name in version 1 of the report
     for entry, shape in zip(whole["top"], audit.top, strict=True):
         entry |= attributes(shape, "saved_partitions saved_bytes saved_micros")
     return dumps(whole)
