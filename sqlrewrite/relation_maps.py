@@ -134,6 +134,7 @@ class Relations(Mapping[Name, R], Generic[R]):
     """Relations by qualified name, in the order of the names; never changed in place."""
 
     __slots__ = (
+        "_below",
         "_by_last",
         "_length",
         "_names",
@@ -155,13 +156,14 @@ class Relations(Mapping[Name, R], Generic[R]):
         by_last: dict[str, dict[Name, R]] = {}
         for name in permanent:
             by_last.setdefault(name[-1], {})[name] = relations[name]
-        self._by_last = PersistentMap(by_last)
+        self._by_last: PersistentMap[str, Mapping[Name, R]] = PersistentMap(by_last)
         self._parts = PersistentMap(Counter(part for name in permanent for part in _parts(name)))
         self._prunable = sum(relations[name].prunable for name in permanent)
         self._length = len(permanent)
         self.temporary = PersistentMap({n: relations[n] for n in relations if len(n) == 1})
         self.variable = PersistentMap({name: True for name in relations if _is_variable(name)})
         self._readers: PersistentMap[str, PersistentMap[Name, None]] | None = None
+        self._below: PersistentMap[Name, PersistentMap[Name, None]] | None = None
         self._names: tuple[Name, ...] | None = None
 
     def __getitem__(self, name: Name) -> R:
@@ -229,9 +231,7 @@ class Relations(Mapping[Name, R], Generic[R]):
         if len(name) == 1:
             after.temporary = _with(self.temporary, name, relation)
         else:
-            others = {n: other for n, other in self._by_last.get(name[-1], {}).items() if n != name}
-            if relation is not None:
-                others[name] = relation
+            others = _with_few(self._by_last.get(name[-1], _NO_ITEMS), name, relation)
             after._by_last = _with(self._by_last, name[-1], others or None)
             more = (relation is not None) - (old is not None)
             after._length += more
@@ -244,6 +244,8 @@ class Relations(Mapping[Name, R], Generic[R]):
             after.variable = _with(self.variable, name, None if relation is None else True)
         if self._readers is not None and relation is not None:
             after._readers = _with_words(self._readers, relation)
+        if self._below is not None and relation is not None:
+            after._below = _with_namespaces(self._below, name)
         return after
 
     def with_temporaries(self, names: Iterable[Name]) -> Relations[R]:
@@ -265,7 +267,10 @@ class Relations(Mapping[Name, R], Generic[R]):
         """The names whose relations differ in what was made from these, with both relations."""
         yield from self.temporary.changes(after.temporary)
         for _, old, new in self._by_last.changes(after._by_last):
-            yield from _differences(old or {}, new or {})
+            if isinstance(old, PersistentMap) and isinstance(new, PersistentMap):
+                yield from old.changes(new)
+            else:
+                yield from _differences(old or {}, new or {})
 
     def readers(self, last: str) -> list[R]:
         """The views whose query has that word; all views for a name that is not one word."""
@@ -276,6 +281,14 @@ class Relations(Mapping[Name, R], Generic[R]):
             for relation in self.values():
                 self._readers = _with_words(self._readers, relation)
         return [self[name] for name in self._readers.get(last, ()) if name in self]
+
+    def below(self, namespace: Name) -> list[Name]:
+        """The names in a schema, or in one below it."""
+        if self._below is None:
+            self._below = PersistentMap()
+            for name in self:
+                self._below = _with_namespaces(self._below, name)
+        return [name for name in self._below.get(namespace, ()) if name in self]
 
 
 _CATALOG, _SCHEMA = 0, -2
@@ -297,6 +310,18 @@ def _with(items: PersistentMap[K, V], key: K, value: V | None) -> PersistentMap[
     return items.without(key) if value is None else items.with_item(key, value)
 
 
+_FEW = 50
+
+
+def _with_few(items: Mapping[K, V], key: K, value: V | None) -> Mapping[K, V]:
+    """A mapping, most often of one item, with another value; None: without the key."""
+    if isinstance(items, PersistentMap) or len(items) > _FEW:
+        many = items if isinstance(items, PersistentMap) else PersistentMap(items)
+        return _with(many, key, value)
+    others = {other: own for other, own in items.items() if other != key}
+    return others if value is None else {**others, key: value}
+
+
 def _with_words(
     readers: PersistentMap[str, PersistentMap[Name, None]], relation: NamedRelation
 ) -> PersistentMap[str, PersistentMap[Name, None]]:
@@ -305,3 +330,13 @@ def _with_words(
         names: PersistentMap[Name, None] = readers.get(word) or PersistentMap()
         readers = readers.with_item(word, names.with_item(relation.name, None))
     return readers
+
+
+def _with_namespaces(
+    below: PersistentMap[Name, PersistentMap[Name, None]], name: Name
+) -> PersistentMap[Name, PersistentMap[Name, None]]:
+    """The names by the schemas that they are in, with one more."""
+    for end in range(2, len(name)):
+        names: PersistentMap[Name, None] = below.get(name[:end]) or PersistentMap()
+        below = below.with_item(name[:end], names.with_item(name, None))
+    return below

@@ -88,11 +88,13 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """How PostgreSQL partitions a table; a key that is an expression is empty."""
+    """How PostgreSQL partitions a table; a key that is an expression is empty. ``of``: the table of
+    which this one is a partition itself, if it is one."""
 
     strategy: str
     keys: tuple[str, ...]
     parts: tuple[Part, ...] = ()
+    of: Name = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

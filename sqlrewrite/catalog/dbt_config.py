@@ -57,7 +57,8 @@ def config_calls(raw: str) -> list[ConfigCall]:
     """The calls of ``config(…)`` in a model, outside of comments."""
     text = _without_comments(raw)
     calls: list[ConfigCall] = []
-    for unit in UNITS["{{"].finditer(text) if _CALLED.search(text) else ():
+    end = text.rfind("}}") + 2  # behind it none ends, and each would be searched for its end
+    for unit in UNITS["{{"].finditer(text, 0, end) if _CALLED.search(text) else ():
         match = _CONFIG.fullmatch(unit.group())
         if match is not None:
             calls.append(_read(match[1], Span(*unit.span()), unit.start() + match.start(1)))

@@ -8,6 +8,7 @@ may hold any row.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from math import inf
@@ -69,13 +70,25 @@ def apply(statement: Statement, text: str, catalog: Warehouse, source: str) -> W
         if parent is None or not (attached or detached):
             return None
         name = catalog.qualify(cursor.name())
+        if attached and name in _around(parent, catalog):
+            return catalog  # a circle, which PostgreSQL refuses
         kept = _without(parent, name)
-        if detached:
-            return _with_table(catalog, kept)
         child = catalog.relations.get(name)
         below = child.parts if isinstance(child, Table) else None
-        return _with_table(catalog, _with(kept, name, _bound(cursor), below))
+        if isinstance(child, Table) and below is not None:
+            below = replace(below, of=() if detached else parent.name)
+            catalog = catalog.with_relation(replace(child, parts=below))
+        changed = kept if detached else _with(kept, name, _bound(cursor), below)
+        return _with_table(catalog, changed, parent)
     return None
+
+
+def _around(table: Table, catalog: Warehouse) -> Iterator[Name]:
+    """The name of a table, and of those of which it is a partition."""
+    yield table.name
+    above = catalog.relations.get(table.parts.of) if table.parts is not None else None
+    if isinstance(above, Table):
+        yield from _around(above, catalog)
 
 
 def _made(cursor: Cursor, name: Name, catalog: Warehouse, source: str) -> Warehouse | None:
@@ -85,8 +98,10 @@ def _made(cursor: Cursor, name: Name, catalog: Warehouse, source: str) -> Wareho
         return None
     cursor.group()  # constraints of its own
     bound, below = _bound(cursor), _partitioned_by(cursor)
+    if below is not None:
+        below = replace(below, of=parent.name)
     child = replace(parent, name=name, parts=below, source=source, size_in_bytes=None)
-    return _with_table(catalog.with_relation(child), _with(parent, name, bound, below))
+    return _with_table(catalog.with_relation(child), _with(parent, name, bound, below), parent)
 
 
 def _table(parts: Name, catalog: Warehouse) -> Table | None:
@@ -108,16 +123,17 @@ def _without(table: Table, name: Name) -> Table:
     return replace(table, parts=replace(table.parts, parts=kept))
 
 
-def _with_table(catalog: Warehouse, table: Table) -> Warehouse:
+def _with_table(catalog: Warehouse, table: Table, before: Table) -> Warehouse:
     """The catalog with a changed table, which may itself be a partition of another table there."""
     catalog = catalog.with_relation(table)
-    for other in catalog.tables:
-        parts = other.parts.parts if other.parts is not None else ()
-        mine = [part for part in parts if part.name == table.name]
-        if mine and mine[0].below != table.parts:
-            kept = _without(other, table.name)
-            return _with_table(catalog, _with(kept, table.name, mine[0].bound, table.parts))
-    return catalog
+    other = catalog.relations.get(before.parts.of) if before.parts is not None else None
+    if not isinstance(other, Table) or other.parts is None:
+        return catalog
+    mine = next((part for part in other.parts.parts if part.name == table.name), None)
+    if mine is None or mine.below == table.parts:
+        return catalog
+    kept = _without(other, table.name)
+    return _with_table(catalog, _with(kept, table.name, mine.bound, table.parts), other)
 
 
 # --- clauses

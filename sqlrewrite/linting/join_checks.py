@@ -261,8 +261,9 @@ def _undone(checked: CheckedStatement, block: Block, join: Join) -> Iterator[Fin
     }[join.declared]
     for side in sides:
         where = _rejecting(block, side)
-        spans = [span for leaf in leaves(side) if (span := getattr(leaf, "span", None))]
-        if where is None or not spans:
+        spans = (getattr(leaf, "span", None) for leaf in leaves(side))
+        span = next(filter(None, spans), None)
+        if where is None or span is None:
             continue
         was, now = join.declared.value.upper(), join.type.value.upper()
         a = "an" if now.startswith("I") else "a"
@@ -270,7 +271,7 @@ def _undone(checked: CheckedStatement, block: Block, join: Join) -> Iterator[Fin
         line, column = checked.lines.place(where.start)
         yield checked.finding(
             "DPP006",
-            spans[0],
+            span,
             name,
             f"the {was} JOIN is in effect {a} {now} JOIN: a condition in WHERE (line {line}, "
             f"column {column}) removes the rows that have no match in `{name}`",

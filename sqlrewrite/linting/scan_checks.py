@@ -40,13 +40,15 @@ def unbounded_scan(checked: CheckedStatement) -> Iterator[Finding]:
     """DPP007: a scan of a partitioned table with no condition at all on a partition column."""
     for scan in scans(checked.plan):
         names = partitions(scan, checked.engine) | hidden_times(scan)
+        if not names or scan.span is None:
+            continue
         if _changed_whole(checked.plan, scan) or scan.streaming:
             continue
         if reads_keys_alone(checked.plan, scan, names) or may_be_bounded(checked.plan, scan, names):
             continue
         if reads_nothing(checked.plan, scan) or _in_two(scan):
             continue
-        if scan.span is None or not names or not read_whole(checked, scan, names):
+        if not read_whole(checked, scan, names):
             continue
         shown = ", ".join(f"`{name}`" for name in sorted(names))
         meant = each_partition(checked, scan, names)
@@ -112,7 +114,7 @@ def read_whole(checked: CheckedStatement, scan: ra.Scan, names: frozenset[str]) 
         return False
     if _bounded(plan, scan, names):
         return False
-    plain = all(_plain(proposal.pair.edge.block, scan) for proposal in tied)
+    plain = all(_plain(block, scan) for block in {proposal.pair.edge.block for proposal in tied})
     return all(_rules_nothing_out(proposal, plain) for proposal in tied) and not _compared(
         plan, scan, names, tied
     )
@@ -274,7 +276,7 @@ def reads_nothing(plan: ra.Plan, scan: ra.Scan) -> bool:
     edge, seen = [plan.owner[scan.relation]], set[int]()
     while edge:
         block = plan.blocks[edge.pop()]
-        if any(rejects_null(condition.expression, frozenset()) for condition in block.where):
+        if _returns_nothing(plan, block.number):
             continue
         above = {plan.owner[reader] for reader in readers(plan, block.number) or ()}
         if not above or block.number in seen:
@@ -282,6 +284,13 @@ def reads_nothing(plan: ra.Plan, scan: ra.Scan) -> bool:
         seen.add(block.number)
         edge += above
     return True
+
+
+@remembered
+def _returns_nothing(plan: ra.Plan, number: int) -> bool:
+    """Whether a condition in the WHERE of a block never holds."""
+    where = plan.blocks[number].where
+    return any(rejects_null(condition.expression, frozenset()) for condition in where)
 
 
 def _first_rows(block: ra.Block) -> bool:
@@ -295,10 +304,18 @@ def may_be_bounded(plan: ra.Plan, scan: ra.Scan, names: frozenset[str]) -> bool:
     """Whether a condition that is not understood, or that stands where the scan's columns cannot be
     followed to, may bound a scan."""
     return any(
-        _not_known(expression, relation, names)
+        _has_unknown_condition(plan, block.number)
+        if relation is None
+        else any(_not_known(on.expression, relation, names) for on in conditions_of(block))
         for block, relation in _around(plan, scan)
-        for expression in (condition.expression for condition in conditions_of(block))
     )
+
+
+@remembered
+def _has_unknown_condition(plan: ra.Plan, number: int) -> bool:
+    """Whether a condition of a block is not understood."""
+    conditions = conditions_of(plan.blocks[number])
+    return any(_not_known(condition.expression, None, frozenset()) for condition in conditions)
 
 
 def _around(plan: ra.Plan, scan: ra.Scan) -> Iterator[tuple[ra.Block, int | None]]:

@@ -199,12 +199,12 @@ def _of_condition(
         for operand in operands:
             by, computed = _by(plan, operand, operands, names)
             places = _places(operand, relation, names) if by else {}
-            numbers = tuple(
-                other.text
-                for other in operands
-                if isinstance(other, Literal) and other.kind == "number"
-            )
             if places:
+                numbers = tuple(
+                    other.text
+                    for other in operands
+                    if isinstance(other, Literal) and other.kind == "number"
+                )
                 yield _Inside(tuple(places.items()), by, in_or, computed, numbers)
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import column_names
@@ -100,8 +101,7 @@ def _simplified(
     if all its relations are on the side whose NULLs it rejects."""
     rejects_left, rejects_right = (
         any(
-            (not one_side or condition.relations <= side)
-            and rejects_null(condition.expression, side)
+            (not one_side or condition.relations <= side) and _rejects(condition, side)
             for condition in above
         )
         for side in (numbers(join.left), numbers(join.right))
@@ -109,6 +109,19 @@ def _simplified(
     return _REJECTING.get((kind, rejects_left, rejects_right), kind)
 
 
+def _rejects(condition: ra.Condition, side: frozenset[int]) -> bool:
+    """Whether a condition rejects the NULLs of a side."""
+    if condition.relations.isdisjoint(side):  # as most are, of many joins
+        return _never_holds(condition)
+    return rejects_null(condition.expression, side)
+
+
+@lru_cache(1024)
+def _never_holds(condition: ra.Condition) -> bool:
+    return rejects_null(condition.expression, frozenset())
+
+
+@lru_cache(1024)
 def _is_tested_at_first(condition: ra.Condition) -> bool:
     """Whether Spark filters by a condition from the beginning; one with a subquery becomes a
     join."""

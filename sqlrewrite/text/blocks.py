@@ -9,8 +9,9 @@ its parentheses, has no clause, query or connective, and its ``-`` signs join no
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from sqlrewrite.text.edits import Span, blank, cut, merged, spliced
 from sqlrewrite.text.template_kinds import UNITS
@@ -55,7 +56,6 @@ _CLAUSES = frozenset(
     """.split()
 )
 _UNREAD = frozenset("'\"`;{}#\\")
-_BEFORE = re.compile(r"\S?\s*\Z")
 _BEHIND = re.compile(r"\A\s*\S?")
 _ENDS_ITEM = re.compile(r"\s*(?:[,)]|from\b)", re.IGNORECASE)
 
@@ -117,11 +117,13 @@ def blocks(text: str) -> list[Span]:
 
 def _tags(text: str) -> list[_Tag]:
     """The tags of the outermost ``if`` blocks; none if a tag is malformed."""
-    units = _units(text)
-    ends = {tag[2] for _, tag in units or ()}
+    units = list(_units(text))
+    if None in units:
+        return []
+    ends = {tag[2] for _, tag in filter(None, units)}
     tags: list[_Tag] = []
     depth = 0
-    for span, tag in units or ():
+    for span, tag in filter(None, units):
         word, rest = tag[2], tag[3]
         if word == "raw":
             return []
@@ -135,20 +137,19 @@ def _tags(text: str) -> list[_Tag]:
     return tags if depth == 0 else []
 
 
-def _units(text: str, since: int = 0) -> list[tuple[Span, re.Match[str]]] | None:
-    """The tags outside of Jinja comments and expressions; None if one is not closed. A match has
-    the groups: opening sign, keyword, rest, closing sign."""
-    tags: list[tuple[Span, re.Match[str]]] = []
+def _units(text: str, since: int = 0) -> Iterator[tuple[Span, re.Match[str]] | None]:
+    """The tags of a text outside of comments and expressions; at last None if one does not end.
+    Groups of a match: the sign, the word, the rest, the sign at the end."""
     at = since
     while opened := _OPENED.search(text, at):
         unit = _UNIT.match(text, opened.start())
         if unit is None:
-            return None
+            yield None
+            return
         tag = _TAG.fullmatch(unit.group())
         if tag is not None:
-            tags.append((Span(*unit.span()), tag))
+            yield Span(*unit.span()), tag
         at = unit.end()
-    return tags
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,28 +240,37 @@ class Loop:
 
 
 def block_end(text: str, start: int) -> int | None:
-    """The end of the block that begins at ``start``; None if it is not closed."""
-    block = _block(text, start)
-    return block[-1][0].end if block else None
+    """The end of the block whose first tag begins at ``start``; None if it does not end."""
+    block = _ended_blocks(text).get(start)
+    return None if block is None else block[1][0].end
 
 
-def _block(text: str, start: int) -> list[tuple[Span, re.Match[str]]]:
-    """The tags of the block that begins at an offset; none if it is not closed."""
-    units = _units(text, start) or []
-    word, depth = units[0][1][2] if units else "", 0
-    for number, (_, tag) in enumerate(units, 1):
-        depth += (tag[2] == word) - (tag[2] == f"end{word}")
-        if depth == 0:
-            return units[:number]
-    return []
+_Unit = tuple[Span, re.Match[str]]
+
+
+@lru_cache(4)  # of the text that is scanned, for each block in it
+def _ended_blocks(text: str) -> dict[int, tuple[_Unit, _Unit]]:
+    """The first and the last tag of each block that ends, by the offset of the first."""
+    ended: dict[int, tuple[_Unit, _Unit]] = {}
+    opened: dict[str, list[_Unit]] = {}
+    for unit in filter(None, _units(text)):
+        word = unit[1][2]
+        before = opened.get(word.removeprefix("end")) if word.startswith("end") else None
+        if before:
+            first = before.pop()
+            ended[first[0].start] = first, unit
+        else:
+            opened.setdefault(word, []).append(unit)
+    return ended
 
 
 def loop(text: str, start: int) -> Loop | None:
     """The ``for`` that begins at an offset, if it renders to items of a list; else None."""
-    block = _block(text, start)
-    if not block:
+    block = _ended_blocks(text).get(start)
+    if block is None:
         return None
-    (first, opening), (last, closing), end = block[0], block[-1], block[-1][0].end
+    (first, opening), (last, closing) = block
+    end = last.end
     body = text[first.end : last.start]
     once = _plain(_COMMA.sub("", _SEPARATOR.sub(" ", body)))
     body = _plain(_COMMA.sub(",", body))
@@ -298,8 +308,9 @@ def _keeps_words(
     first = f"{{%{opening[1]} if a {opening[4]}%}}"
     last = f"{{%{closing[1]} endif {closing[4]}%}}"
     edges: list[str] = []
-    for edge in (*_BEFORE.findall(before)[:1], *_BEHIND.findall(behind)[:1]):
-        whole = re.sub(r"(['\"`])", r"\1x\1", edge)  # an unclosed string
+    word_before = before[max(0, len(before.rstrip()) - 1) :]  # its last character, white space
+    for edge in (word_before, *_BEHIND.findall(behind)[:1]):
+        whole = re.sub(r"(['\"`])", r"\1x\1", edge)  # a string's end, or its beginning
         edges.append(re.sub(r"[{}]", "x", whole))
     every = renderings((body.join((first, last)) * 2).join(edges))
     return bool(every) and all(

@@ -103,3 +103,17 @@ def test_attach_and_detach() -> None:
 def test_a_partition_by_of_another_engine_says_nothing() -> None:
     assert _parts("CREATE TABLE t (k int) PARTITION BY toYYYYMM(k);") is None
     assert _parts("CREATE TABLE t (k int) PARTITION BY DATE(k);") is None
+
+
+def test_partitions_in_a_circle_are_left_out() -> None:
+    """PostgreSQL refuses them; they were followed without an end."""
+    ddl = (
+        "CREATE TABLE a (k int) PARTITION BY LIST (k);\n"
+        "CREATE TABLE b (k int) PARTITION BY LIST (k);\n"
+        "ALTER TABLE a ATTACH PARTITION b FOR VALUES IN (1);\n"
+        "ALTER TABLE b ATTACH PARTITION a FOR VALUES IN (1);\n"
+        "ALTER TABLE a ATTACH PARTITION c FOR VALUES IN (3);"
+    )
+    parts = _parts(ddl, "a")
+    assert parts is not None
+    assert [part.name[-1] for part in parts.parts] == ["b", "c"]

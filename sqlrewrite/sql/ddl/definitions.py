@@ -310,9 +310,8 @@ def _drop_namespace(catalog: Warehouse, parts: Name) -> Warehouse:
     if not parts:
         return catalog
     namespace = parts if len(parts) > 1 else (catalog.namespace[0], *parts)
-    for name in catalog.relations:
-        if name[: len(namespace)] == namespace and len(name) > len(namespace):
-            catalog = catalog.without(name)
+    for name in catalog.relations.below(namespace):
+        catalog = catalog.without(name)
     return catalog
 
 

@@ -7,6 +7,7 @@ so they serve for names and types alone.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -86,9 +87,10 @@ class OutputBinder(Binder):
             return []
         query = relation.query if isinstance(relation, ra.Derived | ra.CteReference) else None
         columns: list[ra.OutputColumn] = []
+        counts = Counter(names)
         for at, (name, label) in enumerate(zip(names, labels, strict=True)):
             expression: ra.Expression = ra.ColumnRef(number, name, None)
-            if query is not None and names.count(name) > 1:
+            if query is not None and counts[name] > 1:
                 values = tuple(
                     branch.outputs[at].expression for branch in _branches(query.node) or ()
                 )

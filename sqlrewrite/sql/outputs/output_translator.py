@@ -7,8 +7,8 @@ column.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sqlglot import exp
@@ -21,6 +21,8 @@ from sqlrewrite.sql.outputs.call_names import is_star
 from sqlrewrite.sql.outputs.literal_names import printed_interval
 from sqlrewrite.sql.outputs.output_names import BARE, NamePrinter
 from sqlrewrite.warehouse import Name
+
+_ByName = Mapping[str, Sequence[ra.OutputColumn]]
 
 
 @dataclass(slots=True)
@@ -80,22 +82,30 @@ class OutputTranslator(Translator):
         if shown is None:
             return self._of_generator(item) if isinstance(item, exp.Column) else None
         seen: Counter[ra.Expression] = Counter()
+        by_relation: dict[int, _ByName] = {}
         columns: list[ra.OutputColumn] = []
         for column in shown:
-            columns.append(self._column_shown(column, seen[column.expression]))
+            columns.append(self._column_shown(column, seen[column.expression], by_relation))
             seen[column.expression] += 1
         return columns
 
-    def _column_shown(self, column: ra.OutputColumn, before: int) -> ra.OutputColumn:
+    def _column_shown(
+        self, column: ra.OutputColumn, before: int, by_relation: dict[int, _ByName]
+    ) -> ra.OutputColumn:
         """A column of a star under the name that Spark shows; ``before`` columns of its name come
-        before it."""
+        before it. ``by_relation`` keeps the columns of each relation, by their names."""
         expression = column.expression
         ref = expression
         while isinstance(ref, ra.Unknown) and ref.merged:
             ref = ref.args[0]
         if not isinstance(ref, ra.ColumnRef):
             return column
-        alike = [column for column in self.columns_of(ref.relation) if column.name == ref.name]
+        if ref.relation not in by_relation:
+            by_name: dict[str, list[ra.OutputColumn]] = defaultdict(list)
+            for each in self.columns_of(ref.relation):
+                by_name[each.name].append(each)
+            by_relation[ref.relation] = by_name
+        alike = by_relation[ref.relation].get(ref.name, ())
         if before >= len(alike):
             return column
         expression = expression if len(alike) == 1 else alike[before].expression

@@ -6,8 +6,10 @@ Only ``--`` comments count; one in ``/* … */`` is a mistake that is reported.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from sqlglot import Token
 
@@ -53,7 +55,7 @@ class Directive:
         return f"-- {SIGN} {self.kind}{codes}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Directives:
     """The directives of a text, in order, and what they cover."""
 
@@ -62,24 +64,39 @@ class Directives:
 
     def covering(self, offset: int, codes: frozenset[str]) -> Directive | None:
         """The directive that covers an offset for at least one of the codes, or None."""
-        line = self.lines.place(offset)[0] if self.in_order else 0
-        on_line = (each for each in self.in_order if each.kind == "ignore" and each.line == line)
+        on_line = self._by_line.get(self.lines.place(offset)[0], ()) if self.in_order else ()
         covers = (each for each in on_line if any(map(each.speaks_of, codes)))
         return next(covers, None) or self.region(offset, codes)
 
     def region(self, offset: int, codes: frozenset[str]) -> Directive | None:
         """The ``off`` or ``ignore-file`` that covers an offset for one of the codes, or None."""
-        of_file = [each for each in self.in_order if each.kind == "ignore-file"]
-        before = (each for each in self.in_order if each.span.start <= offset)
-        switches = [each for each in before if each.kind in ("off", "on")]
-        off = [each for each in switches[-1:] if each.kind == "off"]
-        return next((each for each in (*of_file, *off) if any(map(each.speaks_of, codes))), None)
+        before = bisect_right(self._switches, offset, key=lambda each: each.span.start)
+        last = self._switches[max(0, before - 1) : before]
+        active = (*self._of_file, *(each for each in last if each.kind == "off"))
+        return next((each for each in active if any(map(each.speaks_of, codes))), None)
+
+    # A text with a thousand directives is asked for as many places.
+
+    @cached_property
+    def _by_line(self) -> dict[int, list[Directive]]:
+        by_line: dict[int, list[Directive]] = {}
+        for each in self.in_order:
+            if each.kind == "ignore":
+                by_line.setdefault(each.line, []).append(each)
+        return by_line
+
+    @cached_property
+    def _switches(self) -> list[Directive]:
+        return [each for each in self.in_order if each.kind in ("off", "on")]
+
+    @cached_property
+    def _of_file(self) -> list[Directive]:
+        return [each for each in self.in_order if each.kind == "ignore-file"]
 
     @property
     def whole_file(self) -> Directive | None:
         """The directive that leaves the whole file alone, or None."""
-        of_file = (each for each in self.in_order if each.kind == "ignore-file")
-        return next((each for each in of_file if not each.codes), None)
+        return next((each for each in self._of_file if not each.codes), None)
 
 
 def directives(text: str, tokens: Sequence[Token], lines: Lines | None = None) -> Directives:
