@@ -274,6 +274,7 @@ def dialect(name: str) -> Dialect | None:
     lexer = {"space": r"\s++", "template": f"{_FILLER}++", **rules["lexer"], "odd": r"\w++|."}
     pattern = "|".join(f"(?P<{kind}>{rule})" for kind, rule in lexer.items())
     called = dialect_names(name)
+    same_rows = "|".join(rules.get("same_rows", ()))
     return Dialect(
         name,
         frozenset(rules["forms"]),
@@ -288,7 +289,7 @@ def dialect(name: str) -> Dialect | None:
         rules.get("reader", name),
         rules["lexer"]["quoted"][0],
         frozenset(rules.get("reserved", "").split()),
-        re.compile("|".join(rules.get("same_rows", ()))),
+        re.compile(same_rows),
     )
 
 

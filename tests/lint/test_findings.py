@@ -328,7 +328,8 @@ def _predicates(text: str) -> tuple[str, list[str]]:
 @pytest.mark.parametrize("case", turn(query_cases(), 12), ids=lambda case: case.name)
 def test_fixes_do_what_a_rewrite_does(case: object) -> None:
     """From the query, from its golden, and from one with a predicate gone stale: mending all that
-    has a fix gives what a rewrite gives, but that a predicate which still follows is not moved."""
+    has a fix gives what a rewrite gives, but that a predicate which still follows is not moved. Of
+    a MERGE less may be mended: what Iceberg carries over by itself is no finding."""
     from tests.support.cases import Case
 
     assert isinstance(case, Case)
@@ -345,7 +346,9 @@ def test_fixes_do_what_a_rewrite_does(case: object) -> None:
             mended = _mended(mended, fixable[0]) if fixable else mended
         # Of the first two a rewrite gives the golden: tests/test_fixtures.py.
         expected = golden if text != stale else rewrite(text, tables).sql
-        assert _predicates(mended) == _predicates(expected)
+        (bare, ours), (bare_expected, all_of_them) = map(_predicates, (mended, expected))
+        assert bare == bare_expected
+        assert ours == all_of_them or (case.name.startswith("merges/") and {*ours} < {*all_of_them})
 
 
 # --- suppressions ---------------------------------------------------------------------------------
