@@ -216,6 +216,23 @@ def test_the_latest_partition_is_found_once_with_what_is_written(text: str, know
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "joins"),
+    [
+        (
+            "{% macro m() %} {# a join #} {{ x | join(',') }} {% set y = x %} {% endmacro %}",
+            0,
+        ),
+        ("{% macro m() %} {# from a to b, c #} f({{ x }}, 1) {% endmacro %}", 0),
+        ("{% docs d %} What comes from a, b and a join. {% enddocs %}", 0),
+        ("{% macro m() %} {# c #} SELECT 1 FROM {{ a }}, {{ b }} {% endmacro %}", 1),
+        ("{% macro m() %} SELECT 1 FROM a JOIN {{ b }} {% endmacro %}", 1),
+    ],
+)
+def test_a_macro_joins_only_in_its_sql(text: str, joins: int, known: Catalog) -> None:
+    assert len([finding for finding in _found(text, known) if finding.code == "DPP000"]) == joins
+
+
 def test_a_join_on_a_wrapped_column_is_no_note_beside_what_prunes_or_cannot(known: Catalog) -> None:
     text = "SELECT * FROM sales s JOIN d ON year(s.day) = d.k WHERE d.x = 1"
     assert "DPP004" in [finding.code for finding in _found(text, known)]

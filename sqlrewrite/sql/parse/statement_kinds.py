@@ -43,7 +43,12 @@ _BEGIN_QUERY = frozenset({TokenType.SELECT, TokenType.FROM, TokenType.VALUES})
 from its tokens (``definitions``), which hold more than any parser knows."""
 
 # Statements, of those not parsed, that cannot hold a query.
-_NO_QUERY = frozenset("comment grant revoke show ! source add list dfs load model audit".split())
+_NO_QUERY = frozenset(
+    "comment grant revoke show ! source add list dfs load model audit docs".split()
+)
+
+_JINJA = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", re.DOTALL)
+"""What a macro's text has beside SQL: in it `join` is a filter, and a comment is prose."""
 
 # The kind of a statement that begins with WITH.
 _CHANGE = frozenset({TokenType.MERGE, TokenType.UPDATE, TokenType.DELETE})
@@ -122,6 +127,8 @@ def reason_to_report(
     word, start = _word(tokens), tokens[0].start
     if word == "execute":
         return start, _EXECUTED
+    if word in DEFINES:
+        text = _JINJA.sub(lambda unit: ("_" if unit[0][1] == "{" else " ") * len(unit[0]), text)
     at = None if word in _NO_QUERY else first_join(text, start, tokens[-1].end + 1)
     if at is None:
         return None
