@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlrewrite.find.join_edges import ScanJoin
-from sqlrewrite.find.reducers import own_conditions
+from sqlrewrite.find.reducers import all_restrictions, own_conditions
 from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.judge.benefit.already_pruned import is_authors_in
 from sqlrewrite.judge.benefit.benefit import read_again
@@ -24,8 +24,9 @@ from sqlrewrite.judge.proposal import Proposal, relation_name
 from sqlrewrite.linting.checked_statement import CheckedStatement
 from sqlrewrite.linting.findings import Finding, Severity
 from sqlrewrite.linting.predicate_checks import ASK
-from sqlrewrite.plan.algebra import Block, Join, JoinType, Node, Scan
-from sqlrewrite.plan.expressions import columns
+from sqlrewrite.linting.scan_checks import bounds, partitions
+from sqlrewrite.plan.algebra import Block, Join, JoinType, Node, Scan, Subquery
+from sqlrewrite.plan.expressions import columns, walk
 from sqlrewrite.plan.nulls import rejects_null
 from sqlrewrite.plan.relations import joins, leaves, numbers
 from sqlrewrite.results import Candidate, EngineAlone, Outcome, PrunesAlone, Verdict
@@ -174,15 +175,28 @@ def latest_partition(checked: CheckedStatement) -> Iterator[Finding]:
             )
             does = f"; `dpp-rewrite --write` does not: {refused}" if refused else _WRITES
             help_ = f"add `{written}`{does}"
+        within = _bounded_by_others(checked, scan)
         yield checked.finding(
             "DPP011",
             scan.span,
             column,
             f"`{column}` is compared with {what} by {by}, which prunes nothing: every partition "
-            "is read",
+            + ("that the other conditions leave is read" if within else "is read"),
             help_ + _on_iceberg(checked, proposal),
             checked.fix if proposal.predicates and not refused else None,
+            Severity.NOTE if within else None,
         )
+
+
+def _bounded_by_others(checked: CheckedStatement, scan: Scan) -> bool:
+    """Whether a condition on the fact alone, and without a subquery, bounds a partition column."""
+    names = partitions(scan, checked.engine)
+    return any(
+        isinstance(restriction, Conjunct)
+        and bounds(restriction.expression, scan.relation, names)
+        and not any(isinstance(part, Subquery) for part in walk(restriction.expression))
+        for restriction in all_restrictions(checked.plan, scan.relation, ALONE)
+    )
 
 
 def _on_iceberg(checked: CheckedStatement, proposal: Proposal) -> str:

@@ -217,6 +217,28 @@ def test_the_latest_partition_is_found_once_with_what_is_written(text: str, know
 
 
 @pytest.mark.parametrize(
+    ("condition", "severity", "read"),
+    [
+        ("", Severity.WARNING, "every partition is read"),
+        (" WHERE s.id > 1", Severity.WARNING, "every partition is read"),
+        (
+            " WHERE s.day > DATE'2024-01-01'",
+            Severity.NOTE,
+            "that the other conditions leave is read",
+        ),
+    ],
+)
+def test_the_latest_of_bounded_partitions_is_a_note(
+    condition: str, severity: Severity, read: str, known: Catalog
+) -> None:
+    latest = "(SELECT max(day) AS m FROM kept_by_day)"
+    text = f"SELECT s.id FROM sales s JOIN {latest} q ON s.day = q.m{condition}"
+    (finding,) = (finding for finding in _found(text, known) if finding.code == "DPP011")
+    assert finding.severity is severity
+    assert finding.message.endswith(read)
+
+
+@pytest.mark.parametrize(
     ("text", "joins"),
     [
         (
