@@ -14,7 +14,7 @@ from sqlrewrite.plan.expressions import columns, walk
 from sqlrewrite.plan.facts.coercion import compare_alike, identical, is_integral, read_as
 from sqlrewrite.plan.facts.constants import is_instant
 from sqlrewrite.plan.facts.functions import function
-from sqlrewrite.plan.facts.types import MOMENTS, STRING, Type
+from sqlrewrite.plan.facts.types import DATE, MOMENTS, STRING, Type
 
 _ONE_PLAN = frozenset({"iceberg"})
 """Formats whose MERGE is one plan with one ``current_date()``; Delta runs several plans."""
@@ -69,6 +69,12 @@ def judge_types(proposal: Proposal) -> Judgement:
         if not _compares(proposal, constant, stored):
             kind = proposal.type_of(constant) or "of an unknown type"
             return failed(f"{fact_name} is {stored}, and a constant that bounds the keys is {kind}")
+    lists = (bound.constants for bound in pair.bounds if len(bound.constants) > 1)
+    if not all(_same_in_list(proposal, one, stored) for constants in lists for one in constants):
+        return failed(
+            f"{fact_name} is {stored}, and an IN compares a list with constants of other types as "
+            "strings, outside of ANSI mode"
+        )
     return passed(f"the constants compare with {fact_name} as with {key_name}, as {stored}")
 
 
@@ -87,6 +93,19 @@ def _compares(proposal: Proposal, constant: Expression, stored: Type) -> bool:
             return True
         case _:
             return False
+
+
+def _same_in_list(proposal: Proposal, constant: Expression, stored: Type) -> bool:
+    """Whether a constant in the list of an IN compares with the column as it does beside ``=``.
+    Outside of ANSI mode an IN over a date and a string casts both to STRING, where ``=`` casts the
+    string: ``'2024-03-01 10:00:00'`` is the day then, and is not in the list."""
+    kind = proposal.type_of(constant)
+    if isinstance(constant, Parameter) or kind is None:
+        return False
+    if stored not in MOMENTS or read_as(kind) == read_as(stored):
+        return True
+    day = isinstance(constant, Literal) and constant.kind == "string" and len(constant.text) == 10
+    return stored == DATE and day
 
 
 def _constants(proposal: Proposal) -> list[Expression]:
