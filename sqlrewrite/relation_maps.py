@@ -242,10 +242,11 @@ class Relations(Mapping[Name, R], Generic[R]):
             )
         if _is_variable(name):
             after.variable = _with(self.variable, name, None if relation is None else True)
-        if self._readers is not None and relation is not None:
-            after._readers = _with_words(self._readers, relation)
-        if self._below is not None and relation is not None:
-            after._below = _with_namespaces(self._below, name)
+        # Of these, not of those after: else each that is changed from these is indexed anew.
+        after._readers, after._below = self._by_words(), self._by_namespaces()
+        if relation is not None:
+            after._readers = _with_words(after._readers, relation)
+            after._below = _with_namespaces(after._below, name)
         return after
 
     def with_temporaries(self, names: Iterable[Name]) -> Relations[R]:
@@ -276,19 +277,24 @@ class Relations(Mapping[Name, R], Generic[R]):
         """The views whose query has that word; all views for a name that is not one word."""
         if _WORD.fullmatch(last) is None:
             return [relation for relation in self.values() if relation.query]
-        if self._readers is None:
-            self._readers = PersistentMap()
-            for relation in self.values():
-                self._readers = _with_words(self._readers, relation)
-        return [self[name] for name in self._readers.get(last, ()) if name in self]
+        return [self[name] for name in self._by_words().get(last, ()) if name in self]
 
     def below(self, namespace: Name) -> list[Name]:
         """The names in a schema, or in one below it."""
+        return [name for name in self._by_namespaces().get(namespace, ()) if name in self]
+
+    def _by_words(self) -> PersistentMap[str, PersistentMap[Name, None]]:
+        """The names of views by the words of their queries."""
+        if self._readers is None:
+            views = (relation for relation in self.values() if relation.query)
+            self._readers = _indexed((word, view.name) for view in views for word in _words(view))
+        return self._readers
+
+    def _by_namespaces(self) -> PersistentMap[Name, PersistentMap[Name, None]]:
+        """The names by the schemas that they are in."""
         if self._below is None:
-            self._below = PersistentMap()
-            for name in self:
-                self._below = _with_namespaces(self._below, name)
-        return [name for name in self._below.get(namespace, ()) if name in self]
+            self._below = _indexed((above, name) for name in self for above in _namespaces(name))
+        return self._below
 
 
 _CATALOG, _SCHEMA = 0, -2
@@ -322,21 +328,37 @@ def _with_few(items: Mapping[K, V], key: K, value: V | None) -> Mapping[K, V]:
     return others if value is None else {**others, key: value}
 
 
+def _indexed(pairs: Iterable[tuple[K, Name]]) -> PersistentMap[K, PersistentMap[Name, None]]:
+    """The names by key."""
+    names: dict[K, dict[Name, None]] = {}
+    for key, name in pairs:
+        names.setdefault(key, {})[name] = None
+    return PersistentMap({key: PersistentMap(names[key]) for key in names})
+
+
 def _with_words(
     readers: PersistentMap[str, PersistentMap[Name, None]], relation: NamedRelation
 ) -> PersistentMap[str, PersistentMap[Name, None]]:
     """The names of views by the words of their queries, with those of one more."""
-    for word in set(_WORD.findall(relation.query.lower())):
+    for word in _words(relation):
         names: PersistentMap[Name, None] = readers.get(word) or PersistentMap()
         readers = readers.with_item(word, names.with_item(relation.name, None))
     return readers
+
+
+def _words(relation: NamedRelation) -> set[str]:
+    return set(_WORD.findall(relation.query.lower())) if relation.query else set()
 
 
 def _with_namespaces(
     below: PersistentMap[Name, PersistentMap[Name, None]], name: Name
 ) -> PersistentMap[Name, PersistentMap[Name, None]]:
     """The names by the schemas that they are in, with one more."""
-    for end in range(2, len(name)):
-        names: PersistentMap[Name, None] = below.get(name[:end]) or PersistentMap()
-        below = below.with_item(name[:end], names.with_item(name, None))
+    for above in _namespaces(name):
+        names: PersistentMap[Name, None] = below.get(above) or PersistentMap()
+        below = below.with_item(above, names.with_item(name, None))
     return below
+
+
+def _namespaces(name: Name) -> Iterator[Name]:
+    return (name[:end] for end in range(2, len(name)))
