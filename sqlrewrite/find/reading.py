@@ -6,6 +6,7 @@ nor the imports for it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
@@ -36,6 +37,8 @@ _BY_GROUPS = (
     "a join by groups of partitions, which an earlier run wrote, is left as it is: --strategy "
     "partition-wise writes it anew, --strip takes it out"
 )
+
+_WORDS = re.compile(r"\w+")
 
 T = TypeVar("T")
 
@@ -226,20 +229,46 @@ def cross_checked(
 
 
 def with_views_of(text: str, catalog: Warehouse, limits: Limits) -> Warehouse:
-    """The catalog with the queries of the views that the text may name, in Spark's grammar. A view
-    whose query cannot be read is taken out."""
+    """The catalog with the queries of the views that the text may read, also through other views,
+    in Spark's grammar. A view whose query cannot be read is taken out."""
     dialect = _dialect(limits)
     if dialect is None:
         return catalog
-    lowered = text.lower()
-    for name, view in catalog.relations.items():
-        if isinstance(view, View) and name[-1] in lowered:
-            query = _view_query(dialect, view.query)
-            read_view = None if query is None else replace(view, query=query)
+    views = _views_by_word(catalog)
+    texts = [text, *(views if catalog.variables else ())]  # a variable may be a part of any name
+    read: set[Name] = set()
+    while texts and views:
+        words = set(_WORDS.findall(texts.pop().lower())).intersection(views)
+        for name in {name for word in words for name in views.pop(word)} - read:
+            read.add(name)
+            view = catalog.relations.get(name)
+            if not isinstance(view, View):
+                continue
+            query = _view_query(dialect, view.query) if view.query else ""
+            texts.append(view.query)
             catalog = (
-                catalog.without(name) if read_view is None else catalog.with_relation(read_view)
+                catalog.without(name)
+                if query is None
+                else catalog.with_relation(replace(view, query=query))
             )
     return catalog
+
+
+def _views_by_word(catalog: Warehouse) -> dict[str, list[Name]]:
+    """The views, by a word of their names, and by one of each reference that means them."""
+    views: dict[str, list[Name]] = {}
+    names = {name for name, view in catalog.relations.items() if isinstance(view, View)}
+    for name in names:
+        views.setdefault(_a_word(name[-1]), []).append(name)
+    for reference, name in catalog.references.items() if names else ():
+        if (full := catalog.qualify(name)) in names:
+            views.setdefault(_a_word(reference[-1].lower()), []).append(full)
+    return views
+
+
+def _a_word(name: str) -> str:
+    match = _WORDS.search(name)
+    return match.group() if match else name
 
 
 def with_temporaries_of(before: Warehouse, after: Warehouse, limits: Limits) -> Warehouse:

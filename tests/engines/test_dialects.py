@@ -15,7 +15,7 @@ from sqlrewrite.settings.options import make_options
 from sqlrewrite.sql.parse.statements import lex
 from sqlrewrite.stripping import stripped
 from sqlrewrite.text.limits import Limits
-from sqlrewrite.warehouse import Table
+from sqlrewrite.warehouse import Name, Table
 from tests.support.cases import query_cases
 
 DIALECTS = ("trino", "duckdb", "flink")
@@ -225,6 +225,21 @@ def test_a_view_is_in_the_dialect_of_its_text() -> None:
     results = [rewrite(query.format(name), catalog, dialect="trino") for name in ("days", "odd")]
     assert [result.changed for result in results] == [True, False]
     assert "s.day IN (SELECT d2.day FROM days AS d2 WHERE d2.yr = 3)" in results[0].sql
+
+
+@pytest.mark.parametrize("inner", ["days", "odd"])
+def test_a_view_in_a_view_is_in_the_dialect_too(inner: str) -> None:
+    """Also one that the text names by a template alone, or not at all."""
+    ddl = DDL + 'CREATE VIEW web.days AS SELECT "day", yr FROM web.dim;'
+    ddl += "CREATE VIEW web.odd AS SELECT U&'a' AS day, yr FROM web.dim;"
+    ddl += f"CREATE VIEW web.around AS SELECT day, yr FROM web.{inner};"
+    catalog = Catalog.from_ddl(ddl, schema="web")
+    around: Name = ("spark_catalog", "web", "around")
+    referring = replace(catalog, references={("ref", "model"): around})
+    query = "SELECT s.id FROM sales s JOIN {} d ON s.day = d.day WHERE d.yr = 3"
+    for name in ("around", "{{ ref('model') }}"):
+        result = rewrite(query.format(name), referring, dialect="trino")
+        assert result.changed == (inner == "days")
 
 
 def test_a_derived_column_is_said_in_sparks_words_alone() -> None:
