@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 Reference = tuple[str, ...]
 """A reference in a template: ``("ref", "sales")``, ``("source", "raw", "sales")``."""
 
+THIS: Reference = ("this",)
+"""The reference of ``{{ this }}``, the table of the model that a text is."""
+
 VARIABLE = "variable"
 SET_VALUES = "values that the text sets"
 """The first part of a reference to a variable of the project, as ``ref`` is for a model of dbt."""
@@ -194,7 +197,7 @@ def derivation(column: str, expression: str, origin: str, columns: Iterable[str]
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A view: the text of its query, which is bound again for each reference.
+    """A view: the text of its query, which is bound again for each reference; empty if unknown.
 
     ``columns`` are the names in its declaration, empty if the query names them. ``temporaries`` are
     the temporary views that its query may read: those that existed when it was made.
@@ -242,7 +245,8 @@ class Warehouse:
     Names of one part are those of temporary views. Of the tables and views that are ``forgotten``,
     and of the ``hidden`` temporary views, nothing is known any more, not even whether they exist; a
     temporary view may stand before a table. ``references`` are what dbt's ``ref`` and ``source``
-    mean, ``models`` its incremental models by their files, from the project's folder on;
+    mean, ``models`` its incremental models by their files, from the project's folder on,
+    ``files`` what all its models are by their files, ``this`` that of the text's own;
     ``declared`` are the derived columns of the settings, by table. ``variables`` are the values
     that the project gives to variables in names, ``settings`` those of the sessions, as far as they
     are known, ``reset_settings`` those that a RESET brings back. ``open_names`` are names with a
@@ -268,6 +272,8 @@ class Warehouse:
     open_names: tuple[Name, ...] = ()
     schema_named: bool = False
     models: Mapping[str, DbtModel] = field(default_factory=dict)
+    files: Mapping[str, Name] = field(default_factory=dict)
+    this: Name | None = None
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -356,6 +362,8 @@ class Warehouse:
             return None if value is None else (value,)
         if reference[0] == SET_VALUES:
             return self.set_values.get(reference[1])
+        if reference == THIS:
+            return self.this
         full_name = self.references.get(reference)
         if full_name is not None or self.references:
             return full_name

@@ -33,17 +33,20 @@ from sqlrewrite.warehouse import (
     quoted,
 )
 
-# The adapters of Spark; names and types of other adapters are not Spark's.
-_ADAPTERS = frozenset({"spark", "databricks", "fabricspark", "glue", "watsonx_spark"})
+# The adapters of Spark and of Trino, whose names and types are read; those of others are not.
+_SPARK = frozenset({"spark", "databricks", "fabricspark", "glue", "watsonx_spark"})
+_TRINO = frozenset({"trino", "athena", "watsonx_presto"})
+_ADAPTERS = _SPARK | _TRINO
 _TABLES = frozenset({"model", "seed", "snapshot"})
 _EPHEMERAL = "__dbt__cte__"
+_LAYOUTS = ("partitioning", "partitioned_by")
+"""The properties of Iceberg's and of Hive's tables in Trino that partition them."""
 # The default formats of adapters.
 _FORMATS = {"databricks": "delta"}
 
 
 def read(data: Mapping[str, Any], path: Path, catalog: Warehouse) -> Warehouse:
     """The catalog of a manifest, whose JSON is ``data``; names are completed as in ``catalog``.
-    Raises CatalogError if it is no manifest, or of another engine.
 
     Raises CatalogError for what is not a manifest, or one of another engine.
     """
@@ -67,10 +70,8 @@ def read(data: Mapping[str, Any], path: Path, catalog: Warehouse) -> Warehouse:
             references.setdefault(reference, name)
     for node, name in named:
         if node.materialized in ("view", "ephemeral"):
-            query = _query(node, references)
-            if query is not None:
-                full = catalog.qualify(name)
-                relations[full] = View(full, query, (), catalog.namespace, str(path))
+            full, query = catalog.qualify(name), _query(node, references) or ""
+            relations[full] = View(full, query, (), catalog.namespace, str(path))
             continue
         details = stored.get(node.key, _Stored())
         relation = _table(node, name, details.columns, str(adapter or "spark"), catalog, str(path))
@@ -78,7 +79,9 @@ def read(data: Mapping[str, Any], path: Path, catalog: Warehouse) -> Warehouse:
             counted = replace(relation, size_in_bytes=details.bytes, row_count=details.rows)
             relations[relation.name] = counted
     models = {} if merges_differently(_macros(data)) else dict(_models(named, home, adapter))
-    return replace(catalog.with_relations(relations), references=references, models=models)
+    files = {path: name for path, _, name in _own_models(named, home)}
+    catalog = catalog.with_relations(relations)
+    return replace(catalog, references=references, models=models, files=files)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +110,7 @@ class _Node:
         written = self.data.get("relation_name")
         if not written:
             return None
-        name = parsed_name(str(written))
+        name = parsed_name(str(written).replace('"', "`"))  # quoted as in Trino
         if name is None:
             raise CatalogError(f"{path}: {self.key}: not a name: relation_name {written!r}")
         return name
@@ -139,22 +142,28 @@ def _nodes(data: Mapping[str, Any], path: Path, home: str) -> list[_Node]:
     return sorted(kept, key=lambda node: node.data.get("package_name") != home)
 
 
-def _models(
-    named: list[tuple[_Node, Name]], home: str, adapter: object
-) -> Iterator[tuple[str, DbtModel]]:
-    """The project's own incremental models in SQL, each with the path of its file."""
+def _own_models(named: list[tuple[_Node, Name]], home: str) -> Iterator[tuple[str, _Node, Name]]:
+    """The project's own models in SQL: the path of the file, the model, and its table."""
     for node, name in named:
         data, path = node.data, str(node.data.get("original_file_path") or "")
         own = data.get("resource_type") == "model" and data.get("package_name") == home
-        if not own or not path.endswith(".sql"):
-            continue
+        if own and path.endswith(".sql"):
+            yield path.replace("\\", "/"), node, name
+
+
+def _models(
+    named: list[tuple[_Node, Name]], home: str, adapter: object
+) -> Iterator[tuple[str, DbtModel]]:
+    """The project's own incremental models, each with the path of its file."""
+    for path, node, name in _own_models(named, home):
+        data = node.data
         raw = str(data.get("raw_code") or data.get("raw_sql") or "")
         patch = str(data.get("patch_path") or "").rpartition("://")[2]
         elsewhere = " or ".join(filter(None, ("dbt_project.yml", patch)))
         adapter_name = None if adapter is None else str(adapter)
         model = incremental_model(node.config, raw, name, adapter_name, elsewhere)
         if model is not None:
-            yield path.replace("\\", "/"), model
+            yield path, model
 
 
 def _macros(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -202,7 +211,7 @@ def _table(
     if complete and all(type_ for _, type_ in listed):
         return _created(name, listed, using, partitions, catalog, path) or bare
     typed = tuple(item for item in listed if item[1])
-    some = _created(name, typed, None, (), catalog, path) if typed else None
+    some = _created(name, typed, None, "", catalog, path) if typed else None
     return bare if some is None else replace(bare, columns=some.columns, complete=False)
 
 
@@ -214,7 +223,7 @@ def _created(
     name: Name,
     columns: tuple[_Listed, ...],
     using: object,
-    partitions: tuple[str, ...],
+    partitions: str,
     catalog: Warehouse,
     path: str,
 ) -> Table | None:
@@ -224,22 +233,29 @@ def _created(
         text += f" ({', '.join(f'{quoted(column)} {kind}' for column, kind in columns)})"
     if using:
         text += f" USING {using}"
-    if partitions:
-        text += f" PARTITIONED BY ({', '.join(partitions)})"
-    tables = read_ddl(text, path, catalog.with_relations({})).tables
+    tables = read_ddl(f"{text} {partitions}", path, catalog.with_relations({})).tables
     return tables[0] if len(tables) == 1 else None
 
 
-def _partitions(node: _Node) -> tuple[str, ...]:
-    """The items of PARTITIONED BY: ``partition_by`` is a string or a list of strings, which dbt
-    writes as they are, or as for BigQuery an object with a field and a granularity. An external
-    source has ``partitions`` instead."""
+def _partitions(node: _Node) -> str:
+    """The clause of a CREATE TABLE that partitions it.
+
+    ``partition_by`` is a string or a list of strings, which dbt writes as they are, or as for
+    BigQuery an object with a field and a granularity; dbt-athena's list is ``partitioned_by``.
+    dbt-trino copies ``properties`` into WITH. An external source has ``partitions`` instead.
+    """
     if node.source:
-        return tuple(str(item["name"]) for item in _external(node) if item.get("name"))
-    partition_by = node.config.get("partition_by")
-    items = partition_by if isinstance(partition_by, list) else [partition_by]
-    fields = (_field(item) if isinstance(item, dict) else item for item in items)
-    return tuple(item for item in fields if isinstance(item, str) and item.strip())
+        fields = [str(item["name"]) for item in _external(node) if item.get("name")]
+    else:
+        partition_by = node.config.get("partition_by") or node.config.get("partitioned_by")
+        items = partition_by if isinstance(partition_by, list) else [partition_by]
+        named = (_field(item) if isinstance(item, dict) else item for item in items)
+        fields = [item for item in named if isinstance(item, str) and item.strip()]
+    if fields:
+        return f"PARTITIONED BY ({', '.join(fields)})"
+    properties = object_of(node.config.get("properties"))
+    layout = [f"{key} = {properties[key]}" for key in _LAYOUTS if properties.get(key)]
+    return f"WITH ({', '.join(layout)})" if layout else ""
 
 
 def _field(partition: Mapping[str, Any]) -> str | None:

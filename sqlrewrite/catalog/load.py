@@ -156,12 +156,13 @@ def _merged(catalog: Warehouse, later: Warehouse) -> Warehouse:
             relations[name] = relation
     references = {**catalog.references, **later.references}
     settings = {**catalog.settings, **later.settings}
-    models = {**catalog.models, **later.models}
+    models, files = {**catalog.models, **later.models}, {**catalog.files, **later.files}
     return replace(
         catalog.with_relations(relations),
         references=references,
         settings=settings,
         models=models,
+        files=files,
         left_out=(*catalog.left_out, *later.left_out),
         streaming=catalog.streaming or later.streaming,
     )

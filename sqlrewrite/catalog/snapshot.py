@@ -150,7 +150,8 @@ def write(
     """The text of a catalog's snapshot. ``generated`` says what made it, for people; ``proposed``
     are derivations that nobody has declared, which are written and not used.
 
-    Temporary views, whose name is a single part, belong to a session and are left out.
+    Temporary views, whose name is a single part, belong to a session and are left out, and
+    so are views whose query is not known.
     """
     here = catalog.namespace
     kept = [r for name, r in sorted(catalog.relations.items()) if len(name) > 1]
@@ -162,7 +163,7 @@ def write(
             _other(relation.namespace, here),
         )
         for relation in kept
-        if isinstance(relation, View)
+        if isinstance(relation, View) and relation.query
     ]
     data = _Snapshot(
         version=VERSION,

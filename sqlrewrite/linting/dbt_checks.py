@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sqlrewrite.catalog.model_files import of_model
 from sqlrewrite.linting.checked_statement import place_of
 from sqlrewrite.linting.findings import Finding, Place, of_no_statement
 from sqlrewrite.text.edits import Span, blanked
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
 CODE = "DPP014"
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
-_COPIES = (["target", "compiled"], ["target", "run"])
-"""The folders with dbt's own copies of the models."""
-
 _MERGING_FORMATS = frozenset({None, "delta", "iceberg"})
 _DEFAULT = {"databricks": "merge"}
 """The strategy of an adapter where the configuration names none, if that is merge."""
@@ -65,7 +63,7 @@ def of_file(path: str, catalog: Warehouse, findings: Iterable[Finding]) -> tuple
 def dbt_merge(path: str, text: str, catalog: Warehouse) -> Iterator[Finding]:
     """DPP014, if the text of a file is a model that dbt merges by a key without the partition
     column, and with no condition on the table's partitions."""
-    model = model_of(path, catalog)
+    model = of_model(path, catalog.models)
     if model is None:
         return
     # Only here, so that a file that is no model does not wait for the import.
@@ -83,21 +81,6 @@ def dbt_merge(path: str, text: str, catalog: Warehouse) -> Iterator[Finding]:
     )
     help = f"{_advice(merge, text, call)}; {_CHECK.format(column=f'`{merge.column}`')}"
     yield of_no_statement(CODE, message, _place(text, call), model.table[-1], help)
-
-
-def model_of(path: str, catalog: Warehouse) -> DbtModel | None:
-    """The incremental model of dbt that a file is; None for any other file, and for dbt's own
-    copies of a model."""
-    if not catalog.models or not path.endswith(".sql"):
-        return None
-    parts = os.path.abspath(path).replace(os.sep, "/").split("/")
-    for start in range(len(parts)):
-        model = catalog.models.get("/".join(parts[start:]))
-        if model is not None:
-            around = parts[:start]
-            copied = around[-3:-1] in _COPIES or "dbt_packages" in around
-            return None if copied else model
-    return None
 
 
 @dataclass(frozen=True, slots=True)

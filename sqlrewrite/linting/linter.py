@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress as suppress_errors
 from dataclasses import replace
 
+from sqlrewrite.catalog.model_files import at_file
 from sqlrewrite.document import Document, decide, heeded, read
 from sqlrewrite.find.reading import in_dialect
 from sqlrewrite.linting import (
@@ -64,7 +65,7 @@ def lint(
     of its file, which may be a model of dbt; ``proposals`` are of the files that may write the
     tables. Raises nothing for bad SQL.
     """
-    chosen = options or make_options()
+    chosen, catalog = options or make_options(), at_file(path, catalog)
 
     def found(text: str) -> LintResult:
         # Suppressed scans too: a finding there shows that its comment is used.

@@ -11,6 +11,7 @@ import traceback
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
+from sqlrewrite.catalog.model_files import at_file
 from sqlrewrite.document import Document
 from sqlrewrite.find.summary import StatementSummary
 from sqlrewrite.results import ConfigError, PlanDiff, Problem, Rewrite, Verdict
@@ -173,8 +174,9 @@ class Summary:
 
 
 def _rewritten(path: str, text: str, request: Request, observe: DocumentObserver | None) -> Rewrite:
+    catalog = at_file(path, request.catalog)
     if request.strip and observe is not None:
-        for document in documents_of(path, text, request.catalog, request.settings.limits):
+        for document in documents_of(path, text, catalog, request.settings.limits):
             observe(document)
     host = host_of(path, text)
     if host is not None:
@@ -182,10 +184,10 @@ def _rewritten(path: str, text: str, request: Request, observe: DocumentObserver
 
         if request.strip:
             return embedded.strip(path, host)
-        return embedded.rewrite(path, host, request.catalog, request.options(), observe)
+        return embedded.rewrite(path, host, catalog, request.options(), observe)
     if request.strip:
         return stripped(text, request.settings.limits)
-    return rewrite_with_options(text, request.catalog, request.options(), observe)
+    return rewrite_with_options(text, catalog, request.options(), observe)
 
 
 def unread(path: str, why: Problem, data: bytes | None = None) -> FileResult:

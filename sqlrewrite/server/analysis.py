@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from sqlrewrite.catalog.model_files import at_file
 from sqlrewrite.document import Decision, Document, decide, read
 from sqlrewrite.embedded import documents
 from sqlrewrite.linting import files
@@ -117,7 +118,8 @@ class Analysis:
         return tuple((region, decide(document, options)) for region, document in self._documents())
 
     def _documents(self) -> list[tuple[Region, Document]]:
-        catalog, limits = self.project.catalog, self.project.options.limits
+        catalog = at_file(self.path, self.project.catalog)
+        limits = self.project.options.limits
         text, regions = self.host.text, self.host.regions
         if len(regions) == 1 and regions[0].text == text:
             texts = [rendering.text for rendering in renderings(text)] or [text]

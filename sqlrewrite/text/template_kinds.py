@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from enum import Enum
 
-from sqlrewrite.warehouse import Reference
+from sqlrewrite.warehouse import THIS, Reference
 
 # A template ends at the first ``}}`` outside of a string: `{{ config(post_hook="{{ this }}") }}`.
 _STRINGS = r"'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\""
@@ -235,7 +235,7 @@ def meaning(unit: str) -> tuple[TemplateKind, Reference]:
         return TemplateKind.VALUE, ()
     code = inner(unit)
     if code == "this":
-        return TemplateKind.THIS, ()
+        return TemplateKind.THIS, THIS
     if code in _AIRFLOWS:
         return TemplateKind.VALUE, ()
     call_of_dbt = CALL.match(code)

@@ -81,7 +81,9 @@ def test_views_are_their_compiled_queries(catalog: Catalog) -> None:
     relation = catalog.resolve(("lake", "mart", "stg_sales"))
     assert isinstance(relation, View)
     assert relation.query.startswith("select day")
-    assert catalog.resolve(("lake", "mart", "stg_unbuilt")) is None
+    unbuilt = catalog.resolve(("lake", "mart", "stg_unbuilt"))
+    assert isinstance(unbuilt, View)
+    assert not unbuilt.query
 
 
 @pytest.mark.parametrize(
@@ -171,7 +173,7 @@ NODE = {"resource_type": "model", "name": "m", "relation_name": "s.m", "config":
         ),
         (
             manifest(metadata={"dbt_schema_version": "x/manifest/v12", "adapter_type": "bigquery"}),
-            r"m\.json: a manifest of dbt's bigquery adapter; these are read: databricks",
+            r"m\.json: a manifest of dbt's bigquery adapter; these are read: athena, databricks",
         ),
         (manifest(metadata={"dbt_schema_version": "x/catalog/v1.json"}), "give target/manifest"),
     ],
@@ -188,20 +190,21 @@ def test_errors(tmp_path: Path, text: str, message: str) -> None:
     [
         ("{{ config(a=1) }}\nselect * from {{ ref('t') }} {# all #}", "select * from `s`.`t`"),
         ("select 1", "select 1"),
-        ("select * from {{ ref('nobody') }}", None),
-        ("select * from {{ ref('t') }} where a = {{ var('a') }}", None),
-        ("select * from {{ ref('t') }} where a = '{{ var(\"a\") }}'", None),
-        ("select * from {{ ref('t') }} {% if x %} where a = 1 {% endif %}", None),
-        ("", None),
+        ("select * from {{ ref('nobody') }}", ""),
+        ("select * from {{ ref('t') }} where a = {{ var('a') }}", ""),
+        ("select * from {{ ref('t') }} where a = '{{ var(\"a\") }}'", ""),
+        ("select * from {{ ref('t') }} {% if x %} where a = 1 {% endif %}", ""),
+        ("", ""),
     ],
 )
-def test_a_view_that_dbt_has_only_parsed(tmp_path: Path, raw: str, query: str | None) -> None:
+def test_a_view_that_dbt_has_only_parsed(tmp_path: Path, raw: str, query: str) -> None:
     path = tmp_path / "m.json"
     view = NODE | {"config": {"materialized": "view"}, "raw_code": raw}
     other = NODE | {"name": "t", "relation_name": "s.t"}
     path.write_text(manifest(nodes={"model.p.m": view, "model.p.t": other}))
     relation = Catalog.load(str(path)).resolve(("s", "m"))
-    assert (relation.query.rstrip() if isinstance(relation, View) else None) == query
+    assert isinstance(relation, View)
+    assert relation.query.rstrip() == query
 
 
 @pytest.mark.parametrize(
@@ -250,6 +253,36 @@ def changed(tmp_path: Path, key: str, **config: Any) -> Catalog:
 def test_partition_by_as_a_table(tmp_path: Path, given: object, expected: object) -> None:
     table = changed(tmp_path, "model.shop.fct_sales", partition_by=given)
     assert fields(table, "lake", "mart", "fct_sales") == expected
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        ({"partitioned_by": ["region", "day(ts)"]}, [("region", "identity"), ("ts", "days")]),
+        (
+            {"properties": {"format": "'ORC'", "partitioning": "ARRAY['month(ts)', 'region']"}},
+            [("ts", "months"), ("region", "identity")],
+        ),
+        ({"properties": {"partitioned_by": "ARRAY['day']"}}, [("day", "identity")]),
+        ({"properties": {"partitioning": None}}, []),
+        ({"properties": "{{ layout() }}"}, []),
+    ],
+)
+def test_partitions_of_trino_and_athena(
+    tmp_path: Path, config: dict[str, Any], expected: object
+) -> None:
+    """dbt-athena's list, and what dbt-trino copies into WITH."""
+    key = "model.shop.fct_clicks"
+    catalog = changed(tmp_path, key, partition_by=None, **config)
+    assert fields(catalog, "lake", "mart", "fct_clicks") == expected
+
+
+def test_a_manifest_of_trino(tmp_path: Path) -> None:
+    node = {**NODE, "relation_name": '"lake"."s"."m"'}
+    metadata = {"dbt_schema_version": "x/manifest/v12", "adapter_type": "trino"}
+    path = tmp_path / "m.json"
+    path.write_text(manifest(metadata=metadata, nodes={"model.p.m": node}))
+    assert table(Catalog.load(str(path)), "lake", "s", "m").name == ("lake", "s", "m")
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from sqlrewrite import Catalog, CatalogError, rewrite
+from sqlrewrite.run.runner import Request, run
 from sqlrewrite.warehouse import Table, View
 
 FILES = {
@@ -202,3 +203,32 @@ def test_a_project_that_says_nothing_of_tables(tmp_path: Path, text: str, why: s
     path.write_text(text)
     with pytest.raises(CatalogError, match=f"dbt_project.yml: {why}"):
         Catalog.load(str(path))
+
+
+def test_this_is_the_table_of_the_model(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the model's own file, and in no other."""
+    text = "select * from {{ this }} t join {{ ref('fct_sales') }} s on s.day = t.b"
+    (project.parent / "models/inc.sql").write_text(f"{{{{ config(partition_by='b') }}}} {text}")
+    (project.parent / "other.sql").write_text(text)
+    monkeypatch.chdir(project.parent)
+    catalog = Catalog.load(str(project))
+    named = [
+        statement.relations
+        for path in ("models/inc.sql", "other.sql")
+        for statement in run(
+            path, Path(path).read_bytes(), Request(catalog), with_statements=True
+        ).statements
+    ]
+    assert named == [
+        (("inc", True), ("fct_sales", True)),
+        (("{{ this }}", False), ("fct_sales", True)),
+    ]
+
+
+def test_a_view_whose_query_only_dbt_knows(project: Path) -> None:
+    (project.parent / "models/marts/small/stg.sql").write_text("select {{ f() }} as day, 1 as id")
+    query = "select 1 from {{ ref('fct_sales') }} s join {{ ref('stg') }} d on d.day = s.day"
+    (candidate,) = rewrite(query, Catalog.load(str(project))).candidates
+    assert "the query of the view stg is not known: dbt writes it to target/manifest.json" in str(
+        candidate.rules
+    )

@@ -23,6 +23,7 @@ _PLAIN_TABLE = frozenset(
     {"this", "db", "catalog", "alias", "joins", "version", "sample", "laterals"}
 )
 _CLAUSE_NAMES = {"pivots": "PIVOT or UNPIVOT"}
+_RENDERED = "dbt writes it to target/manifest.json (`dbt compile`)"
 _MAX_VIEW_DEPTH = 20
 _NO_QUERY = ra.Query(ra.Unreadable("not bound yet"), (), (), None)
 _IN_A_VIEW = 500
@@ -118,6 +119,8 @@ class TableBinder:
         tree, names = _view_tree(view.query)
         if tree is None or view.name in self._views or len(self._views) > _MAX_VIEW_DEPTH:
             why = f"the view {'.'.join(parts)} is not understood"
+            if not view.query:
+                why = f"the query of the view {'.'.join(parts)} is not known: {_RENDERED}"
             return ra.Opaque(number, alias, why, span, unread=True)
         before = self.catalog, self.text, self.in_view, self._views, self.possible_names
         self.catalog = self.catalog.within(view)

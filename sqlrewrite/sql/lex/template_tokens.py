@@ -204,6 +204,8 @@ def _pieces(
                 if relation
                 else [(TokenType.IDENTIFIER, on_one_line(template.text))]
             )
+        case TemplateKind.THIS if (this := refer(template.reference)) and is_named and not dotted:
+            return _dotted(this)
         case TemplateKind.THIS | TemplateKind.VALUE if is_named:
             # A relation or column that nobody knows. What a statement makes under such a name is
             # not what another reads under it: a SET in between may have changed what it is.
