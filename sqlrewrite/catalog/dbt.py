@@ -33,10 +33,10 @@ from sqlrewrite.warehouse import (
     quoted,
 )
 
-# The adapters of Spark and of Trino, whose names and types are read; those of others are not.
-_SPARK = frozenset({"spark", "databricks", "fabricspark", "glue", "watsonx_spark"})
-_TRINO = frozenset({"trino", "athena", "watsonx_presto"})
-_ADAPTERS = _SPARK | _TRINO
+SPARK = frozenset({"spark", "databricks", "fabricspark", "glue", "watsonx_spark"})
+TRINO = frozenset({"trino", "athena", "watsonx_presto"})
+ADAPTERS = SPARK | TRINO
+"""The adapters of Spark and of Trino, whose names and types are read; those of others are not."""
 _TABLES = frozenset({"model", "seed", "snapshot"})
 _EPHEMERAL = "__dbt__cte__"
 _LAYOUTS = ("partitioning", "partitioned_by")
@@ -55,11 +55,9 @@ def read(data: Mapping[str, Any], path: Path, catalog: Warehouse) -> Warehouse:
     if "/manifest/" not in version:
         raise CatalogError(f"{path}: not a dbt manifest but {version}: give target/manifest.json")
     adapter = metadata.get("adapter_type")
-    if adapter is not None and str(adapter) not in _ADAPTERS:
-        adapters = ", ".join(sorted(_ADAPTERS))
-        raise CatalogError(
-            f"{path}: a manifest of dbt's {adapter} adapter; these are read: {adapters}"
-        )
+    if adapter is not None and str(adapter) not in ADAPTERS:
+        adapters = ", ".join(sorted(ADAPTERS))
+        raise CatalogError(f"{path}: of dbt's {adapter} adapter; these are read: {adapters}")
     stored = _stored(path.with_name("catalog.json"))
     relations: dict[Name, TableOrView] = {}
     references: dict[Reference, Name] = {}

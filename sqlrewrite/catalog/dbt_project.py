@@ -8,6 +8,7 @@ one.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from sqlrewrite.catalog import dbt
 from sqlrewrite.catalog.dbt import object_of
 from sqlrewrite.catalog.dbt_config import MERGE_KEYS, config_arguments, defined_macros
 from sqlrewrite.catalog.sources import read_text
+from sqlrewrite.text.limits import SPARK
 from sqlrewrite.warehouse import CatalogError, LeftOut, Warehouse, has_template, literal_name
 
 _VERSION = "https://schemas.getdbt.com/dbt/manifest/v12.json"
@@ -28,6 +30,8 @@ _NAMING = ("database", "schema", "alias")
 
 _CONFIGURED = MERGE_KEYS.union(_NAMING)
 """Keys that a project may configure without a ``+`` before them."""
+
+_ADAPTER = re.compile(r'"adapter_type":\s*"(\w+)"')
 
 YamlObject = Mapping[str, Any]
 
@@ -59,8 +63,11 @@ def read(path: Path, catalog: Warehouse) -> Warehouse:
                 if state[0] is not None and state[1] is not False:
                     nodes[node["unique_id"]] = node
             sources |= {source["unique_id"]: source for source in _sources(files.values(), name)}
+    metadata = {"dbt_schema_version": _VERSION, "project_name": name}
+    if (adapter := _adapter(path, project)) is not None:
+        metadata["adapter_type"] = adapter
     manifest = {
-        "metadata": {"dbt_schema_version": _VERSION, "project_name": name},
+        "metadata": metadata,
         "nodes": nodes,
         "sources": sources,
         "macros": _macros(path.parent, project, name),
@@ -68,6 +75,38 @@ def read(path: Path, catalog: Warehouse) -> Warehouse:
     after = dbt.read(manifest, path, catalog)
     models = {} if left_out else after.models  # they may be configured there
     return replace(after, models=models, left_out=(*after.left_out, *left_out))
+
+
+def dialect_of(path: Path) -> str | None:
+    """The dialect of a project's SQL, by the adapter in its manifest or profile; None if unknown.
+    Raises CatalogError."""
+    manifest = path.parent / "target" / "manifest.json"
+    written = _ADAPTER.search(read_text(manifest)) if manifest.exists() else None
+    adapter = written[1] if written else _adapter(path, object_of(_parsed(path)))
+    return "trino" if adapter in dbt.TRINO else SPARK if adapter in dbt.SPARK else None
+
+
+def _adapter(path: Path, project: YamlObject) -> str | None:
+    """The adapter of a project, by its profile in a ``profiles.yml`` beside the project or in the
+    folder above; None if unknown. Of a profile with several adapters it is that of its target, if
+    that is one that is read."""
+    for folder in (path.parent, path.parent.absolute().parent):
+        file = folder / "profiles.yml"
+        if not file.exists():
+            continue
+        try:
+            profiles = object_of(_parsed(file))
+        except CatalogError:
+            return None  # it may hold a template outside of quotes
+        profile = object_of(profiles.get(str(project.get("profile"))))
+        outputs = object_of(profile.get("outputs"))
+        target = object_of(outputs.get(str(profile.get("target") or "default"))).get("type")
+        adapters = {str(object_of(output).get("type")) for output in outputs.values()}
+        read = sorted(adapters & dbt.ADAPTERS)
+        if target in read or len(read) != 1:
+            return str(target) if target else None
+        return read[0]
+    return None
 
 
 def _macros(root: Path, project: YamlObject, name: str) -> dict[str, YamlObject]:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import click
 
@@ -19,6 +22,7 @@ from sqlrewrite.run.search import find
 from sqlrewrite.settings.config import OWN_FILE, SECTION, SHARED_FILE, load
 from sqlrewrite.settings.spark_conf import known_setting
 from sqlrewrite.text.data_files import read_toml
+from sqlrewrite.text.limits import SPARK
 from sqlrewrite.text.source import write_file
 from sqlrewrite.warehouse import CatalogError, Warehouse
 
@@ -50,19 +54,19 @@ def init_command(folder: str, color: bool | None) -> None:
 
     These files are DDL, dbt projects, snapshots of `catalog pull` and Spark's spark-defaults.conf.
     The settings go to the end of pyproject.toml if there is one, else to dpp-rewrite.toml. If there
-    are settings already, they stay, and the new ones are only printed.
+    are settings already, they stay, and those that they lack are only printed.
     """
     err = printer(err=True, color=color)
     sources_found = discover(folder)
     sources = [*_catalogs(folder, sources_found, err)]
-    lines = [*_settings(sources, sources_found)]
+    dialects = _dialects(folder, sources_found, err)
+    lines = [*_settings(sources, sources_found, dialects)]
     path, before = _target(folder)
     section = "derived" if os.path.basename(path) == OWN_FILE else "tool.dpp-rewrite.derived"
     lines += _computed(folder, sources, section)
     if before is None:
-        write_stdout("".join(f"{line}\n" for line in lines).encode())
-        err.line((f"{shown(path)} has settings already: nothing is written", "yellow"))
-        raise click.exceptions.Exit(2)
+        _compare(path, lines, err)
+        return
     own = os.path.basename(path) == OWN_FILE
     end = "\r\n" if "\r\n" in before else "\n"
     gap = end if before.endswith("\n") else end * 2
@@ -70,6 +74,36 @@ def init_command(folder: str, color: bool | None) -> None:
     _write(path, before + gap + text if before else text)
     err.line((f"{shown(path)} written", "bold green"))
     err.line(("next: ", "bold"), (f"dpp-rewrite lint {shown(folder)}", ""))
+
+
+def _compare(path: str, lines: Sequence[str], err: Printer) -> None:
+    """Prints the settings that the file lacks, if any; it stays as it is."""
+    import tomllib
+
+    own, text = _table(path), "\n".join(lines)
+    lacking = [key for key, value in tomllib.loads(text).items() if own.get(key) != value]
+    if not lacking:
+        err.line((f"{shown(path)} has all of these settings: nothing is to be written", "green"))
+        err.line(
+            ("next: ", "bold"), (f"dpp-rewrite lint {shown(os.path.dirname(path) or '.')}", "")
+        )
+        return
+    write_stdout(f"{text}\n".encode())
+    differing = ", ".join(lacking)
+    what = (
+        f"{shown(path)} has settings already: nothing is written; it lacks, or has otherwise, "
+        f"{differing}: copy what you want of the lines above, or remove it and run init again"
+    )
+    err.line((what, "yellow"))
+    raise click.exceptions.Exit(2)
+
+
+def _table(path: str) -> Mapping[str, Any]:
+    """The settings in a file that has some."""
+    settings: Any = read_toml(path)
+    if os.path.basename(path) != OWN_FILE:
+        settings = settings["tool"]["dpp-rewrite"]
+    return settings if isinstance(settings, dict) else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +142,23 @@ def _of_dbt(folder: str, project: str) -> str:
     return next(path for path in paths if os.path.exists(os.path.join(folder, path)))
 
 
+def _dialects(folder: str, sources: Discovered, err: Printer) -> dict[str, str]:
+    """The dialects of the dbt projects, by the projects' folders, as far as they are known."""
+    dialects: dict[str, str] = {}
+    for project in sources.projects:
+        from sqlrewrite.catalog.dbt_project import dialect_of
+
+        file = os.path.join(folder, project, PROJECTS[0])
+        with suppress(CatalogError):  # reported with the catalogs
+            dialect = dialect_of(Path(file))
+            if dialect is not None:
+                dialects[project] = dialect
+    for project, dialect in dialects.items():
+        if dialect != SPARK:
+            err.line(("found ", "bold green"), (f"{shown(project)}: dbt on {dialect.title()}", ""))
+    return dialects
+
+
 def _tried(folder: str, path: str, *, dbt: bool) -> KnownSource:
     whole = os.path.normpath(os.path.join(folder, path))
     try:
@@ -127,7 +178,9 @@ def _counted(catalog: Warehouse) -> str:
     return f"{counted(len(tables), 'table')}, {parted:,} partitioned{more}"
 
 
-def _settings(catalogs: Sequence[KnownSource], sources: Discovered) -> Iterator[str]:
+def _settings(
+    catalogs: Sequence[KnownSource], sources: Discovered, dialects: Mapping[str, str]
+) -> Iterator[str]:
     """The lines of the file of settings."""
     yield "# What is known of the tables; `dpp-rewrite catalog show` prints it."
     usable = [catalog for catalog in catalogs if not catalog.lacking]
@@ -147,7 +200,19 @@ def _settings(catalogs: Sequence[KnownSource], sources: Discovered) -> Iterator[
         yield f"schema = {_string(schema[0])}  # {schema[1]}"
     else:
         yield '# schema = "retail"  # where short names are looked up'
-    yield 'when = "missed"  # what Spark prunes by itself is left to it; "eligible" writes all'
+    engine, *others = sorted(set(dialects.values())) or [SPARK]
+    if engine != SPARK and not others:
+        yield f"dialect = {_string(engine)}  # by dbt's adapter"
+        yield f"engine = {_string(engine)}"
+    for project, dialect in dialects.items() if others else ():
+        if dialect == SPARK:
+            continue
+        yield (
+            f"# {project} is written for {dialect.title()}: give it a {OWN_FILE} of its own with "
+            f"dialect = {_string(dialect)} and engine = {_string(dialect)}"
+        )
+    prunes = "the engine" if others else engine.title()
+    yield f'when = "missed"  # what {prunes} prunes by itself is left to it; "eligible" writes all'
     yield from _of_spark(sources)
     if sources.python:
         sign = "# " if sources.files else ""

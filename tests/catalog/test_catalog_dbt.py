@@ -173,7 +173,7 @@ NODE = {"resource_type": "model", "name": "m", "relation_name": "s.m", "config":
         ),
         (
             manifest(metadata={"dbt_schema_version": "x/manifest/v12", "adapter_type": "bigquery"}),
-            r"m\.json: a manifest of dbt's bigquery adapter; these are read: athena, databricks",
+            r"m\.json: of dbt's bigquery adapter; these are read: athena, databricks",
         ),
         (manifest(metadata={"dbt_schema_version": "x/catalog/v1.json"}), "give target/manifest"),
     ],

@@ -126,7 +126,7 @@ def test_dbt_a_snapshot_and_spark(run: Callable[..., Ran]) -> None:
         "predicate": "set",
         "spark-conf": {"spark.sql.optimizer.dynamicPartitionPruning.enabled": "false"},
     }
-    assert "found shop/target/manifest.json: dbt: 11 tables, 5 partitioned, 2 views" in ran.err
+    assert "found shop/target/manifest.json: dbt: 11 tables, 5 partitioned, 3 views" in ran.err
     assert "not usable yet other/dbt_project.yml: no source and no model" in ran.err
     assert "spark.master" not in ran.err
 
@@ -154,7 +154,7 @@ def test_a_manifest_of_another_engine(run: Callable[..., Ran]) -> None:
     manifest["metadata"]["adapter_type"] = "bigquery"
     Path("target/manifest.json").write_text(json.dumps(manifest))
     ran = run("init")
-    assert "not usable yet target/manifest.json: a manifest of dbt's bigquery adapter" in ran.err
+    assert "not usable yet target/manifest.json: of dbt's bigquery adapter" in ran.err
     assert "catalog" not in written()
 
 
@@ -181,9 +181,78 @@ def test_nothing_is_overwritten(run: Callable[..., Ran], name: str, text: str) -
     write(ddl__t=TABLE.format("sales"))
     ran = run("init")
     assert ran.status == 2
-    assert f"{name} has settings already: nothing is written" in ran.err
+    assert f"{name} has settings already: nothing is written; it lacks" in ran.err
+    assert "otherwise, catalog, when: copy what you want" in ran.err
     assert Path(name).read_text() == text
     assert tomllib.loads(ran.out.decode()) == {"catalog": ["ddl"], "when": "missed"}
+
+
+def test_a_second_time_there_is_nothing_to_write(run: Callable[..., Ran]) -> None:
+    write(ddl__t=TABLE.format("sales"))
+    run("init")
+    before = Path("dpp-rewrite.toml").read_text()
+    ran = run("init")
+    assert (ran.status, ran.out) == (0, b"")
+    assert "has all of these settings: nothing is to be written" in ran.err
+    assert "next: dpp-rewrite lint ." in ran.err
+    assert Path("dpp-rewrite.toml").read_text() == before
+
+
+PROFILE = "{}: {{target: {}, outputs: {{dev: {{type: {}}}, prod: {{type: {}}}}}}}\n"
+
+
+@pytest.mark.parametrize(
+    ("profile", "dialect"),
+    [
+        (PROFILE.format("shop", "dev", "trino", "trino"), "trino"),
+        (PROFILE.format("shop", "dev", "athena", "duckdb"), "trino"),
+        (PROFILE.format("shop", "dev", "duckdb", "trino"), "trino"),
+        (PROFILE.format("shop", "prod", "trino", "databricks"), None),
+        (PROFILE.format("shop", '"{{ env_var(1) }}"', "trino", "databricks"), None),
+        (PROFILE.format("other", "dev", "trino", "trino"), None),
+        ("shop: {target: {{ x }}, outputs", None),
+        (None, None),
+    ],
+)
+@pytest.mark.parametrize("above", [False, True])
+def test_the_dialect_of_a_dbt_project(
+    run: Callable[..., Ran], profile: str | None, dialect: str | None, above: bool
+) -> None:
+    """By the adapter of its profile, beside it or in the folder above."""
+    write(shop__models__t="select 1 as id")
+    Path("shop/dbt_project.yml").write_text(
+        "name: shop\nprofile: shop\nmodels: {+materialized: table}\n"
+    )
+    if profile is not None:
+        Path("profiles.yml" if above else "shop/profiles.yml").write_text(profile)
+    ran = run("init")
+    assert ran.status == 0
+    settings = written()
+    assert (settings.get("dialect"), settings.get("engine")) == (dialect, dialect)
+    assert ("found shop: dbt on Trino" in ran.err) == (dialect is not None)
+
+
+def test_dbt_projects_of_two_dialects(run: Callable[..., Ran]) -> None:
+    """Each needs settings of its own, which is said."""
+    for name, adapter in (("a", "trino"), ("b", "spark")):
+        write(**{f"{name}__models__t": "select 1 as id"})
+        Path(name, "dbt_project.yml").write_text(
+            f"name: {name}\nprofile: p\nmodels: {{+materialized: table}}\n"
+        )
+        Path(name, "profiles.yml").write_text(PROFILE.format("p", "dev", adapter, adapter))
+    assert run("init").status == 0
+    assert "dialect" not in written()
+    text = Path("dpp-rewrite.toml").read_text()
+    assert "# a is written for Trino: give it a dpp-rewrite.toml of its own with dialect" in text
+    assert "# b is" not in text
+
+
+def test_a_dbt_project_of_another_adapter(run: Callable[..., Ran]) -> None:
+    write(models__t="select 1 as id")
+    Path("dbt_project.yml").write_text("name: p\nprofile: p\nmodels: {+materialized: table}\n")
+    Path("profiles.yml").write_text(PROFILE.format("p", "dev", "bigquery", "bigquery"))
+    ran = run("init")
+    assert "not usable yet dbt_project.yml: of dbt's bigquery adapter; these are read" in ran.err
 
 
 def test_another_folder(run: Callable[..., Ran]) -> None:

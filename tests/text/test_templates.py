@@ -45,7 +45,7 @@ def catalog() -> Catalog:
         ),
         ("{{\n  ref(\n 'sales'\n)\n}}", TemplateKind.REFERENCE, ("ref", "sales")),
         ("{{ source('raw', 's') }}", TemplateKind.REFERENCE, ("source", "raw", "s")),
-        ("{{ this }}", TemplateKind.THIS, ()),
+        ("{{ this }}", TemplateKind.THIS, ("this",)),
         ("{{ var('x') }}", TemplateKind.VALUE, ()),
         ("{{ var('x', 3) }}", TemplateKind.VALUE, ()),
         ("{{ env_var('x') }}", TemplateKind.VALUE, ()),
