@@ -249,6 +249,12 @@ def test_a_text_in_pieces(text: str, values: dict[str, object]) -> None:
     assert evaluated(result.sql, **values) == rewrite(evaluated(text, **values), CATALOG).sql
 
 
+def test_a_text_in_more_pieces_than_python_has_calls() -> None:
+    pieces = "".join(f' + " AND s.item <> {n}"' for n in range(1200))
+    result = done(f"""spark.sql("{QUERY.format("'w'")}"{pieces})""")
+    assert result.sql.count(MARKER) == 1
+
+
 @pytest.mark.parametrize(
     ("text", "value"),
     [('"{}" % x', "'%s'"), ('"{}".format(x)', "'{}'"), ('"{}" + x', "d.name AND s.item = ")],

@@ -185,12 +185,13 @@ def _meant(node: ast.expr | None, names: Callable[[], Names]) -> ast.expr | None
 
 def _operands(node: ast.expr) -> Iterator[ast.expr]:
     """The operands of ``+``, from left to right."""
-    match node:
-        case ast.BinOp(left=left, op=ast.Add(), right=right):
-            yield from _operands(left)
-            yield from _operands(right)
-        case _:
-            yield node
+    waiting = [node]  # no recursion: there may be thousands
+    while waiting:
+        match waiting.pop():
+            case ast.BinOp(left=left, op=ast.Add(), right=right):
+                waiting += (right, left)
+            case operand:
+                yield operand
 
 
 def _is_text(node: ast.expr) -> bool:
