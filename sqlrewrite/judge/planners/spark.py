@@ -34,7 +34,7 @@ from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import computed_as
 from sqlrewrite.plan.expressions import walk
 from sqlrewrite.plan.facts.functions import tagged
-from sqlrewrite.plan.memo import shared
+from sqlrewrite.plan.memo import remembered, shared
 from sqlrewrite.plan.relations import leaves, read_by
 from sqlrewrite.settings.options import ALONE
 
@@ -81,12 +81,18 @@ def unpruned(proposal: Proposal) -> str | None:
 def _ranked(proposal: Proposal, leaf: ra.Node) -> bool:
     """Whether the query keeps only the first rows of a window: Spark limits the rows below the
     window (``InferWindowGroupLimit``), and then the join does not prune."""
-    if not isinstance(leaf, ra.Derived | ra.CteReference):
+    if not isinstance(leaf, ra.Derived | ra.CteReference) or not _numbers_rows(proposal.plan):
         return False
     items = all_restrictions(proposal.plan, leaf.relation, ALONE)
     conditions = (item.expression for item in items if isinstance(item, Conjunct))
     outside = any(_is_first(proposal, condition) for condition in conditions)
     return outside or _ranked_inside(proposal, leaf.query)
+
+
+@remembered
+def _numbers_rows(plan: ra.Plan) -> bool:
+    """Whether a function numbers rows, as that of such a window does: in most statements none."""
+    return any(not block.functions.isdisjoint(tagged("numbers")) for block in plan.blocks)
 
 
 @shared
