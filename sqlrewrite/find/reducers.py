@@ -256,6 +256,9 @@ def _moved_down(
 ) -> Iterator[Restriction]:
     """The conditions on the columns of a ``reader`` (a derived table, a CTE), pushed down to a
     relation in it. Those that cannot be pushed down are left out, which only widens the bound."""
+    # Where an outer join extends the relation by NULLs, a condition that NULL meets would hold for
+    # rows without a partner and remove their partners.
+    extended = bool(items) and null_extended(plan.blocks[plan.owner[relation]].source, relation)
     for item in items:
         match item:
             case AnyOf(branches=branches):
@@ -266,11 +269,8 @@ def _moved_down(
                 names = {
                     ref.name: _column_below(plan, ref.relation, ref.name, relation) for ref in refs
                 }
-                # Where an outer join extends the relation by NULLs, a condition that NULL meets
-                # would hold for rows without a partner and remove their partners.
                 if all(names.values()) and (
-                    not null_extended(plan.blocks[plan.owner[relation]].source, relation)
-                    or rejects_null(expression, frozenset({reader}))
+                    not extended or rejects_null(expression, frozenset({reader}))
                 ):
                     yield Conjunct(condition, _renamed(expression, relation, names))
             case SemiJoin(key=key):

@@ -260,9 +260,10 @@ def outer_join_undone(checked: CheckedStatement) -> Iterator[Finding]:
     for block in checked.plan.blocks:
         if block.in_view:
             continue
+        scans = (leaf for leaf in leaves(block.source) if isinstance(leaf, Scan))
+        partitioned = {scan.relation for scan in scans if scan.table.partitioned_by}
         for join in joins(block.source):
-            tables = (leaf.table for leaf in leaves(join) if isinstance(leaf, Scan))
-            if join.type is not join.declared and any(table.partitioned_by for table in tables):
+            if join.type is not join.declared and not partitioned.isdisjoint(numbers(join)):
                 yield from _undone(checked, block, join)
 
 

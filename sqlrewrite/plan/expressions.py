@@ -102,8 +102,10 @@ def substitute(
     match expression:
         case ra.ColumnRef():
             return of(expression)
-        case ra.Call(args=args) | ra.Unknown(args=args):
-            return replace(expression, args=tuple(substitute(arg, of) for arg in args))
+        case ra.Call(name=name, args=args):
+            return ra.Call(name, tuple([substitute(arg, of) for arg in args]))
+        case ra.Unknown(args=args):
+            return replace(expression, args=tuple([substitute(arg, of) for arg in args]))
         case ra.Cast(operand=operand):
             return replace(expression, operand=substitute(operand, of))
         case ra.Subquery(operand=operand, outer=outer):

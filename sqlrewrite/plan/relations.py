@@ -110,12 +110,20 @@ def leaves(node: ra.Node | None, *, named: bool = False) -> Iterator[ra.Relation
 
 def numbers(node: ra.Node | None) -> frozenset[int]:
     """The relation numbers in a join tree."""
-    return _numbers(node) if isinstance(node, ra.Join) else frozenset(relation_numbers(node))
+    waiting: list[ra.Join] = []
+    while isinstance(node, ra.Join) and _NUMBERS not in node.memo:
+        waiting.append(node)
+        node = node.left
+    if isinstance(node, ra.Join):
+        inside: frozenset[int] = node.memo[_NUMBERS]
+    else:
+        inside = frozenset(relation_numbers(node))
+    for join in reversed(waiting):  # from the innermost out, each of what is on its left
+        inside = join.memo[_NUMBERS] = inside | numbers(join.right)
+    return inside
 
 
-@remembered
-def _numbers(join: ra.Join) -> frozenset[int]:
-    return frozenset(relation_numbers(join))
+_NUMBERS = "numbers"
 
 
 def relation_numbers(node: ra.Node | None) -> Iterator[int]:
