@@ -74,7 +74,7 @@ def decide_statement(
     if not pairs:
         return StatementDecision(reading, matters=True, failure=reading.unread_join)
     proposals = [judge_pair(plan, pair, pairs, options, context) for pair in pairs]
-    proposals += _alternatives(plan, proposals, pairs)
+    proposals = _with_alternatives(plan, proposals, pairs)
     unions = _unions(plan, proposals)
     proposals = list(_at_references(plan, proposals, unions, pairs))
     groups = _groups(proposals) + unions
@@ -112,18 +112,19 @@ class _Text:
         return next((self.clauses[at] for at in range(start, end + 1) if at in self.clauses), None)
 
 
-def _alternatives(
+def _with_alternatives(
     plan: Plan, proposals: Sequence[Proposal], pairs: tuple[Pair, ...]
-) -> Iterator[Proposal]:
-    """For each fact's column that its dimension does not bound, the proposal with the first other
-    dimension with the same key that bounds it."""
+) -> list[Proposal]:
+    """The proposals, and for each fact's column that its dimension does not bound, the proposal
+    with the first other dimension with the same key that bounds it."""
     bounded = {
         _column(proposal.pair)
         for proposal in proposals
         if proposal.verdict is not Verdict.REJECTED or proposal.failing == {MISSED.code}
     }
     seen = {(pair.target.relation, pair.dimension.relation, pair.key.name) for pair in pairs}
-    for proposal in proposals:
+    all_proposals, further = list(proposals), list[Proposal]()
+    for number, proposal in enumerate(proposals):
         if _column(proposal.pair) in bounded or not proposal.failing <= OF_THE_DIMENSION:
             continue
         others = alternatives(plan, proposal.pair, partial(_may_bound, proposal))
@@ -133,8 +134,23 @@ def _alternatives(
             other = judge_pair(plan, pair, pairs, proposal.options, proposal.context)
             if other.verdict is Verdict.REWRITTEN:
                 bounded.add(_column(pair))
-                yield other
+                further.append(other)
                 break
+        else:
+            if next(others, None) is not None:
+                all_proposals[number] = _with_some_untried(proposal)
+    return [*all_proposals, *further]
+
+
+def _with_some_untried(proposal: Proposal) -> Proposal:
+    """A rejected proposal that says that there are more relations with its key."""
+    first = next(rule for rule in proposal.rules if rule.code in proposal.failing)
+    why = (
+        f"{first.message}; the {_MOST_ALTERNATIVES} nearest relations with the same key do not "
+        "bound it either, those further away were not tried"
+    )
+    rules = (replace(rule, message=why) if rule is first else rule for rule in proposal.rules)
+    return proposal.decided(rules=tuple(rules))
 
 
 def _may_bound(proposal: Proposal, relation: int) -> bool:

@@ -28,7 +28,7 @@ from sqlrewrite.plan.nulls import rejects_null
 from sqlrewrite.plan.relations import joins, leaves, read_by, readers
 from sqlrewrite.settings.options import Reach
 
-_MOST_SHARED = 500
+MOST_SHARED = 500
 """So many restrictions, those within others included, are followed from all readers of a CTE into
 it: of CTEs that read two others each they would double with each."""
 
@@ -99,7 +99,7 @@ def own_conditions(plan: ra.Plan, relation: int, reach: Reach) -> tuple[Restrict
             inside.append(Conjunct(condition, condition.expression))
         else:
             inside += _implied(condition, condition.expression, relation)
-    return (*inside, *_from_readers(plan, relation, reach))
+    return (*inside, *_from_readers(plan, relation, reach)[0])
 
 
 def _implied(
@@ -237,18 +237,28 @@ def _reads_a_fact(plan: ra.Plan, query: ra.Query) -> bool:
     )
 
 
-def _from_readers(plan: ra.Plan, relation: int, reach: Reach) -> Iterator[Restriction]:
-    number = plan.owner[relation]
-    reading = readers(plan, number)
+def follows_all(plan: ra.Plan, relation: int, reach: Reach) -> bool:
+    """Whether all restrictions of the readers of a relation's block are followed into it."""
+    return _from_readers(plan, relation, reach)[1]
+
+
+@remembered
+def _from_readers(
+    plan: ra.Plan, relation: int, reach: Reach
+) -> tuple[tuple[Restriction, ...], bool]:
+    """The restrictions that all readers of a relation's block share, and whether none of them was
+    left out because they are too many."""
+    reading = readers(plan, plan.owner[relation])
     if reading is None:
-        return  # not all readers are known: nothing is sure to restrict the rows
+        return (), True  # not all readers are known: nothing is sure to restrict the rows
     branches: list[tuple[Restriction, ...]] = []
     for reader in reading:
         items = all_restrictions(plan, reader, reach)
         branches.append(tuple(_moved_down(plan, items, reader, relation)))
     shared = any_of(branches)
-    if len(branches) == 1 or sum(1 for _ in within(shared)) <= _MOST_SHARED:
-        yield from shared  # else none: leaving out restrictions only widens the bound
+    if len(branches) > 1 and sum(1 for _ in within(shared)) > MOST_SHARED:
+        return (), False  # leaving out restrictions only widens the bound
+    return shared, all(follows_all(plan, reader, reach) for reader in reading)
 
 
 def _moved_down(

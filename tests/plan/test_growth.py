@@ -208,3 +208,38 @@ def test_the_limit_is_a_setting(catalog: Catalog) -> None:
     result = rewrite_with_options(text, catalog, options)
     assert result.sql == text
     assert "more than 100 steps" in result.skipped[0].message
+
+
+def shared(readers: int) -> str:
+    """A dimension in a CTE that each of its readers restricts by two conditions."""
+    body = "SELECT x FROM q WHERE v = {n} AND c = '{n}'"
+    unions = " UNION ALL ".join(body.format(n=number) for number in range(readers))
+    return f"WITH q AS (SELECT f.x, d.v, d.c FROM f JOIN d ON f.p = d.k) {unions}"
+
+
+def tied(relations: int) -> str:
+    """A dimension, and relations with its key, of which none can be read again."""
+    drawn = "JOIN (SELECT k FROM d WHERE rand() < {n}) e{n} ON e{n}.k = d.k"
+    joins = " ".join(drawn.format(n=number) for number in range(relations))
+    return f"SELECT f.x FROM f JOIN d ON f.p = d.k {joins}"
+
+
+LIMITS = {
+    "over 500 conditions from the readers of the CTE around it are not followed": shared,
+    "the 20 nearest relations with the same key do not bound it either": tied,
+}
+
+
+@pytest.mark.parametrize("why", LIMITS)
+def test_a_limit_is_told(why: str, catalog: Catalog) -> None:
+    """Where more than so many are left out, the reason says so; where all are read, nothing."""
+    for count, expected in ((5, False), (251, True)):
+        (candidate,) = rewrite(LIMITS[why](count), catalog).candidates
+        assert any(why in rule.message for rule in candidate.rules) == expected
+
+
+def test_conditions_that_are_not_followed_are_told_beside_others(catalog: Catalog) -> None:
+    text = shared(251).replace("f.p = d.k", "f.p = d.k WHERE d.k > 1")
+    (candidate,) = rewrite(text, catalog).candidates
+    (why,) = (rule.message for rule in candidate.rules if rule.code == "DPP120")
+    assert why.startswith("`d` is filtered; over 500 conditions")

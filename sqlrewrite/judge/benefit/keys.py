@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from sqlrewrite.find.reducers import MOST_SHARED, follows_all
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin
 from sqlrewrite.judge.proposal import Judgement, Proposal, failed, passed
 from sqlrewrite.plan import algebra as ra
@@ -26,8 +27,10 @@ from sqlrewrite.text.limits import SPARK
 def judge_selective(proposal: Proposal) -> Judgement:
     """Whether a condition on the dimension, or inside it, is selective."""
     name = proposal.quoted_dimension
+    relation, reach = proposal.pair.dimension.relation, proposal.options.reach
+    more = "" if follows_all(proposal.plan, relation, reach) else _NOT_FOLLOWED
     if any(restricts(proposal, item) for item in proposal.restrictions):
-        return passed(f"{name} is filtered")
+        return passed(f"{name} is filtered{more}")
     if proposal.pair.constants_only:
         return passed(f"a MERGE needs only partitions for which {name} has keys")
     if _inside(proposal, proposal.pair.dimension, _test(proposal)):
@@ -47,7 +50,14 @@ def judge_selective(proposal: Proposal) -> Judgement:
         )
     if _is_constant(proposal):
         return failed(f"{name} is one row of constants, so the engine knows its key already")
+    if more:
+        return failed(f"nothing in {name} filters it{more}")
     return failed(f"nothing filters {name}: its keys would rule out no partition")
+
+
+_NOT_FOLLOWED = (
+    f"; over {MOST_SHARED} conditions from the readers of the CTE around it are not followed"
+)
 
 
 def _is_constant(proposal: Proposal) -> bool:
