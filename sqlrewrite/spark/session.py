@@ -60,6 +60,8 @@ _NO_PLAN = re.compile(
 _OF_A_TASK = re.compile(r"[\w.]+: Job aborted due to stage failure: .*? executor \w+\): ")
 # The error of a Python worker: the line after the indented stack.
 _RAISED = re.compile(r"Traceback \(most recent call last\):\n(?: .*\n)+(\S.*)")
+# The error of an adaptive plan of which several stages failed at once: the cause says the first.
+_SEVERAL = "Multiple failures in stage materialization"
 _GONE = frozenset({"Py4JNetworkError", "ConnectionRefusedError", "ConnectionResetError"})
 _UNAVAILABLE = "StatusCode.UNAVAILABLE"  # gRPC's word for it
 _CONTINUES = ("JVM stacktrace", "\n\tat ", "\n== SQL", ";\n'")
@@ -173,6 +175,8 @@ def reason(error: BaseException) -> str:
     if _gone(error):
         return "the Spark process has ended; was it killed, or short of memory?"
     java = getattr(error, "java_exception", None)
+    if java is not None and _SEVERAL in str(java):
+        java = java.getCause() or java
     text = _NO_PLAN.sub("", str(java if java is not None else error), count=1)
     text = _OF_A_TASK.sub("", text, count=1)
     if raised := _RAISED.findall(text):

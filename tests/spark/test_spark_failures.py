@@ -184,3 +184,19 @@ def test_what_a_python_worker_raised_is_the_reason(behind: str) -> None:
         '  File "a.py", line 7, in f\n    raise KeyError("x")\nKeyError: \'x\'' + behind
     )
     assert session.reason(error) == "a Python worker fails: KeyError: 'x'"
+
+
+@pytest.mark.spark
+def test_of_several_stages_that_failed_at_once_the_first_is_the_reason(spark: SparkSession) -> None:
+    """What an adaptive plan raises where the tasks of two stages have failed before it looks."""
+    java: Any = spark._jvm
+    first = java.org.apache.spark.SparkException(
+        "Job aborted due to stage failure: Task 0 in stage 3.0 failed 1 times, "
+        "most recent failure: Lost task 0.0 in stage 3.0 (TID 3) (host executor driver): "
+        "java.lang.RuntimeException: new",
+    )
+    both = java.org.apache.spark.SparkException(
+        "Multiple failures in stage materialization.", first
+    )
+    error = SimpleNamespace(java_exception=both)
+    assert session.reason(cast("Any", error)) == "java.lang.RuntimeException: new"
