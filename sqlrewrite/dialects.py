@@ -19,10 +19,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cache, lru_cache
 from typing import Any, TypeVar
 
+from msgspec import Struct
+
+from sqlrewrite.copies import replace
 from sqlrewrite.plan.facts.functions import dialect_names
 from sqlrewrite.results import ConfigError
 from sqlrewrite.rulebook import rules_folder
@@ -63,8 +66,7 @@ _BEFORE_DEFINED = frozenset({"as", "into", "table", "view", "exists"})
 _TYPES = frozenset({"array", "map"})
 
 
-@dataclass(frozen=True, slots=True)
-class Transliteration:
+class Transliteration(Struct, frozen=True):
     """A text in Spark's grammar. ``unreadable`` are the places that Spark's grammar cannot express,
     each an offset and the reason; ``failure``: why nothing of the text can be read, or empty."""
 

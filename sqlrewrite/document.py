@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 
 from sqlrewrite.catalog.columnless import followed, recounted
+from sqlrewrite.copies import replace
 from sqlrewrite.decision.statement_decision import StatementDecision, changes_dml_condition, stale
 from sqlrewrite.find.reading import (
     Reading,

@@ -10,10 +10,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
+from msgspec import Struct
+
 from sqlrewrite.catalog.columnless import followed
+from sqlrewrite.copies import replace
 from sqlrewrite.document import Decision, Document, decide, read
 from sqlrewrite.results import NOT_PARSED, Problem, Rewrite
 from sqlrewrite.rewriting import DocumentObserver, changes, result
@@ -36,8 +38,7 @@ _MAY_DEFINE = re.compile(rf"\b(?:{'|'.join(sorted(_DEFINES))})\b", re.IGNORECASE
 _UNWRITABLE = "what would be inserted cannot be written here: {}"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ReadRegion:
+class ReadRegion(Struct, frozen=True, eq=False):
     """A region to be read, with its number in the file and the catalog before it."""
 
     number: int
@@ -45,8 +46,7 @@ class ReadRegion:
     catalog: Warehouse
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RegionResult:
+class RegionResult(Struct, frozen=True, eq=False):
     """The rewriting of a region, and what changes in its SQL."""
 
     read: ReadRegion
@@ -59,8 +59,7 @@ class RegionResult:
         return self.read.region
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Definition:
+class _Definition(Struct, frozen=True, eq=False):
     """A statement that changes what names mean, in the region of that number; ``makes`` is the last
     part of the name of a table or view that it only makes, else empty."""
 

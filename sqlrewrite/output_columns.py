@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
+from msgspec import Struct
+
 from sqlrewrite.catalog.columnless import followed, query_columns
+from sqlrewrite.copies import replace
 from sqlrewrite.document import Document
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.facts.types import ExactSettings
@@ -111,8 +113,7 @@ def _starts(possible: tuple[ExactSettings, ...], ansi: bool | None) -> tuple[Exa
     )
 
 
-@dataclass(frozen=True, slots=True)
-class SessionState:
+class SessionState(Struct, frozen=True):
     """The state of a session between two statements: its possible ``settings``, and in ``start``
     those after a RESET; ``unsure_settings``: a setting of unknown effect was set; ``unsure``: a
     statement of unknown effect ran."""

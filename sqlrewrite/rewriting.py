@@ -7,10 +7,10 @@ and what was not read.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
+from sqlrewrite.copies import replace
 from sqlrewrite.decision.statement_decision import (
     StatementDecision,
     bounded_columns,

@@ -12,6 +12,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
 from sqlrewrite.results import ConfigError
 from sqlrewrite.text.data_files import nearest, read_toml
 
@@ -72,8 +74,7 @@ def at_least(version: str, other: str) -> bool | None:
 _TITLES = {"duckdb": "DuckDB"}
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Struct, frozen=True):
     """A page: ``kind`` is ``soundness``, ``benefit`` or ``choice`` for a rule, or ``lint``, and
     ``text`` is its Markdown."""
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import replace
 
+from sqlrewrite.copies import replace
 from sqlrewrite.find.reading import in_dialect, to_spark
 from sqlrewrite.results import NOT_PARSED, Problem, Removed, Rewrite
 from sqlrewrite.sql.managed.groups import GROUPS, find_groups

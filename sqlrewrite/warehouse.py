@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
+from sqlrewrite.copies import replace
 from sqlrewrite.relation_maps import Name as Name
 from sqlrewrite.relation_maps import PersistentMap, Relations
 
@@ -41,8 +44,7 @@ class CatalogError(Exception):
     """A catalog that cannot be read, or that contradicts itself; the message says where and why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """A column; ``type`` is Spark's, in lower case (``decimal(7,2)``), None if it is not known."""
 
     name: str
@@ -51,8 +53,7 @@ class Column:
     distinct_count: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PartitionField:
+class PartitionField(Struct, frozen=True):
     """A column itself (``identity``), or a transform of it with its number, as bucket(16, id)."""
 
     column: str
@@ -60,16 +61,14 @@ class PartitionField:
     number: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Buckets:
+class Buckets(Struct, frozen=True):
     """The buckets of a table of Spark's own: CLUSTERED BY (columns) INTO so many BUCKETS."""
 
     columns: tuple[str, ...]
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class PartitionBound:
+class PartitionBound(Struct, frozen=True):
     """The rows of a partition of PostgreSQL: FOR VALUES IN (``values``, None is NULL), FROM
     (``low``) TO (``high``), WITH (MODULUS, REMAINDER) (``values``), or DEFAULT (``default``): the
     rows of no other partition. MINVALUE and MAXVALUE are the infinities."""
@@ -80,8 +79,7 @@ class PartitionBound:
     default: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """A partition of PostgreSQL; ``below`` are its own partitions."""
 
     name: Name
@@ -100,8 +98,7 @@ class Parts:
     of: Name = field(default=(), compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Derivation:
+class Derivation(Struct, frozen=True):
     """A column that is computed from others: in every row ``column <=> expression`` holds.
 
     ``sources`` are the columns in the expression, in lower case; ``origin`` says for people where
@@ -195,8 +192,7 @@ def derivation(column: str, expression: str, origin: str, columns: Iterable[str]
     return Derivation(column, " ".join(expression.split()), sources, origin)
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(Struct, frozen=True):
     """A view: the text of its query, which is bound again for each reference; empty if unknown.
 
     ``columns`` are the names in its declaration, empty if the query names them. ``temporaries`` are
@@ -219,16 +215,14 @@ class View:
 TableOrView = Table | View
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOut:
+class LeftOut(Struct, frozen=True):
     """A part of a catalog's files that could not be read: where (``file:line:column``), and why."""
 
     where: str
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class DbtModel:
+class DbtModel(Struct, frozen=True):
     """A model that dbt builds incrementally into a ``table``: its configuration outside of its own
     file, and the files with that (``elsewhere``); ``adapter`` is None if unknown."""
 

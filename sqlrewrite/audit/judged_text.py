@@ -12,10 +12,11 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from types import FrameType
 
+from sqlrewrite.copies import replace
 from sqlrewrite.document import Decision, decide, read
 from sqlrewrite.judge.benefit.benefit import BY_RATIO
 from sqlrewrite.linting.merge_checks import MERGED, whole

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 
 from sqlrewrite.catalog.ddl import read_ddl
 from sqlrewrite.catalog.load import declaring, load
+from sqlrewrite.copies import replace
 from sqlrewrite.warehouse import CatalogError, VariableValues, Warehouse
 
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 
+from msgspec import Struct
+
+from sqlrewrite.copies import replace
 from sqlrewrite.plan.facts.types import ExactSettings, SessionSettings
 from sqlrewrite.sql.ddl import definitions
 from sqlrewrite.sql.ddl.clauses import find_column
@@ -32,8 +34,7 @@ _PLAIN = re.compile(r"\w+")
 _WORD = re.compile(r"`([^`]*)`|([^\s`'\",;()\[\]=.]+)")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ColumnlessTable:
+class ColumnlessTable(Struct, frozen=True, eq=False):
     """A table that was created without a list of columns: its statement, text and namespace."""
 
     statement: Statement

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from sqlrewrite.catalog.dbt_config import incremental_model, merges_differently
 from sqlrewrite.catalog.ddl import read_ddl
 from sqlrewrite.catalog.sources import read_text
+from sqlrewrite.copies import replace
 from sqlrewrite.text.masking import mask
 from sqlrewrite.text.templates import templated
 from sqlrewrite.warehouse import (
@@ -82,8 +84,7 @@ def read(data: Mapping[str, Any], path: Path, catalog: Warehouse) -> Warehouse:
     return replace(catalog, references=references, models=models, files=files)
 
 
-@dataclass(frozen=True, slots=True)
-class _Node:
+class _Node(Struct, frozen=True):
     """A model, seed, snapshot or source: its unique id and its object in the manifest."""
 
     key: str
@@ -282,8 +283,7 @@ def _external(node: _Node) -> list[Mapping[str, Any]]:
     return [*map(object_of, partitions)] if isinstance(partitions, list) else []
 
 
-@dataclass(frozen=True, slots=True)
-class _Stored:
+class _Stored(Struct, frozen=True):
     """A relation in ``catalog.json``."""
 
     columns: tuple[_Listed, ...] | None = None

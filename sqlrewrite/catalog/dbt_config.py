@@ -9,8 +9,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from sqlrewrite.text.edits import Span, blank
 from sqlrewrite.text.template_kinds import UNITS, as_python
@@ -40,8 +41,7 @@ _ADAPTERS = frozenset({"dbt", "dbt_spark", "dbt_databricks"})
 """dbt's own packages."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigCall:
+class ConfigCall(Struct, frozen=True):
     """A ``{{ config(…) }}`` of a text: its ``unit`` with the braces, where the call begins in it,
     and its arguments, each also as the author wrote it. ``complete``: there is no other argument.
     """

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from sqlrewrite.catalog import dbt
 from sqlrewrite.catalog.dbt import object_of
 from sqlrewrite.catalog.dbt_config import MERGE_KEYS, config_arguments, defined_macros
 from sqlrewrite.catalog.sources import read_text
+from sqlrewrite.copies import replace
 from sqlrewrite.text.limits import SPARK
 from sqlrewrite.warehouse import CatalogError, LeftOut, Warehouse, has_template, literal_name
 

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from sqlrewrite.catalog import postgres_partitions
 from sqlrewrite.catalog.columnless import ColumnlessTable, completed
 from sqlrewrite.catalog.sources import Where, decoded, in_folder, may_define, read_bytes, texts
+from sqlrewrite.copies import replace
 from sqlrewrite.relation_maps import PersistentMap
 from sqlrewrite.sql.ddl import definitions
 from sqlrewrite.sql.ddl.created_table import in_star_order
@@ -82,8 +84,7 @@ def read_ddl(text: str, source: str, catalog: Warehouse) -> Warehouse:
     return findings.completed(catalog)
 
 
-@dataclass(slots=True)
-class _Findings:
+class _Findings(Struct):
     """Collected over all files: defined names, tables without columns, what is left out."""
 
     defined: set[Name] = field(default_factory=set)

@@ -10,11 +10,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
 
 from sqlrewrite.catalog.ddl import read_files
 from sqlrewrite.catalog.sources import Where, decoded, read_bytes, texts
+from sqlrewrite.copies import replace
 from sqlrewrite.sql.ddl import definitions
 from sqlrewrite.sql.ddl.cursor import Cursor
 from sqlrewrite.sql.ddl.definition_statements import definition_statements
@@ -48,8 +50,7 @@ _BETWEEN = frozenset({"add", "drop", "if", "not", "exists"})
 _WORDS = (b"create", b"partition")
 
 
-@dataclass(frozen=True, slots=True)
-class PartitionMention:
+class PartitionMention(Struct, frozen=True):
     """A partition in a statement: its table, its columns with their values, and the place."""
 
     name: Name

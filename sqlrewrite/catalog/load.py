@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlrewrite.catalog import ddl
 from sqlrewrite.catalog.sources import below, in_folder, read_text
+from sqlrewrite.copies import replace
 from sqlrewrite.text.hosts import SUFFIXES as HOST_SUFFIXES
 from sqlrewrite.text.source import SQL_SUFFIXES
 from sqlrewrite.warehouse import (

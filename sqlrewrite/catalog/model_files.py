@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TypeVar
 
+from sqlrewrite.copies import replace
 from sqlrewrite.warehouse import Warehouse
 
 T = TypeVar("T")

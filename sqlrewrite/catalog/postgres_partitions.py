@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
 from math import inf
 
+from sqlrewrite.copies import replace
 from sqlrewrite.sql.ddl.cursor import Cursor
 from sqlrewrite.sql.parse.statements import Statement
 from sqlrewrite.warehouse import (

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import lru_cache
 from typing import Annotated, Any
 
 from msgspec import Meta, Struct, ValidationError, convert, json
 
+from sqlrewrite.copies import replace
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.text.data_files import type_error
 from sqlrewrite.warehouse import (

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from sqlrewrite.text.hosts import SUFFIXES, host_of
 from sqlrewrite.text.masking import without_foreign_text
@@ -97,8 +98,7 @@ def texts(text: str, source: str) -> Iterator[tuple[str, Where]]:
             yield without_foreign_text(region.text), Where(host.lines_of(region), source)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Where:
+class Where(Struct, frozen=True, eq=False):
     """Names places in a file."""
 
     lines: Lines

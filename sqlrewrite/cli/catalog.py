@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +30,7 @@ from sqlrewrite.cli.streams import (
     write_stdout,
     write_to,
 )
+from sqlrewrite.copies import replace
 from sqlrewrite.report import Printer, counted
 from sqlrewrite.run.catalogs import load_catalog
 from sqlrewrite.spark.session import session

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
 import click
+from msgspec import Struct
 
 from sqlrewrite.cli.streams import CommandFailure, clean_exit
 from sqlrewrite.results import ConfigError
@@ -158,8 +158,7 @@ def _read_each(kind: ValueKind) -> Callable[..., tuple[Any, ...]]:
     return read
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GivenOptions:
+class GivenOptions(Struct, frozen=True, eq=False):
     """The values of the options of ``setting_options``; ``chosen`` are the settings among them, by
     name."""
 

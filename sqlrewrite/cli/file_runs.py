@@ -8,15 +8,16 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 import click
+from msgspec import Struct
 
 from sqlrewrite.catalog.ddl import read_ddl
 from sqlrewrite.cli.command_options import GivenOptions
 from sqlrewrite.cli.streams import progress, read_stdin, refuse_read, write_stdout
+from sqlrewrite.copies import replace
 from sqlrewrite.report import Printer, counted, shown
 from sqlrewrite.results import Problem
 from sqlrewrite.run.catalogs import load, load_catalog
@@ -43,8 +44,7 @@ REPORTED = ("format", "output_file", "statistics", "show_settings", "quiet", "ve
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FileOptions(GivenOptions):
+class FileOptions(GivenOptions, frozen=True, eq=False):
     """The values of the options of every command over files."""
 
     paths: tuple[str, ...]
@@ -88,8 +88,7 @@ class FileOptions(GivenOptions):
         return FileRun(self, tuple(groups), gathered.missing, gathered.warnings, changed, stdin)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FileGroup:
+class FileGroup(Struct, frozen=True, eq=False):
     """Files that have the same settings, and how each of them is rewritten."""
 
     settings: Settings
@@ -97,8 +96,7 @@ class FileGroup:
     request: Request
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FileRun:
+class FileRun(Struct, frozen=True, eq=False):
     """A run over many files: its options, the files, the paths that do not exist, and folders with
     the reason why git cannot list them. ``changed`` is set by --changed-since, ``stdin`` are the
     bytes of `-`."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
+from msgspec import Struct
 
 from sqlrewrite.catalog import Catalog
 from sqlrewrite.catalog.load import PROJECTS
@@ -106,8 +106,7 @@ def _table(path: str) -> Mapping[str, Any]:
     return settings if isinstance(settings, dict) else {}
 
 
-@dataclass(frozen=True, slots=True)
-class KnownSource:
+class KnownSource(Struct, frozen=True):
     """A catalog by its path; ``lacking`` is why it cannot be used yet."""
 
     path: str

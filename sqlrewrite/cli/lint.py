@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import click
@@ -23,6 +22,7 @@ from sqlrewrite.cli.file_runs import (
     warn,
 )
 from sqlrewrite.cli.streams import output_to, printer, write_stdout
+from sqlrewrite.copies import replace
 from sqlrewrite.linting import baseline
 from sqlrewrite.linting.files import LintedFile, LintSummary, LintTask, with_report_paths
 from sqlrewrite.linting.proposed_columns import Proposals, writing_files
@@ -36,8 +36,7 @@ from sqlrewrite.run.statistics import Statistics
 from sqlrewrite.settings.table import Settings, section
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LintOptions(FileOptions):
+class LintOptions(FileOptions, frozen=True, eq=False):
     """The values of the command's options."""
 
     write_baseline: bool

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
 
 from sqlrewrite.cli.command_options import Command, file_options, setting_options, with_chosen
 from sqlrewrite.cli.file_runs import (
@@ -31,6 +31,7 @@ from sqlrewrite.cli.spark_options import (
     spark_options,
 )
 from sqlrewrite.cli.streams import copy_to_stdout, output_to, printer, read_stdin, write_stdout
+from sqlrewrite.copies import replace
 from sqlrewrite.report import Printer, shown
 from sqlrewrite.report import rewrite as text
 from sqlrewrite.results import Verdict
@@ -45,8 +46,7 @@ if TYPE_CHECKING:
     from sqlrewrite.spark.session import Session
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RewriteOptions(FileOptions):
+class RewriteOptions(FileOptions, frozen=True, eq=False):
     """The values of the command's options."""
 
     strip: bool
@@ -162,8 +162,7 @@ def _refuse_contradictions(options: RewriteOptions) -> None:
         raise click.UsageError("--statistics cannot go with --strip, which judges no statement")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GroupSteps:
+class GroupSteps(Struct, frozen=True, eq=False):
     """The functions for each file of a group; the last two only where Spark is asked."""
 
     settings: Settings

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
 from functools import cache, wraps
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
 
 from sqlrewrite.cli.command_options import (
     Decorator,
@@ -27,6 +27,7 @@ from sqlrewrite.cli.streams import (
     report_unwritable,
     write_stdout,
 )
+from sqlrewrite.copies import replace
 from sqlrewrite.report import Line, Printer
 from sqlrewrite.report import rewrite as text
 from sqlrewrite.results import ConfigError, Rewrite, Verdict
@@ -87,8 +88,7 @@ def spark_options(function: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Struct, frozen=True):
     """Where a report goes: to stdout, as text or JSON, and to an HTML page where one is named."""
 
     format: str
@@ -134,8 +134,7 @@ def report_options(function: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
-@dataclass(frozen=True, slots=True)
-class RewrittenFile:
+class RewrittenFile(Struct, frozen=True):
     """A file, its rewriting, the request for it, and the result with all reasons."""
 
     name: str
@@ -152,8 +151,7 @@ class RewrittenFile:
         yield from text.more_lines(reasons, detail)
 
 
-@dataclass(frozen=True, slots=True)
-class RewrittenFiles:
+class RewrittenFiles(Struct, frozen=True):
     """The files of a path; ``failed``: one could not be read, or not be parsed."""
 
     files: tuple[RewrittenFile, ...]

@@ -7,10 +7,12 @@ that names no partitioned table costs neither this work nor the imports for it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 
+from msgspec import Struct
+
+from sqlrewrite.copies import replace
 from sqlrewrite.decision.statement_decision import (
     StatementDecision,
     as_they_stand,
@@ -87,8 +89,7 @@ def decide_statement(
     return _insertions(reading, bound, _with_predicates(proposals, groups, text), text)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Text:
+class _Text(Struct, frozen=True, eq=False):
     """The text of a statement, up to its ``end``: its places, its ``words`` in lower case, the
     ``clauses`` into which an earlier run wrote, by their offsets, and the predicates of ours that a
     directive keeps."""
@@ -166,8 +167,7 @@ def _column(pair: Pair) -> tuple[int, str]:
     return pair.target.relation, pair.target_column
 
 
-@dataclass(frozen=True, slots=True)
-class _Group:
+class _Group(Struct, frozen=True):
     """The numbers of proposals that share a predicate: columns of one tuple, or, with ``union``,
     several references to a CTE, of which each allows some keys."""
 

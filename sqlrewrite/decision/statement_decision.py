@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
+from msgspec import Struct, field
+
+from sqlrewrite.copies import replace
 from sqlrewrite.find.reading import Reading
 from sqlrewrite.results import Candidate, Verdict
 from sqlrewrite.settings.options import LEFT_TO_ENGINE
@@ -23,8 +25,7 @@ if TYPE_CHECKING:
     from sqlrewrite.plan.algebra import Plan
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class StatementDecision:
+class StatementDecision(Struct, frozen=True, eq=False):
     """The decision on one statement.
 
     ``written``: for each clause into which an earlier run wrote, by its offset, the marked

@@ -6,8 +6,9 @@ source, or why nothing can be derived. A bound on the source then bounds the col
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
 
+from sqlrewrite.copies import replace
 from sqlrewrite.plan.algebra import (
     Call,
     Cast,
@@ -33,8 +34,7 @@ SOURCE, SAME, DAY, THROUGH = "source", "same", "day", "through"
 the source; or an expression whose value that day decides, if the derived column is the day."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class DerivedColumn:
+class DerivedColumn(Struct, frozen=True, eq=False):
     """A partition column that is computed from its ``source``. Without a ``shape`` no bound follows
     for it, and ``why`` says why. ``ends``: it is not computed, but the source itself, of which the
     format keeps each file's minimum and maximum."""

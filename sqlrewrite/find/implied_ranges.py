@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from calendar import monthrange
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from datetime import date, timedelta
 
+from sqlrewrite.copies import replace
 from sqlrewrite.find.derived_columns import DerivedColumn
 from sqlrewrite.find.join_edges import FLIPPED
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal

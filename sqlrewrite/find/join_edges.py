@@ -7,8 +7,10 @@ each ``ScanJoin``, two scans that one join connects by equalities between plain 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 
+from msgspec import Struct
+
+from sqlrewrite.copies import replace
 from sqlrewrite.find.derived_columns import may_prune
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.expressions import columns, conjuncts, relations
@@ -29,8 +31,7 @@ FILTER = "filter"
 """The kind of an edge that is a filter on a scan alone, and no join."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class JoinEdge:
+class JoinEdge(Struct, frozen=True, eq=False):
     """A condition that connects two relations, and where it stands.
 
     ``kind`` is a join type in the words of SQL, or ``exists``, ``not exists``, ``in``, ``not in``,
@@ -48,8 +49,7 @@ class JoinEdge:
     query: ra.Query | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Side:
+class Side(Struct, frozen=True, eq=False):
     """One side of a join edge: its expression, and its number among the condition's operands, from
     0; None where the condition's text does not hold it (the output of an IN's subquery)."""
 
@@ -156,8 +156,7 @@ def columns_of(expression: ra.Expression) -> tuple[ra.ColumnRef, ...]:
 _NO_OUTER = (ra.JoinType.INNER, ra.JoinType.CROSS)
 
 
-@dataclass(frozen=True, slots=True)
-class JoinKey:
+class JoinKey(Struct, frozen=True):
     """An equality of a scan join: the column of each side, and whether NULL equals NULL in it."""
 
     one: str
@@ -165,8 +164,7 @@ class JoinKey:
     null_safe: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ScanJoin:
+class ScanJoin(Struct, frozen=True, eq=False):
     """Two scans that are joined in a block: ``one`` of the left side, or of the query around a
     subquery, and ``other`` of the right side, or of the subquery."""
 

@@ -9,8 +9,8 @@ target that matches: ``WHERE day = '2024-03-01'``, ``'{{ ds }}' AS day``, VALUES
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
+from sqlrewrite.copies import replace
 from sqlrewrite.find.filter_pairs import is_constant
 from sqlrewrite.find.join_edges import FLIPPED
 from sqlrewrite.find.pairs import KeyBound, Pair

@@ -8,9 +8,11 @@ judged.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import islice
 
+from msgspec import Struct
+
+from sqlrewrite.copies import replace
 from sqlrewrite.find.derived_columns import (
     DerivedColumn,
     bounded,
@@ -35,8 +37,7 @@ MOST_PATHS = 1000
 _NOT_READ = "a join here is not understood: "
 
 
-@dataclass(frozen=True, slots=True)
-class KeyBound:
+class KeyBound(Struct, frozen=True):
     """A bound on each key by ``constants`` of the text: it is one of them (``in``), or compares
     with the only one (``<``, ``<=``, ``>``, ``>=``). ``listed``: by rows of VALUES, of which Spark
     infers nothing."""
@@ -51,8 +52,7 @@ PairPlace = tuple[int, str, int, str]
 key's name."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Pair:
+class Pair(Struct, frozen=True, eq=False):
     """A fact scan and the relation whose key may bound it, not yet judged.
 
     ``path`` leads from the column of the edge to the scan. ``target`` is the relation in the

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
+from msgspec import Struct, field
+
+from sqlrewrite.copies import replace
 from sqlrewrite.plan.memo import TooManyStepsError, within
 from sqlrewrite.results import ConfigError
 from sqlrewrite.settings.options import ResolveError
@@ -45,8 +47,7 @@ T = TypeVar("T")
 _TOO_DEEP = f"{TOO_DEEP} to be rewritten"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Reading:
+class Reading(Struct, frozen=True, eq=False):
     """One statement as it is read, with the ``catalog`` that holds for it.
 
     ``bound`` is None where nothing in it can be pruned; its tree, a hundred times the size of its
@@ -153,8 +154,7 @@ def guarded(action: Callable[[], T], at: int, limits: Limits) -> T | Failure:
         return Failure(at, why, code=BUG)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class StatementContext:
+class StatementContext(Struct, frozen=True, eq=False):
     """What affects a statement from outside it: its ``catalog``; the ``text`` without what an
     earlier run wrote into it; and the author's comments that ask to leave something alone
     (``suppressed``; None if they are to be ignored).

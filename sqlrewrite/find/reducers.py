@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import TypeGuard
 
+from sqlrewrite.copies import replace
 from sqlrewrite.find.join_edges import Side
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin, any_of, within

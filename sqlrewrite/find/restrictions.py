@@ -7,8 +7,10 @@ Each row that matters to the result satisfies all of them; leaving one out only 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 
+from msgspec import Struct
+
+from sqlrewrite.copies import replace
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.expressions import columns
 
@@ -19,8 +21,7 @@ Forms = tuple[tuple[Path, str], ...]
 """Nodes of an expression that can raise an error, each with the form that is written instead."""
 
 
-@dataclass(frozen=True, slots=True)
-class Attempts:
+class Attempts(Struct, frozen=True):
     """The forms in a condition. ``doubtful``: a form gives NULL where the value is unknown, so the
     key query tests that the condition IS NOT FALSE. ``merged``: a form is in a scalar subquery,
     which Spark computes together with the author's."""
@@ -30,8 +31,7 @@ class Attempts:
     merged: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Conjunct:
+class Conjunct(Struct, frozen=True):
     """A condition of the query over a relation's columns. In the author's text, where the spans of
     its references are, the columns may have other names."""
 
@@ -40,15 +40,13 @@ class Conjunct:
     attempts: Attempts | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AnyOf:
+class AnyOf(Struct, frozen=True):
     """A disjunction: a branch for each reference to a CTE, or for each operand of an OR."""
 
     branches: tuple[tuple[Restriction, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SemiJoin:
+class SemiJoin(Struct, frozen=True):
     """``key IN (SELECT other FROM relation WHERE inner)``: the row has a partner in a neighbour. A
     step of a semi-join program (Bernstein and Chiu 1981)."""
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from sqlrewrite.find.reading import Reading
 from sqlrewrite.results import Verdict
@@ -29,8 +30,7 @@ HELD = f"{Verdict.ALREADY_PRUNED.value}: the scans hold a partition column by th
 _QUERIES = frozenset({"select", "with", "(", "from", "values", "table"})
 
 
-@dataclass(frozen=True, slots=True)
-class StatementSummary:
+class StatementSummary(Struct, frozen=True):
     """One statement: its lines, its kind, whether it was understood, the relations that it reads
     with whether each is in the catalog, whether it joins; and, if it has no candidate, the
     ``reason``, the reason without names by which like ones are counted (``alike``), and what a

@@ -7,8 +7,8 @@ is never copied as it is: its guard (``x <> 0 AND 1 / x > 2``, or the join) may 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
+from sqlrewrite.copies import replace
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin, any_of
 from sqlrewrite.judge.benefit.keys import restricts
 from sqlrewrite.judge.errors.attempted import attempted_aggregate_ids, attempts, reads_by_pattern

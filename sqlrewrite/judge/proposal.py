@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from msgspec import Struct
+
+from sqlrewrite.copies import replace
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.find.reading import StatementContext
 from sqlrewrite.find.restrictions import Restriction
@@ -32,8 +35,7 @@ _HIVE = frozenset({None, "hive", "parquet", "orc", "csv", "json", "text", "avro"
 """Providers that Hive's connector reads; None if not known."""
 
 
-@dataclass(frozen=True, slots=True)
-class Predicate:
+class Predicate(Struct, frozen=True):
     """A predicate without its marker.
 
     ``value`` is what it bounds (under an OR, the first one), ``queries`` are its key queries, each

@@ -7,8 +7,10 @@ soundness rules (the predicate would be right), then the benefit rules (it would
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 
+from msgspec import Struct
+
+from sqlrewrite.copies import replace
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.find.rank_pairs import conditions_on_ranked_rows
 from sqlrewrite.find.reading import StatementContext
@@ -35,8 +37,7 @@ from sqlrewrite.results import Outcome, RuleResult, Verdict
 from sqlrewrite.settings.options import LEFT_TO_ENGINE, Options, Reach
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """A condition that a proposal must meet, and the function that judges it.
 
     ``kind``: if a rule fails, a predicate would be wrong (``soundness``), would not pay

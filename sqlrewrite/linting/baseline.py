@@ -9,9 +9,11 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
 from typing import TypedDict
 
+from msgspec import Struct, field
+
+from sqlrewrite.copies import replace
 from sqlrewrite.linting.findings import Finding, Suppression
 from sqlrewrite.results import ConfigError
 from sqlrewrite.settings.table import Settings
@@ -27,8 +29,7 @@ BaselineKey = tuple[str, str, str, str]
 baseline may serve several projects."""
 
 
-@dataclass(frozen=True, slots=True)
-class Baseline:
+class Baseline(Struct, frozen=True):
     """Known findings, each with how often it is known; paths are relative to ``root``, the folder
     of its file."""
 
@@ -106,8 +107,7 @@ def load(path: str) -> Baseline:
     return Baseline(Counter(counts), root_of(path))
 
 
-@dataclass(slots=True)
-class Writing:
+class Writing(Struct):
     """The content of a new baseline: the findings ``counted`` in the files ``read``, with paths
     from ``root``."""
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from sqlrewrite.catalog.model_files import of_model
 from sqlrewrite.linting.checked_statement import place_of
@@ -83,8 +84,7 @@ def dbt_merge(path: str, text: str, catalog: Warehouse) -> Iterator[Finding]:
     yield of_no_statement(CODE, message, _place(text, call), model.table[-1], help)
 
 
-@dataclass(frozen=True, slots=True)
-class _Merge:
+class _Merge(Struct, frozen=True):
     """The MERGE of a model: how its configuration says so, by which keys, into which table, and
     which of its partition columns could be bounded."""
 

@@ -10,11 +10,13 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from functools import cache
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from msgspec import Struct, field
+
+from sqlrewrite.copies import replace
 from sqlrewrite.document import Document
 from sqlrewrite.embedded import documents
 from sqlrewrite.linting.checked_statement import place_of
@@ -56,8 +58,7 @@ MOST_LINES = 7
 _LONG = 20
 
 
-@dataclass(frozen=True, slots=True)
-class LintedFile:
+class LintedFile(Struct, frozen=True):
     """The findings of one file. ``failures`` say what could not be checked, ``lines`` are those
     around the findings, each with its number; ``statistics`` are there if asked for. ``input_path``
     is the path of the command line, if reports name the file differently."""
@@ -168,8 +169,7 @@ def with_report_paths(results: Iterable[LintedFile], root: str) -> list[LintedFi
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class LintTask:
+class LintTask(Struct, frozen=True):
     """The job of lint for each file, in any process. It looks for all findings, also those that
     will not count. ``text`` asks for the texts of files with findings, ``statistics`` for the
     statistics, which are not cached; ``proposals`` follow from the files of the run."""
@@ -213,8 +213,7 @@ class LintTask:
         return LintedFile(path)
 
 
-@dataclass(slots=True)
-class LintSummary:
+class LintSummary(Struct):
     """Counts over files, to which each is added: ``codes`` of the findings shown, ``counting``
     those that fail a run, ``notes`` the notes; ``failed`` are the files with ``failures``."""
 
@@ -250,8 +249,7 @@ class LintSummary:
         return 2 if self.failures else int(self.counting > 0)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RegionFindings:
+class RegionFindings(Struct, frozen=True, eq=False):
     """The findings of a region, in its own offsets; ``ignore_file``: its comment that suppresses
     all findings of the file, if it has one."""
 

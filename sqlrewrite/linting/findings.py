@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
+from msgspec import Struct
+
 from sqlrewrite.results import Problem
 from sqlrewrite.text.edits import Span
 
@@ -23,8 +25,7 @@ class Severity(Enum):
     NOTE = "note"
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
+class Code(Struct, frozen=True):
     """A kind of finding; its page in ``rules/`` has the same code and name."""
 
     code: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.linting.checked_statement import CheckedStatement
@@ -30,8 +31,7 @@ _UNMATCHED = (
 _NONE = "restrict {shown} in the ON, or join by it too if the source has it"
 
 
-@dataclass(frozen=True, slots=True)
-class WholeTarget:
+class WholeTarget(Struct, frozen=True):
     """The target of a MERGE that is read whole: its partition columns, and those of them that its
     source has keys for; ``unmatched``: WHEN NOT MATCHED BY SOURCE looks at each of its rows."""
 

@@ -8,8 +8,8 @@ is not needed because the engine finds it by itself (``when = missed``), is a wa
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
+from sqlrewrite.copies import replace
 from sqlrewrite.decision.statement_decision import bounded_columns, left_to_engine, stale
 from sqlrewrite.linting.checked_statement import CheckedStatement
 from sqlrewrite.linting.findings import Finding, Severity

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
 from sqlrewrite.catalog.sources import in_folder
+from sqlrewrite.copies import replace
 from sqlrewrite.document import Decision, Document, decide, read
 from sqlrewrite.find.reducers import own_conditions
 from sqlrewrite.find.restrictions import Conjunct

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
+from sqlrewrite.copies import replace
 from sqlrewrite.find.reducers import all_restrictions
 from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.judge.proposal import Proposal

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
+from msgspec import Struct, field
+
+from sqlrewrite.copies import replace
 from sqlrewrite.linting import baseline
 from sqlrewrite.linting.baseline import Baseline
 from sqlrewrite.linting.findings import BY_CODE, Finding, Severity
@@ -25,8 +27,7 @@ from sqlrewrite.text.limits import Limits
 from sqlrewrite.warehouse import Warehouse
 
 
-@dataclass(frozen=True, slots=True)
-class FindingFilter:
+class FindingFilter(Struct, frozen=True):
     """The findings that count in a project; ``path`` is where its baseline is, or would be."""
 
     settings: Settings = field(default_factory=Settings)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
+from sqlrewrite.copies import replace
 from sqlrewrite.document import Document
 from sqlrewrite.linting.checked_statement import place_of
 from sqlrewrite.linting.findings import BY_CODE, Finding, Suppression, of_no_statement

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date, timedelta
+
+from msgspec import Struct
 
 from sqlrewrite.find.reducers import conditions_reaching, own_conditions
 from sqlrewrite.find.restrictions import Conjunct
@@ -49,8 +50,7 @@ _NO_METASTORE = "delta"
 """A format whose partitions are in its own log: Spark evaluates the condition on these."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Inside:
+class _Inside(Struct, frozen=True):
     """The partition columns in an operand, each with its place, and ``by`` what they are wrapped.
     ``idle``: in an OR. ``computed``: the engine evaluates it for each partition. ``numbers`` are
     the texts of the number literals that they are compared with."""
@@ -62,8 +62,7 @@ class _Inside:
     numbers: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Wrapped:
+class _Wrapped(Struct, frozen=True):
     """A condition on wrapped partition columns. ``idle``: an OR around them keeps the columns
     themselves from pruning, too. ``tied``: they are compared with another relation's values."""
 

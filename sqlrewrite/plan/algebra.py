@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, NamedTuple
 
+from msgspec import Struct
+
 from sqlrewrite.plan.facts.types import USUAL_SETTINGS, ExactSettings
 from sqlrewrite.text.edits import Span
 from sqlrewrite.warehouse import Name, Table
@@ -41,8 +43,7 @@ class Literal:
     folded: bool = field(default=False, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Struct, frozen=True):
     """A parameter marker. A ``positional`` one (``?``) must not be repeated in the text."""
 
     positional: bool
@@ -123,8 +124,7 @@ class Clause(NamedTuple):
     start: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Condition:
+class Condition(Struct, frozen=True, eq=False):
     """A conjunct of a ``clause`` (None for the equalities of USING and NATURAL), with the
     ``relations`` that it refers to. ``in_or``: a conjunct in one branch of an OR."""
 
@@ -134,8 +134,7 @@ class Condition:
     in_or: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class OutputColumn:
+class OutputColumn(Struct, frozen=True, eq=False):
     """A column of a SELECT list; its name is empty if the engine makes one up. ``label`` is the
     name as Spark shows it, None if that was not asked for or is not known."""
 
@@ -144,8 +143,7 @@ class OutputColumn:
     label: str | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Scan:
+class Scan(Struct, frozen=True, eq=False):
     """A table that is read. ``parts``: its name as written; ``span``: the name in the text with its
     time travel (``version``); ``aliased``: an alias hides the name."""
 
@@ -160,8 +158,7 @@ class Scan:
     aliased: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Derived:
+class Derived(Struct, frozen=True, eq=False):
     """A subquery in FROM, a view (``view``: its name), the call of a table function (``span``: its
     name), or the query of an IN that is more than a SELECT (``span``: its opening parenthesis).
     ``columns``: new names for its columns; ``listed``: those written in its alias, at offset
@@ -182,8 +179,7 @@ class Derived:
     aliased: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CteReference:
+class CteReference(Struct, frozen=True, eq=False):
     """A reference to a common table expression of the statement, by the CTE's number."""
 
     relation: int
@@ -197,8 +193,7 @@ class CteReference:
     sampled: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Opaque:
+class Opaque(Struct, frozen=True, eq=False):
     """A relation of unknown columns: a table that is not in the catalog, a function …; ``unread``:
     its syntax is not understood. ``renamed``: the table whose columns its alias renames."""
 
@@ -212,8 +207,7 @@ class Opaque:
     renamed: Table | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Inline:
+class Inline(Struct, frozen=True, eq=False):
     """VALUES: rows of constants. ``listed``: the columns in its alias; ``span``: from its first
     word, or the parenthesis before that, to the last row."""
 
@@ -257,8 +251,7 @@ class Join:
         object.__setattr__(self, "memo", {})
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Generate:
+class Generate(Struct, frozen=True, eq=False):
     """LATERAL VIEW: the columns of a generator (None if the engine names them) beside those of
     ``child``."""
 
@@ -269,8 +262,7 @@ class Generate:
     expression: Expression
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Filter:
+class Filter(Struct, frozen=True, eq=False):
     """WHERE, HAVING or QUALIFY (``clause``)."""
 
     child: Node
@@ -278,8 +270,7 @@ class Filter:
     clause: str = "where"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Aggregate:
+class Aggregate(Struct, frozen=True, eq=False):
     """Aggregation. ``kind``: ``group by``, ``grouping sets``, ``distinct``, ``global``, or
     ``unknown``: any of these, or none."""
 
@@ -288,16 +279,14 @@ class Aggregate:
     kind: str = "group by"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Window:
+class Window(Struct, frozen=True, eq=False):
     """Window functions, by their PARTITION BY keys."""
 
     child: Node
     partitions: tuple[tuple[Expression, ...], ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Project:
+class Project(Struct, frozen=True, eq=False):
     """A SELECT list; ``complete`` is False where a ``*`` over unknown columns is part of it."""
 
     child: Node
@@ -306,8 +295,7 @@ class Project:
     complete: bool = True
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Limit:
+class Limit(Struct, frozen=True, eq=False):
     """LIMIT or OFFSET. ``order``: the sort keys below it; ``most``: the number of LIMIT, 0 if that
     is no literal."""
 
@@ -316,8 +304,7 @@ class Limit:
     most: int = 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SetOperation:
+class SetOperation(Struct, frozen=True, eq=False):
     """``union``, ``intersect`` or ``except``, by position; ``all`` keeps duplicates."""
 
     left: Node
@@ -326,8 +313,7 @@ class SetOperation:
     all: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Unreadable:
+class Unreadable(Struct, frozen=True, eq=False):
     """A query that is not understood, with the reason: TRANSFORM, a recursive CTE, VALUES …"""
 
     reason: str
@@ -339,8 +325,7 @@ Node = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Query:
+class Query(Struct, frozen=True, eq=False):
     """A query: its top node, the numbers of the blocks whose rows it returns (``top``) and of all
     blocks in it, and the names of its columns, None if not all are known."""
 
@@ -350,8 +335,7 @@ class Query:
     names: tuple[str, ...] | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Block:
+class Block(Struct, frozen=True, eq=False):
     """One SELECT: its join tree, its WHERE conjuncts, and its place in the block around it.
 
     - ``role``: ``query``, ``merge`` (the join that a MERGE runs), ``change`` (the rows that a
@@ -395,8 +379,7 @@ class Block:
     ranked: tuple[ColumnRef, bool] | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Cte:
+class Cte(Struct, frozen=True, eq=False):
     """A common table expression: its query, the offset of its definition, its columns, its
     references to columns of enclosing queries (``outer``). A derived table that several SELECTs
     share is a CTE without a name."""

@@ -13,9 +13,9 @@ d ON …) q WHERE q.c = 'a'`` keeps no null-extended row, so the join is an inne
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import lru_cache
 
+from sqlrewrite.copies import replace
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import column_names
 from sqlrewrite.plan.expressions import columns, relations, substitute, walk

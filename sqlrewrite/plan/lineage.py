@@ -7,9 +7,10 @@ so that a rule can name it (docs/soundness.md, "Operators between the join and t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import assert_never
+
+from msgspec import Struct
 
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import column_names
@@ -24,8 +25,7 @@ _AGGREGATIONS = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LineagePath:
+class LineagePath(Struct, frozen=True, eq=False):
     """A path down from a relation's column to a column of a relation below it.
 
     ``relations``: those on the path, the top one first.

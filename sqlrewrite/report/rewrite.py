@@ -7,8 +7,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from sqlrewrite.find.summary import StatementSummary
 from sqlrewrite.report import MARKS, Line, attributes, clean, counted, dumps, shown, size
@@ -28,8 +29,7 @@ _OUTCOMES = {Outcome.PASS: "green", Outcome.FAIL: "red", Outcome.UNKNOWN: "yello
 _WIDTH = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Detail:
+class Detail(Struct, frozen=True):
     """How much is reported for each file. ``would``: nothing is written, so a statement "would be
     rewritten". ``like``: how many statements with the same reason are listed; the others are
     counted."""

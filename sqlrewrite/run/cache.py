@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import fields, replace
+from dataclasses import fields
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 import platformdirs
 from msgspec import DecodeError, Struct, defstruct, msgpack, structs
 
+from sqlrewrite.copies import replace
 from sqlrewrite.relation_maps import PersistentMap, Relations
 from sqlrewrite.run.file_content import (
     Stamp,

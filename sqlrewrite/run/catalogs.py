@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from sqlrewrite.catalog import Catalog
 from sqlrewrite.catalog.load import PROJECTS
 from sqlrewrite.catalog.sources import below, in_folder
+from sqlrewrite.copies import replace
 from sqlrewrite.run.file_content import content_hash, stamps
 from sqlrewrite.settings.spark_conf import VERSION
 from sqlrewrite.settings.table import Settings

@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from sqlrewrite.run.search import find
 from sqlrewrite.text.hosts import SUFFIXES
@@ -30,8 +31,7 @@ _READ = 1 << 20
 _SETTING = re.compile(r"^\s*(spark\.[\w.]+)(?:\s*=\s*|\s+)(\S.*?)\s*$", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Discovered:
+class Discovered(Struct, frozen=True):
     """The files found. ``python``: the number of Python files and notebooks with SQL. ``ddl``:
     folders and files with definitions of tables. ``projects``: folders of dbt projects.
     ``snapshots``: files that ``catalog pull`` wrote. ``spark``: settings of Spark by name, with

@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from sqlrewrite.results import ConfigError
 
@@ -29,8 +30,7 @@ _OF_A_HOOK = re.compile("GIT_(?!CONFIG_)")
 _PLAIN = ("diff", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames")
 
 
-@dataclass(frozen=True, slots=True)
-class ChangedFiles:
+class ChangedFiles(Struct, frozen=True):
     """Files changed since ``since``, with the base commit of each repository that was asked."""
 
     since: str

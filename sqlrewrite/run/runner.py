@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import os
 import traceback
-from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
+from msgspec import Struct, field
+
 from sqlrewrite.catalog.model_files import at_file
+from sqlrewrite.copies import replace
 from sqlrewrite.document import Document
 from sqlrewrite.find.summary import StatementSummary
 from sqlrewrite.results import ConfigError, PlanDiff, Problem, Rewrite, Verdict
@@ -26,8 +28,7 @@ from sqlrewrite.text.source import Source, unified_diff, write_atomically
 from sqlrewrite.warehouse import CatalogError, Warehouse
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Request:
+class Request(Struct, frozen=True, eq=False):
     """The catalog and settings for rewriting files. ``strip``: only remove what earlier runs wrote.
     ``resolve`` returns the keys for ``values``."""
 
@@ -51,8 +52,7 @@ def _options(request: Request) -> Options:
     return make_options(request.settings, resolve=request.resolve)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FileResult:
+class FileResult(Struct, frozen=True, eq=False):
     """The result for one file. ``failure``: why there is no ``rewrite``, or why it could not be
     written. ``statements`` and ``statistics`` are set if requested."""
 
@@ -118,8 +118,7 @@ class FileResult:
         return text.encode("utf-8", "surrogateescape")
 
 
-@dataclass(slots=True)
-class Summary:
+class Summary(Struct):
     """Counts over files. ``statements_*`` and ``skipped`` add up to all statements; a file that
     could not be read counts as one. ``statistics`` are set if requested."""
 
@@ -216,8 +215,7 @@ def run(path: str, data: bytes, request: Request, *, with_statements: bool = Fal
     return FileResult(path, data, source, rewrite, statements=summaries(documents, rewrite))
 
 
-@dataclass(frozen=True, slots=True)
-class RewriteTask:
+class RewriteTask(Struct, frozen=True):
     """The job of rewriting a file, in any process, and which parts its result has. ``plans``: the
     explain diffs. ``write``: changed files are written. ``unchanged``: texts of unchanged files.
     ``verdicts``: the rules of each candidate. ``statements``, ``statistics``: those of the file."""

@@ -10,10 +10,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from fnmatch import translate
 from itertools import product
 from operator import add
+
+from msgspec import Struct
 
 from sqlrewrite.run.git import ask_git, refusal, repository
 from sqlrewrite.settings.config import Projects
@@ -31,8 +32,7 @@ Match = Callable[[str], bool]
 """Whether a name, or a path, matches."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """The files to read, in order and each once; the paths that do not exist or are unreadable
     folders; and ``warnings``: the folders that git did not list, with the reason."""
 
@@ -245,16 +245,14 @@ def _matcher(patterns: Sequence[str]) -> Match:
     return lambda text: fit(text) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectFiles:
+class ProjectFiles(Struct, frozen=True):
     """Files that have the same settings."""
 
     settings: Settings
     files: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Gathered:
+class Gathered(Struct, frozen=True):
     """The projects in order of their first file, and the other fields of ``Found``."""
 
     projects: tuple[ProjectFiles, ...]

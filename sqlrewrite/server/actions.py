@@ -7,8 +7,9 @@ suppressing comment is offered only if linting the file with it shows that it wo
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from sqlrewrite.linting.findings import Finding, Fix, unsuppressed
 from sqlrewrite.linting.suppression import counted, in_region
@@ -26,8 +27,7 @@ _MOST_COMMENTS = 4
 """How many comments are offered at most: for each the file is linted once more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(Struct, frozen=True):
     """An action for a finding, with its changes of the file."""
 
     title: str

@@ -10,11 +10,14 @@ from __future__ import annotations
 import os
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from msgspec import Struct
+
 from sqlrewrite.catalog.model_files import at_file
+from sqlrewrite.copies import replace
 from sqlrewrite.document import Decision, Document, decide, read
 from sqlrewrite.embedded import documents
 from sqlrewrite.linting import files
@@ -35,8 +38,7 @@ from sqlrewrite.text.hosts.region import Host, Region, plain
 from sqlrewrite.warehouse import Warehouse
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ServerProject:
+class ServerProject(Struct, frozen=True, eq=False):
     """The settings of a file, and the catalog and options that they define."""
 
     settings: Settings

@@ -11,11 +11,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from sqlrewrite.copies import replace
 from sqlrewrite.results import ConfigError
 from sqlrewrite.settings.table import KEYS, PREFIX, TABLE, Setting, Settings, named
 from sqlrewrite.text.data_files import nearest, read_toml

@@ -6,11 +6,10 @@ A function in ``write/`` writes the form. ``sql/`` recognizes one in a text by i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(Struct, frozen=True):
     """A form of predicate, by its name.
 
     ``help``: its description for ``--predicate``; without it, only the rules choose this form.

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from msgspec import Struct
+
+from sqlrewrite.copies import replace
 from sqlrewrite.plan.facts.functions import Function, declared_function
 from sqlrewrite.plan.facts.functions import function as builtin
 from sqlrewrite.results import ConfigError
@@ -33,8 +36,7 @@ ALONE = Reach(depth=0)
 """No neighbour is followed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Keys:
+class Keys(Struct, frozen=True):
     """The keys that a key query returns, as distinct SQL literals in order, without NULL. ``kind``:
     their Spark type. ``at``: the time of the query in UTC, as ``2026-01-31T09:30:00Z``.
     ``collapsed``: only the smallest and the largest of many."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 
+from sqlrewrite.copies import replace
 from sqlrewrite.rulebook import Engine, at_least
 
 VERSION = "spark.version"

@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from math import inf
 from typing import Any
+
+from msgspec import Struct
 
 from sqlrewrite.plan.facts.functions import DECLARED
 from sqlrewrite.settings.spark_conf import SETTINGS, known_setting
@@ -24,8 +25,7 @@ def _same(value: Any) -> Any:
     return value
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ValueKind:
+class ValueKind(Struct, frozen=True, eq=False):
     """A kind of value. ``description``: what a value must be, in words. ``accepts``: whether a
     value from TOML is valid. ``convert``: from that value to the setting. ``parse``: from an
     option's text to the value that TOML would have; it returns unreadable text as it is, or raises

@@ -15,7 +15,7 @@ this package.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass
 from functools import cache, reduce
 from hashlib import blake2b
 from itertools import count
@@ -32,6 +32,7 @@ from sqlrewrite.audit.audit_summary import (
     Total,
 )
 from sqlrewrite.audit.judged_text import TEXT, folded, judged
+from sqlrewrite.copies import replace
 from sqlrewrite.settings.options import Options
 from sqlrewrite.spark import column_functions as f
 from sqlrewrite.spark.describe import partitions

@@ -11,12 +11,14 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from sqlrewrite.catalog import snapshot
+from sqlrewrite.copies import replace
 from sqlrewrite.settings.spark_conf import SETTINGS, VERSION
 from sqlrewrite.spark import describe
 from sqlrewrite.spark.describe import generated, partitions
@@ -43,8 +45,7 @@ _NESTED = ("array<", "map<", "struct<", "variant")
 _GLOB = frozenset("*?[")
 
 
-@dataclass(frozen=True, slots=True)
-class Pulled:
+class Pulled(Struct, frozen=True):
     """A relation of the live catalog, or ``why`` it could not be read."""
 
     name: Name
@@ -211,8 +212,7 @@ def _with_partitions(spark: SparkSession, table: Table) -> Table:
 # A pull that was cut off
 
 
-@dataclass(frozen=True, slots=True)
-class Partial:
+class Partial(Struct, frozen=True):
     """The file beside the snapshot to which a pull appends each relation that it has read."""
 
     path: Path
@@ -278,8 +278,7 @@ for _kind in _DATES:
         _EXPRESSIONS["date", _kind] = ("CAST({} AS DATE)", "trunc({}, 'MM')")
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(Struct, frozen=True):
     """The check of a declared expression: all rows, and the ``wrong`` ones; or ``why`` it
     failed."""
 

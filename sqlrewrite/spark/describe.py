@@ -10,9 +10,10 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
+
+from msgspec import Struct
 
 from sqlrewrite.spark.session import tried
 from sqlrewrite.warehouse import (
@@ -50,8 +51,7 @@ class NotDescribedError(Exception):
     """A description that lacks something a sound rewrite needs; the message says what."""
 
 
-@dataclass(frozen=True, slots=True)
-class Description:
+class Description(Struct, frozen=True):
     """The parts of DESCRIBE's rows: columns, partition fields, and the details."""
 
     columns: tuple[Column, ...]

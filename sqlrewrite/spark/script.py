@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
+from sqlrewrite.copies import replace
 from sqlrewrite.results import Candidate, Rewrite
 from sqlrewrite.spark import column_functions as f
 from sqlrewrite.spark.session import Session, spark_errors
@@ -29,8 +31,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 
-@dataclass(frozen=True, slots=True)
-class QueryPair:
+class QueryPair(Struct, frozen=True):
     """One statement of a file, before and after, and its candidates."""
 
     path: str
@@ -116,8 +117,7 @@ _ENDS = ("quit", "exit")
 _BEFORE_A_STATEMENT = ("", ";", ":")  # the label of a script
 
 
-@dataclass(frozen=True, slots=True)
-class Ran:
+class Ran(Struct, frozen=True):
     """One statement that has run: the file, where it begins, and how many rows it gave."""
 
     name: str

@@ -17,13 +17,15 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
+from msgspec import Struct
+
+from sqlrewrite.copies import replace
 from sqlrewrite.spark.target import SparkError, SparkGoneError, Target
 from sqlrewrite.warehouse import Name, literal_name
 
@@ -67,8 +69,7 @@ _UNAVAILABLE = "StatusCode.UNAVAILABLE"  # gRPC's word for it
 _CONTINUES = ("JVM stacktrace", "\n\tat ", "\n== SQL", ";\n'")
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
+class Session(Struct, frozen=True):
     """A running session. A ``classic`` one has access to the JVM, and so to executed plans."""
 
     spark: SparkSession

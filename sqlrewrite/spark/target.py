@@ -4,7 +4,7 @@ pyspark.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
 class SparkError(Exception):
@@ -15,8 +15,7 @@ class SparkGoneError(SparkError):
     """Spark has ended, or cannot be reached any longer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """The Spark to use: a master, a Connect server, or, with neither, one embedded in this
     process."""
 

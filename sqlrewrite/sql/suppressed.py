@@ -7,8 +7,8 @@ column that it names.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from sqlglot import exp
 
 from sqlrewrite.sql.bind.trees import alias_of, alias_offset
@@ -19,8 +19,7 @@ from sqlrewrite.sql.statements.directives import ADDING, MENDING, Directive, Dir
 from sqlrewrite.warehouse import Warehouse
 
 
-@dataclass(frozen=True, slots=True)
-class Suppressed:
+class Suppressed(Struct, frozen=True):
     """The directives of a text, and what they keep from being written or taken out."""
 
     directives: Directives

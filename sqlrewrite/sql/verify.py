@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
+from msgspec import Struct
 from sqlglot import TokenType, exp
 from sqlglot.errors import SqlglotError
 
@@ -54,8 +54,7 @@ def _is_query(text: str, refer: Refer = no_name) -> bool:
 _is_plain_query = lru_cache(1024)(_is_query)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ReadClause:
+class ReadClause(Struct, frozen=True, eq=False):
     """The text of a clause, behind its SELECT: the same without predicates of ours, and the tree of
     its condition, or of all of it; None where it does not parse."""
 

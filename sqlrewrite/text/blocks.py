@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from msgspec import Struct
+
 from sqlrewrite.text.edits import Span, blank, cut, merged, spliced
 from sqlrewrite.text.template_kinds import UNITS
 
@@ -60,8 +62,7 @@ _BEHIND = re.compile(r"\A\s*\S?")
 _ENDS_ITEM = re.compile(r"\s*(?:[,)]|from\b)", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class _Tag:
+class _Tag(Struct, frozen=True):
     """A tag of an ``if``: its span, its keyword, and its condition."""
 
     span: Span
@@ -152,13 +153,12 @@ def _units(text: str, since: int = 0) -> Iterator[tuple[Span, re.Match[str]] | N
         at = unit.end()
 
 
-@dataclass(frozen=True, slots=True)
-class _Way:
+class _Way(Struct, frozen=True):
     """One choice of branches up to a tag: the hidden spans, the values of conditions, and for each
     open block whether a branch was taken and whether the current one is shown."""
 
     hidden: tuple[Span, ...] = ()
-    facts: Mapping[str, bool] = field(default_factory=dict)
+    facts: Mapping[str, bool] = {}
     open: tuple[tuple[bool, bool], ...] = ()
 
     @property
@@ -230,8 +230,7 @@ def _trimmed(text: str, tags: Sequence[_Tag], trim: bool) -> list[Span]:
     return spans
 
 
-@dataclass(frozen=True, slots=True)
-class Loop:
+class Loop(Struct, frozen=True):
     """A ``for`` over list items: where it ends, and whether it begins or ends with a comma."""
 
     end: int

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 _VISIBLE = re.compile(r"[^\r\n]")
 
@@ -25,8 +26,7 @@ class Span(NamedTuple):
         return text[self.start : self.end]
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(Struct, frozen=True):
     """An insertion of ``text`` at ``offset``. There is no other kind of edit."""
 
     offset: int

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 SPARK = "spark"
 """The default dialect, to which texts of other dialects are transliterated."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """Limits: bytes of a ``file`` and a ``statement``, levels of ``nesting``, and ``steps`` to
     judge a statement (``plan/memo.py``). ``double_quoted``: whether Spark reads ``"…"`` as a name
     (True) or a string (False); None if unknown: ambiguous texts are left alone then."""

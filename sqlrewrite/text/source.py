@@ -12,9 +12,10 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
+
+from msgspec import Struct
 
 from sqlrewrite.text.edits import Edit, Span, spliced
 
@@ -40,8 +41,7 @@ class SourceError(Exception):
     """A file whose bytes cannot be read as text; the message says why and what to do."""
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """A file's text, and whether it begins with a UTF-8 byte-order mark."""
 
     text: str

@@ -20,7 +20,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from sqlrewrite.text.template_kinds import TemplateKind
 from sqlrewrite.warehouse import Name, Reference
@@ -51,8 +52,7 @@ DEFINES = frozenset({"macro", "materialization", "operation", "docs"})
 """Blocks that define macros for other texts, and render to nothing themselves."""
 
 
-@dataclass(frozen=True, slots=True)
-class Template:
+class Template(Struct, frozen=True):
     """An expression that stands for a token; ``end`` is exclusive."""
 
     start: int
@@ -62,8 +62,7 @@ class Template:
     reference: Reference = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Obstacle:
+class Obstacle(Struct, frozen=True):
     """A template that cannot be masked, and why; ``end`` is exclusive."""
 
     start: int
@@ -71,8 +70,7 @@ class Obstacle:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Masked:
+class Masked(Struct, frozen=True):
     """A text fit for the lexer, and what was masked in it."""
 
     text: str

@@ -8,9 +8,9 @@ they are words. ``{x}`` and ``%(x)s`` stay as they are: a program fills them in.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TypeVar
 
+from sqlrewrite.copies import replace
 from sqlrewrite.text.masking import is_notebook
 from sqlrewrite.text.templates import Refer
 from sqlrewrite.warehouse import SET_VALUES, VARIABLE, Name, Warehouse

@@ -8,9 +8,9 @@ columns".
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import takewhile
 
+from sqlrewrite.copies import replace
 from sqlrewrite.find.derived_columns import DAY, DerivedColumn, is_day, smaller_units
 from sqlrewrite.judge.proposal import Proposal
 from sqlrewrite.judge.soundness.derived_column import ITSELF, DerivedBound, derived_bound

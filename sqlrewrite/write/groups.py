@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from sqlrewrite.judge.partition_wise.aggregates import Combination, Unsplit
 from sqlrewrite.judge.partition_wise.split import Split
@@ -149,8 +150,7 @@ def _check_order(split: Split, places: Places) -> None:
 ALIAS = "by_groups"
 
 
-@dataclass(frozen=True, slots=True)
-class Surround:
+class Surround(Struct, frozen=True):
     """The text around and in the branches of a SELECT. ``inside`` are insertions into the author's
     SELECT, the first branch, which ends by ``closing``; each further branch is a copy of the pieces
     in ``branch``, with the columns ``more`` after those of the author's list; ``behind`` follows

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import count
+
+from msgspec import Struct, field
 
 from sqlrewrite.find.join_edges import Side
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin
@@ -38,8 +39,7 @@ from sqlrewrite.write.repeated_text import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class KeyQueries:
+class KeyQueries(Struct, frozen=True):
     """Writes the key queries of a predicate, each in parentheses. ``words`` are those of the
     statement, in lower case, which no alias may be. ``union``: a key that any of the proposals
     allows is allowed."""
@@ -113,8 +113,7 @@ Value = Callable[[str], str]
 """The text of a value over the relation of a given alias."""
 
 
-@dataclass(slots=True)
-class KeyQueryWriter:
+class KeyQueryWriter(Struct):
     """Writes the key queries of one predicate. ``taken`` are the aliases that it has used, ``day``
     is the name of the number of days that is added to keys, if there is one."""
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date, timedelta
+
+from msgspec import Struct
 
 from sqlrewrite.find.derived_columns import is_day
 from sqlrewrite.find.restrictions import Conjunct
@@ -56,8 +57,7 @@ _MOST_PERIODS = 20
 _DECIMAL = re.compile(r"decimal\(\d+,\s*(\d+)\)")
 
 
-@dataclass(frozen=True, slots=True)
-class _Bound:
+class _Bound(Struct, frozen=True):
     """The text of the bounded value and the query of its keys; ``sign`` is IN, or the comparison
     with a single key."""
 

@@ -7,8 +7,8 @@ In: proposals that passed. Out: each ``Predicate``. What a form looks like is it
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
+from sqlrewrite.copies import replace
 from sqlrewrite.find.derived_columns import THROUGH
 from sqlrewrite.find.restrictions import columns_named
 from sqlrewrite.judge.benefit.already_pruned import is_authors_in

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
+
+from msgspec import Struct
 
 from sqlrewrite.find.join_edges import Side
 from sqlrewrite.find.restrictions import Forms, Path, columns_named
@@ -32,8 +33,7 @@ WORDS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class AuthorText:
+class AuthorText(Struct, frozen=True):
     """The text of a statement as its author wrote it: where its parts are, and whether its keywords
     are in lower case."""
 

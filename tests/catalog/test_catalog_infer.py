@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.catalog.infer import ddl, infer
+from sqlrewrite.copies import replace
 from sqlrewrite.warehouse import Table, TableOrView, Warehouse
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from sqlrewrite import Catalog, rewrite
+from sqlrewrite.copies import replace
 from sqlrewrite.results import Rewrite
 from sqlrewrite.settings.options import Keys
 from sqlrewrite.warehouse import Table

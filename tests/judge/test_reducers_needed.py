@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import duckdb
 import pytest
 
 from sqlrewrite import Catalog, rewrite
+from sqlrewrite.copies import replace
 from sqlrewrite.decision import decide
 from sqlrewrite.find import pairs, reducers, restrictions
 from sqlrewrite.find.pairs import Pair

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 from sqlrewrite import Catalog
+from sqlrewrite.copies import replace
 from sqlrewrite.linting.files import LintedFile, LintSummary, lint_file
 from sqlrewrite.linting.findings import CODES
 from sqlrewrite.linting.selection import FindingFilter

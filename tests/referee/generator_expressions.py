@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from sqlrewrite.copies import replace
 
 from .generator_scope import Names, Scope, Source, family, written
 from .generator_text import JOINT, dotted, kept, string

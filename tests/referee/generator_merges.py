@@ -7,7 +7,8 @@ so: an OR with another column, a NULL, the key of another table that it joins.
 from __future__ import annotations
 
 import random
-from dataclasses import replace
+
+from sqlrewrite.copies import replace
 
 from .generator import subquery, with_ctes
 from .generator_expressions import Pen, condition, names_for, selective, stored

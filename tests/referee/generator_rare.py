@@ -8,7 +8,8 @@ the table. Out: the text as it stands before an alias, and its columns.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+
+from sqlrewrite.copies import replace
 
 from .generator_expressions import Pen
 from .generator_scope import Scope, Source, alike, family

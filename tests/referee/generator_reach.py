@@ -9,7 +9,8 @@ at the ends of their ranges, so that it does at times.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+
+from sqlrewrite.copies import replace
 
 from .generator_expressions import Pen, literal, names_for, selective, stored
 from .generator_relations import Block, comparable, paired, relation

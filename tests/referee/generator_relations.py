@@ -6,7 +6,9 @@ a fact to a dimension on their keys dominate: that is what the rewriter is for.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from sqlrewrite.copies import replace
 
 from .generator_expressions import Pen, aggregate, asked, condition, literal, selective, value
 from .generator_rare import rare, star_of_a_join

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import random
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from sqlrewrite.copies import replace
 
 SAME: tuple[str, ...] = (
     *("INT", "INT", "INT", "INT", "BIGINT", "SMALLINT", "TINYINT", "STRING", "STRING", "DATE"),

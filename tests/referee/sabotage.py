@@ -18,7 +18,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -26,6 +26,7 @@ from typing import Any
 
 from benchmarks import functions as asked
 from sqlrewrite import Catalog, rewrite
+from sqlrewrite.copies import replace
 from sqlrewrite.judge import form
 from sqlrewrite.judge.rules import RULES
 from sqlrewrite.judge.soundness import dimension, filters

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from benchmarks.functions import Seen, Spark, judged, look
+from sqlrewrite.copies import replace
 from sqlrewrite.plan.facts.functions import Function, function, names
 from tests.support.turns import turn
 

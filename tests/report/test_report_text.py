@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import io
 import re
-from dataclasses import replace
 
 import pytest
 
 from sqlrewrite import Catalog, rewrite
+from sqlrewrite.copies import replace
 from sqlrewrite.find.summary import StatementSummary
 from sqlrewrite.report import Printer, plain, print_table, size
 from sqlrewrite.report.rewrite import (

@@ -8,7 +8,8 @@ tables here (docs/soundness.md, "Aggregates over groups").
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from sqlrewrite.plan.algebra import Block, Call, Cast, ColumnRef, Expression, Literal, Plan
 from sqlrewrite.plan.columns import type_of
@@ -23,8 +24,7 @@ class Unsplit(Exception):  # noqa: N818 - not an error: how the search ends
     """Why a query cannot be written by groups of partitions."""
 
 
-@dataclass(frozen=True, slots=True)
-class Combined:
+class Combined(Struct, frozen=True):
     """An aggregate by its ``name`` over the columns at ``spans``, with the templates of its
     argument within a group (``partial``) and of the combined value of the groups (``whole``)."""
 
@@ -34,8 +34,7 @@ class Combined:
     partial: str = "{}"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Combination:
+class Combination(Struct, frozen=True, eq=False):
     """The keys and aggregates of a block: ``items`` has for each item of the SELECT list the number
     of its key, None if it is no key; ``columns`` the key's number for each place of a key column;
     ``aggregates`` those in the list and HAVING."""

@@ -17,8 +17,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from math import inf
+
+from msgspec import Struct
 
 from sqlrewrite.find.join_edges import JoinKey, ScanJoin
 from sqlrewrite.plan.algebra import ColumnRef, JoinType, Plan
@@ -33,8 +34,7 @@ _STRATEGIES = ("list", "range", "hash")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
-@dataclass(frozen=True, slots=True)
-class PartitionJoins:
+class PartitionJoins(Struct, frozen=True):
     """The number of joins of partitions, or ``why`` whole tables are joined."""
 
     joins: int = 0
@@ -60,8 +60,7 @@ def partition_joins(plan: Plan, join: ScanJoin) -> PartitionJoins:
         return PartitionJoins(why=str(refusal))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Matching:
+class _Matching(Struct, frozen=True, eq=False):
     """The search for partners among the partitions of two tables, level by level."""
 
     plan: Plan

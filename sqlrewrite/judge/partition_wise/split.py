@@ -9,8 +9,10 @@ by join type and split sides; a walk over the operators above the join decides t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 
+from msgspec import Struct
+
+from sqlrewrite.copies import replace
 from sqlrewrite.find.join_edges import ScanJoin, scan_joins
 from sqlrewrite.judge.partition_wise.aggregates import Combination, Unsplit, combination
 from sqlrewrite.judge.repeatable import objections_to_functions
@@ -37,8 +39,7 @@ _BOTH_SPLIT = _LEFT_SPLIT | _RIGHT_SPLIT | {ra.JoinType.FULL}
 if the ON equates the columns that both are split by."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Split:
+class Split(Struct, frozen=True, eq=False):
     """A block that can be written by groups.
 
     ``scans`` are the split scans with the column that each is split by, ``kind`` is the type in
@@ -150,8 +151,7 @@ def _common_type(plan: ra.Plan, scans: tuple[tuple[ra.Scan, str], ...]) -> tuple
     raise Unsplit(f"the partition columns have different types: they are {shown}")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Search:
+class _Search(Struct, frozen=True, eq=False):
     """The checks on one block; ``columns`` are those that its scans are split by."""
 
     plan: ra.Plan

@@ -20,7 +20,8 @@ Other tables get no advice.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from sqlrewrite.find.join_edges import ScanJoin, scan_joins
 from sqlrewrite.judge.partition_wise.aggregates import Unsplit
@@ -47,8 +48,7 @@ BROADCAST_SIDES = {
 """The sides (0 or 1) that a join may broadcast, without an exchange."""
 
 
-@dataclass(frozen=True, slots=True)
-class Storage:
+class Storage(Struct, frozen=True):
     """How two joined tables are stored: their common ``layout`` in words, and the ``settings``,
     each with its value, and the ``ddl`` that a join without an exchange still needs."""
 

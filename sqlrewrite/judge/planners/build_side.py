@@ -15,8 +15,7 @@ hive-partitioned files by the keys, or from 50 keys on by the smallest and the l
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from sqlrewrite.copies import replace
 from sqlrewrite.find.reducers import conditions_on
 from sqlrewrite.find.restrictions import Conjunct, SemiJoin
 from sqlrewrite.judge.planners.join_order import (

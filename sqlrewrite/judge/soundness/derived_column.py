@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
+from msgspec import Struct
+
+from sqlrewrite.copies import replace
 from sqlrewrite.find.derived_columns import (
     DAY,
     SAME,
@@ -50,8 +52,7 @@ _ANY_ZONE = 2
 _ONE_ZONE = 1
 
 
-@dataclass(frozen=True, slots=True)
-class DerivedBound:
+class DerivedBound(Struct, frozen=True):
     """How a bound on the source column becomes one on the derived column.
 
     ``step``: how the compared expression relates to the derived column (``find.derived_columns``).

@@ -7,9 +7,11 @@ condition. For a rank, every condition on the ranked rows is repeated.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from itertools import chain
 
+from msgspec import Struct
+
+from sqlrewrite.copies import replace
 from sqlrewrite.find.filter_pairs import restricts
 from sqlrewrite.find.rank_pairs import conditions_on_ranked_rows
 from sqlrewrite.find.reducers import own_conditions
@@ -45,8 +47,7 @@ MOST = 100
 """The most values of an IN that are repeated."""
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(Struct, frozen=True):
     """How a constant is compared: ``cast`` to a type as Spark does, or as it is. ``later``: it may
     be a moment, so that its day as an upper bound is a day too early."""
 

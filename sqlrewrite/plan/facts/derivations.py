@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 
+from msgspec import Struct
+
+from sqlrewrite.copies import replace
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal
 from sqlrewrite.plan.expressions import canonical
 from sqlrewrite.plan.facts.coercion import is_integral, lossless
@@ -30,8 +32,7 @@ from sqlrewrite.plan.facts.types import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(Struct, frozen=True):
     """What is known of an expression over one column, for values of it that are not NULL.
 
     - ``ordered``: it does not decrease when the column increases

@@ -14,8 +14,9 @@ this form.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeGuard
+
+from msgspec import Struct
 
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal
 from sqlrewrite.plan.facts import functions, types
@@ -43,8 +44,7 @@ _LEAST = {kind: types.ends_of(kind)[0] for kind in types.BITS}
 Types = Sequence[Type | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(Struct, frozen=True):
     """A form: ``text`` with ``{0}`` for the first argument.
 
     ``exact``: it gives what the function gives without ANSI mode, NULL or a value; if not, its NULL
@@ -255,8 +255,7 @@ TypeOf = Callable[[Expression], Type | None]
 _RING = ("+", "-", "*")
 
 
-@dataclass(frozen=True, slots=True)
-class Wrapping:
+class Wrapping(Struct, frozen=True):
     """A form without errors: the template for each ``column``, and the one for the ``whole``
     expression. With ``anew`` the whole is written around the column, and not around the author's
     text."""

@@ -10,8 +10,9 @@ looked up in that dialect's table (``dialects.py``).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
+
+from msgspec import Struct
 
 from sqlrewrite.rulebook import rules_folder
 from sqlrewrite.text.data_files import read_toml
@@ -31,8 +32,7 @@ _LETTERS = 26
 _BUILTIN = ("system.builtin.", "builtin.")
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
+class Function(Struct, frozen=True):
     """A row of the table, whose head explains ``again``, ``nulls`` and ``raises``.
 
     ``unless`` names a check on literal arguments; if they pass it, no error can be raised.
@@ -149,8 +149,7 @@ def _function(kind: str, row: str) -> Function:
     return Function(name, kind, again, nulls, raises, unless, since, signature)
 
 
-@dataclass(frozen=True, slots=True)
-class DialectNames:
+class DialectNames(Struct, frozen=True):
     """The functions of another dialect: those that are the ``same`` as Spark's of that name, its
     ``own``, and the small and capital letters that names of its own begin with here."""
 

@@ -7,9 +7,9 @@ Most results follow from the signature in the table of functions; ``@round`` and
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 
+from sqlrewrite.copies import replace
 from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.coercion import is_decimal, is_integral
 from sqlrewrite.plan.facts.functions import Function, function

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
+
+from msgspec import Struct
 
 from sqlrewrite.plan.facts.coercion import common_of_known
 from sqlrewrite.plan.facts.type_text import parse
@@ -20,8 +21,7 @@ Argument = Type | None
 """The type of an argument or a result; None: not known."""
 
 
-@dataclass(frozen=True, slots=True)
-class Arguments:
+class Arguments(Struct, frozen=True):
     """The arguments of a call, as far as its result type depends on them: their types, the texts of
     literals, and the names that they have as columns or by an alias."""
 
@@ -57,8 +57,7 @@ _NESTED = re.compile(r"(array|map)<(.*)>")
 _LAMBDA = re.compile(r"\(?([\w,?]+)\)?=>(.+)")
 
 
-@dataclass(frozen=True, slots=True)
-class SignatureParameter:
+class SignatureParameter(Struct, frozen=True):
     """A parameter in a signature: a pattern of types, which may be optional or repeated; for a
     lambda the pattern of its value, and those of its ``lambda_parameters``."""
 
@@ -68,8 +67,7 @@ class SignatureParameter:
     lambda_parameters: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(Struct, frozen=True):
     """The parameters of a function, and the pattern or the rule of its result."""
 
     parameters: tuple[SignatureParameter, ...]

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
 
+from msgspec import Struct
+
 
 @dataclass(frozen=True, slots=True)
 class Type:
@@ -197,8 +199,7 @@ def _shown(kind: Type, field: Callable[[str], str]) -> str:
     return f"{kind.name}{numbers}{collation}"
 
 
-@dataclass(frozen=True, slots=True)
-class SessionSettings:
+class SessionSettings(Struct, frozen=True):
     """What is known of the settings of a session; None where one is not known.
 
     ``ansi`` is spark.sql.ansi.enabled, ``precision_loss`` is
@@ -225,8 +226,7 @@ class SessionSettings:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ExactSettings:
+class ExactSettings(Struct, frozen=True):
     """One combination of values, named as in ``SessionSettings``; ``legacy_interval`` alone may be
     unknown."""
 

@@ -12,11 +12,13 @@ import time
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from msgspec import Struct
+
 from sqlrewrite.catalog import Catalog
+from sqlrewrite.copies import replace
 from sqlrewrite.document import decide, read
 from sqlrewrite.results import Rewrite
 from sqlrewrite.rewriting import result, rewrite
@@ -88,8 +90,7 @@ def enable(
     return Enabled(spark, LiveCatalog(spark, ttl, tables), options, Events(log), budget)
 
 
-@dataclass(frozen=True, slots=True)
-class _Decided:
+class _Decided(Struct, frozen=True):
     """The decision on a text: ``sql`` to run instead, None if none; the ``effect`` of running it;
     the ``basis`` of the decision, and until when it is valid. ``analyzed``: Spark has accepted
     ``sql``."""
@@ -102,8 +103,7 @@ class _Decided:
     analyzed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _ParsedText:
+class _ParsedText(Struct, frozen=True):
     """The relations that a text names, and its effect; ``why`` it is not rewritten, if so."""
 
     effect: Effect

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
 
+from msgspec import Struct
+
+from sqlrewrite.copies import replace
 from sqlrewrite.plan.facts.types import SessionSettings
 from sqlrewrite.rulebook import Engine, engine
 from sqlrewrite.settings.spark_conf import VERSION, engine_under, since
@@ -46,8 +48,7 @@ _PARSER = "spark.sql.legacy.parser."
 _EITHER_WAY = frozenset({"spark.sql.legacy.parser.havingwithoutgroupbyaswhere"})
 
 
-@dataclass(frozen=True, slots=True)
-class SessionProfile:
+class SessionProfile(Struct, frozen=True):
     """The properties of a session that a rewrite depends on: the namespace of short names, the
     planner's settings, whether ``"…"`` is a name. ``obstacle`` is a setting under which nothing is
     rewritten, or empty."""
@@ -159,8 +160,7 @@ _MOST_RELATIONS = 1_000
 """How many relations one text may name, including those of its views."""
 
 
-@dataclass(frozen=True, slots=True)
-class KnownName:
+class KnownName(Struct, frozen=True):
     """The relation that a name stands for in Spark, and until when that is remembered
     (``time.monotonic``)."""
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from sqlrewrite.settings.spark_conf import known_setting
 from sqlrewrite.spark.script import use
@@ -38,8 +39,7 @@ _VALUES = {"date": "DATE'2000-01-01'", "timestamp": "TIMESTAMP'2000-01-01'", "bo
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "decimal", "float", "double")
 
 
-@dataclass(frozen=True, slots=True)
-class Stock:
+class Stock(Struct, frozen=True):
     """The differences from production: sizes ``assumed``, relations ``missing`` with the reason."""
 
     assumed: tuple[str, ...] = ()

@@ -11,10 +11,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from enum import Enum
 
+from msgspec import Struct
+
+from sqlrewrite.copies import replace
 from sqlrewrite.decision.statement_decision import StatementDecision
 from sqlrewrite.document import Decision, decide, read
 from sqlrewrite.find.pairs import Pair, PairPlace
@@ -61,16 +63,14 @@ class By(Enum):
     OURS = "our predicate"
 
 
-@dataclass(frozen=True, slots=True)
-class Pruning:
+class Pruning(Struct, frozen=True):
     """A filter that prunes a scan. ``planned``: it certainly will; else it may."""
 
     by: By
     planned: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class ScanState:
+class ScanState(Struct, frozen=True):
     """A fact scan in one plan, and what prunes it; row groups only of a table with a layout."""
 
     filters: tuple[str, ...]
@@ -79,8 +79,7 @@ class ScanState:
     row_groups: RowGroups | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ExplainedScan:
+class ExplainedScan(Struct, frozen=True):
     """A fact scan in both plans; None for a plan that does not have it."""
 
     table: str
@@ -88,8 +87,7 @@ class ExplainedScan:
     after: ScanState | None
 
 
-@dataclass(frozen=True, slots=True)
-class Explained:
+class Explained(Struct, frozen=True):
     """The plans of one statement; ``exchanges`` are the shuffles before and after."""
 
     path: str

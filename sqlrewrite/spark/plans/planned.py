@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from msgspec import Struct
+
 from sqlrewrite.spark.session import Session, reason, spark_errors
 from sqlrewrite.spark.target import SparkError
 from sqlrewrite.warehouse import Name
@@ -81,8 +83,7 @@ class PhysicalOperator:
             yield from child.walk()
 
 
-@dataclass(frozen=True, slots=True)
-class PhysicalSubquery:
+class PhysicalSubquery(Struct, frozen=True):
     """The plan of a subquery in an ``expression`` of the operator with the number ``host``."""
 
     host: int
@@ -90,8 +91,7 @@ class PhysicalSubquery:
     root: PhysicalOperator
 
 
-@dataclass(frozen=True, slots=True)
-class PhysicalPlan:
+class PhysicalPlan(Struct, frozen=True):
     """A plan and its subqueries, each subquery once."""
 
     root: PhysicalOperator
@@ -230,8 +230,7 @@ LayoutColumns = Mapping[str, frozenset[str]]
 can be skipped."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScanFilter:
+class ScanFilter(Struct, frozen=True):
     """A filter on partition columns: a condition, a scalar subquery (``scalar``), or the keys of a
     join (``dynamic``). The last two have the ``column`` that they bound and the ``tables``
     (``short_name``) that their keys come from. ``semi``: a semi-join reads the same keys.
@@ -251,8 +250,7 @@ class ScanFilter:
         return self.text.startswith(("isnotnull(", "true")) or self.text.endswith(" IS NOT NULL")
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedScan:
+class PlannedScan(Struct, frozen=True):
     """A scan in a plan; ``key`` is its ``scan_key`` if its table has layout columns."""
 
     table: str

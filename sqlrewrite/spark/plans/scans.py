@@ -11,9 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+
+from sqlrewrite.copies import replace
 from sqlrewrite.spark.plans.planned import KEY_DETAILS, PhysicalOperator, scan_key
 from sqlrewrite.spark.session import tried
 
@@ -219,8 +222,7 @@ MOST_FILES = 200
 _PARQUET = "org.apache.spark.sql.execution.datasources.parquet.ParquetFilters"
 
 
-@dataclass(frozen=True, slots=True)
-class RowGroups:
+class RowGroups(Struct, frozen=True):
     """The row groups of a scan's files, those that its filters keep, and the rows in them."""
 
     total: int

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from sqlrewrite.spark import column_functions as f
 from sqlrewrite.spark.target import SparkError
@@ -142,8 +143,7 @@ BagColumns = tuple[tuple[str, str], ...]
 """The name and type of each column of a result."""
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     """The numbers of rows ``before`` and ``after``, of rows that only one side has (``lost``,
     ``added``), and some of those. ``tolerance`` is the user's; ``rounding`` is one with which both
     sides are the same, if there is one."""

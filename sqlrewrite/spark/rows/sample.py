@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import cycle
 
+from msgspec import Struct, field
+
+from sqlrewrite.copies import replace
 from sqlrewrite.results import Candidate
 from sqlrewrite.spark.describe import partitions
 from sqlrewrite.spark.script import QueryPair
@@ -31,8 +33,7 @@ _CONSIDERED = 10_000
 _MOST_VIEWS = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Sampled:
+class Sampled(Struct, frozen=True):
     """The sample of a table, with the number of partitions that a predicate keeps (``kept``); or
     why it is read ``whole``."""
 
@@ -43,8 +44,7 @@ class Sampled:
     whole: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Fact:
+class _Fact(Struct, frozen=True):
     """A fact with its partition columns, and its partitions in the order in which they are
     sampled."""
 
@@ -77,8 +77,7 @@ class _Fact:
         return "/".join(map("{}={}".format, self.columns, values))
 
 
-@dataclass(slots=True)
-class _Views:
+class _Views(Struct):
     """The temporary views created so far, by the relation that each replaces."""
 
     session: Session

@@ -10,12 +10,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from enum import Enum
 from itertools import zip_longest
 from statistics import median
 from threading import Event, Timer
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from sqlrewrite.results import Rewrite
 from sqlrewrite.spark import column_functions as f
@@ -80,8 +81,7 @@ class VerifyOutcome(Enum):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ScanRead:
+class ScanRead(Struct, frozen=True):
     """What one fact scan read, before and after, and how many partitions the table has."""
 
     table: str
@@ -90,8 +90,7 @@ class ScanRead:
     after: TableScan | None
 
 
-@dataclass(frozen=True, slots=True)
-class Verified:
+class Verified(Struct, frozen=True):
     """The result for one statement: the seconds of each run; the ``sample`` of facts that were not
     read whole; the bytes ``shuffled`` by both sides, if known. ``error`` is Spark's, or names the
     column that differs."""
@@ -113,8 +112,7 @@ class Verified:
         return median(self.seconds_before), median(self.seconds_after)
 
 
-@dataclass(frozen=True, slots=True)
-class How:
+class How(Struct, frozen=True):
     """How statements are verified: ``runs`` of each side, ``timeout`` in seconds for a statement, a
     ``sample`` of so many partitions of each fact, relative ``tolerance`` of floating-point values.
     """
@@ -125,13 +123,16 @@ class How:
     tolerance: float = 0.0
 
 
+ONCE = How()
+
+
 def verify_text(
     session: Session,
     path: str,
     rewrite: Rewrite,
     catalog: Warehouse,
     keep: Callable[[Verified], None],
-    how: How = How(),
+    how: How = ONCE,
     begin: Callable[[str], None] = lambda place: None,
 ) -> None:
     """Verifies the statements of a text that the rewriting changed: passes the place of each to
@@ -171,8 +172,7 @@ def _hinted(session: Session, error: str) -> str:
     return f"{error}\n{hint}metastore of your own)"
 
 
-@dataclass(slots=True)
-class _Side:
+class _Side(Struct):
     """The runs of one side: their seconds, the scans of the last run, the first error."""
 
     text: str
@@ -183,8 +183,7 @@ class _Side:
     shuffled: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Verifying:
+class _Verifying(Struct, frozen=True):
     """The comparison of one pair. ``over``: whether its time limit has passed. ``facts``: the last
     names of the tables whose scans are reported. ``layout``: the tables whose row groups are
     counted."""

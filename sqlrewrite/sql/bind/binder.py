@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 
+from msgspec import Struct
 from sqlglot import exp
 
+from sqlrewrite.copies import replace
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import outputs
 from sqlrewrite.plan.expressions import relations
@@ -46,8 +47,7 @@ from sqlrewrite.warehouse import Warehouse
 _NO_CTES: Mapping[str, int] = {}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Bound:
+class Bound(Struct, frozen=True, eq=False):
     """A statement's plan, with the trees of its SELECTs, clauses' conditions and expressions. Edits
     are placed by these trees, and checked against them."""
 
@@ -149,8 +149,7 @@ def unreadable(why: str) -> ra.Query:
     return ra.Query(ra.Unreadable(why), (), (), None)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Role:
+class Role(Struct, frozen=True, eq=False):
     """How a block is used in the one around it; see ``Block``."""
 
     name: str

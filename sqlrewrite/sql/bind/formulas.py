@@ -7,9 +7,9 @@ text with something else in place of the column; or why it cannot be read.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 
+from msgspec import Struct
 from sqlglot import exp
 
 from sqlrewrite.plan.algebra import Call, Expression, Plan, Unknown
@@ -31,8 +31,7 @@ _TO_INT = re.compile(r"('[^']*')|\bAS\s+(?:INT|INTEGER|BIGINT|LONG)\s*\)", re.IG
 _CALLED = re.compile(r"\b(cast|to_date)(?=(\s*\())", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Formula:
+class Formula(Struct, frozen=True, eq=False):
     """An expression over one column of a table: its text and plan, and the spans of the column's
     name in the text."""
 

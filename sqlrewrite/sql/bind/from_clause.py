@@ -5,11 +5,11 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 
 from sqlglot import exp
 
+from sqlrewrite.copies import replace
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.expressions import relations, walk

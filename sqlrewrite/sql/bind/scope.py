@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
+
+from msgspec import Struct, field
 
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import column_names
@@ -33,8 +34,7 @@ NAMELESS = "*"
 PRECEDENCE = "with spark.sql.ansi.relationPrecedence a JOIN binds tighter than a comma"
 
 
-@dataclass(slots=True)
-class Scope:
+class Scope(Struct):
     """The names visible at a place. ``source``: the join tree, None before FROM is bound.
     ``parent``: the scope of the enclosing query. ``outer``: collects the references of a query to
     enclosing scopes. ``narrow``: the same place under spark.sql.ansi.relationPrecedence, where a

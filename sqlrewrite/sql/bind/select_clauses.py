@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from msgspec import Struct
 from sqlglot import exp
 
 from sqlrewrite.plan.algebra import Aggregate, Call, Expression, Limit, Node, OutputColumn
@@ -20,8 +19,7 @@ Generated = tuple[int, Name]
 _GROUPING_SETS = (exp.GroupingSets, exp.Cube, exp.Rollup)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SelectList:
+class SelectList(Struct, frozen=True, eq=False):
     """A SELECT list.
 
     ``items``: its columns; ``complete``: whether these are all.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import replace
 from functools import lru_cache
 
 from sqlglot import exp
 
+from sqlrewrite.copies import replace
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.memo import count_steps
 from sqlrewrite.sql.bind.scope import Scope

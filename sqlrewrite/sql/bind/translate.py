@@ -7,13 +7,14 @@ is not in the tables here becomes ``Unknown``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial, reduce
 from itertools import takewhile
 
+from msgspec import Struct, field
 from sqlglot import exp
 
+from sqlrewrite.copies import replace
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.facts.constants import cast_fits
 from sqlrewrite.plan.facts.functions import function
@@ -55,8 +56,7 @@ _PART_OF_THE_PLAN = (exp.Query, exp.Window, exp.Placeholder, exp.Lambda)
 _SKIMMED = ra.Unknown("an expression that no predicate needs")
 
 
-@dataclass(slots=True)
-class Facts:
+class Facts(Struct):
     """Side facts about the expressions of a block. ``functions``: the names of those called;
     ``unknowns``: reasons why the block is unknown. ``partitions``: the PARTITION BY keys of its
     windows. ``aggregates``, ``uncertain``: whether an aggregate is called, or a function that may
@@ -81,8 +81,7 @@ Trees = dict[int, tuple[ra.Expression, exp.Expr]]
 BindSubquery = Callable[[exp.Expr, Scope, str, ra.Expression | None, bool, bool], ra.Subquery]
 
 
-@dataclass(slots=True)
-class Translator:
+class Translator(Struct):
     """Translates the expressions of one block of a text, and collects its ``facts``.
 
     ``in_view``: the text is that of a view, and no place in it is the author's.

@@ -6,8 +6,8 @@ After any other action nothing is known of the table.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
+from sqlrewrite.copies import replace
 from sqlrewrite.sql.ddl.clauses import column_list, find_column, read_column
 from sqlrewrite.sql.ddl.created_table import STREAMING, in_star_order, partition_field
 from sqlrewrite.sql.ddl.cursor import Cursor

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
+
+from msgspec import Struct, field
 
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.sql.ddl.cursor import Cursor
@@ -135,8 +136,7 @@ _NOT_CLOSED = "a parenthesis is not closed"
 _TEMPLATE = re.compile(r"\{\{|\{%|\$\{")
 
 
-@dataclass(slots=True)
-class Definition:
+class Definition(Struct):
     """The content of a CREATE TABLE or VIEW, filled in clause by clause.
 
     ``query``: the index of the first token of its query.

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
+from sqlrewrite.copies import replace
 from sqlrewrite.plan.facts.functions import dialect_names, function
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.rulebook import rules_folder

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from itertools import takewhile
 
 from sqlglot import Token
 
+from sqlrewrite.copies import replace
 from sqlrewrite.relation_maps import Relations
 from sqlrewrite.settings.spark_conf import TIME_PARSER_POLICY, known_setting
 from sqlrewrite.sql.ddl.alter_table import altered

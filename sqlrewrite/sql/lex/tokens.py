@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from sqlglot import Token, TokenType
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import SqlglotError, TokenError
@@ -59,8 +59,7 @@ _GOES_ON = "a line comment that ends in a backslash goes on in the next line"
 _TIME_TRAVEL = "time travel written as t@v1 is not supported: write VERSION AS OF"
 
 
-@dataclass(frozen=True, slots=True)
-class UnreadableText:
+class UnreadableText(Struct, frozen=True):
     """A place in a statement that has no token for the parser, and why; ``endless`` if a quote or
     comment has no end."""
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from sqlglot import Token
 
 from sqlrewrite.text.edits import Span
@@ -36,8 +36,7 @@ derived one, with its condition; the other branches; the SELECT around them, mor
 and what makes their HAVING true."""
 
 
-@dataclass(frozen=True, slots=True)
-class GroupInsertions:
+class GroupInsertions(Struct, frozen=True):
     """The ``spans`` of what was inserted; ``why`` nothing may be taken out, if so."""
 
     spans: tuple[Span, ...] = ()

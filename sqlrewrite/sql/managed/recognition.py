@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
+from msgspec import Struct
 from sqlglot import Token, exp
 
 from sqlrewrite.settings.forms import FORMS, FUNCTIONS
@@ -71,8 +71,7 @@ class TextTokens:
             at = self.text.find(MARKER, at + 1)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MarkedClause:
+class MarkedClause(Struct, frozen=True, eq=False):
     """A WHERE or ON that may hold predicates of ours: its ``condition``, the ``conjuncts`` at its
     top with their spans, and the SELECT, DELETE, UPDATE or MERGE that it is of."""
 
@@ -87,8 +86,7 @@ class MarkedClause:
         return isinstance(self.block, exp.Delete | exp.Update)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ManagedPredicate:
+class ManagedPredicate(Struct, frozen=True, eq=False):
     """A predicate that an earlier run wrote, a conjunct of a ``clause``, and its ``span`` with the
     marker and the comment beside that. ``moved`` is the span of these where a formatter has moved
     them behind what follows the predicate; they are not in ``span`` then.
@@ -201,8 +199,7 @@ def _interrupted(tokens: TextTokens, managed: ManagedPredicate) -> bool:
 # --- forms ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Shapes:
+class _Shapes(Struct, frozen=True):
     """The right sides of the forms' comparisons by sign, and their functions."""
 
     sides: Mapping[type[exp.Expr], frozenset[str]]

@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import takewhile
 
+from msgspec import Struct
 from sqlglot import Token, exp
 
+from sqlrewrite.copies import replace
 from sqlrewrite.sql.bind.dml import takes_predicates
 from sqlrewrite.sql.managed.recognition import (
     ManagedPredicate,
@@ -37,8 +38,7 @@ from sqlrewrite.text.source import LINE_END
 _LINE_ENDS = re.compile(r"[ \t]*(?:[\r\n]|\Z)")
 
 
-@dataclass(frozen=True, slots=True)
-class RemovedPredicate:
+class RemovedPredicate(Struct, frozen=True):
     """A managed predicate that was taken out: its ``span`` in the original and its ``text`` there,
     with the marker, and the ``value`` that it bounds.
 
@@ -59,8 +59,7 @@ class RemovedPredicate:
         return self.text.partition(MARKER)[0].rstrip()
 
 
-@dataclass(frozen=True, slots=True)
-class KeptPredicate:
+class KeptPredicate(Struct, frozen=True):
     """A managed predicate that a directive keeps, without its marker; the value that it bounds."""
 
     span: Span
@@ -68,8 +67,7 @@ class KeptPredicate:
     directive: Directive
 
 
-@dataclass(frozen=True, slots=True)
-class ManagedClause:
+class ManagedClause(Struct, frozen=True):
     """The predicates that an earlier run wrote into one clause. ``at``: the offset of the WHERE or
     ON, or of where it was. ``edits`` would put all of them back. ``in_dml``: it is the condition of
     a DELETE or UPDATE."""
@@ -80,8 +78,7 @@ class ManagedClause:
     in_dml: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Stripped:
+class Stripped(Struct, frozen=True):
     """A text without managed predicates: ``removed`` are the spans that were taken out, and in the
     ``text`` there are blanks in their place.
 
@@ -187,8 +184,7 @@ def strip(text: str, lexed: Lexed, keep: Keep | None = None, *, in_dml: bool = F
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _InStatement:
+class _InStatement(Struct, frozen=True, eq=False):
     """What is found in a statement: the clauses that lose predicates, the markers of ours, the
     offsets of what may have lost a marker, the markers where it cannot be read, and what a
     directive keeps."""
@@ -308,8 +304,7 @@ def _inside(offset: int, spans: Sequence[Span]) -> bool:
     return before >= 0 and offset < spans[before].end
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _ClauseSpans:
+class _ClauseSpans(Struct, frozen=True, eq=False):
     """What is taken out of a clause: predicates, and their spans with the ANDs between."""
 
     clause: MarkedClause

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 import struct
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
+from msgspec import Struct
 from sqlglot import exp
 
 from sqlrewrite.plan.facts import types
@@ -19,8 +19,7 @@ from sqlrewrite.sql.bind.trees import chained
 from sqlrewrite.sql.parse.spans import SPAN
 
 
-@dataclass(frozen=True, slots=True)
-class Printed:
+class Printed(Struct, frozen=True):
     """An expression in the name of a column.
 
     ``text``: as ``toPrettySQL`` prints it, None if unknown; ``kind``: its type.

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 
 from sqlglot import exp
 
+from sqlrewrite.copies import replace
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import column_names, output_types, outputs, type_of
 from sqlrewrite.plan.facts.types import ExactSettings, Type

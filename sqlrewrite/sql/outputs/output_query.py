@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from sqlglot import Token, TokenType, exp
 
+from sqlrewrite.copies import replace
 from sqlrewrite.plan.facts.types import ExactSettings, Type
 from sqlrewrite.plan.memo import within
 from sqlrewrite.plan.relations import one_row

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 
+from msgspec import field
 from sqlglot import exp
 
 from sqlrewrite.plan import algebra as ra
@@ -25,7 +25,6 @@ from sqlrewrite.warehouse import Name
 _ByName = Mapping[str, Sequence[ra.OutputColumn]]
 
 
-@dataclass(slots=True)
 class OutputTranslator(Translator):
     """Translates the expressions of one SELECT, and prints the names of its columns.
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 
+from msgspec import Struct
 from sqlglot import Token, TokenType
 
+from sqlrewrite.copies import replace
 from sqlrewrite.sql.ddl.head import open_names
 from sqlrewrite.sql.lex.keywords import word
 from sqlrewrite.warehouse import may_render_to
@@ -39,8 +40,7 @@ _BEFORE_A_NAME = frozenset(
 _LOOPS = frozenset({"loop", "repeat", "while", "for"})
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Piece:
+class Piece(Struct, frozen=True, eq=False):
     """The tokens between two semicolons, and the text from one to the other. ``why``: why a part of
     a script is left alone. ``defines``: it makes, changes or drops what others may read.
 
@@ -55,8 +55,7 @@ class Piece:
     defines: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Script:
+class Script(Struct, frozen=True, eq=False):
     """A script, BEGIN … END, by its pieces between semicolons; ``ended``: whether its END is
     there."""
 

@@ -11,13 +11,14 @@ from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from msgspec import Struct
 from sqlglot import Token, TokenType, exp
 from sqlglot.errors import ParseError
 from sqlglot.errors import TokenError as TokenError
 
+from sqlrewrite.copies import replace
 from sqlrewrite.results import NOT_PARSED
 from sqlrewrite.sql.ddl.head import without_clauses
 from sqlrewrite.sql.interpreter import TOO_DEEP, deep
@@ -50,8 +51,7 @@ _INCOMPLETE = re.compile(r"Required keyword: '\w+' missing for <class '[\w.]*?(\
 _CLASSES = {"If": "CASE or IF", "Order": "ORDER BY", "Group": "GROUP BY"}
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Struct, frozen=True):
     """Why a statement was not read: an offset in the text, and a sentence.
 
     ``parsed``: False for a statement that does not parse, True for one left alone on purpose.
@@ -63,8 +63,7 @@ class Failure:
     code: str = NOT_PARSED
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Statement:
+class Statement(Struct, frozen=True, eq=False):
     """One statement of a text.
 
     ``index``: its number in the text.
@@ -100,8 +99,7 @@ class Statement:
         return words | {word.rpartition(".")[2] for word in words if "." in word}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Lexed:
+class Lexed(Struct, frozen=True, eq=False):
     """The tokens of a text, semicolons included; its ``unreadable`` parts; its templates, and what
     keeps templates from being read (``obstacles``)."""
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from msgspec import Struct
 from sqlglot import Token
 
 from sqlrewrite.text.edits import Span
@@ -34,8 +35,7 @@ _DIRECTIVE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Directive:
+class Directive(Struct, frozen=True):
     """A comment that is a directive. No ``codes`` means all; ``kind`` may be a wrong word."""
 
     kind: str

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum
 
+from msgspec import Struct
 from sqlglot import Token, TokenType, exp
 
 from sqlrewrite.sql.lex.keywords import token_types
@@ -43,8 +43,7 @@ class StatementKind(Enum):
     OTHER = "other"  # may write
 
 
-@dataclass(frozen=True, slots=True)
-class StatementText:
+class StatementText(Struct, frozen=True):
     """One statement; ``endless`` is a query without the LIMIT and OFFSET of the whole."""
 
     index: int
@@ -54,8 +53,7 @@ class StatementText:
     endless: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Effect:
+class Effect(Struct, frozen=True):
     """The effect of a statement. ``settings``: it may change the session's settings. ``words``: it
     may change relations that have one of these words in their names; None: any relation.
     ``stored``: Spark keeps the statement's text, as that of a view.
@@ -193,8 +191,7 @@ _OF_FILES = "_metadata"
 _WRITING = (exp.Insert, exp.Create, exp.Cache, exp.Schema, exp.Merge, exp.Update, exp.Delete)
 
 
-@dataclass(frozen=True, slots=True)
-class TableReference:
+class TableReference(Struct, frozen=True):
     """A name in a FROM, its parts in lower case, and where it stands.
 
     ``alias``: what the query calls it by where it writes no other alias.

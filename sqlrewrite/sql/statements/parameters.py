@@ -11,10 +11,10 @@ import math
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
+from msgspec import Struct
 from sqlglot import Token, TokenType
 
 from sqlrewrite.sql.lex.keywords import token_types
@@ -33,8 +33,7 @@ _LONG = 1 << 63
 _OPERANDS = token_types("var identifier r_paren r_bracket string number")
 
 
-@dataclass(frozen=True, slots=True)
-class FilledText:
+class FilledText(Struct, frozen=True):
     """A text with literals in place of its markers; ``shifts``: by how much offsets after each of
     ``ends`` have moved."""
 

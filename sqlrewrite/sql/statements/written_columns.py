@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from sqlglot import exp
 
 from sqlrewrite.plan.algebra import ColumnRef, CteReference, Derived, Expression, Plan, Project
@@ -38,8 +38,7 @@ Formulas = Mapping[str, Formula]
 """The formulas of a table's partition columns, by the columns' names."""
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
+class Write(Struct, frozen=True):
     """A statement that writes a table, with the formulas of the partition columns that it computes;
     ``changes`` are the columns that it writes, None for all."""
 

@@ -14,8 +14,9 @@ import re
 import unicodedata
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
+
+from msgspec import Struct
 
 from sqlrewrite.text.hosts.region import Embedded, Escape, Unwritable, joined
 from sqlrewrite.text.source import LINE_END
@@ -52,8 +53,7 @@ _ADDED = re.compile(rf"(?P<name>{_NAME})|str\(\s*(?P<inner>{_NAME})\s*\)")
 _BETWEEN = re.compile(r"(?:\s|\\\r?\n|#[^\r\n]*)*")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Operand:
+class Operand(Struct, frozen=True, eq=False):
     """An operand of ``+``: literals side by side (``"a" f"{b}"``), or a variable."""
 
     source: Embedded

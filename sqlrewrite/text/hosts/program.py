@@ -13,7 +13,8 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 PythonScope = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef
 """A scope of names. The targets of a comprehension count as names of the scope around it."""
@@ -26,8 +27,7 @@ _IN_ORDER = (
 """Nodes that evaluate all their children, in the order of the text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
+class Way(Struct, frozen=True):
     """The blocks around a node. ``block`` has a number for each branch, loop or function, which may
     run never or many times; ``scopes``: the innermost last."""
 

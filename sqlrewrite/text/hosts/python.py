@@ -12,8 +12,9 @@ import ast
 import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
+
+from msgspec import Struct
 
 from sqlrewrite.text.hosts.literals import Operand, Unmapped, line_end, sql_of
 from sqlrewrite.text.hosts.program import Names, Way, in_order, meant
@@ -30,8 +31,7 @@ _CELL_HINT = re.compile(rf"{_HINT.pattern}|\bspark\b|\bsqlContext\b|{_DEFINITION
 _MAY_CHANGE = re.compile(rf"{_CHANGES.pattern}|{_DEFINITION}")
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(Struct, frozen=True):
     """The regions of a Python text, and the offset and reason of each call that is left alone."""
 
     regions: tuple[Region, ...] = ()

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from msgspec import Struct
+
 from sqlrewrite.text.edits import Span, spliced
 from sqlrewrite.text.source import Lines
 
@@ -27,8 +29,7 @@ class Unwritable(Exception):  # noqa: N818 - an adjective that describes a text
     """A text cannot be written at a place in a file; the message says why."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Embedded:
+class Embedded(Struct, frozen=True, eq=False):
     """A text, with the offset in the file of each of its characters and of its end. ``escapes``:
     from an offset in the text on, the steps that escape an insertion, in order."""
 
@@ -77,8 +78,7 @@ def joined(parts: Sequence[Embedded]) -> Embedded:
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Region:
+class Region(Struct, frozen=True, eq=False):
     """A text of SQL in a file. ``block`` has a number for each function, branch and loop around it;
     it is empty if the text runs once, in the order of the file. If not ``written``, the file has a
     call (``createOrReplaceTempView``), and the text is a statement with the same effect. ``runs``:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
+
+from msgspec import Struct, field
 
 from sqlrewrite.text.hosts.program import PythonScope
 
@@ -23,8 +24,7 @@ _MODULE = -1
 Offset = Callable[[ast.expr | ast.arg | ast.alias], int]
 
 
-@dataclass(frozen=True, slots=True)
-class _Binding:
+class _Binding(Struct, frozen=True):
     """A binding of a name: its offset, None if it may happen at any time; and whether its value is
     the session of the notebook or shell."""
 
@@ -32,8 +32,7 @@ class _Binding:
     usual: bool
 
 
-@dataclass(slots=True)
-class Cells:
+class Cells(Struct):
     """State shared by the texts of a program: the numbers of blocks, and the sessions of bound
     names."""
 

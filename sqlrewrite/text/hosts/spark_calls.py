@@ -11,8 +11,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass, replace
 
+from msgspec import Struct
+
+from sqlrewrite.copies import replace
 from sqlrewrite.text.hosts.program import Way
 
 HOLE = "${x}"
@@ -22,8 +24,7 @@ ANYTHING = f"EXECUTE IMMEDIATE {HOLE}"
 """A statement that may change any name or setting."""
 
 
-@dataclass(frozen=True, slots=True)
-class NamingMethod:
+class NamingMethod(Struct, frozen=True):
     """A method that makes, changes or drops a table, view or schema. ``statement``: SQL with the
     same effect. ``at`` and ``keyword``: which argument is the name. ``optional``: a call without a
     name has no effect."""
@@ -179,8 +180,7 @@ _MAKES = re.compile(
 _SHOWN_TO_PEOPLE = frozenset({"print", "debug", "info", "warning", "error", "exception"})
 
 
-@dataclass(frozen=True, slots=True)
-class ProgramEffect:
+class ProgramEffect(Struct, frozen=True):
     """A ``statement`` with the same effect as a ``node``, and the blocks around that node.
     ``session``: the expression before the method. ``sure``: it runs if its block runs."""
 
