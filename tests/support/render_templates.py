@@ -57,6 +57,9 @@ def rendered(text: str, *, trims: bool = False, strips: bool = False, **values: 
         recent=lambda: "d.month = 1 OR s.qty > 1",
         numbered=lambda: _NUMBERED,
         this_year=lambda: "2024",
+        some_years=lambda: "(2023, 2024)",
+        how_many=lambda: "(SELECT count(*) FROM b)",
+        counted=lambda: "SELECT b.item, count(*) AS n FROM b GROUP BY b.item",
         ds="2024-01-01",
         **values,
     )

@@ -23,7 +23,6 @@ _BEFORE_A_NAME = frozenset({"stream", "table"})
 # A name in IDENTIFIER('…') that certainly has a single part.
 _NAME = re.compile(r"[A-Za-z_]\w*|`[A-Za-z_]\w*`")
 
-_WORD = re.compile(r"\w+")
 _OF_DBT = re.compile(r"\{\{[-+]?\s*(?:(?:ref|source)\s*\(|this\b)")
 
 # Nodes without tables below them, which are most of a tree. A hint names tables, but reads none.
@@ -58,7 +57,7 @@ def short_names(tree: exp.Expr) -> Iterator[str]:
         if kind is exp.Table and not node.args.get("db"):
             yield from _table_names(node)
         elif kind is exp.Anonymous and has_template(node.name):
-            yield from _names_in_template(node)
+            yield from (ANY,) if _may_read(node) else ()
         for value in node.args.values():
             if type(value) is list:
                 stack += [item for item in value if isinstance(item, exp.Expr)]
@@ -86,16 +85,13 @@ def _table_names(node: exp.Expr) -> Iterator[str]:
     yield from (column.name.lower() for column in inner.find_all(exp.Column))  # f(TABLE(c))
 
 
-def _names_in_template(node: exp.Expr) -> Iterator[str]:
-    """The tables that a template in place of an expression may read in a subquery: ``ANY`` if it is
-    a whole condition, the words in its text if it calls a macro, none if it is a value."""
+def _may_read(node: exp.Expr) -> bool:
+    """Whether a template in place of an expression may read tables: as a whole query or condition,
+    or in a subquery that a macro gives for a value. Any other value is one."""
     above = node.parent
     while isinstance(above, exp.Paren):
         above = above.parent
-    if isinstance(above, _OF_CONDITIONS):
-        yield ANY
-    elif "(" in node.name:
-        yield from (match.lower() for match in _WORD.findall(node.name))
+    return "(" in node.name or isinstance(above, (*_OF_CONDITIONS, exp.CTE))
 
 
 def open_names(names: Iterable[str]) -> list[str]:
