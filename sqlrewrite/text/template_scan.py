@@ -47,6 +47,8 @@ _TAG = re.compile(r"\{%[-+]?\s*(\w+)")
 _COMMENTS = ("--", "/*")
 _MAY_BE_TEXT = frozenset("$&")
 """Signs that are common in comments: ``$x`` there is a variable only if the code has one too."""
+_MAY_BE_NOTES = frozenset({"{", "${"})
+"""The same of line comments, if neither the code nor a string has one."""
 _OPERAND = re.compile(r"(?:[=<>]|\bbetween)\s*\Z", re.IGNORECASE)
 _RENDERED_ONCE = frozenset({"snapshot", "endsnapshot", "test", "endtest"})
 """Tags around a query that dbt runs by itself."""
@@ -89,6 +91,7 @@ class TemplateScan:
         self.one_line: set[str] = set()
         self.strings: list[str] = []
         self.unsure: list[Obstacle] = []
+        self.unsure_notes: set[int] = set()
 
     def run(self) -> Masked:
         """The masked text."""
@@ -118,7 +121,8 @@ class TemplateScan:
         for tag, start in self.open:
             self._refuse(start, len(text), _BLOCK.format(tag))
         for value in self.unsure:
-            if self._is_unsure(text[value.start : value.end]):
+            note = value.start in self.unsure_notes
+            if self._is_unsure(text[value.start : value.end], note=note):
                 self.obstacles.append(value)
         pieces = "".join([*self.pieces, text[self.masked_until :]])
         obstacles = sorted(self.obstacles, key=lambda obstacle: obstacle.start)
@@ -306,14 +310,17 @@ class TemplateScan:
             if macro or self._within(start, context):
                 why = f"{shown} may end the comment around it: it may render to several lines"
                 self.unsure.append(Obstacle(start, end, why))
+                self.unsure_notes.update((start,) if context == "--" else ())
         if several or "*/" in unit or "/*" in unit:
             self._blank(start, end, context)
 
-    def _is_unsure(self, unit: str) -> bool:
-        """Whether a template in a comment may render to several lines. It does not if it also
-        occurs in a string or name, or is compared."""
+    def _is_unsure(self, unit: str, *, note: bool) -> bool:
+        """Whether a template in a comment, a ``note`` in a line comment, may render to several
+        lines. It does not if it also occurs in a string or name, or is compared."""
         sign = _sign(unit)
         one_line = unit in self.one_line or unit in self._in_strings
+        if note and sign in _MAY_BE_NOTES:
+            return not one_line and sign in self.signs | {_sign(each) for each in self._in_strings}
         return not one_line and (sign not in _MAY_BE_TEXT or sign in self.signs)
 
     @cached_property
@@ -356,7 +363,7 @@ class TemplateScan:
             value = kind is TemplateKind.VALUE
             sides = (_BEFORE_VALUE, _BEHIND_VALUE) if value else (_BEFORE, _BEHIND)
             part = _WORD.match(before) or _WORD.match(behind) or self._beside_another(start, end)
-            if _trims(unit):
+            if _trims(unit) and not self._stands_apart(start, end, unit):
                 self._refuse(start, end, f"{shown} removes the white space around it")
             elif part and (value or is_name(unit)) and not _breaks(unit):
                 self.one_line.add(unit)
@@ -370,6 +377,17 @@ class TemplateScan:
             filling = blank(unit[1:-1], "_")
             plain = not unit.startswith("{{")  # $x is too short for two quotes and a name
             self._put(start, end, "_" * len(unit) if plain else f"`{filling}`")
+
+    def _stands_apart(self, start: int, end: int, unit: str) -> bool:
+        """Whether a template remains a token of its own after it has trimmed the white space around
+        it."""
+        before, behind = self.text[start - 1 : start], self.text[end : end + 1]
+        if unit[2] == "-":
+            code = self.text[self.masked_until : start].rstrip()
+            before = code[-1:] or ("," if self.head else "x")
+        if unit[-3] == "-":
+            behind = self.text[end:].lstrip()[:1]
+        return before in _BEFORE and not _touches(behind, _BEHIND)
 
     def _may_be_set(self, unit: str) -> bool:
         """Whether a tag of the text may set a name in a template; never for calls of dbt."""
@@ -430,5 +448,5 @@ def _touches(beside: str, allowed: frozenset[str]) -> bool:
 
 
 def _sign(unit: str) -> str:
-    """The opening sign of a variable."""
-    return "${" if unit.startswith("${") else unit[0]
+    """The opening sign of a variable or expression."""
+    return unit[:2] if unit.startswith(("${", "{{")) else unit[0]

@@ -58,6 +58,7 @@ def rendered(text: str, *, trims: bool = False, strips: bool = False, **values: 
         numbered=lambda: _NUMBERED,
         this_year=lambda: "2024",
         some_years=lambda: "(2023, 2024)",
+        counted_items=lambda: "SELECT item, count(*) AS n FROM sales GROUP BY item",
         how_many=lambda: "(SELECT count(*) FROM b)",
         counted=lambda: "SELECT b.item, count(*) AS n FROM b GROUP BY b.item",
         ds="2024-01-01",

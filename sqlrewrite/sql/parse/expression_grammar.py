@@ -124,7 +124,10 @@ class ExpressionParser(SparkParser):
         return membership
 
     def _list_of_template(self) -> exp.Expr:
-        """``IN ${days}``: the template renders to the list with its parentheses."""
+        """``IN ${days}``, ``IN {{ days }}``: the template renders to the list with its
+        parentheses."""
+        if self._curr.token_type is TokenType.VAR and is_template(self._curr.text):
+            return self._needed(self._parse_function())
         placeholder = (
             self._parse_placeholder() if self._curr.token_type is TokenType.COLON else None
         )
