@@ -52,9 +52,8 @@ class Catalog(Warehouse):
         schema: str | None = None,
         variables: Mapping[str, str] | VariableValues = (),
     ) -> Catalog:
-        """The catalog that follows from files of SQL alone: the tables that they create, and the
-        partition columns, of unknown types, of those that they write into. A file that cannot be
-        read is passed over.
+        """The catalog that follows from files of SQL alone: the tables that they create, and of
+        the tables that they write into the partition columns, with unknown types.
 
         A file that cannot be read is passed over.
         """
@@ -65,10 +64,9 @@ class Catalog(Warehouse):
 
     def deriving(self, derived: Mapping[str, Mapping[str, str]]) -> Catalog:
         """This catalog with derived columns, by the names of table and column: ``{"logs.events":
-        {"dt": "date_format(ts, 'yyyy-MM-dd')"}}``. Raises CatalogError for an invalid table name,
-        and for a column that the table lacks.
+        {"dt": "date_format(ts, 'yyyy-MM-dd')"}}``.
 
-        Raises CatalogError for what is no name of a table, and for a column that its table lacks.
+        Raises CatalogError for an invalid table name, and for a column that the table lacks.
         """
         return declaring(self, derived)
 

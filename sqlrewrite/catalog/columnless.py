@@ -99,7 +99,7 @@ def _read(
 
 
 def _known(relation: TableOrView | None) -> float:
-    """The share of its columns whose type is known; -1 where no columns are known."""
+    """The share of a relation's columns whose type is known; -1 if no columns are known."""
     if not isinstance(relation, Table) or not relation.names:
         return -1
     return sum(column.type is not None for column in relation.columns) / len(relation.columns)
@@ -148,7 +148,8 @@ def _dependence(
 def _named(
     name: Name, waiting: Mapping[Name, ColumnlessTable], catalog: Warehouse
 ) -> Iterator[Name]:
-    """The columnless tables and the views whose last name is a word of a definition."""
+    """The columnless tables and the views that the definition of ``name`` may name: the last part
+    of their name is a word in it."""
     text = waiting[name].written if name in waiting else catalog.relations[name].query
     written = [quoted or plain for quoted, plain in _WORD.findall(text.lower())]
     for word in dict.fromkeys([*written, *_PLAIN.findall(text.lower())]):
@@ -186,8 +187,8 @@ def followed(
 
 
 def _counted(table: Table, statement: Statement, text: str, catalog: Warehouse) -> Table:
-    """The table that a statement has made, with its count of rows if its query returns one. What
-    IF NOT EXISTS names may have been there, with any rows."""
+    """The table that a statement has made, with a count of one row if its query returns one. With
+    IF NOT EXISTS the count stays unknown: the table may have been there before."""
     query = definitions.created_query(statement.tokens, text)[1]
     if not query or "exists" in {token.text.lower() for token in statement.tokens[:7]}:
         return table
@@ -198,8 +199,8 @@ def _counted(table: Table, statement: Statement, text: str, catalog: Warehouse) 
 
 
 def recounted(catalog: Warehouse, changes: Iterable[str]) -> Warehouse:
-    """The catalog after a statement that may change what is named by these words: a table of one
-    row may have others now."""
+    """The catalog after a statement that may change the tables with these words as names: one that
+    had a single row now has an unknown number."""
     for word in changes:
         for name in ((word,), *catalog.relations.named(word)):
             relation = catalog.relations.get(name)

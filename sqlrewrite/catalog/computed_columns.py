@@ -63,7 +63,7 @@ def _undeclared(table: Table) -> bool:
 
 @dataclass(frozen=True)
 class _Content:
-    """A file's text; ``model`` is the table that dbt fills by its query, if it does."""
+    """A file's text; ``model`` is the table that dbt fills by the file's query, if any."""
 
     text: str
     file: str
@@ -78,7 +78,7 @@ class _Content:
 
 
 def _model(file: str, catalog: Warehouse) -> Table | None:
-    """The table of the model of a dbt project that a file is, by its name; None if it is none."""
+    """The table of the dbt model with a file's name; None if the file is no model."""
     path = Path(file)
     name = catalog.references.get(("ref", path.stem)) if path.suffix == ".sql" else None
     relation = None if name is None else catalog.resolve(name)
@@ -93,7 +93,7 @@ def _read(file: str) -> str:
 
 
 def _agreed(writes: Sequence[Write]) -> Iterator[Derivation]:
-    """The derivations on which all statements agree that write a table."""
+    """The derivations on which all statements that write a table agree."""
     first = next((write for write in writes if write.formulas), None)
     if first is None:
         return

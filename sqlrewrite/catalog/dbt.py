@@ -115,7 +115,7 @@ class _Node(Struct, frozen=True):
         return name
 
     def references(self, home: str) -> Iterator[Reference]:
-        """The references in templates that mean it."""
+        """The references in templates that mean this node."""
         name, package = str(self.data.get("name")), str(self.data.get("package_name") or home)
         if self.source:
             yield ("source", str(self.data.get("source_name")), name)
@@ -258,7 +258,8 @@ def _partitions(node: _Node) -> str:
 
 
 def _field(partition: Mapping[str, Any]) -> str | None:
-    """The partition field of an object: a date by day is a column, any other a transform."""
+    """The partition field of an object: the column itself for a date by day, a transform for any
+    other; None without a field."""
     field, granularity = partition.get("field"), str(partition.get("granularity") or "day").lower()
     if not isinstance(field, str):
         return None

@@ -42,9 +42,9 @@ _ADAPTERS = frozenset({"dbt", "dbt_spark", "dbt_databricks"})
 
 
 class ConfigCall(Struct, frozen=True):
-    """A ``{{ config(…) }}`` of a text: its ``unit`` with the braces, where the call begins in it,
-    and its arguments, each also as the author wrote it. ``complete``: there is no other argument.
-    """
+    """A ``{{ config(…) }}`` of a text: the span of the whole ``unit`` with its braces, the offset
+    at which the call begins, and its arguments: their values, and as the author wrote them.
+    ``complete``: there is no other argument."""
 
     unit: Span
     start: int
@@ -66,7 +66,7 @@ def config_calls(raw: str) -> list[ConfigCall]:
 
 
 def config_arguments(raw: str) -> dict[str, Any]:
-    """The arguments of all calls of ``config(…)`` in a model; of two of a name the later one."""
+    """The arguments of all calls of ``config(…)`` in a model; a later one of the same name wins."""
     return {name: value for call in config_calls(raw) for name, value in call.arguments.items()}
 
 
@@ -84,7 +84,7 @@ def only_call(raw: str) -> ConfigCall | None:
 
 def _without_comments(raw: str) -> str:
     """A text with its Jinja comments blanked. A regular expression would search for the end of each
-    comment anew: the square of the time where none ends."""
+    comment anew, and take quadratic time if none ends."""
     pieces, end = [], 0
     while (start := raw.find("{#", end)) >= 0 and (close := raw.find("#}", start + 2)) >= 0:
         pieces += [raw[end:start], blank(raw[start : close + 2])]
@@ -127,7 +127,7 @@ def merges_differently(macros: Iterable[tuple[str, str]]) -> bool:
 
 
 def defined_macros(text: str, package: str) -> Iterator[tuple[str, str]]:
-    """The macros and materializations that a text defines, with the package it is of."""
+    """The macros and materializations that a text defines, each after its ``package``."""
     for macro, materialization in _DEFINED.findall(text):
         yield package, macro or materialization
 

@@ -56,7 +56,7 @@ def read(path: Path, catalog: Warehouse) -> Warehouse:
                 configured = _of_project(project, section, name, file.relative_to(top))
                 properties, entry = entries.get(file.stem, ("", {}))
                 node = _node(kind, name, file, entry, configured)
-                if file.stem.rpartition("_v")[0] not in entries:  # of a version no more is known
+                if file.stem.rpartition("_v")[0] not in entries:  # not one version of a model
                     node["original_file_path"] = file.relative_to(path.parent).as_posix()
                     node["patch_path"] = properties
                 state = node["config"].get("materialized"), node["config"].get("enabled")
@@ -88,8 +88,8 @@ def dialect_of(path: Path) -> str | None:
 
 def _adapter(path: Path, project: YamlObject) -> str | None:
     """The adapter of a project, by its profile in a ``profiles.yml`` beside the project or in the
-    folder above; None if unknown. Of a profile with several adapters it is that of its target, if
-    that is one that is read."""
+    folder above; None if unknown. A profile with several adapters has that of its target, unless
+    another one of them is the only one in ``dbt.ADAPTERS``."""
     for folder in (path.parent, path.parent.absolute().parent):
         file = folder / "profiles.yml"
         if not file.exists():

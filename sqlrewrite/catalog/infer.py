@@ -178,8 +178,8 @@ def _proposals(name: Name, derivations: Sequence[Derivation]) -> str:
 def declarations(
     name: Name, derivations: Sequence[Derivation], section: str = "tool.dpp-rewrite.derived"
 ) -> list[str]:
-    """The lines of a file of settings that declare derived columns of a table, each with where it
-    is computed."""
+    """The lines of a settings file that declare a table's derived columns, each with a comment that
+    says where it is computed."""
     if not derivations:
         return []
     shown = quoted_name(name[1:] if name[0] == DEFAULT_NAMESPACE[0] else name)

@@ -20,8 +20,8 @@ _COPIES = (["target", "compiled"], ["target", "run"])
 
 
 def of_model(path: str, models: Mapping[str, T]) -> T | None:
-    """The entry of the model that a file is; None for any other file, and for dbt's own copies of
-    a model."""
+    """The entry of ``models`` for a model's file; None for any other file, and for dbt's own copies
+    of a model."""
     if not models or not path.endswith(".sql"):
         return None
     parts = os.path.abspath(path).replace(os.sep, "/").split("/")

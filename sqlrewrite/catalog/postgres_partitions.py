@@ -84,7 +84,7 @@ def apply(statement: Statement, text: str, catalog: Warehouse, source: str) -> W
 
 
 def _around(table: Table, catalog: Warehouse) -> Iterator[Name]:
-    """The name of a table, and of those of which it is a partition."""
+    """The names of a table and of the tables around it, of which it is a partition."""
     yield table.name
     above = catalog.relations.get(table.parts.of) if table.parts is not None else None
     if isinstance(above, Table):
@@ -208,7 +208,8 @@ def _value(item: Cursor) -> object:
 
 
 def _range_end(values: tuple[BoundValue | None, ...], usual: float) -> tuple[BoundValue, ...]:
-    """The values of one end of a range; all values behind an infinity are that infinity, too."""
+    """The values of one end of a range, ``usual`` in place of None; all values after an infinity
+    are that infinity, too."""
     ends: list[BoundValue] = []
     for value in values:
         last = ends[-1] if ends else None

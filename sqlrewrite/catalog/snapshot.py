@@ -50,7 +50,7 @@ class _Column(Struct, omit_defaults=True):
 
 
 class _Field(Struct, omit_defaults=True):
-    """A partition field by a transform; a field that is a column is only its name."""
+    """A partition field by a transform; a field that is a plain column is written as its name."""
 
     column: _Text
     transform: _Text | None = None

@@ -38,7 +38,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def decoded(data: bytes) -> tuple[str, str]:
-    """A text in any encoding, and the name of the encoding."""
+    """The text in some bytes, whatever their encoding, and the name of that encoding."""
     for mark, name in OTHER_BOMS:
         if data.startswith(mark):
             return data.decode(name, "replace"), name
@@ -58,7 +58,7 @@ def in_folder(directory: Path) -> list[Path]:
 
 
 def below(directory: Path, name: str) -> list[Path]:
-    """The files of a name below a folder, except hidden ones and those of libraries."""
+    """The files with this name below a folder, except hidden ones and those of libraries."""
     return sorted(
         path for path in directory.rglob(name) if _is_own(path, directory) and path.is_file()
     )
@@ -88,7 +88,8 @@ def may_define(path: Path) -> bool:
 
 
 def texts(text: str, source: str) -> Iterator[tuple[str, Where]]:
-    """The SQL texts of a file, readable for definitions, each with the names of its places."""
+    """The SQL texts of a file, everything else blanked, each with a ``Where`` that names places in
+    the file."""
     host = host_of(source, text)
     if host is None:
         yield without_foreign_text(text), Where(Lines(text), source)
@@ -99,7 +100,7 @@ def texts(text: str, source: str) -> Iterator[tuple[str, Where]]:
 
 
 class Where(Struct, frozen=True, eq=False):
-    """Names places in a file."""
+    """Names the places in a file by their offsets in one of its texts."""
 
     lines: Lines
     source: str
