@@ -106,7 +106,7 @@ def _pairs(
     if item.condition.relations != {target.relation} and null_extended(
         block.source, target.relation
     ):
-        return  # right only beside the condition itself, which is in another block
+        return  # the predicate is right only beside the condition, which is in another block
     kind = type_of(plan, ColumnRef(scan.relation, derived.source, None))
     comparisons = [
         comparison

@@ -88,7 +88,8 @@ def _negation(condition: Call) -> Expression | None:
 
 
 def _union(ranges: Iterable[DayRange | None]) -> DayRange | None:
-    """The smallest range that contains all; None if one is None, or if nothing bounds it."""
+    """The smallest range that contains all ranges; None if one of them is None, or if it is
+    unbounded at both ends."""
     firsts, lasts = zip(*((None, None) if days is None else days for days in ranges), strict=True)
     first = None if None in firsts else min(firsts)
     last = None if None in lasts else max(lasts)
@@ -150,7 +151,7 @@ def _allowed_days(
         return None
     (first, last), name = period, side.name if isinstance(side, Call) else ""
     moment = isinstance(side, ColumnRef) or name == "date_trunc"
-    if kind != DATE and moment and operator != "=":  # a later one may be of the day before
+    if kind != DATE and moment and operator != "=":  # a clock may go back over midnight
         first, last = first - _DAY, last + _DAY
     else:
         of_clock = name == "date_trunc" or (kind == TIMESTAMP and moment)

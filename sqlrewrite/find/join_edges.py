@@ -17,10 +17,10 @@ from sqlrewrite.plan.expressions import columns, conjuncts, relations
 from sqlrewrite.plan.joins import required_conditions
 from sqlrewrite.plan.relations import joins, numbers
 
-# Each comparison operator with the one that says the same with the sides swapped.
+# Each comparison operator, with the one that means the same when the sides are swapped.
 FLIPPED = {"=": "=", "<=>": "<=>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
-# BETWEEN as comparisons of its first operand; the number of operands behind the first.
+# BETWEEN as comparisons of its first operand; and for each operator how many operands follow that.
 _BETWEEN = (">=", "<=")
 _OTHERS = {**dict.fromkeys(FLIPPED, 1), "between": 2}
 
@@ -116,7 +116,7 @@ def _edges_of_condition(
                 edge = JoinEdge(block, condition, operator, kind.value, join, implied)
                 yield edge, Side(one, 0), Side(other, number)
         case ra.Subquery(kind="in", operand=operand, query=query) if operand is not None:
-            # In the ON of a semi-join the fact may be of the side that has no name in WHERE.
+            # In the ON of a semi-join the fact may be on the right, which WHERE cannot name.
             inside = join is not None and join.type in (ra.JoinType.SEMI, ra.JoinType.ANTI)
             required_in = implied and not inside
             kind_in = "not in" if negated else "in" if required_in else "in (not required)"

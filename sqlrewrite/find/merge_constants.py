@@ -1,9 +1,9 @@
 """Constants in the source of a MERGE that bound the partitions of its target.
 
-A MERGE prunes its target only by constants in its ON. In: a plan and a pair of it, whose partition
-column of the target the ON equates with a column of the source. Out: the pair with what the text
-says of that column by constants (``bounds``), and so of the partition column of each row of the
-target that matches: ``WHERE day = '2024-03-01'``, ``'{{ ds }}' AS day``, VALUES.
+A MERGE prunes its target only by constants in its ON. In: a plan and one of its pairs, in which the
+ON equates a partition column of the target with a column of the source. Out: the pair with the
+``bounds`` that constants in the text put on the source's column, and so on the target's in each row
+that matches: ``WHERE day = '2024-03-01'``, ``'{{ ds }}' AS day``, VALUES.
 """
 
 from __future__ import annotations
@@ -77,7 +77,8 @@ def _of_column(plan: Plan, ref: ColumnRef, steps: list[int]) -> tuple[KeyBound, 
 def _of_output(
     plan: Plan, block: Block, place: int, count: int, steps: list[int]
 ) -> tuple[KeyBound, ...]:
-    """The bounds on an output column of a SELECT, which must have ``count`` of them."""
+    """The bounds on the column at a ``place`` in a SELECT list; none unless the list is known and
+    has ``count`` columns."""
     if not block.complete or block.unknown_syntax or len(block.outputs) != count:
         return ()
     output = block.outputs[place].expression
@@ -105,7 +106,7 @@ def _of_any(branches: Sequence[tuple[KeyBound, ...]]) -> tuple[KeyBound, ...]:
 
 
 def _one_of(values: tuple[Expression, ...], *, listed: bool = False) -> tuple[KeyBound, ...]:
-    """A column that has one of some values."""
+    """The bound on a column that has one of some values; empty if they are too many."""
     some = tuple([value for value in values if not _is_null(value)])  # a NULL matches no row
     return (KeyBound("in", some, listed),) if 0 < len(some) <= _MOST_CONSTANTS else ()
 

@@ -38,9 +38,9 @@ _NOT_READ = "a join here is not understood: "
 
 
 class KeyBound(Struct, frozen=True):
-    """A bound on each key by ``constants`` of the text: it is one of them (``in``), or compares
-    with the only one (``<``, ``<=``, ``>``, ``>=``). ``listed``: by rows of VALUES, of which Spark
-    infers nothing."""
+    """A bound on each key by ``constants`` of the text: the key is one of them (``in``), or
+    compares with the only one (``<``, ``<=``, ``>``, ``>=``). ``listed``: the constants are rows of
+    VALUES, from which Spark infers nothing."""
 
     operator: str
     constants: tuple[ra.Expression, ...]
@@ -62,9 +62,9 @@ class Pair(Struct, frozen=True, eq=False):
     subquery. ``operator`` is read from the fact's side: ``fact >= key``. ``fact`` and ``key`` are
     columns in the expressions of the two sides (``fact_plain``, ``key_plain``: all of it).
     ``derived`` is a partition column that is computed from the path's column and bounded through
-    it; ``target_column`` is then its name. ``first``: the scan is bounded by so many of the first
-    values of its own column, for a condition on its rank. ``bounds``: of the target of a MERGE,
-    what constants in its source say of the key.
+    it; ``target_column`` is then its name. ``first``: for a condition on a rank, how many of the
+    first values of its own column bound the scan. ``bounds``: for the target of a MERGE, the bounds
+    that constants in its source put on the key.
     """
 
     edge: JoinEdge
@@ -89,12 +89,12 @@ class Pair(Struct, frozen=True, eq=False):
 
     @property
     def filtered(self) -> bool:
-        """Whether a condition on the scan itself bounds it, and no relation."""
+        """Whether the scan is bounded by a condition on itself, and not by another relation."""
         return self.edge.kind == FILTER
 
     @property
     def constants_only(self) -> bool:
-        """Whether it is of a MERGE, which takes no subquery in its ON, and prunes by constants."""
+        """Whether it belongs to a MERGE, which is pruned by constants: its ON takes no subquery."""
         return self.edge.block.role == "merge"
 
     @property
@@ -316,8 +316,8 @@ def _role(block: ra.Block) -> str:
 
 
 def _meeting(node: ra.Node, one: ra.ColumnRef, other: ra.ColumnRef) -> ra.Join | None:
-    """The lowest join over two relations of a tree; None if they are the same one."""
-    generated = False  # one of the two is of a generator above
+    """The lowest join of a tree that is over two relations; None if they are the same relation."""
+    generated = False  # whether one of the two is a generator above this node
     while isinstance(node, ra.Join | ra.Generate):
         if isinstance(node, ra.Generate):
             generated = generated or node.relation in (one.relation, other.relation)

@@ -162,7 +162,8 @@ ColumnResolver = Callable[[ra.Expression], ra.Expression]
 def _required_conditions(
     plan: ra.Plan, block: ra.Block
 ) -> Iterator[tuple[ra.Condition, ColumnResolver]]:
-    """The conditions that each row of a SELECT meets that can matter to the result."""
+    """The conditions that a row of a SELECT must meet to matter to the result, each with a function
+    that replaces columns of its reader by the SELECT's own expressions."""
     yield from ((condition, _unchanged) for condition in block.having)  # it is QUALIFY
     reads = [
         reader

@@ -210,8 +210,8 @@ def cross_checked(
     limits: Limits,
     catalog: Warehouse,
 ) -> Statement:
-    """The statement; a failed one if its dialect's own parser reads something else in it, where
-    stand-ins are ``masked`` for the templates of the text."""
+    """The statement; a failed one if its dialect's own parser reads something else in it. That
+    parser gets the text with its templates ``masked``."""
     from sqlrewrite.sql.statements.two_readings import disagreement
 
     why = next(
@@ -255,7 +255,7 @@ def with_views_of(text: str, catalog: Warehouse, limits: Limits) -> Warehouse:
 
 
 def _views_by_word(catalog: Warehouse) -> dict[str, list[Name]]:
-    """The views, by a word of their names, and by one of each reference that means them."""
+    """The views, by one word of their last name, and by one of each dbt reference to them."""
     views: dict[str, list[Name]] = {}
     names = {name for name, view in catalog.relations.items() if isinstance(view, View)}
     for name in names:

@@ -43,7 +43,7 @@ def restrictions(plan: ra.Plan, pair: Pair, reach: Reach) -> tuple[Restriction, 
 def _restrictions(
     plan: ra.Plan, dimension: int, fact: int, join: ra.Join | None, reach: Reach
 ) -> tuple[Restriction, ...]:
-    # A condition on the fact itself, carried over, would bound the fact by what bounds it already.
+    # A condition that is carried over from the fact bounds the fact already.
     items = tuple(
         [
             item
@@ -91,8 +91,8 @@ def conditions_on(plan: ra.Plan, relation: int, reach: Reach) -> tuple[Restricti
 
 @remembered
 def own_conditions(plan: ra.Plan, relation: int, reach: Reach) -> tuple[Restriction, ...]:
-    """The conditions on a relation without those over an equality: those of its own block and of
-    the blocks around it."""
+    """The conditions on a relation in its own block and in the blocks around it, without those that
+    an equality carries over."""
     inside: list[Restriction] = []
     for condition in conditions_reaching(plan, relation):
         if len(condition.relations) == 1:
@@ -124,7 +124,7 @@ def _implied(
 
 
 def conditions_reaching(plan: ra.Plan, relation: int) -> tuple[ra.Condition, ...]:
-    """The conditions of its block that name a relation and hold for all its rows that matter."""
+    """The conditions of a relation's block that name it and hold for all its rows that matter."""
     return _reaching(plan, plan.owner[relation])[relation]
 
 
@@ -238,7 +238,8 @@ def _reads_a_fact(plan: ra.Plan, query: ra.Query) -> bool:
 
 
 def follows_all(plan: ra.Plan, relation: int, reach: Reach) -> bool:
-    """Whether all restrictions of the readers of a relation's block are followed into it."""
+    """Whether none of the restrictions that all readers of a relation's block share was left out
+    because they are too many."""
     return _from_readers(plan, relation, reach)[1]
 
 
@@ -357,8 +358,8 @@ def _may_have_few_rows(relation: ra.Relation | ra.Generate, blocks: set[int]) ->
 
 
 def _may_leave_few_rows(block: ra.Block) -> bool:
-    """Whether a block has conditions on its rows, groups them, or reads more than tables and other
-    queries (constants)."""
+    """Whether a block has conditions on its rows, groups them, or reads something besides tables
+    and queries, as constants."""
     conditions = (on for join in joins(block.source) for on in join.conditions)
     return bool(
         (block.where or block.having or block.aggregate)
@@ -372,7 +373,7 @@ def _may_leave_few_rows(block: ra.Block) -> bool:
 
 def alternatives(plan: ra.Plan, pair: Pair, is_candidate: Callable[[int], bool]) -> Iterator[Pair]:
     """The pair with other dimensions: relations with a column that must equal the key, the nearest
-    first, and relations inside a derived table or CTE that the key comes from; of all these the
+    first, and relations inside a derived table or CTE that the key comes from, as far as they are
     candidates. They stand in for a dimension that cannot be read again or is a fact (``t.day =
     r.day AND r.day = c.day``)."""
     if not pair.key_plain:
@@ -406,8 +407,8 @@ def _same_column(plan: ra.Plan, ref: ra.ColumnRef) -> Iterator[ra.ColumnRef]:
 
 
 def _column_inside(plan: ra.Plan, ref: ra.ColumnRef) -> Iterator[ra.ColumnRef]:
-    """The column inside a derived table or CTE that one of its outputs is, through any
-    operators."""
+    """The column inside a derived table or CTE from which one of its columns comes unchanged,
+    through any operators; empty if there is none."""
     relation = plan.relations[ref.relation]
     if isinstance(relation, ra.Derived | ra.CteReference) and len(relation.query.top) == 1:
         ways = steps(plan, relation, ref.name)

@@ -22,9 +22,9 @@ Forms = tuple[tuple[Path, str], ...]
 
 
 class Attempts(Struct, frozen=True):
-    """The forms in a condition. ``doubtful``: a form gives NULL where the value is unknown, so the
-    key query tests that the condition IS NOT FALSE. ``merged``: a form is in a scalar subquery,
-    which Spark computes together with the author's."""
+    """The error-free forms that replace parts of a condition. ``doubtful``: a form gives NULL where
+    the value is unknown, so the key query tests that the condition IS NOT FALSE. ``merged``: a form
+    is in a scalar subquery, which Spark computes together with the author's."""
 
     forms: Forms
     doubtful: bool
@@ -32,8 +32,8 @@ class Attempts(Struct, frozen=True):
 
 
 class Conjunct(Struct, frozen=True):
-    """A condition of the query over a relation's columns. In the author's text, where the spans of
-    its references are, the columns may have other names."""
+    """A ``condition`` of the query as an ``expression`` over one relation's columns. The spans in
+    it are those of the author's condition, whose columns may have other names."""
 
     condition: ra.Condition
     expression: ra.Expression
@@ -83,7 +83,8 @@ def any_of(branches: Sequence[tuple[Restriction, ...]]) -> tuple[Restriction, ..
 
 
 def _merged(branches: tuple[tuple[Restriction, ...], ...]) -> tuple[Restriction, ...] | None:
-    """One semi-join for branches that each are one with the same neighbour; else None."""
+    """One semi-join in place of branches that are each a semi-join with the same neighbour, empty
+    if it restricts nothing; None for other branches."""
     joins = [branch[0] for branch in branches if len(branch) == 1]
     first = joins[0] if len(joins) == len(branches) else None
     if not isinstance(first, SemiJoin):
