@@ -247,7 +247,7 @@ def block_end(text: str, start: int) -> int | None:
 _Unit = tuple[Span, re.Match[str]]
 
 
-@lru_cache(4)  # of the text that is scanned, for each block in it
+@lru_cache(4)  # asked once for each block of the text that is scanned
 def _ended_blocks(text: str) -> dict[int, tuple[_Unit, _Unit]]:
     """The first and the last tag of each block that ends, by the offset of the first."""
     ended: dict[int, tuple[_Unit, _Unit]] = {}
@@ -307,9 +307,10 @@ def _keeps_words(
     first = f"{{%{opening[1]} if a {opening[4]}%}}"
     last = f"{{%{closing[1]} endif {closing[4]}%}}"
     edges: list[str] = []
-    word_before = before[max(0, len(before.rstrip()) - 1) :]  # its last character, white space
+    # The last character of a word, and the white space after it.
+    word_before = before[max(0, len(before.rstrip()) - 1) :]
     for edge in (word_before, *_BEHIND.findall(behind)[:1]):
-        whole = re.sub(r"(['\"`])", r"\1x\1", edge)  # a string's end, or its beginning
+        whole = re.sub(r"(['\"`])", r"\1x\1", edge)  # a lone quote, so that it encloses something
         edges.append(re.sub(r"[{}]", "x", whole))
     every = renderings((body.join((first, last)) * 2).join(edges))
     return bool(every) and all(

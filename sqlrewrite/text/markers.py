@@ -25,9 +25,9 @@ _KEYS_NOTE = re.compile(
     r"\s*/\* keys as of (?P<at>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ): (?P<query>(?:(?!\*/|/\*).)+) \*/",
     re.DOTALL,
 )
-# Spark nests comments, other engines end one at the first `*/`: so neither `*/` nor `/*` may be in
-# it. A backslash is put between the two characters (one more if there are any), so that reading the
-# comment can take it out again.
+# Spark nests comments, other engines end one at the first `*/`: so the query in the note may hold
+# neither `*/` nor `/*`. A backslash is put between the two characters (one more if there are any),
+# so that reading the note can take it out again.
 _SIGN = re.compile(r"(\*\\*)(?=/)|(/\\*)(?=\*)")
 _ESCAPED_SIGN = re.compile(r"(\*\\*)\\(?=/)|(/\\*)\\(?=\*)")
 
@@ -38,21 +38,22 @@ _GROUPS = re.compile(
 """From one mark to the other; a mark without a partner is the author's."""
 
 
-# What formatters move a marker behind, where it ends a clause: sqlfluff `);` and a line end, sqlfmt
-# `),` and `) do` (of a FOR in a script), since its comments end lines.
+# What ends a clause, and may stand before its marker after formatting: sqlfluff moves a marker
+# behind `);` and a line end, sqlfmt behind `),` and `) do` (of a FOR in a script).
 _BEHIND_CLAUSE = re.compile(rf"(\s*(?:;|,|(?i:do\b)))?\s*{re.escape(MARKER)}")
 
 _MARKER = re.compile(rf"\s*{re.escape(MARKER)}")
 
 
 def marker_within(text: str, start: int, end: int) -> bool:
-    """Whether there is a marker between two offsets, or one that a formatter has moved behind what
-    ends the clause (``behind_clause``) at the second."""
+    """Whether there is a marker between two offsets, or right after the second (``behind_clause``),
+    where a formatter may have moved it."""
     return text.find(MARKER, start, end) >= 0 or behind_clause(text, end) is not None
 
 
 def behind_clause(text: str, offset: int) -> re.Match[str] | None:
-    """The marker behind an offset; its group 1 is what a formatter has moved it behind."""
+    """The match of a marker after an offset; group 1 is the ``;``, ``,`` or DO before it, behind
+    which a formatter has moved it. None if there is no marker."""
     return _BEHIND_CLAUSE.match(text, offset)
 
 

@@ -69,7 +69,7 @@ _IDENTIFIERS = frozenset(
 
 
 class TemplateKind(Enum):
-    """The meaning of an expression."""
+    """What a template expression renders to."""
 
     REFERENCE = "the name of a relation"
     THIS = "the name of the model itself"

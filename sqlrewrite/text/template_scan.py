@@ -146,7 +146,7 @@ class TemplateScan:
                 self._refuse(start, len(self.text), f"{sign} may end elsewhere")
                 return len(self.text)
             if end < 2:
-                self.endless.add(sign)  # later ones need not be searched for
+                self.endless.add(sign)  # no later one is closed either
                 end = 0
         if not end:
             if context not in _COMMENTS:
@@ -260,8 +260,8 @@ class TemplateScan:
         return end
 
     def _within(self, start: int, context: str = "") -> bool:
-        """Whether a statement has begun before a place, or before the comment around it: a variable
-        that is set there may have two values in that statement."""
+        """Whether a place, or the comment around it, is inside a statement: a variable that is set
+        there may have two values in that statement."""
         pieces, end = len(self.pieces), self.masked_until
         if context in _COMMENTS:
             (pieces, end), start = self.before, self.entered
@@ -325,7 +325,7 @@ class TemplateScan:
 
     @cached_property
     def _in_strings(self) -> frozenset[str]:
-        """The texts in strings that look like variables."""
+        """The parts of the text's strings that look like variables."""
         whole = "\n".join(self.strings)
         return frozenset(
             match.group() for each in VARIABLES.values() for match in each.finditer(whole)
@@ -375,7 +375,7 @@ class TemplateScan:
             else:
                 self.templates.append(Template(start, end, unit, kind, reference))
             filling = blank(unit[1:-1], "_")
-            plain = not unit.startswith("{{")  # $x is too short for two quotes and a name
+            plain = not unit.startswith("{{")  # $x has no room for two quotes and a name
             self._put(start, end, "_" * len(unit) if plain else f"`{filling}`")
 
     def _stands_apart(self, start: int, end: int, unit: str) -> bool:

@@ -93,7 +93,7 @@ def drawn_into_comment(text: str, unit: str, end: int, *, inside: bool) -> int:
     line = match.group().strip()
     if not line or line.startswith("--"):
         return end
-    # A quote, comment or template that begins in that code would end elsewhere.
+    # If that line opens a quote, comment or template, all that follows may be read otherwise.
     return len(text) if _OPEN.intersection(line) else match.end() + 1
 
 

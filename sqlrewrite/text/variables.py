@@ -17,7 +17,7 @@ from sqlrewrite.warehouse import SET_VALUES, VARIABLE, Name, Warehouse
 
 W = TypeVar("W", bound=Warehouse)
 
-# Spark's VariableSubstitution and Hive's shell look ${x} up under these kinds, and without one.
+# Spark's VariableSubstitution and Hive's shell look ${x} up under these prefixes, and without one.
 _WRITTEN = re.compile(
     r"\$\{(?:(?:hivevar|hiveconf|spark|sparkconf):)?([\w.]+)\}"
     r"|\{\{\s*([\w.]+)\s*\}\}"
