@@ -191,7 +191,7 @@ def _is_over_many_rows(proposal: Proposal, node: ra.Expression) -> bool:
 def _would_be_bounded(proposal: Proposal, blocks: tuple[int, ...]) -> bool:
     """Whether another pair's predicate may be written inside a subquery. It changes the subquery's
     value for rows that the query drops, and a condition on that value could then keep such a row.
-    The predicate for a fact in a CTE may stand at the reference instead."""
+    A predicate for a fact in a CTE may stand at the reference to it instead."""
     owner = proposal.plan.owner
     return any(
         owner[pair.dimension.relation] not in blocks
@@ -225,7 +225,7 @@ def _is_operator(name: str) -> bool:
 
 
 def unlike_types(plan: ra.Plan, one: ra.ColumnRef, other: ra.ColumnRef) -> str | None:
-    """Why IN may not compare two columns as ``=`` does; None if it does."""
+    """Why IN may not compare two columns as ``=`` does; None if it may."""
     first, second = type_of(plan, one), type_of(plan, other)
     if first is None or second is None:
         name = one.name if first is None else other.name
@@ -236,7 +236,8 @@ def unlike_types(plan: ra.Plan, one: ra.ColumnRef, other: ra.ColumnRef) -> str |
 
 
 def why_unlike(one: str, kind: Type, other: str, its: Type) -> str:
-    """Why IN may not compare columns of these types as ``=`` does; None if it does."""
+    """Why IN may not compare columns of these types, which are not ``compare_alike``, as ``=``
+    does."""
     if kind in FLOATING or its in FLOATING:
         return "floating-point keys are not pruned: = and IN may differ on NaN and -0.0"
     if kind == its and family(kind) is None:

@@ -74,8 +74,8 @@ def _prunes_by_in_alone(proposal: Proposal) -> bool:
 
 
 def any_value(proposal: Proposal) -> str:
-    """A constant of the type that both the fact's column and the key have; empty where they differ,
-    or are of a type that has none here."""
+    """A constant of the type of both the fact's column and the key; empty if their types differ, or
+    are one without a constant in ``_VALUES``."""
     pair = proposal.pair
     kinds = {proposal.type_of(side.expression) for side in (pair.fact_side, pair.key_side)}
     kind = kinds.pop() if len(kinds) == 1 else None

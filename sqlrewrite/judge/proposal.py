@@ -206,7 +206,8 @@ def relation_name(relation: object) -> str:
 
 
 def takes_keys(engine: Engine, scan: ra.Scan, column: str) -> bool:
-    """Whether the fact's connector prunes by keys of this column; an unknown one counts as Hive."""
+    """Whether the fact's connector prunes by keys of this column; an unknown connector counts as
+    Hive."""
     table_column = scan.table.column(column)
     kind = (table_column.type if table_column is not None else None) or ""
     provider = "hive" if scan.table.provider in _HIVE else str(scan.table.provider)

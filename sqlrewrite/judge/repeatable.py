@@ -83,7 +83,7 @@ def objections_to_blocks(
 def _objections_inside(
     proposal: Proposal, query: ra.Query, attempted: frozenset[int]
 ) -> tuple[Objection, ...]:
-    """The objections to reading again what a CTE reads, also for its other readers."""
+    """The objections to reading again what a CTE reads; found once for all its references."""
     objections = objections_to_blocks(proposal, query.blocks, copied=False, attempted=attempted)
     return tuple(dict.fromkeys(objections))
 

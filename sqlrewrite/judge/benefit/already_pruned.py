@@ -42,7 +42,7 @@ def judge_bound(proposal: Proposal) -> Judgement:
 
 
 def judge_pruned(proposal: Proposal) -> Judgement:
-    """Whether the query does not have the predicate, or a tighter one, already."""
+    """Whether the query lacks the predicate, and any tighter one."""
     pair = proposal.pair
     if pair.derived is not None:
         return passed("the query has no condition on the derived column itself")
@@ -61,7 +61,7 @@ def judge_pruned(proposal: Proposal) -> Judgement:
 
 
 def is_authors_in(pair: Pair) -> bool:
-    """Whether the pair is of an IN in the author's text."""
+    """Whether the pair is that of an author's ``p IN (SELECT k …)``."""
     return (pair.edge.kind, pair.side) == ("in", "outside") and pair.derived is None
 
 
@@ -230,8 +230,8 @@ def _on_key(
 def _inside(
     plan: ra.Plan, query: ra.Query, relation: ra.Derived | ra.CteReference, key: str
 ) -> Iterator[list[ra.Expression] | None]:
-    """``_on_key`` for the only relation of a derived table's one SELECT; nothing for another
-    query."""
+    """Once, the answer of ``_on_key`` for the only relation that a derived table or CTE reads;
+    nothing if its query is more than a filtered SELECT."""
     names = relation.columns or query.names
     if len(query.top) != 1 or names is None or names.count(key) != 1:
         return

@@ -108,7 +108,7 @@ def _without_sizes(proposal: Proposal, scans: tuple[ra.Scan, ...]) -> Judgement:
             f"Spark reads and groups `{name}` once for both sides of the join: the subquery would "
             "read it again"
         )
-    # A neighbour that filters it would be the dimension instead (``find.reducers.alternatives``).
+    # A neighbour that filters the dimension is tried in its place (``find.reducers.alternatives``).
     alone = len(scans) == 1 and is_filtered(proposal) and not _is_fact(proposal, scans[0])
     if alone and not has_selective_condition(proposal, proposal.pair.scan):
         return passed("sizes are not known, but only the dimension is filtered")
@@ -195,8 +195,8 @@ def has_statistics(proposal: Proposal) -> bool:
 
 
 def pays(cost: Estimate | None, saved: int | None, read: int | None) -> bool:
-    """Whether a predicate pays by the filters' statistics, compared with the bytes ``saved`` and
-    ``read`` without it."""
+    """Whether a predicate saves more bytes than it reads, by the filters' statistics; ``saved`` and
+    ``read`` are the bytes that are saved and read without it."""
     if cost is None or cost.basis != BY_FILTERS or cost.saves is None or cost.reads is None:
         return False
     return saved is not None and read is not None and cost.saves - saved > cost.reads - read
@@ -217,8 +217,8 @@ def read_again(proposal: Proposal) -> Iterator[ra.Scan]:
 
 
 def _bytes(scan: ra.Scan, refs: Iterable[ra.ColumnRef]) -> int | None:
-    """The bytes of a table that its columns among ``refs`` take. All of its bytes if none is its
-    own: it stands inside the relation with these columns, or only its rows are counted."""
+    """The bytes of a table's columns among ``refs``; all of its bytes if none is among them: it
+    stands inside the relation with these columns, or only its rows are counted. None if unknown."""
     table = scan.table
     if table.size_in_bytes is None or table.provider not in _COLUMNAR or not table.complete:
         return table.size_in_bytes
@@ -241,7 +241,7 @@ def _named(proposal: Proposal) -> Iterator[ra.ColumnRef]:
 
 
 def _named_beside(plan: ra.Plan, scan: ra.Scan) -> Iterator[ra.ColumnRef]:
-    """The columns of a table that its SELECT names; none if a part of the SELECT is unknown."""
+    """The columns named in the SELECT that reads a table; none if a part of it is unknown."""
     block = plan.blocks[plan.owner[scan.relation]]
     if not block.complete:
         return
@@ -283,7 +283,8 @@ def _share_saved(proposal: Proposal) -> tuple[float, str]:
 
 
 def _share_left_by_all(proposal: Proposal, restrictions: Iterable[Restriction]) -> float | None:
-    """The share of rows that all conditions leave; unknown shares do not count. None if all are."""
+    """The share of rows that all conditions together leave, without those whose share is unknown.
+    None if every share is."""
     shares = [_share_left_by(proposal, restriction) for restriction in restrictions]
     known_shares = [share for share in shares if share is not None]
     return prod(known_shares) if known_shares else None

@@ -75,7 +75,7 @@ def is_filtered(proposal: Proposal) -> bool:
 
 @remembered
 def is_selective(proposal: Proposal) -> bool:
-    """Whether the engine counts the dimension as filtered, without which it prunes by no IN."""
+    """Whether the engine counts the dimension as filtered; if not, it prunes by no IN."""
     return _passes(proposal, _selective)
 
 
@@ -85,8 +85,8 @@ def _passes(proposal: Proposal, test: Test) -> bool:
 
 
 def restricts(proposal: Proposal, item: Restriction) -> bool:
-    """Whether the engine counts a restriction as selective; for a form that does not depend on
-    that, whether it can remove any row."""
+    """Whether the engine counts a restriction as selective; for a form that prunes without that,
+    whether it can remove any row."""
     return _holds(proposal, item, _test(proposal))
 
 
@@ -139,8 +139,8 @@ def _holds(proposal: Proposal, item: Restriction, test: Test) -> bool:
 
 
 def _inside(proposal: Proposal, relation: ra.Relation, test: Test) -> bool:
-    """Whether a derived table, view or CTE has such a condition inside, or consists of constants:
-    few rows, by which Spark prunes without a filter."""
+    """Whether a derived table, view or CTE has a condition inside that passes ``test``, or consists
+    of constants: few rows, by which Spark prunes without a filter."""
     if isinstance(relation, ra.Inline):
         return True
     blocks = _blocks(proposal.plan, relation)
@@ -272,8 +272,8 @@ def has_one_key(proposal: Proposal) -> bool:
 
 
 def is_whole_in_query(proposal: Proposal) -> bool:
-    """Whether the key is the output of the author's whole IN subquery, of one or few rows; for a
-    tuple, one of its columns."""
+    """Whether the key is an output of the author's IN subquery, which returns one row or few; for
+    literals, its only output."""
     pair, query = proposal.pair, proposal.pair.edge.query
     if query is None or pair.side != "outside":
         return False
@@ -295,7 +295,7 @@ def has_few_keys(proposal: Proposal) -> bool:
 @remembered
 def is_one_row_table(proposal: Proposal) -> bool:
     """Whether the dimension is a table that has one row by its statistics, or by the query that
-    makes it in the same text. Another session may have added some, so the predicate must hold for
+    makes it in the same text. Another session may have added rows, so the predicate must hold for
     any number of rows: a set or a range, never ``=`` with a scalar subquery, which would fail."""
     dimension, operator = proposal.pair.dimension, proposal.pair.operator
     one_row = isinstance(dimension, Scan) and dimension.table.row_count == 1

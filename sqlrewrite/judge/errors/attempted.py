@@ -52,7 +52,7 @@ _FIRST = "({0} LIMIT 1)"
 
 
 def attempts(proposal: Proposal, condition: ra.Expression) -> Attempts | None:
-    """The nodes of a condition that can raise an error, each with its form; none if no node can.
+    """The nodes of a condition that can raise an error, each with its form, empty if no node can.
     None if a node has no form that is right in its place."""
     forms: list[tuple[Path, str]] = []
     aggregated = [null_matters for _, null_matters in order_sensitive_in(proposal, condition)]
@@ -141,7 +141,7 @@ def _raising(
         stack += (
             ((*path, at), child, null_matters or not _null_says_no_more(proposal, node, at))
             for at, child in reversed(tuple(enumerate(below)))
-            if not isinstance(child, ra.ColumnRef | ra.Literal)  # most, and nothing to find
+            if not isinstance(child, ra.ColumnRef | ra.Literal)  # most nodes; these raise no error
         )
 
 
@@ -190,7 +190,7 @@ def _is_attempted(proposal: Proposal, node: ra.Subquery) -> bool:
 
 
 def _null_says_no_more(proposal: Proposal, node: ra.Expression, at: int) -> bool:
-    """Whether a node does not distinguish NULL in the operand at ``at``."""
+    """Whether NULL in the operand at ``at`` gives NULL, or what every value there would give."""
     match node:
         case ra.Cast():
             return True
@@ -247,7 +247,7 @@ def form_of(proposal: Proposal, node: ra.Expression) -> Attempt | None:
 
 
 def reads_by_pattern(node: ra.Expression) -> bool:
-    """Whether a node reads a date or time by a pattern, and is attempted by that."""
+    """Whether a node reads a date or time by a pattern, as its form without an error does."""
     if not isinstance(node, ra.Call) or len(node.args) != 2:
         return False
     rows = (forms_by_name().get(name) for name in (node.name, f"{node.name}/2"))

@@ -32,7 +32,7 @@ def raising_for_keys(proposal: Proposal) -> ra.Expression | None:
     same = alike(plan, pair.scan.relation, pair.path.column)
     if pair.pruned != pair.path.column:
         same |= alike(plan, pair.scan.relation, pair.pruned)
-    return _raising_for_keys(proposal, same)  # once for all that may be equal
+    return _raising_for_keys(proposal, same)  # answered once for all columns in ``same``
 
 
 def raising_where_tested(proposal: Proposal) -> ra.Expression | None:
@@ -47,9 +47,9 @@ def raising_where_tested(proposal: Proposal) -> ra.Expression | None:
 
 
 def raising_where_extended(proposal: Proposal) -> ra.Expression | None:
-    """What can raise an error in a condition on columns of an outer join that only other joins turn
-    into an inner one; None if nothing can. Spark turns it after it has copied conditions; with a
-    predicate above (other than an IN) it does so before, and copies them to the dimension."""
+    """What can raise an error in a condition on columns of an outer join that becomes an inner one
+    only because of other joins; None if nothing can. Usually Spark copies conditions before that
+    happens; with a predicate above (other than an IN) after it, and then to the dimension too."""
     plan, pair = proposal.plan, proposal.pair
     if proposal.options.limits.dialect != SPARK:
         return None
@@ -254,8 +254,8 @@ def _classes(plan: ra.Plan) -> dict[ColumnId, frozenset[ColumnId]]:
 
 @remembered
 def _edges(plan: ra.Plan) -> _Edges:
-    """For each column, those that an equality compares it with, and those that it is computed from,
-    or that are computed from it, in derived tables, CTEs and views."""
+    """The columns connected with each column: compared with it by an equality, or one computed from
+    the other in a derived table, CTE or view."""
     edges: _Edges = defaultdict(list)
     for block in plan.blocks:
         for _, _, condition in conditions_in(block):

@@ -105,8 +105,8 @@ def _computed(
 
 
 def _sources(plan: ra.Plan, ref: ra.ColumnRef) -> list[ra.ColumnRef]:
-    """The source columns of a column that derived tables, CTEs and views compute, for all rows that
-    they read, also rows that outer queries remove."""
+    """The columns from which derived tables, CTEs and views compute a column. They do so for all
+    rows that they read, also rows that outer queries remove."""
     sources: list[ra.ColumnRef] = []
     stack = [ref]
     seen: set[ColumnId] = set()

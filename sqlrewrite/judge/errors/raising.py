@@ -157,7 +157,7 @@ def rows_never_raise(proposal: Proposal, node: ra.Subquery) -> bool:
 
 
 def raises_only_in(proposal: Proposal, node: ra.Subquery, written: Iterable[ra.Expression]) -> bool:
-    """Whether no other expressions of a subquery than the ``written`` ones can raise an error."""
+    """Whether in a subquery only the ``written`` expressions can raise an error."""
     culprit = _raising_among(proposal, node.query, written)
     return culprit is None and _compares_without_cast(proposal, node)
 

@@ -35,9 +35,9 @@ class Combined(Struct, frozen=True):
 
 
 class Combination(Struct, frozen=True, eq=False):
-    """The keys and aggregates of a block: ``items`` has for each item of the SELECT list the number
-    of its key, None if it is no key; ``columns`` the key's number for each place of a key column;
-    ``aggregates`` those in the list and HAVING."""
+    """The keys and aggregates of a block. ``items``: for each item of the SELECT list the number of
+    its key, None if it is no key. ``columns``: the number of its key for each place of a key
+    column. ``aggregates``: those in the list and HAVING."""
 
     keys: tuple[Expression, ...]
     items: tuple[int | None, ...]

@@ -143,14 +143,14 @@ class _Links:
         self.partners: tuple[dict[Part, Part], dict[Part, Part]] = ({}, {})
 
     def link(self, one: Part, other: Part) -> None:
-        """Makes two partitions partners. Raises _Refusal where one of them has another."""
+        """Makes two partitions partners. Raises _Refusal if one of them has another partner."""
         for side, part, its in ((0, one, other), (1, other, one)):
             if self.partners[side].setdefault(part, its) is not its:
                 raise _Refusal(f"`{part.name[-1]}` has values of more than one partition")
 
     def rest(self, part: Part, side: int) -> None:
-        """Links a partition, some values of which no partition of the other side lists, with the
-        default partition of that side. Raises _Refusal."""
+        """Links a partition, which has values that no partition of the other side lists, with the
+        default partition of that side, if there is one. Raises _Refusal."""
         default = self.defaults[1 - side]
         if default is None:
             return

@@ -327,7 +327,7 @@ def _outer(plan: ra.Plan, block: ra.Block) -> Iterator[ra.ColumnRef]:
 
 
 def _query_of(plan: ra.Plan, block: ra.Block) -> ra.Query:
-    """The query of which a block is a SELECT."""
+    """The query that has a block as one of its SELECTs."""
     queries = [plan.query, *(cte.query for cte in plan.ctes)]
     queries += [
         relation.query for relation in plan.relations.values() if isinstance(relation, ra.Derived)

@@ -233,8 +233,7 @@ _ROOM = 1.5
 
 
 def group_count(joins: Sequence[ScanJoin], engine: Engine, asked: int | None) -> int:
-    """The number of groups: that of the options, else one that pays. Raises Unsplit if none
-    does."""
+    """The number of groups: the ``asked`` one, else one that pays. Raises Unsplit if none does."""
     if asked is not None:
         return asked
     # The left side of a join further up is a join: only the first has a table there to broadcast.

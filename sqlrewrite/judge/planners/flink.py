@@ -88,7 +88,7 @@ def _across(plan: ra.Plan, pair: Pair) -> tuple[ra.Relation, ...]:
     if pair.edge.query is not None and pair.side == "outside":
         return tuple(read_by(plan, pair.edge.query))
     if pair.edge.query is None and not {fact, key} <= pair.edge.condition.relations:
-        return ()  # the key is of a table further down
+        return ()  # the key's table is not in this join
     node: ra.Node = plan.blocks[plan.owner[key]].source
     join = join_of(node, fact, key)
     if join is not None:

@@ -91,7 +91,8 @@ def _ranked(proposal: Proposal, leaf: ra.Node) -> bool:
 
 @remembered
 def _numbers_rows(plan: ra.Plan) -> bool:
-    """Whether a function numbers rows, as that of such a window does: in most statements none."""
+    """Whether the statement calls a function that numbers rows, as for such a window. Most do
+    not."""
     return any(not block.functions.isdisjoint(tagged("numbers")) for block in plan.blocks)
 
 

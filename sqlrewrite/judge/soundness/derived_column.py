@@ -111,8 +111,8 @@ def derived_bound(proposal: Proposal) -> DerivedBound | Objection:
 
 
 def day_may_recur(proposal: Proposal, kind: Type | None) -> bool:
-    """Whether a clock may go back over midnight, so that a day recurs: by constants, Spark takes a
-    day to end at its first midnight."""
+    """Whether a clock may go back over midnight, so that a day recurs. Spark takes a day that is
+    compared with a constant to end at its first midnight."""
     return kind != TIMESTAMP_NTZ and _zone(proposal) != "fixed"
 
 

@@ -49,7 +49,7 @@ MOST = 100
 
 class Constant(Struct, frozen=True):
     """How a constant is compared: ``cast`` to a type as Spark does, or as it is. ``later``: it may
-    be a moment, so that its day as an upper bound is a day too early."""
+    be a time after midnight, so that an upper bound needs the day after its own."""
 
     cast: str = ""
     later: bool = False
@@ -77,8 +77,8 @@ def judge_pruned(proposal: Proposal) -> Judgement:
 
 
 def _is_implied(proposal: Proposal) -> bool:
-    """Whether the same condition bounds the derived column by its own expression too, for which the
-    time zone is known."""
+    """Whether the same condition also bounds the derived column through the column's own
+    expression, which is tighter."""
     others = (
         pair for pair in proposal.pairs if pair.edge.condition is proposal.pair.edge.condition
     )
