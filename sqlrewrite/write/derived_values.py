@@ -129,13 +129,13 @@ def smaller_units_of(proposal: Proposal) -> tuple[DerivedColumn, ...]:
 
 
 def _is_alike(typed: tuple[DerivedColumn, Type | None]) -> bool:
-    """Whether a column compares as its expression does, whose type may differ from its own."""
+    """Whether a column compares as its expression of this type does."""
     derived, kind = typed
     return kind is not None and derived.type is not None and compare_alike(kind, derived.type)
 
 
 def days_around(proposal: Proposal) -> int:
-    """The number of days before and after each key that it stands for, too."""
+    """The number of days before and after each key whose partitions are needed too."""
     derived = proposal.pair.derived
     if derived is None:
         return 0
@@ -152,9 +152,9 @@ def or_stray_rows(
     *,
     in_range: bool = False,
 ) -> str:
-    """A predicate on the derived column, by an OR also true for rows whose value there may differ:
-    NULL; and for a bound (``end``), years outside of 1 to 9999, unless the bound is ``in_range``
-    and they are not on its side."""
+    """A predicate on the derived column, with an OR for rows whose value there may be another:
+    NULL, and for a bound (``end``) years outside of 1 to 9999, unless an ``in_range`` bound rules
+    these years out."""
     if proposal.pair.derived is None:
         return text
     bound, others = checked_bound(proposal), list[str]()

@@ -150,7 +150,7 @@ def refuse_lost_columns(proposal: Proposal, places: Places) -> None:
     plan, block = proposal.plan, proposal.target_block
     _refuse_below(proposal, places)
     _refuse_beside(proposal, places)
-    first = block.parent is None and len(plan.query.top) == 1  # whose columns keep their numbers
+    first = block.parent is None and len(plan.query.top) == 1  # its columns keep their numbers
     if first and not plan.ctes:
         return
     hidden = {relation.relation for relation, _ in _hidden(block.source)}
@@ -218,13 +218,13 @@ def _refuse_beside(proposal: Proposal, places: Places) -> None:
 
 @remembered_by_node
 def _losable_columns(plan: Plan, places: Places) -> list[tuple[ra.Block, str]]:
-    """The blocks with a column that Spark may lose, and which."""
+    """The blocks in which Spark may lose a column, each with the reason."""
     columns = ((block, _losable_column(plan, block, places)) for block in plan.blocks)
     return [(block, lost) for block, lost in columns if lost]
 
 
 def _losable_column(plan: Plan, block: ra.Block, places: Places) -> str:
-    """Which of a block's columns Spark may lose; empty if none. A view's are its own."""
+    """Why Spark may lose a column of a block; empty if it cannot. In a view names are its own."""
     if block.in_view:
         return ""
     nodes = (node for condition in block.having for node in walk(condition.expression))
@@ -293,13 +293,14 @@ def _bodies_of_blocks(plan: Plan) -> dict[int, frozenset[int]]:
 
 
 def _hidden(source: Node) -> Iterator[tuple[Relation | Generate, frozenset[str]]]:
-    """The relations of a FROM of which USING or NATURAL hides columns, and which (empty: any)."""
+    """The relations in a FROM whose columns USING or NATURAL hides, with these columns (empty:
+    any)."""
     for join in joins(source):
         yield from _hidden_by(join)
 
 
 def _hidden_by(join: Join) -> Iterator[tuple[Relation | Generate, frozenset[str]]]:
-    """The relations of which one join hides columns, and which (empty: any)."""
+    """The relations whose columns one join hides, with these columns (empty: any)."""
     if join.using or join.natural:
         keys = frozenset(name.lower() for name in join.using)
         sides = [join.left] * (join.declared in _LEFT) + [join.right] * (join.declared in _RIGHT)

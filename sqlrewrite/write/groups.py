@@ -54,7 +54,8 @@ def by_bounds(parts: Sequence[Parts], count: int) -> Cut:
 
 
 def _between(column: str, group: int, ends: Sequence[str]) -> str:
-    """The values below the first bound, between two, or from the last on; NULL is with the last."""
+    """The condition for the values of a group: below the first bound, between two, or from the last
+    on; NULL is in the last group."""
     if group == 0:
         return f"{column} < {ends[0]}"
     if group == len(ends):
@@ -63,7 +64,7 @@ def _between(column: str, group: int, ends: Sequence[str]) -> str:
 
 
 def _among(column: str, group: int, chunks: Sequence[Sequence[str]]) -> str:
-    """The values of a list; the last group has NULL and all values that are in no list."""
+    """The condition for the values of a group; the last one has NULL and all values in no list."""
     if group < len(chunks) - 1:
         return f"{column} IN ({', '.join(chunks[group])})"
     others = [value for chunk in chunks[:-1] for value in chunk]
@@ -95,7 +96,7 @@ def edits(split: Split, count: int, cut: Cut, places: Places) -> list[Edit]:
         span = _span(scan)
         insertions.append(Edit(span.start, "(SELECT * FROM "))
         insertions.append(Edit(span.end, _behind(scan, column, cut, 0)))
-    # At one place, what closes a table stands before the branches.
+    # Where both are inserted at one place, what closes a table comes before the branches.
     insertions.append(Edit(select.end, f"{written.closing}{branches}{written.behind}"))
     return sorted(map(between_group_marks, insertions), key=lambda it: it.offset)
 
@@ -221,7 +222,8 @@ class _Writer:
         return self.name(self.columns.index(text))
 
     def key(self, number: int) -> str:
-        """The column that is a key, one of the author's list if it is there. Raises Unsplit."""
+        """The column of the branches that has a key: the item of the author's list that is it, or a
+        column added for it. Raises Unsplit."""
         if number in self._combination.items:
             return self.name(self._combination.items.index(number))
         key = self._combination.keys[number]

@@ -40,9 +40,8 @@ from sqlrewrite.write.repeated_text import (
 
 
 class KeyQueries(Struct, frozen=True):
-    """Writes the key queries of a predicate, each in parentheses. ``words`` are those of the
-    statement, in lower case, which no alias may be. ``union``: a key that any of the proposals
-    allows is allowed."""
+    """Writes the key queries of a predicate, each in parentheses. ``words`` are the words of the
+    statement in lower case, which aliases avoid. ``union``: the keys of all proposals together."""
 
     author: AuthorText
     words: frozenset[str]
@@ -84,12 +83,12 @@ class KeyQueries(Struct, frozen=True):
         return f"({query})"
 
     def unused(self, name: str) -> str:
-        """An alias that the statement has not, like this name."""
+        """An alias like this name that the statement does not use."""
         return KeyQueryWriter(self.author, self.words).unused(name, set())
 
     def whole(self, proposals: Sequence[Proposal], wrapped: str = "{}") -> str:
-        """``over``; if the key is all that the subquery of an author's IN gives, a query of that
-        subquery, and of its columns the one that is the key."""
+        """The key query of ``over``; if the key is an output of an author's whole IN subquery, that
+        subquery, or a SELECT of the key from it."""
         if not is_whole_in_query(proposals[0]):
             return self.over(proposals, wrapped)
         (proposal,) = proposals
@@ -137,7 +136,7 @@ class KeyQueryWriter(Struct):
         """``SELECT a.key FROM relation AS a WHERE …``, without parentheses. ``source`` is the
         relation's text if it is not just the author's; ``not_null`` are values that may not be NULL
         (an author's IN that says the same would be kept instead); ``days`` is the number of days
-        before and behind each key that it stands for, too."""
+        before and after each key that are wanted too."""
         alias, word = self.alias(relation, restrictions), self.author.word
         broadcast = f"/*+ {word('BROADCAST')}({alias}) */ " if hint else ""
         shown = (f"{word('DISTINCT')} " if distinct else "") + ", ".join(v(alias) for v in values)
@@ -166,7 +165,7 @@ class KeyQueryWriter(Struct):
     ) -> str:
         """One key query over those of several proposals."""
         word = self.author.word
-        first = proposals[0].pair  # whose columns name those of the union
+        first = proposals[0].pair  # its columns name those of the union
         if any(
             in_sides(proposal)[1] not in ("{}", narrowed_key(proposal)) for proposal in proposals
         ):
@@ -330,7 +329,8 @@ def _source(relation: ra.Relation, places: Places, anew: Mapping[Span, str] | No
 
 
 def _listed(relation: ra.Relation) -> str:
-    """The column list of the author's alias, which renames what the key query reads too."""
+    """The column list of the author's alias, as in ``AS d(k, v)``, which the key query repeats;
+    empty if there is none."""
     listed = (
         relation.listed if isinstance(relation, ra.Derived | ra.CteReference | ra.Inline) else ()
     )

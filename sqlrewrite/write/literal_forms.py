@@ -92,7 +92,7 @@ def _literal_predicate(bound: _Bound, proposals: Sequence[Proposal]) -> tuple[st
         (normalized_value(bound.fact), comparable(bound.query))
     )
     if earlier is not None and earlier.note is not None:
-        # Perhaps of another scan, which spells the column otherwise.
+        # It may be that of another scan, in which the column is spelled differently.
         text = bound.fact + earlier.behind if earlier.behind else earlier.unmarked
         noted = text, earlier.note[0]
     why = _refusal(bound.query, proposals)
@@ -112,7 +112,7 @@ def _in_dialect(query: str, options: Options) -> str:
     """A key query in the text's dialect, for whoever looks up its keys."""
     if options.limits.dialect == SPARK:
         return query
-    from sqlrewrite.dialects import dialect  # Spark's own texts do without this import
+    from sqlrewrite.dialects import dialect  # not imported for Spark's own texts
 
     written_in = dialect(options.limits.dialect)
     return query if written_in is None else written_in.with_quotes(written_in.from_spark(query))

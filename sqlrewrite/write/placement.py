@@ -88,7 +88,7 @@ def edits(slot: Slot, predicates: Sequence[Predicate], places: Places) -> list[E
         return [Edit(clause.condition.start, front), Edit(clause.condition.end, ")")]
     end = offset = _end_with_markers(places, clause.condition.end)
     if clause.keyword is None and (hint := HINT.match(places.text, offset)) is not None:
-        offset = hint.end()  # of the table that stands last
+        offset = hint.end()  # that of the last table
     comment = _LINE_COMMENT.match(places.text, offset)
     separator = _separator(clause, places)
     if comment and comment.group().strip() and not takes_line_end(comment.group()):
@@ -177,15 +177,15 @@ def check(
     clause, text = slot.clause, places.text
     # For a new WHERE, parse from the FROM (or SELECT) on; else only the last conjunct.
     if clause.keyword is None:
-        behind = clause.opening == clause.lead  # and the FROM before the SELECT
+        behind = clause.opening == clause.lead  # the FROM stands before the SELECT
         lead, start = "" if behind else "SELECT 1 ", clause.opening
     else:
         opening = "MERGE" if bound.plan.blocks[slot.block].role == "merge" else "SELECT"
         lead = f"{opening} {places.raw(places.index(clause.keyword))} "
         start = clause.conjuncts[-1].start
     end = max(clause.condition.end, edits[-1].offset)
-    # A query that is one by itself reads the same between any two tokens: each is parsed once, and
-    # the clause with a number in its place.
+    # A text that is a query by itself is the same query in parentheses anywhere: each is parsed
+    # once, and the clause with a number in its place.
     queries = tuple(dict.fromkeys(query for item in predicates for query in item.queries))
     for query in queries:
         if query not in parsed and not verify.is_query(query, refer):

@@ -72,7 +72,7 @@ def _in_dialect(predicates: list[Predicate], proposal: Proposal) -> list[Predica
         return predicates
     if pair.derived is not None:
         raise NoPlaceError(f"{pair.pruned} is computed in Spark's dialect, not in that of the text")
-    from sqlrewrite.dialects import dialect  # Spark's own texts do without this import
+    from sqlrewrite.dialects import dialect  # not imported for Spark's own texts
 
     written_in = dialect(name)
     assert written_in is not None

@@ -172,8 +172,8 @@ def _nodes_at(expression: Expression, paths: Iterable[Path]) -> dict[Path, Expre
 
 
 def steadied_texts(proposal: Proposal, author: AuthorText) -> dict[Span, str]:
-    """The text, by place, of a dimension's aggregates that may give another value in another order
-    of their rows, and of a HAVING over them, where HAVING or a condition needs them."""
+    """The new text, by place, of a dimension's aggregates whose value may depend on the order of
+    rows, and of a HAVING over them; only those that HAVING or a repeated condition uses."""
     aggregates = {id(aggregate) for aggregate in attempted_aggregates(proposal)}
     dimension = proposal.pair.dimension
     if not aggregates or not isinstance(dimension, Derived | CteReference):
