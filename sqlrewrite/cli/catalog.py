@@ -139,7 +139,7 @@ def infer_command(
     err = printer(err=True, color=color)
     count = sum(len(name) > 1 for name in catalog.relations)
     proposed = computed_columns(sources.files, catalog)
-    if count:  # else an existing file is worth more
+    if count:  # else an existing file is kept
         write_to(output, ddl(catalog, guessed, proposed))
     print_left_out(err, catalog)
     if not count:
@@ -318,7 +318,7 @@ def pull_command(
                     proposed[pulled.name] = live.proposed(running, pulled.relation)
                 if partial:
                     partial.add(pulled.relation)
-        if not relations:  # an existing snapshot is worth more
+        if not relations:  # an existing snapshot is kept
             _print_skipped(err, skipped)
             if partial:
                 partial.end()

@@ -64,7 +64,7 @@ class FileOptions(GivenOptions, frozen=True, eq=False):
         """The files of the paths, and how each is rewritten."""
         if self.quiet and self.verbose:
             raise click.UsageError("--quiet cannot go with --verbose")
-        logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # we report what it warns of
+        logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # our reports have what it warns of
         gathered = gather(self.paths, self.projects(), self.stdin_filename or STDIN)
         changed = None
         if self.changed_since is not None:
@@ -124,7 +124,7 @@ class FileRun(Struct, frozen=True, eq=False):
         """Whether no table is known for some of the files."""
         for group in self.groups:
             catalog = group.request.catalog
-            if STDIN in group.files and not catalog.relations:  # no file that a catalog is read of
+            if STDIN in group.files and not catalog.relations:  # no catalog was read from it yet
                 catalog = read_ddl(decode(self.stdin).text, "<stdin>", catalog)
             if group.files and not (catalog.relations or catalog.left_out):
                 return True

@@ -224,11 +224,7 @@ def _steps(
     options: RewriteOptions, group: FileGroup, err: Printer, session: Callable[[], Session]
 ) -> GroupSteps:
     """The functions for the files of a group. With --check and no Spark to ask for keys, as in CI,
-    literals are up to date if their key query has not changed.
-
-    With --check but no Spark to ask for keys, as in CI, literals are up to date if their key query
-    has not changed.
-    """
+    literals are up to date if their key query has not changed."""
     settings, request = group.settings, group.request
     asks = settings.predicate == VALUES and not request.strip
     if asks and not (options.check and options.where == Target()):

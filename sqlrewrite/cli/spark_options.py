@@ -220,7 +220,7 @@ def _rewritten(path: str, request: Request) -> RewrittenFile:
         raise CommandFailure(f"{name}: {result.rewrite.skipped[0].message}")
     rewrite, host = result.rewrite, host_of(name, result.source.text)
     if host is not None:
-        from sqlrewrite.embedded import as_sql  # a file of SQL does not need it
+        from sqlrewrite.embedded import as_sql  # not imported for a file of SQL
 
         rewrite = as_sql(host, request.catalog, request.options())
     return RewrittenFile(name, rewrite, request, result)

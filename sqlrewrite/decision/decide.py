@@ -292,7 +292,7 @@ def _merged(proposals: list[Proposal], group: _Group) -> list[Proposal]:
 
 
 def _accepted(proposal: Proposal, predicates: tuple[Predicate, ...], slot: Slot) -> Proposal:
-    """A proposal whose predicates are to be written."""
+    """The proposal as rewritten, with these predicates in this slot."""
     rules = proposal.rules
     if proposal.verdict is Verdict.REJECTED:  # as one of several references
         why = "every reference to the CTE has a bound: the predicate keeps what any of them needs"
@@ -322,7 +322,7 @@ def _forbidding_comment(
         return "a comment keeps the predicate that an earlier run wrote for this column"
     clause = text.managed_clause(slot)
     if clause is not None and all(stands_in(predicate, clause) for predicate in predicates):
-        return None  # and nothing is written at another place
+        return None  # all of them are there already
     offsets = [edit.offset for edit in placement.edits(slot, predicates, text.places)]
     return next((why for offset in offsets if (why := context.keeps(offset, mends))), None)
 

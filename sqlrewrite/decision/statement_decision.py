@@ -109,7 +109,7 @@ def _comparable_note(note: str) -> tuple[str, tuple[str, ...]] | None:
 def stale(stripped: Stripped, decided: StatementDecision) -> dict[Span, str]:
     """The predicates of an earlier run in a statement, by their spans in the original, that do not
     follow now, each with the predicate that replaces it, if any."""
-    if decided.failure is not None:  # they are put back
+    if decided.failure is not None:  # its edits put them all back
         return {}
     clauses, statement = stripped.clauses, decided.reading.statement
     gone: list[tuple[RemovedPredicate, dict[str, str]]] = []

@@ -57,7 +57,7 @@ class Baseline(Struct, frozen=True):
 
 
 def path_of(settings: Settings) -> str:
-    """Where a project's baseline is: as the settings say, else where --write-baseline puts it."""
+    """The path of a project's baseline: that of the settings, else that of --write-baseline."""
     return settings.baseline or os.path.join(settings.root, NAME)
 
 
@@ -83,7 +83,7 @@ class _File(TypedDict):
 
 def load(path: str) -> Baseline:
     """The baseline in a file. Raises ConfigError where it is missing or not of our form."""
-    import json  # not at each start
+    import json  # not imported at each start
 
     from msgspec import convert
 

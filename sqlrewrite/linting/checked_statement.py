@@ -129,8 +129,8 @@ class CheckedStatement:
 
     @cached_property
     def refusals(self) -> Mapping[tuple[TableUse, TableUse], str]:
-        """Why a rewrite inserts nothing for a fact and a dimension: a comment may ask to leave the
-        place alone, if not the scan."""
+        """Why a rewrite, which heeds the author's comments, inserts nothing for a fact and a
+        dimension."""
         reasons: dict[tuple[TableUse, TableUse], str] = {}
         for candidate in self._rewriting_candidates:
             if candidate.verdict is Verdict.REJECTED and candidate.reason:

@@ -85,8 +85,8 @@ def dbt_merge(path: str, text: str, catalog: Warehouse) -> Iterator[Finding]:
 
 
 class _Merge(Struct, frozen=True):
-    """The MERGE of a model: how its configuration says so, by which keys, into which table, and
-    which of its partition columns could be bounded."""
+    """The MERGE of a model: its strategy, its keys, the table, and which partition column of it
+    could be bounded."""
 
     strategy: str
     shown_key: str

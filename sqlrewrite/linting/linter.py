@@ -72,7 +72,7 @@ def lint(
         document = read(text, catalog, chosen.limits, heed=False)
         return findings(document, chosen, of_file, proposals)
 
-    with at_rest(sql):  # until only the findings are left
+    with at_rest(sql):  # ends when only the findings are left
         of_file = tuple(dbt_checks.dbt_merge(path, sql, catalog))
         rewritten = rendered(sql, catalog, chosen) if "{%" in sql else None
         if rewritten is None:
@@ -116,7 +116,7 @@ def _statement(checked: CheckedStatement) -> list[Finding]:
     decided = checked.decided
     if not decided.matters:
         return all_findings
-    with suppress_errors(RecursionError):  # nested so deep that only the rewriter got through
+    with suppress_errors(RecursionError):  # nested too deep for the checks
         all_findings += deep(lambda: [finding for check in CHECKS for finding in check(checked)])
     reported = {
         finding.place.span for finding in all_findings if finding.code not in ("DPP006", "DPP007")

@@ -82,7 +82,7 @@ def merge_reads_all(checked: CheckedStatement) -> Iterator[Finding]:
             continue
         written = (candidate.fact, candidate.dimension) in checked.already_written
         if written or replaced & {predicate.bounded for predicate in proposal.predicates}:
-            return  # it is in the text, or DPP002 tells what is to be in its place
+            return  # the predicate is in the text, or DPP002 reports what replaces it
         if pair.bounds:
             predicates += [predicate.text for predicate in proposal.predicates]
             if candidate.reason is not None:

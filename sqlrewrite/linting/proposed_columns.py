@@ -1,5 +1,5 @@
-"""What a query that filters another column would gain if a partition column were declared to be
-computed from that.
+"""Advice for a query that filters another column than the partition column: what it would gain if
+the partition column were declared to be computed from that one.
 
 In: the files of a run, which may hold the statements that write the tables; a scan that is read
 whole. Out: the declaration, and the predicate that would follow from it, as advice for DPP007.
@@ -70,7 +70,7 @@ def writing_files(files: Iterable[str], settings: Settings) -> Iterator[str]:
 
 @dataclass(frozen=True, eq=False)
 class Supposition:
-    """A document as it would be decided if what is proposed were declared."""
+    """A document as it would be decided if the proposed derivations were declared."""
 
     document: Document
     options: Options

@@ -222,7 +222,7 @@ def _equates(expression: ra.Expression) -> bool:
 
 
 def _rules_nothing_out(proposal: Proposal, plain: bool) -> bool:
-    """Whether with a join the engine still has to read all partitions of the scan."""
+    """Whether the engine has to read all partitions of the scan in spite of a join."""
     failing = {rule.code for rule in proposal.rules if rule.outcome is Outcome.FAIL}
     if proposal.verdict is not Verdict.REJECTED:
         return False
@@ -349,7 +349,7 @@ def _not_known(expression: ra.Expression, hidden: int | None, names: frozenset[s
 
 
 def _is_template(expression: ra.Expression) -> bool:
-    """Whether a variable or template stands for the whole of it."""
+    """Whether an expression is wholly a variable or template."""
     match expression:
         case ra.Parameter() | ra.Unknown():
             return True

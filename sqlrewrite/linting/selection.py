@@ -56,19 +56,19 @@ def finding_filter(settings: Settings, *, with_baseline: bool = True) -> Finding
 def input_files(settings: Settings) -> Iterator[str]:
     """The files besides its own that the findings of a project depend on, whether or not they
     exist: its baseline and its catalogs."""
-    from sqlrewrite.catalog.sources import in_folder  # few callers need it
+    from sqlrewrite.catalog.sources import in_folder  # not imported at each start
 
     yield baseline.path_of(settings)
     for path in settings.catalog:
         yield path
         if os.path.isdir(path):
             yield from map(str, in_folder(Path(path)))
-        elif path.endswith(".json"):  # of a manifest
+        elif path.endswith(".json"):  # a manifest has its types there
             yield os.path.join(os.path.dirname(path), "catalog.json")
 
 
 def check(settings: Settings) -> None:
-    """Raises ConfigError for codes and severities that are none."""
+    """Raises ConfigError for codes and severities that do not exist."""
     per_file = [code for _, codes in settings.per_file_ignores for code in codes]
     chosen = (*settings.select, *settings.extend_select, *settings.ignore)
     for code in (*chosen, *per_file, *dict(settings.severity)):

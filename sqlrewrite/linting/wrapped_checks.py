@@ -51,9 +51,9 @@ _NO_METASTORE = "delta"
 
 
 class _Inside(Struct, frozen=True):
-    """The partition columns in an operand, each with its place, and ``by`` what they are wrapped.
-    ``idle``: in an OR. ``computed``: the engine evaluates it for each partition. ``numbers`` are
-    the texts of the number literals that they are compared with."""
+    """The partition columns in an operand, each with its place. ``by``: the function or cast around
+    them. ``idle``: they stand in an OR. ``computed``: the engine evaluates it for each partition.
+    ``numbers`` are the texts of the number literals that they are compared with."""
 
     columns: tuple[tuple[str, Span], ...]
     by: str
