@@ -62,8 +62,8 @@ class Document:
 
     ``stripped.text`` is the text with blanks in place of what an earlier run wrote into it.
     ``suppressed`` are the author's comments that ask to leave something alone, where there are any
-    and they are heeded. Of a document that is ``tokenized``
-    only, ``statements`` are empty. Two documents of one text are equal.
+    and they are heeded. ``statements`` is empty if the document is only ``tokenized``. Two
+    documents of one text are equal.
     """
 
     original: str
@@ -85,7 +85,7 @@ class Document:
         return self.directives.lines.place(offset)
 
     def problem(self, failure: Failure) -> Problem:
-        """A failure as a caller is told of it."""
+        """A failure as callers see it, with its line and column."""
         return Problem(failure.code, failure.message, *self.place(failure.offset))
 
 
@@ -141,10 +141,10 @@ def read(
     named: bool = False,
     whole: bool = False,
 ) -> Document:
-    """A text read. ``heed``: scans that a comment asks to leave alone are left alone. ``lines`` are
-    those of the file that the text is a part of. ``named``: each statement has the names of all
-    that it reads, even if the whole file is left alone. ``whole``: the output of each statement is
-    bound, too. Never raises for bad SQL."""
+    """The ``Document`` of a text, its statements read and bound. ``heed``: scans that a comment
+    asks to leave alone are left alone. ``lines`` are those of the file that the text is a part of.
+    ``named``: each statement has the names of all that it reads, even if the whole file is left
+    alone. ``whole``: the output of each statement is bound, too. Never raises for bad SQL."""
     transliteration = to_spark(sql, limits)
     if transliteration is not None:
         if transliteration.failure:
@@ -216,7 +216,7 @@ def decide(document: Document, options: Options) -> Decision:
         if decided.failure is not None:
             start, end = reading.statement.start, reading.statement.end
             restored = tuple(text.restored(start, end))
-            decided = replace(decided, edits=restored)  # it is left as it was
+            decided = replace(decided, edits=restored)  # the statement stays as it was
         decisions.append(decided)
     return Decision(document, options, tuple(decisions))
 

@@ -60,8 +60,8 @@ class RegionResult(Struct, frozen=True, eq=False):
 
 
 class _Definition(Struct, frozen=True, eq=False):
-    """A statement that changes what names mean, in the region of that number; ``makes`` is the last
-    part of the name of a table or view that it only makes, else empty."""
+    """A statement that changes what names mean, in the region of that number; if it only makes a
+    table or view, ``makes`` is the last part of its name, else empty."""
 
     number: int
     block: tuple[int, ...]
@@ -71,8 +71,8 @@ class _Definition(Struct, frozen=True, eq=False):
     makes: str
 
     def may_run_around(self, number: int, block: tuple[int, ...]) -> bool:
-        """Whether the order of the file does not tell if it has run before a region: of a function,
-        a branch or a loop, any definition in the file may have run before."""
+        """Whether this may run before a region or not, so that the order in the file does not tell:
+        one of the two is in a function, a branch or a loop."""
         if self.number < number:
             return self.block != block[: len(self.block)]
         return self.number > number and bool(block)
@@ -112,9 +112,9 @@ def _made_name(statement: Statement, text: str) -> str:
 class _Before:
     """The catalogs that hold in the regions of a file, which are asked for in order.
 
-    In a region that is the catalog after the definitions that have run before it in order, and
-    those that may have run, or have in another session. Of these most only make a name that no
-    relation has, which changes nothing for other names: they are looked up by it.
+    The catalog in a region is the one after the definitions that have run before it, and those that
+    may have run or have run in another session. Most of the latter only make a new name, which
+    changes no other name: they are looked up by that name.
     """
 
     def __init__(self, catalog: Warehouse, regions: Sequence[Region]) -> None:

@@ -44,9 +44,10 @@ def outputs(
     a name or type that is not known. The keywords are settings of Spark:
     ``spark.sql.ansi.enabled``, ``spark.sql.timestampType``,
     ``spark.sql.decimalOperations.allowPrecisionLoss``, ``spark.sql.legacy.interval.enabled`` and
-    ``spark.sql.ansi.doubleQuotedIdentifiers``. What does not hold under all values of one that is
-    None is None. CREATE, DROP, USE and SET in the text hold for the statements behind them.
-    Never raises for bad SQL; raises ConfigError for a ``timestamp_type`` that Spark does not have.
+    ``spark.sql.ansi.doubleQuotedIdentifiers``. If a keyword is None, a name or type is given only
+    if it is the same for each of its values. CREATE, DROP, USE and SET in the text hold for the
+    statements behind them. Never raises for bad SQL; raises ConfigError for a ``timestamp_type``
+    that Spark does not have.
     """
     from sqlrewrite.document import tokenized
     from sqlrewrite.output_columns import outputs_of

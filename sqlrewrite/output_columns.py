@@ -97,9 +97,9 @@ def outputs_of(document: Document, possible: Iterable[ExactSettings]) -> tuple[O
 
 
 def _starts(possible: tuple[ExactSettings, ...], ansi: bool | None) -> tuple[ExactSettings, ...]:
-    """Each combination of settings that a RESET may bring back: those that the session was started
-    with, which may be the given ones, or Spark's defaults; ``ansi`` is that of ANSI mode, if the
-    version is known: on from 4.0."""
+    """Each combination of settings that a RESET may bring back: any of the ``possible`` ones, with
+    which the session may have been started, or Spark's defaults. ``ansi``: the default of ANSI
+    mode, None if the version is unknown."""
     by_default = _DEFAULTS if ansi is None else {**_DEFAULTS, "ansi": (ansi,)}
     values = {
         field: {getattr(exact, field) for exact in possible}.union(defaults)
@@ -165,7 +165,7 @@ class SessionState(Struct, frozen=True):
             return self._reset(key)
         if key in _FIELDS:
             field, values = _FIELDS[key]
-            if not sign:  # it is shown
+            if not sign:  # SET without a value only shows it
                 return self
             if value.lower() not in values:
                 return replace(self, unsure_settings=True)
@@ -194,7 +194,7 @@ class SessionState(Struct, frozen=True):
         if not query:
             unsure = self.unsure or _UNSURE.search(_written(piece, text)) is not None
             return replace(self, catalog=after, unsure=unsure)
-        if after is self.catalog:  # IF NOT EXISTS, and there is one
+        if after is self.catalog:  # IF NOT EXISTS: there is one already
             return self
         name = definitions.created_name(piece.tokens, text, self.catalog)
         head = text[piece.tokens[0].start : text.rindex(query, 0, piece.until)]

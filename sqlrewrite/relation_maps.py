@@ -242,7 +242,7 @@ class Relations(Mapping[Name, R], Generic[R]):
             )
         if _is_variable(name):
             after.variable = _with(self.variable, name, None if relation is None else True)
-        # Of these, not of those after: else each that is changed from these is indexed anew.
+        # Indexed here, not in ``after``: else each change of these relations would index them anew.
         after._readers, after._below = self._by_words(), self._by_namespaces()
         if relation is not None:
             after._readers = _with_words(after._readers, relation)
@@ -250,7 +250,7 @@ class Relations(Mapping[Name, R], Generic[R]):
         return after
 
     def with_temporaries(self, names: Iterable[Name]) -> Relations[R]:
-        """The relations without the temporary views that are not named."""
+        """The relations with no other temporary views than those of these ``names``."""
         after = self._copy()
         after.temporary = PersistentMap(
             {n: self.temporary[n] for n in names if n in self.temporary}

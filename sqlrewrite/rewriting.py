@@ -114,7 +114,7 @@ def rewrite_with_options(
     sql: str, catalog: Warehouse, options: Options, observe: DocumentObserver | None = None
 ) -> Rewrite:
     """``rewrite`` with ``Options``; ``observe`` gets the document."""
-    with at_rest(sql):  # until only the result is left
+    with at_rest(sql):  # ends when only the result is left
         return _rewritten(sql, catalog, options, observe)
 
 
@@ -122,7 +122,7 @@ def _rewritten(
     sql: str, catalog: Warehouse, options: Options, observe: DocumentObserver | None
 ) -> Rewrite:
     if options.strategy == "partition-wise":
-        from sqlrewrite.grouping import by_groups  # few runs ask for it
+        from sqlrewrite.grouping import by_groups  # not imported at each start
 
         return by_groups(sql, catalog, options)
     in_blocks = rendered(sql, catalog, options, observe) if "{%" in sql else None
@@ -147,7 +147,7 @@ def rendered(
     """
     if options.form == VALUES:
         return None
-    from sqlrewrite.text.blocks import blocks, renderings  # few texts need it
+    from sqlrewrite.text.blocks import blocks, renderings  # not imported at each start
 
     @cache
     def decided(text: str) -> Decision:

@@ -66,7 +66,8 @@ class Engine:
 
 
 def at_least(version: str, other: str) -> bool | None:
-    """Whether a version, as 4.1 or 4.1.2, is another one or later; None if it does not begin so."""
+    """Whether a version, as 4.1 or 4.1.2, is the other one or later; None if one is not of that
+    form."""
     one, least = (_VERSION.match(text) for text in (version, other))
     return one and least and (int(one[1]), int(one[2])) >= (int(least[1]), int(least[2]))
 

@@ -103,7 +103,7 @@ def foreign(text: Stripped, lines: Lines) -> tuple[Problem, ...]:
 def _strip_blocks(text: str) -> Stripped | None:
     """The text, which has ``{% if %}`` blocks, without managed predicates; None if two of its
     renderings lose different ones (docs/templates.md)."""
-    from sqlrewrite.text.blocks import renderings  # few texts need it
+    from sqlrewrite.text.blocks import renderings  # not imported at each start
 
     every = renderings(text)
     stripped = [strip(rendering.text, lex(rendering.text, _some)) for rendering in every]

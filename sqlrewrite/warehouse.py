@@ -238,9 +238,9 @@ class Warehouse:
 
     Names of one part are those of temporary views. Of the tables and views that are ``forgotten``,
     and of the ``hidden`` temporary views, nothing is known any more, not even whether they exist; a
-    temporary view may stand before a table. ``references`` are what dbt's ``ref`` and ``source``
-    mean, ``models`` its incremental models by their files, from the project's folder on,
-    ``files`` what all its models are by their files, ``this`` that of the text's own;
+    temporary view may stand before a table. ``references`` are the names that dbt's ``ref`` and
+    ``source`` mean, ``models`` its incremental models and ``files`` the names of all its models,
+    both by their files from the project's folder on, ``this`` the name of the text's own model;
     ``declared`` are the derived columns of the settings, by table. ``variables`` are the values
     that the project gives to variables in names, ``settings`` those of the sessions, as far as they
     are known, ``reset_settings`` those that a RESET brings back. ``open_names`` are names with a
@@ -347,10 +347,9 @@ class Warehouse:
         )
 
     def refer(self, reference: Reference) -> Name | None:
-        """The name that a reference in a template stands for: the one in a manifest or project;
-        where there is neither, that of the only relation with this last name, and for a source of
-        this schema, which is its source's name unless a project says otherwise; else None. A
-        variable stands for its value."""
+        """The name that a template's reference stands for: of a variable its value, else the name
+        in a manifest or project. Without these, the only relation with this last name (of a source,
+        in the schema with the source's name, or in one that may be any). None if unknown."""
         if reference[0] == VARIABLE:
             value = self.variables.get(reference[1])
             return None if value is None else (value,)
@@ -474,10 +473,9 @@ _TEMPLATE_SIGNS = ("$", "{", "}", "@", "#", "&", "%")
 
 
 def _may_be(name: Name, other: Name, relations: Relations[TableOrView], *, named: bool) -> bool:
-    """Whether a qualified name may be that of a relation with the same last part: the other parts
-    are equal, or one of them may be any. A name of two parts has no catalog. What the text has
-    ``named`` is no other schema, and what the catalog has in none is in no schema that has
-    ``relations``."""
+    """Whether a qualified name may be that of a relation with the same last part: each other part
+    is equal, or one of the two may be any. A name of two parts has no catalog. A schema that the
+    text has ``named`` is no other one if it is the default one or has ``relations``."""
     one, two = name[-2], other[-2]
     if _GLOBAL in (one, two):
         return False

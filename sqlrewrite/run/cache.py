@@ -94,7 +94,7 @@ def cache_for(request: Request, job_key: tuple[object, ...] | None) -> Cache | N
     """The cache of a job under a request; None with --no-cache, for a job without a key, and if the
     folder cannot be used."""
     if job_key is None or not request.settings.cache or request.asks:
-        return None  # an engine may answer otherwise tomorrow
+        return None  # an engine may give other keys tomorrow
     choices = decisive(request.settings)
     try:
         if request.settings.engine.endswith(".toml"):

@@ -85,6 +85,6 @@ def check_size(size: int, limit: int) -> None:
 
 def content_hash(data: bytes, path: str) -> bytes:
     """A hash of a file's bytes and of the language that its name implies."""
-    from hashlib import sha256  # a small run does not need it
+    from hashlib import sha256  # not imported for a small run
 
     return sha256(kind_of(path).encode() + data).digest()

@@ -179,7 +179,7 @@ def _rewritten(path: str, text: str, request: Request, observe: DocumentObserver
             observe(document)
     host = host_of(path, text)
     if host is not None:
-        from sqlrewrite import embedded  # a file of SQL does not need it
+        from sqlrewrite import embedded  # not imported for a file of SQL
 
         if request.strip:
             return embedded.strip(path, host)
@@ -238,7 +238,7 @@ class RewriteTask(Struct, frozen=True):
                 result = replace(
                     result, statements=kept, statistics=file_statistics(result, self.request)
                 )
-            # Drawn, a diff no longer holds the plans themselves.
+            # A diff that is drawn here does not hold the plans, which need not be pickled.
             drawn = (PlanDiff(diff.statement, diff.line, diff.lines) for diff in rewrite.plans)
             plans = tuple(drawn) if self.plans else ()
             candidates = rewrite.candidates

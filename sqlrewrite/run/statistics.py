@@ -60,12 +60,12 @@ def documents_of(path: str, text: str, catalog: Warehouse, limits: Limits) -> It
     host = host_of(path, text)
     if host is None:
         if "{%" in text:
-            from sqlrewrite.text.blocks import renderings  # few texts need it
+            from sqlrewrite.text.blocks import renderings  # not imported at each start
 
             text = next((rendering.text for rendering in reversed(renderings(text))), text)
         yield read(text, catalog, limits, heed=False, named=True)
         return
-    from sqlrewrite import embedded  # a file of SQL does not need it
+    from sqlrewrite import embedded  # not imported for a file of SQL
 
     for _, document in embedded.documents(host, catalog, limits, heed=False, named=True):
         yield document

@@ -207,7 +207,7 @@ def _diagnostic(finding: Finding, places: Positions) -> types.Diagnostic:
 
 def make(config: str | None, chosen: Mapping[str, Any], *, isolated: bool = False) -> Server:
     """A server with its features, ready to be started."""
-    logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # we report what it warns of
+    logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # our findings have what it warns of
     server = Server(config, chosen, isolated=isolated)
     server.feature(types.INITIALIZED)(_initialized)
     server.feature(types.TEXT_DOCUMENT_DID_OPEN)(_opened)

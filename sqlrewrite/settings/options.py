@@ -72,7 +72,7 @@ class ResolveError(Exception):
 
 
 def not_asked(query: str, namespace: tuple[str, ...]) -> Keys | None:
-    """The ``Resolve`` without an engine."""
+    """None for every key query: the ``Resolve`` of a run that has no engine to ask."""
     return None
 
 

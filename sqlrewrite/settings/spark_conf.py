@@ -65,7 +65,8 @@ _BOOLEAN = {"true": True, "false": False}
 
 
 def known_setting(name: str) -> str | None:
-    """One of ``SETTINGS`` or Flink's, in its own spelling; None for other names."""
+    """A setting of ``SETTINGS`` or of Flink in its own spelling, by its name in any case; None for
+    other names."""
     return _BY_NAME.get(name.strip().strip("`").lower())
 
 

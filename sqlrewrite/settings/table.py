@@ -453,5 +453,5 @@ def section(name: str) -> tuple[str, ...]:
 
 
 def decisive(settings: Settings) -> dict[str, Any]:
-    """The settings that what is written into a text depends on."""
+    """The settings on which the text that is written depends, by name."""
     return {row.name: getattr(settings, row.name) for row in TABLE if row.decides}

@@ -86,7 +86,7 @@ def enable(
     """
     options = make_options(when=when, predicate=predicate, resolve=resolver(spark))
     rewrite(_ANY, Catalog.from_ddl(_TABLES))  # imports all modules, so that the first text is quick
-    tables = replace(catalog, settings={}) if catalog else None  # the session's settings count
+    tables = replace(catalog, settings={}) if catalog else None  # the session's settings are used
     return Enabled(spark, LiveCatalog(spark, ttl, tables), options, Events(log), budget)
 
 

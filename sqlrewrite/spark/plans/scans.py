@@ -97,7 +97,7 @@ def table_name(scan: Any) -> str:
 
 
 def last_name(scan: Any) -> str:
-    """The last part of that name, in lower case."""
+    """The last part of the name of a scan's table, in lower case."""
     return table_name(scan).rpartition(".")[2].lower()
 
 
