@@ -53,6 +53,8 @@ NO_FILES = (
 ERRORS_ONLY = Detail(frozenset(), skipped=False, plans=False)
 """The detail under ``--quiet``."""
 
+_NAMES = re.compile(r"\{\{.*?\}\}|`[^`]*`|'[^']*'|\"[^\"]*\"")
+"""What a message quotes of the author's text."""
 _NO_UTF_8 = re.compile("[\udc80-\udcff]")
 _SHOWN_AS_LATIN_1 = "has bytes that are not UTF-8: they are kept, and shown as Latin-1"
 
@@ -70,7 +72,7 @@ def file_lines(result: FileResult, detail: Detail, reasons: Reasons) -> Iterator
     ]
     if rewrite and detail.skipped:
         for problem in rewrite.skipped:
-            if _has_line("skipped", problem.message, detail, reasons):
+            if _has_line("skipped", _NAMES.sub("…", problem.message), detail, reasons):
                 line = _problem(path, problem, "skipped", "bold yellow")
                 placed.append((problem.line, problem.column, [line]))
         for statement in result.statements:
@@ -143,6 +145,8 @@ def more_lines(reasons: Reasons, detail: Detail) -> Iterator[Line]:
         if count > detail.like:
             more = f"{count - detail.like:,}{' more' if detail.like else ''} {word}: "
             yield ((more, "yellow"), (alike, ""))
+    if reasons and not detail.like:
+        yield (("-v shows each with its place", "dim"),)
 
 
 def last_lines(summary: Summary, *, would: bool, strip: bool = False) -> Iterator[Line]:

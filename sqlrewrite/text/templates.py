@@ -44,6 +44,8 @@ _IN_STRING = re.compile(
 )
 _NAMES = ("{", "$", "@", "#", "%", "&", "'", '"', "r'", 'r"', "R'", 'R"')
 """What a function's or parameter's name begins with if it is a template."""
+_LONGEST = 60
+_CALL = re.compile(r"\{\{[-+]?\s*[\w.]{1,50}(?=\s?\()")
 _NAMED = re.compile(r"\{\{[-+]?\s*[\w.]+\s*[-+]?\}\}")
 
 NOTE = re.compile(r"(?:^|(?<=;))[ \t]*//[^\r\n]*", re.MULTILINE)
@@ -99,6 +101,10 @@ def holds_template(string: str) -> bool:
 
 
 def on_one_line(text: str) -> str:
-    """An expression as a reason shows it: on one line, and not too long."""
+    """An expression, or a piece of a text, as a reason shows it: on one line, and not too long. Of
+    a long call its arguments are left out."""
     line = " ".join(text.split())
-    return line if len(line) <= 60 else f"{line[:57]}…"
+    if len(line) <= _LONGEST:
+        return line
+    call = _CALL.match(line)
+    return f"{call.group()}(…) }}}}" if call else f"{line[: _LONGEST - 3]}…"

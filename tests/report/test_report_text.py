@@ -162,6 +162,7 @@ def test_of_like_reasons_ten_are_told_and_the_rest_counted() -> None:
     assert [plain(line) for line in more_lines(reasons, counted)] == [
         "20 skipped: a template",
         "12 not rewritten: tables",
+        "-v shows each with its place",
     ]
 
 

@@ -273,11 +273,23 @@ def test_variables_in_a_statement_that_changes_no_name(text: str, catalog: Catal
     assert not rewrite(text, catalog).skipped
 
 
+LONG = ", ".join(["ref(1)"] * 20)
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [
         ("CREATE VIEW {{ f(1) }} AS SELECT 1", "{{ f(1) }} stands in a definition: left alone"),
         ("maybe a statement with {x}", "no statement begins with 'maybe'"),
+        (
+            "{{ f(1) }}",
+            "it begins with what `{{ f(1) }}` renders to: as dbt compiles it, in target/",
+        ),
+        (f"{{{{ f({LONG}) }}}}", "it begins with what `{{ f(…) }}` renders to: as dbt"),
+        (f"{{{{- a.f(\n{LONG}\n) -}}}}", "it begins with what `{{- a.f(…) }}` renders to: as dbt"),
+        (f"SELECT CAST(a AS {{{{ f({LONG}) }}}})", "expected a type after AS before `{{ f(…) }}`"),
+        (f"'{LONG} join'", "text in quotes: are those around 'ref(1), ref(1), ref(1)"),
+        (f"'{LONG} join'", "ref(1), r…' meant?"),
     ],
 )
 def test_what_is_no_query_says_so(text: str, why: str) -> None:

@@ -202,7 +202,7 @@ def _pieces(
             return (
                 _dotted(relation)
                 if relation
-                else [(TokenType.IDENTIFIER, on_one_line(template.text))]
+                else [(TokenType.IDENTIFIER, " ".join(template.text.split()))]
             )
         case TemplateKind.THIS if (this := refer(template.reference)) and is_named and not dotted:
             return _dotted(this)

@@ -42,7 +42,14 @@ from sqlrewrite.text.edits import Span, merged
 from sqlrewrite.text.limits import Limits
 from sqlrewrite.text.markers import marker_within
 from sqlrewrite.text.masking import mask, untouched
-from sqlrewrite.text.templates import Obstacle, Refer, Template, no_name
+from sqlrewrite.text.templates import (
+    Obstacle,
+    Refer,
+    Template,
+    is_template,
+    no_name,
+    on_one_line,
+)
 
 _TOKEN_SHOWN = re.compile(r"<Token token_type: [^,]*, text: (.*?), line: .*?>")
 _UNEXPECTED = "Invalid expression / Unexpected token"
@@ -291,7 +298,15 @@ def _no_beginning(text: str, start: int, first: Token) -> str:
     """Why no statement begins with a token."""
     if text.startswith("//", start):
         return "// does not begin a comment in SQL: write --"
-    return f"no statement begins with {first.text!r}"
+    begins = on_one_line(first.text)
+    if first.token_type is TokenType.STRING:
+        return f"no statement begins with a text in quotes: are those around {begins!r} meant?"
+    if is_template(first.text):
+        return f"it begins with what `{begins}` renders to: {_AS_RENDERED}"
+    return f"no statement begins with {begins!r}"
+
+
+_AS_RENDERED = "as dbt compiles it, in target/compiled, it can be read"
 
 
 def _over(text: str, tokens: Sequence[Token], limits: Limits) -> Failure | None:
@@ -331,9 +346,15 @@ def _parse_failure(error: ParseError, text: str, tokens: Sequence[Token]) -> Fai
         return Failure(offset, MISSING_SEMICOLON)
     message = (first.get("description") or _first_line(error)).rstrip(".")
     last = tokens[-1]
-    shown = next((text[t.start : t.end + 1] for t in tokens if t.start == offset), "")
+    shown = next((_token_shown(text, token) for token in tokens if token.start == offset), "")
     where = f"after `{shown}`" if offset == last.start else f"before `{shown}`"
     return Failure(offset, _in_words(message, where, shown))
+
+
+def _token_shown(text: str, token: Token) -> str:
+    """A token as a message shows it: of a template, whose tokens share its text, all of it."""
+    whole = token.token_type is TokenType.VAR and is_template(token.text)
+    return on_one_line(token.text if whole else text[token.start : token.end + 1])
 
 
 def _in_words(message: str, where: str, shown: str) -> str:
