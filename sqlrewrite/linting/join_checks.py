@@ -5,6 +5,7 @@ misleads.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 from sqlrewrite.find.join_edges import ScanJoin
 from sqlrewrite.find.reducers import all_restrictions, own_conditions
@@ -275,14 +276,15 @@ def _undone(checked: CheckedStatement, block: Block, join: Join) -> Iterator[Fin
         JoinType.FULL: (join.left, join.right),
     }[join.declared]
     for side in sides:
-        where = _rejecting(block, side)
-        spans = (getattr(leaf, "span", None) for leaf in leaves(side))
+        where, relations = _rejecting(block, side), leaves(side)
+        first = next(relations, None)  # far down, in a chain of joins
+        spans = (getattr(leaf, "span", None) for leaf in chain((first,), relations))
         span = next(filter(None, spans), None)
-        if where is None or span is None:
+        if where is None or first is None or span is None:
             continue
         was, now = join.declared.value.upper(), join.type.value.upper()
         a = "an" if now.startswith("I") else "a"
-        name = relation_name(next(iter(leaves(side))))
+        name = relation_name(first)
         line, column = checked.lines.place(where.start)
         yield checked.finding(
             "DPP006",

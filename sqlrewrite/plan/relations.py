@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.facts.functions import function
@@ -108,22 +109,47 @@ def leaves(node: ra.Node | None, *, named: bool = False) -> Iterator[ra.Relation
                 pass
 
 
+def named(node: ra.Node | None) -> tuple[ra.Relation | ra.Generate, ...]:
+    """The relations and generators of a join tree whose columns can be named above it, as those of
+    ``leaves``, which are put together once for each join."""
+
+    def joined(left: tuple[Any, ...], join: ra.Join) -> tuple[Any, ...]:
+        both = left if join.type in LEFT_ONLY else left + named(join.right)
+        count_steps(len(both))
+        return both
+
+    return _of_spine(node, "named", lambda one: tuple(leaves(one, named=True)), joined)
+
+
 def numbers(node: ra.Node | None) -> frozenset[int]:
     """The relation numbers in a join tree."""
+    return _of_spine(
+        node,
+        "numbers",
+        lambda one: frozenset(relation_numbers(one)),
+        lambda left, join: left | numbers(join.right),
+    )
+
+
+T = TypeVar("T")
+
+
+def _of_spine(
+    node: ra.Node | None,
+    key: str,
+    of: Callable[[ra.Node | None], T],
+    joined: Callable[[T, ra.Join], T],
+) -> T:
+    """What is known ``of`` a join tree, ``joined`` from the innermost join out, of what is known of
+    each join's left side: without recursion, as hundreds of joins are one deep left spine."""
     waiting: list[ra.Join] = []
-    while isinstance(node, ra.Join) and _NUMBERS not in node.memo:
+    while isinstance(node, ra.Join) and key not in node.memo:
         waiting.append(node)
         node = node.left
-    if isinstance(node, ra.Join):
-        inside: frozenset[int] = node.memo[_NUMBERS]
-    else:
-        inside = frozenset(relation_numbers(node))
-    for join in reversed(waiting):  # from the innermost out, each of what is on its left
-        inside = join.memo[_NUMBERS] = inside | numbers(join.right)
-    return inside
-
-
-_NUMBERS = "numbers"
+    known: T = node.memo[key] if isinstance(node, ra.Join) else of(node)
+    for join in reversed(waiting):
+        known = join.memo[key] = joined(known, join)
+    return known
 
 
 def relation_numbers(node: ra.Node | None) -> Iterator[int]:

@@ -18,7 +18,7 @@ from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import column_names
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.memo import remembered
-from sqlrewrite.plan.relations import LEFT_ONLY, leaves
+from sqlrewrite.plan.relations import LEFT_ONLY, named
 from sqlrewrite.text.edits import Span
 
 # How many parts of db.t.x.y may name the relation, in the order tried: the next part is its column,
@@ -53,14 +53,14 @@ class Scope(Struct):
     outer: list[ra.ColumnRef] = field(default_factory=list)
     narrow: Scope | None = None
     _listed: tuple[ra.Node, list[_Listed] | None] | None = None
-    _visible: tuple[ra.Node, list[ra.Relation | ra.Generate]] | None = None
+    _visible: tuple[ra.Node, tuple[ra.Relation | ra.Generate, ...]] | None = None
 
-    def visible(self) -> list[ra.Relation | ra.Generate]:
+    def visible(self) -> tuple[ra.Relation | ra.Generate, ...]:
         """The relations of its own FROM whose columns can be named here."""
         if self.source is None:
-            return []
+            return ()
         if self._visible is None or self._visible[0] is not self.source:
-            self._visible = (self.source, list(leaves(self.source, named=True)))
+            self._visible = (self.source, named(self.source))
         return self._visible[1]
 
     def listed(self) -> list[_Listed] | None:
@@ -316,7 +316,7 @@ def _key(side: ra.Node, name: str, span: Span | None) -> ra.Expression | None:
     (ref,) = refs
     if not _some_may_have_more(side):
         return ref
-    for leaf in leaves(side, named=True):
+    for leaf in named(side):
         if _may_have_more(leaf):
             return None
         if isinstance(ref, ra.ColumnRef) and leaf.relation == ref.relation:
@@ -328,7 +328,7 @@ def _some_may_have_more(node: ra.Node) -> bool:
     """Whether a relation of a join tree may have columns whose names are not known."""
     if isinstance(node, ra.Join):
         return _some_of_join(node)
-    return any(map(_may_have_more, leaves(node, named=True)))
+    return any(map(_may_have_more, named(node)))
 
 
 @remembered
@@ -386,7 +386,7 @@ def _columns_of_join(join: ra.Join) -> list[NamedColumn] | None:
 
 def qualified_star(node: ra.Node | None, qualifier: tuple[str, ...]) -> list[NamedColumn] | None:
     """The columns of ``t.*`` in order, first those that USING hides; None if not all are known."""
-    relations = [leaf for leaf in leaves(node, named=True) if _has_qualifier(leaf, qualifier)]
+    relations = [leaf for leaf in named(node) if _has_qualifier(leaf, qualifier)]
     if len(relations) != 1 or node is None or isinstance(relations[0], ra.Generate):
         return None
     if not _has_merged_columns(node):
