@@ -19,8 +19,8 @@ from sqlrewrite.settings.spark_conf import VERSION
 from sqlrewrite.settings.table import Settings
 from sqlrewrite.warehouse import CatalogError, VariableValues, Warehouse
 
-_SMALL = 1 << 14
-"""Smaller definitions are read as fast as a cached catalog."""
+_SMALL, _FEW = 1 << 12, 20
+"""Definitions of fewer bytes, in fewer files, are read as fast as a cached catalog."""
 
 
 def load(
@@ -30,7 +30,8 @@ def load(
     cached."""
     files = _files(paths) if keep else None
     before = stamps(files or ())
-    if not files or sum(size for size, *_ in before.values()) < _SMALL:
+    size = sum(size for size, *_ in before.values())
+    if not files or (size < _SMALL and len(files) < _FEW):
         return Catalog.load(*paths, schema=schema, variables=variables)
     from sqlrewrite.run import cache  # imports msgspec
 

@@ -94,6 +94,18 @@ def test_what_a_name_means_is_a_part_of_the_key(folder: Path, reads: list[object
     assert len(reads) == 4
 
 
+def test_many_files_are_kept(tmp_path: Path, folder: Path, reads: list[object]) -> None:
+    """However short: each of these may need the one before."""
+    chain = tmp_path / "chain"
+    chain.mkdir()
+    for number in range(30):
+        text = f"CREATE TABLE t{number} AS SELECT k FROM t{number - 1}"
+        (chain / f"{number}.sql").write_text(text)
+    for _ in range(2):
+        catalogs.load(str(chain))
+    assert len(reads) == 1
+
+
 def test_what_is_not_kept(folder: Path, reads: list[object], tmp_path: Path) -> None:
     (tmp_path / "small.sql").write_text(DDL)
     for _ in range(2):
