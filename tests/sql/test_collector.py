@@ -46,9 +46,12 @@ def test_one_within_another() -> None:
     assert gc.isenabled()
 
 
-def test_no_rest_over_a_large_text() -> None:
+def test_over_a_large_text_it_runs_rarely() -> None:
+    before = gc.get_threshold()
     with at_rest("SELECT 1;" * 20_000):
         assert gc.isenabled()
+        assert gc.get_threshold()[0] == 50_000
+    assert gc.get_threshold() == before
 
 
 def test_a_rewrite_leaves_it_as_it_was() -> None:
