@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -121,6 +121,7 @@ class _Before:
         self._start = catalog
         self._by_block: dict[tuple[int, ...], list[_Definition]] = {}
         self._makers: dict[str, list[_Definition]] = {}
+        self._made_inside: set[str] = set()
         self._others: list[_Definition] = []
         self._after: dict[tuple[int, int, bool], tuple[Warehouse, Warehouse]] = {}
         self._reached: dict[tuple[tuple[int, ...], str | None], tuple[int, Warehouse]] = {}
@@ -130,18 +131,30 @@ class _Before:
                 makes = definition.makes
                 same_name = self._makers.setdefault(makes, []) if makes else self._others
                 same_name.append(definition)
+                if makes and definition.block:
+                    self._made_inside.add(makes)
+        self._known = {name for name in self._makers if _has(catalog, name)}
 
     def catalog(self, number: int, region: Region) -> Warehouse:
         """The catalog that holds in a region of that number."""
         block = region.block
         catalog = self._in_order(number, region)
-        named = [name for name in self._makers if _has(catalog, name)]
+        named = self._existing(catalog, self._makers if block else self._made_inside)
         unsure = [*self._others, *(maker for name in named for maker in self._makers[name])]
         unsure = [definition for definition in unsure if definition.may_run_around(number, block)]
         for definition in sorted(unsure, key=_place):
             if not definition.makes or _has(catalog, definition.makes):
                 catalog = self._followed(definition, catalog, maybe=True)
         return catalog
+
+    def _existing(self, catalog: Warehouse, made: Collection[str]) -> list[str]:
+        """Those of the names that a relation of the catalog has: it had one at the beginning, or
+        what has run since has changed that."""
+        if not made:
+            return []
+        changes = self._start.relations.changes(catalog.relations)
+        names = self._known.union(name[-1] for name, _, _ in changes)
+        return [name for name in names if name in made and _has(catalog, name)]
 
     def _in_order(self, number: int, region: Region) -> Warehouse:
         """The catalog after what stands before a region in its block and those around it."""
