@@ -146,10 +146,10 @@ def _of_spine(
     while isinstance(node, ra.Join) and key not in node.memo:
         waiting.append(node)
         node = node.left
-    known: T = node.memo[key] if isinstance(node, ra.Join) else of(node)
+    inside: T = node.memo[key] if isinstance(node, ra.Join) else of(node)
     for join in reversed(waiting):
-        known = join.memo[key] = joined(known, join)
-    return known
+        inside = join.memo[key] = joined(inside, join)
+    return inside
 
 
 def relation_numbers(node: ra.Node | None) -> Iterator[int]:
