@@ -15,6 +15,7 @@ from sqlrewrite.find.derived_columns import may_prune
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.expressions import columns, conjuncts, relations
 from sqlrewrite.plan.joins import required_conditions
+from sqlrewrite.plan.memo import remembered_by_node
 from sqlrewrite.plan.relations import joins, numbers
 
 # Each comparison operator, with the one that means the same when the sides are swapped.
@@ -132,8 +133,11 @@ def _edges_of_condition(
             return
 
 
+@remembered_by_node
 def _may_bound(plan: ra.Plan, side: ra.Expression) -> bool:
     """Whether an expression on one side of an edge has a column that a fact may be pruned by."""
+    if isinstance(side, ra.Unknown) and side.merged:  # by FULL joins, each of that of those below
+        return any(_may_bound(plan, arg) for arg in side.args)
     return any(may_prune(plan, ref) for ref in columns_of(side))
 
 

@@ -24,7 +24,7 @@ from sqlrewrite.find.derived_columns import (
 from sqlrewrite.find.join_edges import FILTER, FLIPPED, JoinEdge, Side, columns_of, join_edges
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import column_names
-from sqlrewrite.plan.expressions import walk
+from sqlrewrite.plan.expressions import shared_nodes
 from sqlrewrite.plan.joins import LEFT, null_extended, side_of
 from sqlrewrite.plan.lineage import LineagePath, ends_along, trace, trace_query
 from sqlrewrite.plan.memo import remembered
@@ -347,10 +347,9 @@ def unread_join(plan: ra.Plan) -> tuple[int | None, str] | None:
 
 def _not_understood(plan: ra.Plan, block: ra.Block) -> Iterator[str]:
     yield from block.unknown_syntax
-    for join in joins(block.source):
-        parts = (part for condition in join.conditions for part in walk(condition.expression))
-        unknown = (part.reason for part in parts if isinstance(part, ra.Unknown))
-        yield from (reason for reason in unknown if PRECEDENCE in reason)
+    conditions = (on.expression for join in joins(block.source) for on in join.conditions)
+    unknown = (part.reason for part in shared_nodes(conditions) if isinstance(part, ra.Unknown))
+    yield from (reason for reason in unknown if PRECEDENCE in reason)
     for leaf in leaves(block.source):
         if isinstance(leaf, ra.Opaque) and leaf.unread:
             yield leaf.reason

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from sqlrewrite.copies import replace
 from sqlrewrite.plan import algebra as ra
@@ -57,6 +57,20 @@ def walk(expression: ra.Expression) -> Iterator[ra.Expression]:
         node = stack.pop()
         yield node
         stack.extend(children(node))
+
+
+def shared_nodes(expressions: Iterable[ra.Expression]) -> Iterator[ra.Expression]:
+    """The expressions and all below them, parents first, and each that several share once: a column
+    that FULL joins merge stands in the conditions of all joins above."""
+    seen: set[int] = set()
+    for expression in expressions:
+        stack = [expression]
+        while stack:
+            node = stack.pop()
+            if id(node) not in seen:
+                seen.add(id(node))
+                yield node
+                stack.extend(children(node))
 
 
 def columns(expression: ra.Expression, *, inside: bool = True) -> tuple[ra.ColumnRef, ...]:
