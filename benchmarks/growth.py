@@ -139,6 +139,15 @@ def cte_facts(size: int) -> str:
     return f"WITH {', '.join(ctes)} SELECT * FROM c{size - 1}"
 
 
+def filtered_chain(size: int, table: str, column: str, query: str) -> str:
+    """A query over the last of a chain of CTEs, each of which has a condition on a table."""
+    ctes = [f"c0 AS (SELECT k, {column} FROM {table})"]
+    ctes += [
+        f"c{n} AS (SELECT k, {column} FROM c{n - 1} WHERE {column} <> {n})" for n in range(1, size)
+    ]
+    return f"WITH {', '.join(ctes)} {query.format(f'c{size - 1}')}"
+
+
 def fibonacci(size: int) -> str:
     ctes = ["c0 AS (SELECT k, v FROM d)", "c1 AS (SELECT k, v FROM d WHERE c = 'a')"]
     ctes += [
@@ -230,6 +239,18 @@ TEXTS = (
     Axis("CTEs that each read the two before", (10, 20, 40), rewriting(fibonacci)),
     Axis("FULL joins with USING", (37, 75, 150), rewriting(
         each("FULL JOIN d d{n} USING (k)", " ", "SELECT * FROM f {} WHERE d1.c = 'a'"))),
+    Axis("RIGHT joins in a chain", (40, 80, 160), rewriting(
+        each("RIGHT JOIN d d{n} ON d{n}.k = d{m}.k", " ",
+             "SELECT f.x FROM f RIGHT JOIN d d0 ON f.p = d0.k {} WHERE d0.c = 'a'"))),
+    Axis("EXTENDs in a pipe", (40, 80, 160), rewriting(
+        each("|> EXTEND f.x + {n} AS e{n}", " ",
+             "FROM f |> JOIN d ON f.p = d.k |> WHERE d.c = 'a' {}"))),
+    Axis("conditions on a fact, down a chain of CTEs", (50, 100, 200), rewriting(
+        lambda size: filtered_chain(
+            size, "f", "p", "SELECT q.k FROM {} q JOIN d ON q.p = d.k WHERE d.c = 'a'"))),
+    Axis("conditions on a dimension, down a chain of CTEs", (50, 100, 200), rewriting(
+        lambda size: filtered_chain(
+            size, "d", "v", "SELECT f.x FROM f JOIN {} q ON f.p = q.k"))),
     Axis("subqueries over one column", (50, 100, 200), rewriting(
         each("(SELECT max(f{n}.x) FROM f f{n} WHERE f{n}.p = d.k) AS c{n}", ", ",
              "SELECT {} FROM d WHERE d.c = 'a'"))),
@@ -368,6 +389,27 @@ def other_files(folder: Path, count: int) -> None:
         (below / f"part-{number}.parquet").touch()
 
 
+def hosted(name: str, text: Callable[[int], str]) -> Prepare:
+    """``--check`` of a file in another language that holds so many texts of SQL."""
+
+    def prepare(folder: Path, size: int) -> Callable[[], object]:
+        (folder / name).write_text(text(size), "utf-8")
+        (folder / "tables.ddl").write_text(DDL, "utf-8")
+        options = ("--check", "-q", "--no-cache", "-c", str(folder / "tables.ddl"))
+        return command(*options, str(folder / name))
+
+    return prepare
+
+
+def notebook(size: int) -> str:
+    cells: list[dict[str, object]] = [
+        {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None,
+         "source": ["%%sql\n", f"{JOINED} AND d.v = {n}"]}
+        for n in range(size)
+    ]  # fmt: skip
+    return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+
+
 def proposing(folder: Path, size: int) -> Callable[[], object]:
     """``init`` of a repository that has its own definitions."""
     query_files(folder, size)
@@ -462,6 +504,13 @@ FILES = (
     Axis("findings as SARIF", (250, 500, 1000), linting(each(FOUND, ";\n"), "sarif"), 20_000),
     Axis("lines of an open file", (250, 500, 1000), typing, 5000),
     Axis("shapes of an audit", (250, 500, 1000), auditing, 16_000),
+    Axis("cells of a notebook", (250, 500, 1000), hosted("notebook.ipynb", notebook)),
+    Axis("f-strings in a Python file", (250, 500, 1000), hosted(
+        "job.py", each(f'spark.sql(f"{JOINED} AND d.v = {{{{day}}}} AND d.w = {{n}}")', "\n"))),
+    Axis("views in a Python file", (250, 500, 1000), hosted(
+        "job.py", each(
+            'spark.sql("CREATE TEMP VIEW v{n} AS SELECT k, v FROM v{m} WHERE v <> {n}")', "\n",
+            'spark.sql("CREATE TEMP VIEW v0 AS SELECT k, v FROM d")\n{}\n'))),
     Axis("files that `init` reads", (1250, 2500, 5000), proposing),
 )  # fmt: skip
 
