@@ -287,7 +287,7 @@ def _constant_text(arg: ra.Expression) -> str | None:
 
 
 def _has_name(arg: ra.Expression) -> bool:
-    """Whether a value in a row names its field; the plan has that name in lower case alone."""
+    """Whether a value in a row gives its field a name, which the plan has in lower case only."""
     return isinstance(arg, ra.ColumnRef | ra.Variable) or (
         isinstance(arg, ra.Call) and arg.name == "."
     )
@@ -299,7 +299,7 @@ def is_when(arg: ra.Expression) -> TypeGuard[ra.Call]:
 
 
 def _of_position(plan: ra.Plan, node: ra.Node, position: int) -> Type | None:
-    """The type of a query's column for its reader: CHAR has become STRING."""
+    """The type of a query's column as its reader sees it, where CHAR has become STRING."""
     kind = _of_branches(plan, node, position)
     return None if kind is None else valued(kind)
 

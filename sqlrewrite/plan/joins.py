@@ -111,7 +111,7 @@ def _simplified(
 
 def _rejects(condition: ra.Condition, side: frozenset[int]) -> bool:
     """Whether a condition rejects the NULLs of a side."""
-    if condition.relations.isdisjoint(side):  # as most are, of many joins
+    if condition.relations.isdisjoint(side):  # true of most, if joins are many
         return _never_holds(condition)
     return rejects_null(condition.expression, side)
 
@@ -186,8 +186,8 @@ def null_extended(node: ra.Node | None, relation: int) -> bool:
 
 
 def inner_late(node: ra.Node | None, relation: int) -> frozenset[int]:
-    """The relations on a path to a relation that Spark takes for null-extended until it has
-    inferred what is not NULL."""
+    """The relations on the side of an outer join that Spark extends by NULLs until it has inferred
+    what is not NULL; the outermost such join over ``relation`` counts. Empty if there is none."""
     for join, side in _joins_down_to(node, relation):
         kind = join.at_first or join.declared
         if kind in OUTER and side not in PRESERVED[kind]:

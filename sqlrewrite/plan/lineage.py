@@ -149,7 +149,7 @@ def _through(plan: ra.Plan, node: ra.Node, position: int) -> Iterator[LineagePat
                         barriers = (*above, *_barriers(top.child, ref))
                         yield LineagePath((below,), ref.name, barriers, computed)
             case _:
-                pass  # without a path nothing is bounded
+                pass  # no path, so nothing is bounded
 
 
 def _barriers(node: ra.Node, ref: ra.ColumnRef) -> Iterator[str]:

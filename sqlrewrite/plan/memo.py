@@ -17,14 +17,14 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def remembered(function: Function) -> Function:
-    """The function, computed once for each value, which has a ``memo``, and its positional
-    arguments."""
+    """The function, with its results kept in the ``memo`` of its first argument, by the other
+    positional arguments."""
     return _answered_once(function, attrgetter("memo"))
 
 
 def remembered_by_node(function: Function) -> Function:
-    """The function, computed once for each value and positional arguments that are the same
-    objects: to hash an expression takes as long as to walk all of it."""
+    """The function, with its results kept in the ``memo`` of its first argument, by the identity of
+    the others: to hash an expression takes as long as to walk all of it."""
     name = f"{function.__module__}.{function.__qualname__}"
 
     def memoized(value: Any, *arguments: object) -> Any:
@@ -40,8 +40,8 @@ def remembered_by_node(function: Function) -> Function:
 
 
 def shared(function: Function) -> Function:
-    """The function, computed once for all values with one ``shared`` memo, and each set of
-    positional arguments."""
+    """The function, with its results kept in the memo ``shared`` by its first argument and others,
+    by the other positional arguments."""
     return _answered_once(function, attrgetter("shared"))
 
 

@@ -4,9 +4,9 @@
   written (``type_text``)?
 - What does the table of functions say (``rules/functions/spark.toml``)? ``functions``: nothing else
   reads that file
-- Which type has a constant (``constants``), an operator (``operator_types``), a call
+- What is the type of a constant (``constants``), of an operator (``operator_types``), of a call
   (``result_types``, by the table's ``signatures`` and by ``result_rules``)?
-- Which type do two types meet in, and do all comparisons agree on it (``coercion``)?
+- What is the common type of two types, and do all comparisons agree on it (``coercion``)?
 - Can a call raise an error, given its constants (``constants``) or the types of its operands
   (``operand_checks``)? Is there a form of it that cannot (``error_free``)?
 - How does an expression depend on one column: does it keep the order, the NULLs, the period

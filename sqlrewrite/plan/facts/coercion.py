@@ -57,19 +57,20 @@ def is_orderable(kind: Type) -> bool:
 
 
 def as_decimal(kind: Type) -> Type:
-    """A decimal, or the one that holds every value of an integer (``DecimalType.forType``)."""
+    """The decimal that holds all values of an integer type (``DecimalType.forType``); a decimal as
+    it is."""
     return kind if is_decimal(kind) else types.decimal(_DIGITS[kind], 0)
 
 
 def bounded(precision: int, scale: int) -> Type:
-    """A decimal of at most 38 digits, which keeps those before the point
+    """The decimal of this precision and scale, cut to 38 digits at the end of its fraction
     (``DecimalType.boundedPreferIntegralDigits``)."""
     over = max(0, precision - types.MAX_PRECISION)
     return types.decimal(precision - over, max(0, scale - over))
 
 
 def wider_decimal(one: Type, other: Type) -> Type:
-    """The decimal of two that holds both, as far as 38 digits allow."""
+    """The decimal that holds the values of two types, as far as 38 digits allow."""
     (first, scale), (second, other_scale) = as_decimal(one).numbers, as_decimal(other).numbers
     widest = max(scale, other_scale)
     return bounded(max(first - scale, second - other_scale) + widest, widest)
@@ -112,7 +113,7 @@ def common_type(one: Type, other: Type, ansi: bool) -> Type | None:
 
 
 def common_of_all(kinds: Iterable[Type], ansi: bool) -> Type | None:
-    """``findWiderCommonType``: of the branches of CASE, COALESCE, an array."""
+    """``findWiderCommonType``: the common type of the branches of CASE, COALESCE, an array."""
     kinds = list(kinds)
     if not ansi:  # strings come first: the fold is not associative
         kinds.sort(key=lambda kind: not _has_string(kind))
@@ -133,7 +134,7 @@ def in_list(kinds: Iterable[Type], ansi: bool) -> Type | None:
 
 
 def common_without_strings(kinds: Iterable[Type], ansi: bool) -> Type | None:
-    """``findWiderTypeWithoutStringPromotion``: of GREATEST and LEAST."""
+    """``findWiderTypeWithoutStringPromotion``: the common type for GREATEST and LEAST."""
 
     def both(one: Type, other: Type, ansi: bool) -> Type | None:
         return (
@@ -189,7 +190,7 @@ def _interval(one: Type, other: Type) -> Type | None:
 
 
 def _with_decimal(one: Type, other: Type) -> Type | None:
-    """``findWiderTypeForDecimal``."""
+    """``findWiderTypeForDecimal``: the common type of a decimal and a number."""
     for a, b in ((one, other), (other, one)):
         if is_decimal(a):
             if is_integral(b) or is_decimal(b):
@@ -199,7 +200,8 @@ def _with_decimal(one: Type, other: Type) -> Type | None:
 
 
 def _to_string(one: Type, other: Type) -> Type | None:
-    """Without ANSI mode the other type becomes a string (``stringPromotion``)."""
+    """The type of the string, which the other value is cast to without ANSI mode
+    (``stringPromotion``)."""
     for a, b in ((one, other), (other, one)):
         plain = not b.is_string and is_atomic(b) and b not in (types.BINARY, types.BOOLEAN)
         if a.is_string and plain:
@@ -208,7 +210,8 @@ def _to_string(one: Type, other: Type) -> Type | None:
 
 
 def _promoted(one: Type, other: Type) -> Type | None:
-    """In ANSI mode a string becomes the other type (``findWiderTypeForString``)."""
+    """The type that a string and the other value are cast to in ANSI mode
+    (``findWiderTypeForString``)."""
     for a, b in ((one, other), (other, one)):
         if not a.is_string or b.is_string:
             continue
@@ -242,7 +245,8 @@ def _collated(one: Type, other: Type) -> Type | None:
 
 
 def _nested(one: Type, other: Type, ansi: bool, both: Common) -> Type | None:
-    """``findTypeForComplex``."""
+    """``findTypeForComplex``: the common type of two arrays, maps or structs, by that of their
+    items, which ``both`` finds."""
     if one.name != other.name or not one.items or len(one.items) != len(other.items):
         return None
     if [name.lower() for name in one.names] != [name.lower() for name in other.names]:

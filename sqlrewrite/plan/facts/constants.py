@@ -104,9 +104,9 @@ _READ = re.compile(
     r"(?:y+|M{1,4}|d{1,2}|D|[Hh]{1,2}|m{1,2}|s{1,2}|S{1,9}|a|[-/:., ]|'[^']+')+"
 )
 # Regular expressions of Java: plain characters, classes, repeated characters, and groups that are
-# not repeated (a repeated group may overflow the stack on a long text). A class as \d has one or
-# two backslashes here, as the session's setting for escapes leaves them; the expression is valid,
-# and has as many groups, with none, one or two.
+# not repeated (a repeated group may overflow the stack on a long text). A class such as \d has one
+# or two backslashes here; a setting of the session decides how many Java sees. With none, one or
+# two the expression is valid, and has the same number of groups.
 _ESCAPED = r"\\{1,2}[dDsSwW.]"
 _CLASS = rf"\[\^?(?:[a-z]-[a-z]|[A-Z]-[A-Z]|[0-9]-[0-9]|{_ESCAPED}|[\w .,:;/@#|=!~<>'\"])+-?\]"
 _ATOM = rf"(?:[\w ,:;/@#%&=!~<>'\"-]|\.|{_ESCAPED}|{_CLASS})(?:[*+?]|\{{\d{{1,2}}\}})?"
@@ -125,7 +125,7 @@ _WEEKDAYS = frozenset(
 
 
 def _pattern(args: Args) -> bool:
-    """A pattern of plain fields of a date or time after the value, or no pattern."""
+    """Whether there is no pattern after the value, or one of plain fields of a date or time."""
     return len(args) == 1 or any(
         isinstance(arg, Literal) and arg.kind == "string" and _LETTERS.fullmatch(arg.text)
         for arg in args[1:]
@@ -143,7 +143,7 @@ def reads_moments(pattern: Expression) -> bool:
 
 
 def _expression(args: Args) -> bool:
-    """A regular expression of plain characters, classes, groups and anchors."""
+    """Whether the regular expression has only plain characters, classes, groups and anchors."""
     return all(
         isinstance(arg, Literal) and arg.kind == "string" and _reads(arg) for arg in args[1:2]
     )
@@ -155,7 +155,8 @@ def _reads(pattern: Literal) -> bool:
 
 
 def _groups(args: Args) -> bool:
-    """A plain regular expression with the group that the call asks for, by default the first."""
+    """Whether the regular expression is plain, and has the group that the call asks for, by default
+    the first."""
     pattern, *which = args[1:3]
     if not _expression(args) or not isinstance(pattern, Literal):
         return False
@@ -165,14 +166,14 @@ def _groups(args: Args) -> bool:
 
 
 def _replacement(args: Args) -> bool:
-    """A plain regular expression, and a replacement without references to groups."""
+    """Whether the regular expression is plain, and the replacement refers to no group."""
     put = args[2]
     plain = isinstance(put, Literal) and put.kind == "string" and not re.search(r"[$\\]", put.text)
     return plain and len(args) == 3 and _expression(args)
 
 
 def _nonzero(args: Args) -> bool:
-    """A number other than 0 as the last argument."""
+    """Whether the last argument is a whole number other than 0."""
     last = args[-1]
     if not isinstance(last, Literal) or last.kind != "number":
         return False
@@ -180,7 +181,8 @@ def _nonzero(args: Args) -> bool:
 
 
 def _unescaped(args: Args) -> bool:
-    """LIKE patterns without a backslash, or with an ESCAPE only before ``_``, ``%`` and itself."""
+    """Whether LIKE patterns have no backslash, or their ESCAPE only before ``_``, ``%`` and
+    itself."""
     patterns = [like.text for like in _listed(args[1]) if isinstance(like, Literal)]
     if len(patterns) < len(_listed(args[1])):
         return False
@@ -208,7 +210,8 @@ def is_instant(text: str) -> bool:
 
 
 def _small(args: Args) -> bool:
-    """Numbers so small that no sum or product overflows, or constants that stay in range."""
+    """Whether arguments are numbers so small that no sum or product overflows, or constants that
+    stay in range."""
     digits, numbers = 0, True
     for count, node in enumerate(chain.from_iterable(map(walk, args))):
         if isinstance(node, Literal):
@@ -217,7 +220,7 @@ def _small(args: Args) -> bool:
         else:
             numbers = numbers and isinstance(node, Call) and node.name in ("+", "-", "*")
         if count >= _NODES and (digits > _DIGITS or not numbers):
-            return False  # too many to stay in range, and each operand is asked in its turn
+            return False  # too many to stay in range; a short walk, as each operand is asked too
     return digits <= _DIGITS if numbers else stays_in_range(args)
 
 
@@ -248,7 +251,8 @@ def _in_range(node: Expression) -> bool:
 
 
 def _day(args: Args) -> bool:
-    """A literal date or time: ``to_date('2024-01-01')``, ``make_date(2024, 1, 1)``."""
+    """Whether the arguments are literals of a valid date or time: ``to_date('2024-01-01')``,
+    ``make_date(2024, 1, 1)``."""
     texts = [arg.text for arg in args if isinstance(arg, Literal)]
     try:
         match texts if len(texts) == len(args) else []:
@@ -268,7 +272,7 @@ def _day(args: Args) -> bool:
 
 
 def _divisor(args: Args) -> bool:
-    """Literals, with a divisor that is neither 0 nor -1."""
+    """Whether the arguments are small, and the divisor is a literal other than 0 and -1."""
     return _small(args) and all(
         isinstance(arg, Literal) and arg.text.strip("0.") not in ("", "-1") for arg in args[1:]
     )
@@ -285,31 +289,32 @@ def _text_of(arg: Expression) -> str:
 
 
 def _position(args: Args) -> bool:
-    """A position near either end of an array, counted from 1 or -1."""
+    """Whether a position is near either end of an array, counted from 1 or -1."""
     place = _text_of(args[1]).removeprefix("-")
     return place.isdigit() and 0 < len(place.lstrip("0")) <= _FEW
 
 
 def _slice(args: Args) -> bool:
-    """A start other than 0, and a length that is not negative."""
+    """Whether the start is a number other than 0, and the length a number that is not negative."""
     start, length = map(_text_of, args[1:])
     return start.removeprefix("-").strip("0").isdigit() and length.isdigit()
 
 
 def _choice(args: Args) -> bool:
-    """The number of one of the arguments after the first."""
+    """Whether the first argument is the number of one of the others."""
     first = _text_of(args[0])
     return first.isdigit() and 0 < int(first) < len(args)
 
 
 def _schema(args: Args) -> bool:
-    """A literal schema of columns with plain types, and no options."""
+    """Whether the schema is a literal with columns of plain types, and there are no options."""
     text = _text_of(args[1])
     return len(args) == 2 and _COLUMNS.fullmatch(text) is not None and "_corrupt" not in text
 
 
 def _steps(args: Args) -> bool:
-    """A sequence of a few numbers, or of the days or months between two literal dates."""
+    """Whether a sequence has only a few numbers, or the days or months between two literal
+    dates."""
     ends = [arg.text for arg in args[:2] if isinstance(arg, Literal)]
     step = args[2] if len(args) > 2 else None
     if len(ends) < 2 or not (step is None or isinstance(step, Literal)):
@@ -323,7 +328,7 @@ def _steps(args: Args) -> bool:
 
 
 def _zones(args: Args) -> bool:
-    """Known names of time zones, in all arguments but one."""
+    """Whether all arguments but one are known names of time zones."""
     others = [arg for arg in args if not (isinstance(arg, Literal) and arg.text in zones())]
     return len(others) == 1
 

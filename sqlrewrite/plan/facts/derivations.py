@@ -131,8 +131,8 @@ def unit(expression: Expression) -> tuple[str, Expression] | None:
 
 
 def _year_of(expression: Call) -> Expression | None:
-    """The year in ``year(x) * 100 + month(x)``, whose order the sum keeps; no year overflows an
-    INT."""
+    """The ``year(x)`` in ``year(x) * 100 + month(x)``: the sum has its order, and no year overflows
+    an INT. None for any other sum."""
     match expression:
         case Call(name="+", args=(Call(name="*", args=(Call() as year, by)), Call() as month)):
             units, times = (unit(year), unit(month)), _number(by) or 0
@@ -206,7 +206,7 @@ def _call(name: str, args: tuple[Expression, ...], of: TypeOf) -> Shape | None:
 def _moment(
     name: str, args: tuple[Expression, ...], kinds: tuple[Type | None, ...]
 ) -> Shape | None:
-    """A function of a date or time."""
+    """The shape of a function of a date or time; None for any other."""
     at = 1 if name == "date_trunc" else 0
     moment = kinds[at] if at < len(kinds) else None
     if moment not in MOMENTS:
@@ -236,7 +236,7 @@ def _moment(
 
 
 def _piece(name: str, args: tuple[Expression, ...], kinds: tuple[Type | None, ...]) -> Shape | None:
-    """The beginning of a text, or the floor of a quotient."""
+    """The shape of the beginning of a text, or of a quotient; None for anything else."""
     first = args[0] if args else None
     if name in tagged("beginning") and kinds[0] == STRING:
         numbers = [_number(arg) for arg in args[1:]]

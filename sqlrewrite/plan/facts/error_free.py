@@ -79,7 +79,7 @@ def attempt(name: str, kinds: Types) -> Attempt | None:
 
 def attempted_comparison(name: str, kinds: Types, given: Sequence[int]) -> Attempt | None:
     """The form of a comparison of STRINGs with the arguments at ``given``, constants of unknown
-    type: if one is no STRING, the comparison would cast the others to its type."""
+    type. If one of these is no STRING, the comparison would cast the others to its type."""
     row = functions.attempts().get(name)
     if row is None or row[1] != "text":
         return None
@@ -108,8 +108,8 @@ def attempted_cast(given: Type | None, wanted: Type | None) -> Attempt | None:
 
 
 def legacy_cast(given: Type | None, wanted: Type | None) -> Attempt | None:
-    """The form of a cast to an integer that gives what Spark gives without ANSI mode: of a BIGINT
-    the lower half, of a DOUBLE the nearest end of the range, of a STRING the digits before its
+    """The form of a cast to an integer that gives what Spark gives without ANSI mode: for a BIGINT
+    its lower half, for a DOUBLE out of range the nearest end, for a STRING the digits before its
     point (``'.'`` gives 0)."""
     if (given, wanted) == (types.BIGINT, types.INT):
         return Attempt(_LOWER_HALF.format("{0}"), exact=True, plain=True)
@@ -169,12 +169,12 @@ def _numbers(kinds: Types) -> bool:
 
 
 def _integers(kinds: Types) -> bool:
-    """Integers but BIGINT, whose least value divided by -1 overflows."""
+    """Whether all are integers other than BIGINT, whose least value divided by -1 overflows."""
     return all(kind is not None and is_integral(kind) and kind != types.BIGINT for kind in kinds)
 
 
 def _sums(kinds: Types) -> bool:
-    """Two numbers, two dates or times, or a date or time and an interval."""
+    """Whether these are two numbers, two dates or times, or a date or time and an interval."""
     if list(kinds) == [types.TIMESTAMP, types.TIMESTAMP]:
         return True
     if len(kinds) == 2 and kinds[0] in (types.DATE, types.TIMESTAMP) and kinds[1] is not None:
@@ -185,7 +185,7 @@ def _sums(kinds: Types) -> bool:
 
 
 def _text(kinds: Types) -> bool:
-    """A STRING against an integer, a DOUBLE or a DATE."""
+    """Whether one of two is a STRING, and the other an integer, a DOUBLE or a DATE."""
     known_kinds = [kind for kind in kinds if kind is not None]
     plain = [kind for kind in known_kinds if kind.name == "string" and kind.collation is None]
     others = [
@@ -195,14 +195,14 @@ def _text(kinds: Types) -> bool:
 
 
 def _dated(kinds: Types) -> bool:
-    """A STRING that is read as a date, and a number of days."""
+    """Whether these are a STRING, to be read as a date, and a number of days."""
     day = kinds[0] if len(kinds) == 2 else None
     plain = day is not None and day.name == "string" and day.collation is None
     return plain and kinds[1] in types.SHORT
 
 
 def _array(kinds: Types) -> bool:
-    """An array and an INT or what fits into one."""
+    """Whether these are an array and an INT, or what fits into one."""
     array = kinds[0] if len(kinds) == 2 else None
     return array is not None and array.name == "array" and kinds[1] in types.SHORT
 
@@ -256,9 +256,9 @@ _RING = ("+", "-", "*")
 
 
 class Wrapping(Struct, frozen=True):
-    """A form without errors: the template for each ``column``, and the one for the ``whole``
-    expression. With ``anew`` the whole is written around the column, and not around the author's
-    text."""
+    """A form without errors: a template that is filled with each ``column``, and one for the
+    ``whole`` expression. With ``anew`` the latter is filled with the column, not with the author's
+    text of the expression."""
 
     column: str
     whole: str
@@ -301,7 +301,7 @@ def _is_ring(expression: Expression, of: TypeOf) -> bool:
 
 
 def fits(values: ValueRange | None, kind: Type | None) -> bool:
-    """Whether a type of integers holds all of a range."""
+    """Whether a type of integers holds all values of a range; False if one is unknown."""
     if values is None or kind is None or kind not in BITS:
         return False
     least, most = ends_of(kind)

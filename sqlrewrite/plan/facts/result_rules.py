@@ -17,22 +17,22 @@ ResultRule = Callable[[Arguments], Argument]
 
 
 def _number(kind: Type) -> Type:
-    """The type of the argument; a string is cast to DOUBLE."""
+    """The argument's type; DOUBLE for a string, which is cast to it."""
     return types.DOUBLE if kind.is_string or kind == types.VOID else kind
 
 
 def _shifted(kind: Type) -> Type:
-    """A BIGINT of a BIGINT; anything else is cast to INT."""
+    """BIGINT for a BIGINT, else INT."""
     return types.BIGINT if kind == types.BIGINT else types.INT
 
 
 def _text(kind: Type) -> Type:
-    """BINARY of a binary, else a string."""
+    """BINARY for a BINARY, else a string."""
     return kind if kind == types.BINARY or kind.is_string else types.STRING
 
 
 def _round(kind: Type, call: Arguments) -> Argument:
-    """``RoundBase.dataType``."""
+    """The type of a rounded number (``RoundBase.dataType``)."""
     kind = _number(kind)
     if not coercion.is_decimal(kind):
         return kind
@@ -54,7 +54,8 @@ _AS_DECIMAL |= {"float": (14, 7), "double": (30, 15), "string": (38, 18)}
 
 
 def _ceil(kind: Type, call: Arguments) -> Argument:
-    """``Ceil.dataType``, and of two arguments ``RoundCeil``, which is of decimals."""
+    """The type of CEIL and FLOOR (``Ceil.dataType``); with two arguments a decimal
+    (``RoundCeil``)."""
     if len(call.types) > 1:
         scale = call.number(1, 0)
         exact = kind if coercion.is_decimal(kind) else None
@@ -165,7 +166,7 @@ _Types = tuple[Type, ...]
 
 
 def _integral(kinds: _Types, call: Arguments) -> Argument:
-    """The wider of integers."""
+    """The widest of integer types; None if one is no integer."""
     if not kinds or not all(map(coercion.is_integral, kinds)):
         return None
     return coercion.common_of_all(kinds, call.settings.ansi)
@@ -182,12 +183,13 @@ def _texts(kinds: _Types) -> Type:
 
 
 def _padded(kinds: _Types, call: Arguments) -> Argument:
-    """A BINARY where a BINARY is filled up with a BINARY, or with zeros."""
+    """BINARY for a BINARY that is filled up with a BINARY, or by default; else a string."""
     return _texts(kinds[::2]) if types.BINARY in kinds[::2] else _text(kinds[0])
 
 
 def _united(one: Type, other: Type) -> Argument:
-    """The array that holds two: ``TypeCoercion.findTightestCommonType``, in either mode."""
+    """The type of an array that holds the elements of two arrays, by
+    ``TypeCoercion.findTightestCommonType`` in either mode."""
     return coercion.tightest_type(one, other, ansi=False) if one.name == "array" else None
 
 
@@ -245,7 +247,7 @@ def _case(call: Arguments) -> Argument:
 
 
 def _decode(call: Arguments) -> Argument:
-    """With two arguments it decodes bytes, with more it is a CASE."""
+    """STRING for two arguments, which decode bytes; else the type of a CASE."""
     if len(call.types) == 2:
         return types.STRING
     values = list(call.types[2::2])
@@ -256,7 +258,7 @@ def _decode(call: Arguments) -> Argument:
 
 
 def _date_part(call: Arguments) -> Argument:
-    """``Extract.createExpr``, by its literal field."""
+    """The type of a field of a date, time or interval (``Extract.createExpr``)."""
     field, kind = call.literal(0), _at(call, 1)
     if call.first == types.VOID:
         return types.DOUBLE
@@ -282,13 +284,13 @@ def _variant_get(call: Arguments) -> Argument:
 
 
 def _timestampadd(call: Arguments) -> Argument:
-    """The moment's own type; a date, a string and NULL are cast to TIMESTAMP."""
+    """TIMESTAMP_NTZ for a TIMESTAMP_NTZ, else TIMESTAMP."""
     kind = _at(call, 2)
     return types.TIMESTAMP_NTZ if kind == types.TIMESTAMP_NTZ else kind and types.TIMESTAMP
 
 
 def _make_timestamp(call: Arguments) -> Argument:
-    """Of fields the type that spark.sql.timestampType names; of a date and a time a TIMESTAMP."""
+    """The type that spark.sql.timestampType names, for fields; TIMESTAMP for a date and a time."""
     of_fields = len(call.types) > 3
     return types.TIMESTAMP_NTZ if call.settings.ntz and of_fields else types.TIMESTAMP
 
@@ -312,13 +314,14 @@ def _time_trunc(call: Arguments) -> Argument:
 
 
 def _clock_time(call: Arguments) -> Argument:
-    """A TIME of the literal precision."""
+    """TIME with the precision that the argument gives; None if that is no literal."""
     digits = call.number(0, types.MICROSECONDS)
     return None if digits is None else types.time(digits)
 
 
 def _to_number(call: Arguments) -> Argument:
-    """``ToNumberParser``: the digits of the format, and those behind its point."""
+    """The decimal with as many digits before and after its point as the format has
+    (``ToNumberParser``)."""
     text = call.literal(1)
     if text is None:
         return None
