@@ -68,22 +68,19 @@ def _shapes(session: Session, place: Path) -> list[Any]:
     return sorted(map(repr, rows.collect()))
 
 
+HISTORY = [GOOD.format(n) for n in range(1, 9)] + [BAD.format(3), "", "SELECT (", "SHOW TABLES"]
+MORE = (BAD.format(4), "SELECT 1 FROM sales")
+
+
 def test_a_history_is_counted_and_gone_on_with(session: Session, tmp_path: Path) -> None:
-    texts = [GOOD.format(n) for n in range(1, 9)] + [BAD.format(3), "", "SELECT (", "SHOW TABLES"]
-    lines: list[str] = []
-
-    def run(count: int, out: str, files: int = 1, **more: Any) -> audit.Counts:
-        queries = texts + [BAD.format(4), "SELECT 1 FROM sales"][:count]
-        place = _write(session, queries, tmp_path / "history", files)
+    def run(count: int) -> audit.Counts:
+        place = _write(session, [*HISTORY, *MORE[:count]], tmp_path / "history")
         history = histories.history(session, [place], {}, None)
-        return audit.decide_shapes(session, history, _job(tmp_path / out, **more), lines.append)
+        return audit.decide_shapes(session, history, _job(tmp_path / "out"), lambda line: None)
 
-    assert run(0, "one") == audit.Counts(shapes=3, decided=3)
-    assert run(2, "one") == audit.Counts(shapes=4, decided=1)
-    assert run(2, "other", files=3, per_round=2) == audit.Counts(shapes=4, decided=4)
-    assert "deciding 4 shapes, round 2 of 2" in lines
-    assert _shapes(session, tmp_path / "one") == _shapes(session, tmp_path / "other")
-    summary = audit.summarize(session, str(tmp_path / "one"), audit.Counts(4, 1), 5)
+    assert run(0) == audit.Counts(shapes=3, decided=3)
+    assert run(2) == audit.Counts(shapes=4, decided=1)
+    summary = audit.summarize(session, str(tmp_path / "out"), audit.Counts(4, 1), 5)
     totals = {total.what: (total.shapes, total.runs) for total in summary.totals}
     assert totals == {
         "rewritten": (1, 8), "rejected": (1, 2), "nothing": (1, 1), "error": (1, 1),
@@ -97,6 +94,18 @@ def test_a_history_is_counted_and_gone_on_with(session: Session, tmp_path: Path)
     assert fact.bounded_by == (("days", 8),)
     (reason,) = summary.reasons
     assert (reason.column, reason.code, reason.runs) == ("day", "DPP101", 2)
+
+
+@pytest.mark.long
+def test_rounds_and_files_change_nothing(session: Session, tmp_path: Path) -> None:
+    lines: list[str] = []
+    for out, files, more in (("one", 1, {}), ("other", 3, {"per_round": 2})):
+        place = _write(session, [*HISTORY, *MORE], tmp_path / "history", files)
+        history = histories.history(session, [place], {}, None)
+        counts = audit.decide_shapes(session, history, _job(tmp_path / out, **more), lines.append)
+        assert counts == audit.Counts(shapes=4, decided=4)
+    assert "deciding 4 shapes, round 2 of 2" in lines
+    assert _shapes(session, tmp_path / "one") == _shapes(session, tmp_path / "other")
 
 
 @pytest.mark.long

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
@@ -95,32 +96,36 @@ def test_an_error_whose_text_java_no_longer_tells() -> None:
         raise JavaError
 
 
-@pytest.mark.spark
-@pytest.mark.long
-def test_killed_while_verifying(spark: SparkSession, tmp_path: Path) -> None:
-    page = tmp_path / "q.html"
-    completed = killed(tmp_path, "later", *f"verify -c ddl.sql --html {page} q.sql".split())
+def _verifying(folder: Path) -> None:
+    page = folder / "q.html"
+    completed = killed(folder, "later", *f"verify -c ddl.sql --html {page} q.sql".split())
     assert completed.returncode == 2, completed.stderr
     assert completed.stdout == ""
     assert "Error: q.sql:1: " in completed.stderr
     assert "the Spark process has ended" in completed.stderr
     assert "internal error" not in completed.stderr
     assert not page.exists()
-    assert (tmp_path / "q.sql").read_text("utf-8") == ENDLESS
+    assert (folder / "q.sql").read_text("utf-8") == ENDLESS
 
 
-@pytest.mark.spark
-@pytest.mark.long
-def test_killed_while_pulling(spark: SparkSession, tmp_path: Path) -> None:
-    completed = killed(tmp_path, "sold", *"catalog pull -o w.json".split())
+def _pulling(folder: Path) -> None:
+    completed = killed(folder, "sold", *"catalog pull -o w.json".split())
     assert completed.returncode == 2, completed.stderr
     assert "the Spark process has ended" in completed.stderr
     assert "internal error" not in completed.stderr
     # What had been read is kept for the next pull, under the name that the help tells.
-    assert not (tmp_path / "w.json").exists()
-    lines = (tmp_path / "w.json.partial").read_text("utf-8").splitlines()
+    assert not (folder / "w.json").exists()
+    lines = (folder / "w.json.partial").read_text("utf-8").splitlines()
     assert len(lines) == 2
     assert "spark_catalog.default.days" in lines[1]
+
+
+@pytest.mark.spark
+@pytest.mark.long
+@pytest.mark.turns(2)
+@pytest.mark.parametrize("command", [_verifying, _pulling])
+def test_killed(command: Callable[[Path], None], spark: SparkSession, tmp_path: Path) -> None:
+    command(tmp_path)
 
 
 @pytest.mark.parametrize(
