@@ -40,6 +40,7 @@ def _result(case: Case) -> Rewrite:
     )
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("case", PORTABLE, ids=lambda case: case.name)
 def test_rows_of_a_text_of_its_own(case: Case) -> None:
     """Each fixture as a text of DuckDB's, rewritten as one: its rows stay, and a second run too."""

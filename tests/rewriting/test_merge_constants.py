@@ -44,6 +44,7 @@ def _merge(source: str, end: str) -> str:
     return f"MERGE INTO f AS t USING {unique} AS s ON t.id = s.id AND t.p = s.k {end}"
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("source", SOURCES)
 def test_the_same_table_comes_of_it(source: str) -> None:
     catalog = Catalog.from_ddl(DDL)

@@ -99,6 +99,7 @@ def _case(name: str, sql: str, *facts: str, long: bool = False) -> Any:
 
 
 @pytest.mark.spark
+@pytest.mark.turns(2)
 @pytest.mark.parametrize(
     ("sql", "facts"),
     [
