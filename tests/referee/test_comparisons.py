@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sqlrewrite.plan.facts.coercion import compare_alike, lossless, stored_alike
+from sqlrewrite.plan.facts.coercion import compare_alike, listed_alike, lossless, stored_alike
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import Type
 
@@ -130,6 +130,33 @@ def test_pairs_that_are_refused_lose_rows(
     judged = [name for name in FORMS if name != "set"]
     row = _row(values, [_among(pair, f"p = k AND {FORMS[name]}") for name in judged])
     assert {name for name, lost in zip(judged, row, strict=True) if lost} == forms
+
+
+@pytest.mark.parametrize("ansi", [True, False])
+def test_no_list_loses_a_row(values: SparkSession, ansi: bool) -> None:
+    values.conf.set("spark.sql.ansi.enabled", str(ansi).lower())
+    triples = [
+        (one, a, b)
+        for one, a, b in product(range(len(TYPES)), repeat=3)
+        if a != b and listed_alike(_type(one), (_type(a), _type(b)))
+    ]
+    assert len(triples) > 50
+    row = _row(values, [_lost_in_list(*triple) for triple in triples])
+    wrong = [triple for triple, lost in zip(triples, row, strict=True) if lost]
+    assert [[TYPES[number] for number in triple] for triple in wrong] == []
+
+
+def _lost_in_list(one: int, a: int, b: int) -> str:
+    """Whether a value equals a key, and is not in a list of it and another."""
+    lost = "p = k AND (p IN (k, j)) IS NOT TRUE"
+    return f"exists(a{one}, p -> exists(a{a}, k -> exists(a{b}, j -> {lost})))"
+
+
+def test_a_list_that_is_refused_loses_rows(values: SparkSession) -> None:
+    values.conf.set("spark.sql.ansi.enabled", "false")
+    day, text = TYPES.index("date"), TYPES.index("string")
+    assert not listed_alike(_type(day), (_type(text), _type(day)))
+    assert _row(values, [_lost_in_list(day, text, day)]) == [True]
 
 
 @pytest.mark.parametrize("ansi", [True, False])

@@ -11,7 +11,13 @@ from sqlrewrite.judge.conditions import objections_to_value
 from sqlrewrite.judge.proposal import Judgement, Proposal, called, failed, passed, unknown
 from sqlrewrite.plan.algebra import Call, Expression, Literal, Parameter
 from sqlrewrite.plan.expressions import columns, walk
-from sqlrewrite.plan.facts.coercion import compare_alike, identical, is_integral, read_as
+from sqlrewrite.plan.facts.coercion import (
+    compare_alike,
+    identical,
+    is_integral,
+    listed_alike,
+    read_as,
+)
 from sqlrewrite.plan.facts.constants import is_instant
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.facts.types import DATE, MOMENTS, STRING, Type
@@ -57,10 +63,7 @@ def judge_types(proposal: Proposal) -> Judgement:
         return unknown(f"the type of {name} is not known: declare it in the catalog")
     if not identical(stored):
         return failed(f"{fact_name} is {stored}, whose values can be equal and still differ")
-    # A day as a STRING key is cast to a date in each comparison, but as a string has another order.
-    as_text = stored in MOMENTS and key == STRING
-    equal = all(bound.operator == "in" for bound in pair.bounds)
-    if stored != key and not (as_text and equal):
+    if read_as(stored) != read_as(key):
         return failed(
             f"{fact_name} is {stored} and {key_name} is {key}: a constant may compare differently "
             "with each of them"
@@ -70,10 +73,10 @@ def judge_types(proposal: Proposal) -> Judgement:
             kind = proposal.type_of(constant) or "of an unknown type"
             return failed(f"{fact_name} is {stored}, and a constant that bounds the keys is {kind}")
     lists = (bound.constants for bound in pair.bounds if len(bound.constants) > 1)
-    if not all(_same_in_list(proposal, one, stored) for constants in lists for one in constants):
+    if not all(_same_in_list(proposal, constants, stored) for constants in lists):
         return failed(
-            f"{fact_name} is {stored}, and an IN compares a list with constants of other types as "
-            "strings, outside of ANSI mode"
+            f"{fact_name} is {stored}, and an IN may compare it with a list of such constants as "
+            "another type than each `=` does"
         )
     return passed(f"the constants compare with {fact_name} as with {key_name}, as {stored}")
 
@@ -83,7 +86,7 @@ def _compares(proposal: Proposal, constant: Expression, stored: Type) -> bool:
     raises no error."""
     kind = proposal.type_of(constant)
     if kind is not None and (read_as(kind) == read_as(stored) or compare_alike(stored, kind)):
-        return kind != STRING or stored == STRING
+        return kind != STRING or read_as(stored) == STRING
     if stored not in MOMENTS:
         return isinstance(constant, Parameter) and is_integral(stored)
     match constant:
@@ -95,17 +98,23 @@ def _compares(proposal: Proposal, constant: Expression, stored: Type) -> bool:
             return False
 
 
-def _same_in_list(proposal: Proposal, constant: Expression, stored: Type) -> bool:
-    """Whether a constant in the list of an IN compares with the column as it does beside ``=``.
-    Outside of ANSI mode an IN over a date and a string casts both to STRING, where ``=`` casts the
-    string: ``'2024-03-01 10:00:00'`` is the day then, and is not in the list."""
-    kind = proposal.type_of(constant)
-    if isinstance(constant, Parameter) or kind is None:
+def _same_in_list(proposal: Proposal, constants: tuple[Expression, ...], stored: Type) -> bool:
+    """Whether the column compares with each constant of an IN's list as it does beside ``=``.
+    Outside of ANSI mode an IN over a date and a text casts both to STRING, where ``=`` casts the
+    text: ``'2024-03-01 10:00:00'`` is the day then, and is not in the list."""
+    kinds = [proposal.type_of(constant) for constant in constants]
+    known = [kind for kind in kinds if kind is not None]
+    if len(known) < len(kinds) or any(isinstance(one, Parameter) for one in constants):
         return False
-    if stored not in MOMENTS or read_as(kind) == read_as(stored):
-        return True
-    day = isinstance(constant, Literal) and constant.kind == "string" and len(constant.text) == 10
-    return stored == DATE and day
+    if stored == DATE and all(map(_is_day, constants, kinds)):
+        return True  # of each day there is one such text
+    return listed_alike(stored, known)
+
+
+def _is_day(constant: Expression, kind: Type | None) -> bool:
+    """Whether a constant is a DATE, or a text that is written as a DATE is as a STRING."""
+    text = constant.text if isinstance(constant, Literal) and constant.kind == "string" else ""
+    return kind == DATE or (is_instant(text) and len(text) == len("2024-03-01"))
 
 
 def _constants(proposal: Proposal) -> list[Expression]:

@@ -349,6 +349,18 @@ def lossless(source: Type, target: Type) -> bool:
     return (source, target) == (types.DATE, types.TIMESTAMP)
 
 
+def listed_alike(one: Type, listed: Iterable[Type]) -> bool:
+    """Whether IN compares a value with a whole list as ``=`` does with each type of it: IN casts
+    all of them to one type, which must keep their values apart."""
+    kinds = (one, *listed)
+    if not all(compare_alike(one, kind) for kind in kinds):
+        return False
+    common_types = [in_list(map(read_as, kinds), ansi) for ansi in MODES]
+    return all(
+        common is not None and lossless(kind, common) for common in common_types for kind in kinds
+    )
+
+
 def stored_alike(stored: Type, joined: Type, key: Type) -> bool:
     """Whether a column stored as one type and joined as another compares alike with a key."""
     if stored == joined:
