@@ -27,8 +27,9 @@ from sqlrewrite.plan.algebra import (
     Plan,
     Subquery,
 )
-from sqlrewrite.plan.columns import column_names
+from sqlrewrite.plan.columns import column_names, type_of
 from sqlrewrite.plan.expressions import walk
+from sqlrewrite.plan.facts.coercion import read_as
 from sqlrewrite.plan.lineage import same_column
 
 _MOST_CONSTANTS = 100
@@ -66,8 +67,7 @@ def _of_column(plan: Plan, ref: ColumnRef, steps: list[int]) -> tuple[KeyBound, 
             return _one_of(values, listed=True) if all(map(_is_constant, values)) else ()
         case Derived(query=query) | CteReference(query=query) if query.top:
             branches = [
-                _of_output(plan, plan.blocks[number], place, len(names), steps)
-                for number in query.top
+                _of_output(plan, plan.blocks[number], ref, place, steps) for number in query.top
             ]
             return _of_any(branches)
         case _:
@@ -75,18 +75,28 @@ def _of_column(plan: Plan, ref: ColumnRef, steps: list[int]) -> tuple[KeyBound, 
 
 
 def _of_output(
-    plan: Plan, block: Block, place: int, count: int, steps: list[int]
+    plan: Plan, block: Block, ref: ColumnRef, place: int, steps: list[int]
 ) -> tuple[KeyBound, ...]:
-    """The bounds on the column at a ``place`` in a SELECT list; none unless the list is known and
-    has ``count`` columns."""
+    """The bounds on a relation's column at a ``place`` in a SELECT list of it; none unless the list
+    is known and has all its columns."""
+    count = len(column_names(plan.relations[ref.relation]) or ())
     if not block.complete or block.unknown_syntax or len(block.outputs) != count:
         return ()
     output = block.outputs[place].expression
-    if isinstance(output, ColumnRef):
-        if plan.owner.get(output.relation) != block.number:
-            return ()
-        return (*_bounds_in(block.where, output), *_of_column(plan, output, steps))
-    return _one_of((output,)) if _is_constant(output) else ()
+    if not isinstance(output, ColumnRef):
+        return _one_of((output,)) if _is_constant(output) else ()
+    if plan.owner.get(output.relation) != block.number or not _keeps_type(plan, output, ref):
+        return ()
+    return (*_bounds_in(block.where, output), *_of_column(plan, output, steps))
+
+
+def _keeps_type(plan: Plan, output: ColumnRef, ref: ColumnRef) -> bool:
+    """Whether a set operation casts no value of a branch's column. As a TIMESTAMP a day is not
+    ``'2024-03-01 10:00:00'``, as a STRING a CHAR is not ``'a'``, though both are beside ``=``."""
+    kind, own = type_of(plan, ref), type_of(plan, output)
+    if kind is None:
+        return True  # nor is the type of the key known then, which DPP112 tells
+    return own is not None and read_as(own) == read_as(kind)
 
 
 def _of_any(branches: Sequence[tuple[KeyBound, ...]]) -> tuple[KeyBound, ...]:
