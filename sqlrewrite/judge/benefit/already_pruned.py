@@ -166,8 +166,9 @@ def binds_partition(proposal: Proposal, scan: Scan) -> bool:
     )
 
 
-_INTEGERS = frozenset({"tinyint", "smallint", "int", "bigint"})
-"""Types that the engine widens in a comparison, and still prunes by the cast column."""
+_INTEGERS = ("tinyint", "smallint", "int", "bigint")
+"""Types that the engine widens in a comparison, and still prunes by the cast column; narrowest
+first."""
 
 
 @remembered
@@ -197,14 +198,16 @@ def carries_constants(proposal: Proposal) -> bool:
     return bool(constants) and all(id(item.condition) in ours for item in outside)
 
 
-def _alike(plan: ra.Plan, one: ra.ColumnRef, other: ra.ColumnRef) -> bool:
-    """Whether two columns are compared without a cast, or by widening integers."""
-    kinds = type_of(plan, one), type_of(plan, other)
+def _alike(plan: ra.Plan, fact: ra.ColumnRef, key: ra.ColumnRef) -> bool:
+    """Whether two columns are compared without a cast, or by widening the fact's integer: of a key
+    that is cast itself Spark infers nothing for the column that it equals."""
+    kinds = type_of(plan, fact), type_of(plan, key)
     if kinds[0] is None or kinds[1] is None:
         return False
-    return (kinds[0] == kinds[1] and identical(kinds[0])) or {
-        str(kind) for kind in kinds
-    } <= _INTEGERS
+    if kinds[0] == kinds[1]:
+        return identical(kinds[0])
+    fact_kind, key_kind = map(str, kinds)
+    return key_kind in _INTEGERS and fact_kind in _INTEGERS[: _INTEGERS.index(key_kind)]
 
 
 def _on_key(
