@@ -27,9 +27,8 @@ from sqlrewrite.plan.algebra import (
     Plan,
     Subquery,
 )
-from sqlrewrite.plan.columns import column_names, type_of
+from sqlrewrite.plan.columns import column_names, keeps_type
 from sqlrewrite.plan.expressions import walk
-from sqlrewrite.plan.facts.coercion import read_as
 from sqlrewrite.plan.lineage import same_column
 
 _MOST_CONSTANTS = 100
@@ -85,18 +84,9 @@ def _of_output(
     output = block.outputs[place].expression
     if not isinstance(output, ColumnRef):
         return _one_of((output,)) if _is_constant(output) else ()
-    if plan.owner.get(output.relation) != block.number or not _keeps_type(plan, output, ref):
+    if plan.owner.get(output.relation) != block.number or not keeps_type(plan, ref, output):
         return ()
     return (*_bounds_in(block.where, output), *_of_column(plan, output, steps))
-
-
-def _keeps_type(plan: Plan, output: ColumnRef, ref: ColumnRef) -> bool:
-    """Whether a set operation casts no value of a branch's column. As a TIMESTAMP a day is not
-    ``'2024-03-01 10:00:00'``, as a STRING a CHAR is not ``'a'``, though both are beside ``=``."""
-    kind, own = type_of(plan, ref), type_of(plan, output)
-    if kind is None:
-        return True  # nor is the type of the key known then, which DPP112 tells
-    return own is not None and read_as(own) == read_as(kind)
 
 
 def _of_any(branches: Sequence[tuple[KeyBound, ...]]) -> tuple[KeyBound, ...]:

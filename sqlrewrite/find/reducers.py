@@ -18,7 +18,7 @@ from sqlrewrite.find.join_edges import Side
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin, any_of, within
 from sqlrewrite.plan import algebra as ra
-from sqlrewrite.plan.columns import type_of
+from sqlrewrite.plan.columns import keeps_type, type_of
 from sqlrewrite.plan.expressions import columns, conjuncts, relations, substitute
 from sqlrewrite.plan.facts.coercion import identical
 from sqlrewrite.plan.joins import null_extended, reaching_conditions
@@ -307,15 +307,15 @@ def _column_below(plan: ra.Plan, number: int, name: str, relation: int) -> str |
     reader = plan.relations[number]
     if not isinstance(reader, ra.Derived | ra.CteReference) or reader.sampled:
         return None
-    # A set operation may widen its branches' types: the condition would compare otherwise.
-    if len(reader.query.top) > 1 and type_of(plan, ra.ColumnRef(number, name, None)) is None:
-        return None
     names = {
         step.column
         for step in steps(plan, reader, name)
         if step.end.relation == relation and not step.barriers and not step.computed
     }
-    return names.pop() if len(names) == 1 else None
+    if len(names) != 1:
+        return None
+    below = ra.ColumnRef(relation, names.pop(), None)
+    return below.name if keeps_type(plan, ra.ColumnRef(number, name, None), below) else None
 
 
 def may_be_restricted(plan: ra.Plan, pair: Pair, relation: int, reach: Reach) -> bool:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TypeGuard
 
 from sqlrewrite.plan import algebra as ra
-from sqlrewrite.plan.facts.coercion import common_of_known
+from sqlrewrite.plan.facts.coercion import common_of_known, read_as
 from sqlrewrite.plan.facts.constants import number_type
 from sqlrewrite.plan.facts.error_free import (
     ValueRange,
@@ -75,6 +75,18 @@ def computed_as(plan: ra.Plan, ref: ra.ColumnRef) -> tuple[ra.Expression, ...]:
     shown = [plan.blocks[number].outputs for number in relation.query.top]
     place = names.index(ref.name)
     return tuple(columns[place].expression for columns in shown if len(columns) == len(names))
+
+
+def keeps_type(plan: ra.Plan, column: ra.ColumnRef, below: ra.ColumnRef) -> bool:
+    """Whether a column of a derived table or CTE has the type of the column ``below`` that one of
+    its SELECTs returns for it, so that a condition says the same of both: a UNION casts its
+    branches to one type. ``CAST(c AS STRING) = '1.0'`` is true of a DECIMAL and not of the INT that
+    it was, ``c = 'a'`` of a CHAR and not of the STRING that becomes of it."""
+    relation = plan.relations[column.relation]
+    if isinstance(relation, ra.Derived | ra.CteReference) and len(relation.query.top) == 1:
+        return True
+    kind, own = type_of(plan, column), type_of(plan, below)
+    return kind is not None and own is not None and read_as(kind) == read_as(own)
 
 
 def expression_type(plan: ra.Plan, expression: ra.Expression) -> str | None:

@@ -351,6 +351,9 @@ def _nested(pen: Pen) -> str:
         block.join(pen.rng.choice(pen.world.tables))
     if pen.chance(0.5):
         block.where.append(condition(pen, block.scope(), 1))
+    if pen.chance(0.2):  # true of one of the types that a UNION makes one, and not of the other
+        text = f"CAST( {name(pen.rng, alias)}.z0 AS STRING )"
+        block.where.append(pen.one(f"{text} LIKE '%.%'", f"length( {text} ) > 2"))
     where = f" WHERE {' AND '.join(_guarded(block.where))}" if block.where else ""
     return f"SELECT {_items(pen, block.scope(), ())} FROM {block.text}{where}"
 
