@@ -209,6 +209,8 @@ def _name_of(proposal: Proposal, node: ra.Expression) -> str:
 def describe(node: ra.Expression) -> str:
     """A node of an expression, as a message names it."""
     match node:
+        case ra.Call(name="." | "[]"):
+            return "a field or an element"
         case ra.Call(name=name):
             return f"the operator `{name.upper()}`" if _is_operator(name) else called(name)
         case ra.Cast(type=kind):

@@ -76,7 +76,7 @@ _WHY = {
     "not in (correlated)": "NOT IN keeps the rows of {} without a match, which pruning by the "
     "keys would lose",
     "in (not required)": "the query may return rows of {} for which the IN is not true",
-    "scalar": "the query returns rows of {} whatever the scalar subquery finds",
+    "scalar": "the query may return rows of {} for which the subquery finds nothing",
     "lateral": "the query may return rows of {} whatever the LATERAL subquery finds",
 }
 
