@@ -103,12 +103,12 @@ def _same_in_list(proposal: Proposal, constants: tuple[Expression, ...], stored:
     Outside of ANSI mode an IN over a date and a text casts both to STRING, where ``=`` casts the
     text: ``'2024-03-01 10:00:00'`` is the day then, and is not in the list."""
     kinds = [proposal.type_of(constant) for constant in constants]
-    known = [kind for kind in kinds if kind is not None]
-    if len(known) < len(kinds) or any(isinstance(one, Parameter) for one in constants):
+    list_types = [kind for kind in kinds if kind is not None]
+    if len(list_types) < len(kinds) or any(isinstance(one, Parameter) for one in constants):
         return False
     if stored == DATE and all(map(_is_day, constants, kinds)):
         return True  # of each day there is one such text
-    return listed_alike(stored, known)
+    return listed_alike(stored, list_types)
 
 
 def _is_day(constant: Expression, kind: Type | None) -> bool:
