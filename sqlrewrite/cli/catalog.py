@@ -87,7 +87,10 @@ def show_command(format: str, color: bool | None, **given: Any) -> None:
     settings = settings_at(".", given)
     dialect(settings.dialect)  # only to refuse unknown names: the DDL of each is read alike
     if not settings.catalog:
-        raise CommandFailure("no catalog: give --catalog, or set `catalog` in [tool.dpp-rewrite]")
+        raise CommandFailure(
+            "no catalog: give --catalog, or set `catalog` in [tool.dpp-rewrite] (dpp-rewrite init "
+            "looks for one)"
+        )
     catalog = load_catalog(settings)
     from sqlrewrite.report.catalog import print_catalog, print_left_out, print_origin
 

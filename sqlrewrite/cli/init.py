@@ -61,11 +61,14 @@ def init_command(folder: str, color: bool | None) -> None:
     sources = [*_catalogs(folder, sources_found, err)]
     dialects = _dialects(folder, sources_found, err)
     lines = [*_settings(sources, sources_found, dialects)]
+    known = sources_found.python or any(not source.lacking for source in sources)
+    following = f"dpp-rewrite lint {shown(folder)}" if known else _PULL
     path, before = _target(folder)
     section = "derived" if os.path.basename(path) == OWN_FILE else "tool.dpp-rewrite.derived"
     lines += _computed(folder, sources, section)
     if before is None:
         _compare(path, lines, err)
+        err.line(("next: ", "bold"), (following, ""))
         return
     own = os.path.basename(path) == OWN_FILE
     end = "\r\n" if "\r\n" in before else "\n"
@@ -73,20 +76,20 @@ def init_command(folder: str, color: bool | None) -> None:
     text = end.join([*([] if own else [SECTION]), *lines]) + end
     _write(path, before + gap + text if before else text)
     err.line((f"{shown(path)} written", "bold green"))
-    err.line(("next: ", "bold"), (f"dpp-rewrite lint {shown(folder)}", ""))
+    err.line(("next: ", "bold"), (following, ""))
+
+
+_PULL = 'dpp-rewrite catalog pull -o tables.json, and `catalog = ["tables.json"]` in the settings'
 
 
 def _compare(path: str, lines: Sequence[str], err: Printer) -> None:
-    """Prints the settings that the file lacks, if any; it stays as it is."""
+    """Prints the settings, and exits, if the file lacks one; it stays as it is."""
     import tomllib
 
     own, text = _table(path), "\n".join(lines)
     lacking = [key for key, value in tomllib.loads(text).items() if own.get(key) != value]
     if not lacking:
         err.line((f"{shown(path)} has all of these settings: nothing is to be written", "green"))
-        err.line(
-            ("next: ", "bold"), (f"dpp-rewrite lint {shown(os.path.dirname(path) or '.')}", "")
-        )
         return
     write_stdout(f"{text}\n".encode())
     differing = ", ".join(lacking)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -113,6 +114,16 @@ class Options:
         return function if declaration is None else declared_function(name, declaration)
 
 
+@contextmanager
+def _told(settings: Settings, name: str) -> Iterator[None]:
+    """Adds to a ConfigError the file or variable that the setting is from."""
+    try:
+        yield
+    except ConfigError as error:
+        origin = settings.origins.get(name, "-")
+        raise error if origin.startswith("-") else ConfigError(f"{origin}: {error}") from error
+
+
 def make_options(
     settings: Settings | None = None,
     *,
@@ -138,10 +149,13 @@ def make_options(
     if not spark:
         from sqlrewrite.dialects import check_form
 
-        check_form(settings.dialect, settings.predicate)
+        with _told(settings, "dialect"):
+            check_form(settings.dialect, settings.predicate)
     limits = limits or settings.limits
+    with _told(settings, "engine"):
+        engine = engine_named(settings.engine)
     return Options(
-        engine_named(settings.engine),
+        engine,
         settings.predicate,
         settings.when,
         settings.hint and spark,  # no other dialect has hints

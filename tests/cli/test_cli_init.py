@@ -65,7 +65,7 @@ def test_definitions(run: Callable[..., Ran], texts: dict[str, str], catalog: ob
     assert (ran.status, ran.out) == (0, b"")
     assert written().get("catalog") == catalog
     assert f"{len(texts)} file{'s' * (len(texts) != 1)} of SQL\n" in ran.err
-    assert ("catalog pull" in ran.err) == (catalog is None)
+    assert ("next: dpp-rewrite catalog pull" in ran.err) == (catalog is None)
 
 
 def test_what_was_found_is_reported_and_works(run: Callable[..., Ran]) -> None:

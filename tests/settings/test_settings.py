@@ -14,6 +14,7 @@ from sqlrewrite import rewrite
 from sqlrewrite.cli.commands import COMMANDS, program
 from sqlrewrite.results import ConfigError
 from sqlrewrite.settings.config import Projects, as_toml, load, reference, schema
+from sqlrewrite.settings.options import make_options
 from sqlrewrite.settings.table import TABLE, Setting, Settings, decisive
 from sqlrewrite.text.limits import Limits
 
@@ -210,3 +211,13 @@ def test_isolated_reads_no_file(folder: Path) -> None:
 def test_an_option_says_which_values_it_takes(words: tuple[str, ...], error: str) -> None:
     ran = CliRunner().invoke(program, [*words, "q.sql"])
     assert (ran.exit_code, error in ran.output) == (2, True), ran.output
+
+
+@pytest.mark.parametrize(("key", "value"), [("engine", "oracle"), ("dialect", "oracle")])
+def test_an_unknown_name_is_told_with_its_file(tmp_path: Path, key: str, value: str) -> None:
+    path, chosen = tmp_path / "dpp-rewrite.toml", {key: value}
+    path.write_text(f'{key} = "{value}"\n')
+    with pytest.raises(ConfigError, match=rf"dpp-rewrite\.toml: no {key} is called 'oracle'"):
+        make_options(load(str(tmp_path)))
+    with pytest.raises(ConfigError, match=rf"^no {key} is called 'oracle'"):
+        make_options(Settings(**chosen))  # type: ignore[arg-type]

@@ -128,6 +128,7 @@ def test_what_goes_on_in_a_line_misses_none(text: str) -> None:
         ("SELECT a FROM t WHERE", "WHERE is not complete"),
         ("SELECT a FROM t ORDER BY", "ORDER BY is not complete"),
         ("SELECT CASE WHEN 1", "CASE or IF is not complete"),
+        ("SELECT a FROM t WHERE (", "what stands in ( ) is not complete"),
     ],
 )
 def test_what_is_missing_is_named_in_words_of_sql(text: str, why: str) -> None:

@@ -55,7 +55,22 @@ _TOKEN_SHOWN = re.compile(r"<Token token_type: [^,]*, text: (.*?), line: .*?>")
 _UNEXPECTED = "Invalid expression / Unexpected token"
 _EXPECTED = re.compile(r"Expect(?:ing|ed) ([^,]*?)(?: but got .*)?")
 _INCOMPLETE = re.compile(r"Required keyword: '\w+' missing for <class '[\w.]*?(\w+)'>")
-_CLASSES = {"If": "CASE or IF", "Order": "ORDER BY", "Group": "GROUP BY"}
+_CLASSES = {
+    "If": "CASE or IF",
+    "Order": "ORDER BY",
+    "Group": "GROUP BY",
+    "Column": "a column's name",
+    "Paren": "what stands in ( )",
+    "Bracket": "what stands in [ ]",
+    "Tuple": "a list in ( )",
+    "EQ": "=",
+    "NEQ": "<>",
+    "LT": "<",
+    "LTE": "<=",
+    "GT": ">",
+    "GTE": ">=",
+    "Dot": "a name",
+}
 
 
 class Failure(Struct, frozen=True):
