@@ -61,8 +61,8 @@ def init_command(folder: str, color: bool | None) -> None:
     sources = [*_catalogs(folder, sources_found, err)]
     dialects = _dialects(folder, sources_found, err)
     lines = [*_settings(sources, sources_found, dialects)]
-    known = sources_found.python or any(not source.lacking for source in sources)
-    following = f"dpp-rewrite lint {shown(folder)}" if known else _PULL
+    has_tables = sources_found.python or any(not source.lacking for source in sources)
+    following = f"dpp-rewrite lint {shown(folder)}" if has_tables else _PULL
     path, before = _target(folder)
     section = "derived" if os.path.basename(path) == OWN_FILE else "tool.dpp-rewrite.derived"
     lines += _computed(folder, sources, section)

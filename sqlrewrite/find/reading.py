@@ -25,6 +25,7 @@ from sqlrewrite.sql.suppressed import Suppressed
 from sqlrewrite.text.limits import SPARK, Limits, over_steps
 from sqlrewrite.text.markers import group_insertions
 from sqlrewrite.text.masking import mask
+from sqlrewrite.text.variables import given
 from sqlrewrite.warehouse import Name, View, Warehouse
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ _BY_GROUPS = (
     "partition-wise writes it anew, --strip takes it out"
 )
 
-_WORDS = re.compile(r"\w+")
+_WORDS = re.compile(r"\w+|`[^`]+`|\"[^\"]+\"")
 
 T = TypeVar("T")
 
@@ -234,13 +235,10 @@ def with_views_of(text: str, catalog: Warehouse, limits: Limits) -> Warehouse:
     dialect = _dialect(limits)
     if dialect is None:
         return catalog
-    views = _views_by_word(catalog)
-    texts = [text, *(views if catalog.variables else ())]  # a variable may be a part of any name
-    read: set[Name] = set()
-    while texts and views:
-        words = set(_WORDS.findall(texts.pop().lower())).intersection(views)
-        for name in {name for word in words for name in views.pop(word)} - read:
-            read.add(name)
+    texts, names = [text], set[Name]()
+    while texts:
+        for name in _named_in(texts.pop(), catalog) - names:
+            names.add(name)
             view = catalog.relations.get(name)
             if not isinstance(view, View):
                 continue
@@ -254,21 +252,15 @@ def with_views_of(text: str, catalog: Warehouse, limits: Limits) -> Warehouse:
     return catalog
 
 
-def _views_by_word(catalog: Warehouse) -> dict[str, list[Name]]:
-    """The views, by one word of their last name, and by one of each dbt reference to them."""
-    views: dict[str, list[Name]] = {}
-    names = {name for name, view in catalog.relations.items() if isinstance(view, View)}
-    for name in names:
-        views.setdefault(_a_word(name[-1]), []).append(name)
-    for reference, name in catalog.references.items() if names else ():
-        if (full := catalog.qualify(name)) in names:
-            views.setdefault(_a_word(reference[-1].lower()), []).append(full)
-    return views
-
-
-def _a_word(name: str) -> str:
-    match = _WORDS.search(name)
-    return match.group() if match else name
+def _named_in(text: str, catalog: Warehouse) -> set[Name]:
+    """The relations that a text may read: by a word or quoted name in it, as written or with the
+    values of variables, or by a reference in a template."""
+    words = {word.strip('`"') for word in _WORDS.findall(given(text, catalog.refer).lower())}
+    names = {name for word in words for name in catalog.relations.named(word)}
+    for template in mask(text).templates if "{{" in text else ():
+        name = catalog.refer(template.reference) if template.reference else None
+        names |= set() if name is None else {catalog.qualify(name)}
+    return names
 
 
 def with_temporaries_of(before: Warehouse, after: Warehouse, limits: Limits) -> Warehouse:
