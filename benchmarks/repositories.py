@@ -51,6 +51,7 @@ _ENDS_FROM = re.compile(
     re.IGNORECASE,
 )
 _RELATIONS = re.compile(rf"\b(?:from|join)\s+(?P<name>{_DOTTED})", re.IGNORECASE)
+_FUNCTIONS = frozenset({"stream", "values", "unnest", "table_changes"})
 _CTE = re.compile(rf"(?:\bwith|,)\s*({_NAME})\s*(?:\([^()]*\)\s*)?as\s*\(", re.IGNORECASE)
 _MADE = re.compile(
     rf"\bcreate\s+(?:or\s+replace\s+)?(?:\w+\s+)*?(?:table|view)\s+(?:if\s+not\s+exists\s+)?({_DOTTED})",
@@ -73,9 +74,11 @@ class Statement:
 
     @property
     def relations(self) -> set[str]:
-        """The last names of what it reads, as far as the words FROM and JOIN show them."""
+        """The last names of what it reads, as far as the words FROM and JOIN show them; not what a
+        template names, which a report tells by another name, nor a function."""
         own = {_last(name) for name in _CTE.findall(self.text)}
-        return {_last(match["name"]) for match in _RELATIONS.finditer(self.text)} - own
+        names = {_last(match["name"]) for match in _RELATIONS.finditer(self.text)}
+        return {name for name in names - own - _FUNCTIONS if not name.startswith("{{")}
 
 
 @dataclass
