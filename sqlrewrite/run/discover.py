@@ -22,7 +22,8 @@ _MANY = 6
 """A folder with definitions in more places than this is named as a whole."""
 
 _DEFINES = re.compile(
-    rb"^[ \t]*create\s+(?:or\s+replace\s+)?(?:(?:external|managed|transient)\s+)*table\b",
+    rb"^[ \t]*create\s+(?:or\s+(?:replace|refresh)\s+)?"
+    rb"(?:(?:external|managed|transient|streaming|live)\s+)*table\b",
     re.IGNORECASE | re.MULTILINE,
 )
 _RUNS_SQL = re.compile(rb"\.sql\(|%sql\b")

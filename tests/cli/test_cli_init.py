@@ -56,6 +56,7 @@ def written() -> dict[str, Any]:
             ["."],
         ),
         ({"q": f"-- CREATE TABLE a (b INT)\n{QUERY}"}, None),
+        ({"l": "CREATE OR REFRESH STREAMING TABLE a AS SELECT 1", "q": "", "r": ""}, ["l.sql"]),
         ({}, None),
     ],
 )  # fmt: skip
